@@ -101,6 +101,7 @@ void compile_print_json(const struct compilation *c, FILE *out);
 /* Paths of all files read, main file first: for dependency files and content hashes. */
 size_t compile_file_count(const struct compilation *c);
 const char *compile_file_name(const struct compilation *c, size_t index);
+/* The text of a file; NULL when the file has a byte-order mark or other line ends than it. */
 const char *compile_file_text(const struct compilation *c, size_t index, size_t *size);
 
 /* The text of `file` in canonical layout, NUL-terminated, in the compilation's arena; NULL with a

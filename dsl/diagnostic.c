@@ -35,13 +35,21 @@ static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code 
     return NULL;
 }
 
+/* Warnings about the library are for those who check it; who imports it cannot mend it. */
+static bool is_for_others(const struct diagnostics *d, enum diagnostic_code code, struct span span)
+{
+    const struct source_file *file = source_of(d->sources, span.begin);
+    return d->library_is_quiet && file != NULL && file->is_library
+           && diagnostic_severity(code) == COMPILE_WARNING;
+}
+
 struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code,
                                   struct span span, const char *format, ...)
 {
     d->sink = (struct diagnostic){0};
     const void *key = d->key;
     d->key = NULL;
-    if (d->muted > 0)
+    if (d->muted > 0 || is_for_others(d, code, span))
         return &d->sink;
     struct diagnostic *same = find_same(d, code, span, key);
     if (same != NULL) {

@@ -46,6 +46,7 @@ struct diagnostics {
     VECTOR(struct diagnostic *) list;
     uint32_t error_count, warning_count;
     int muted;
+    bool library_is_quiet; /* warnings at places in the library are not recorded */
     bool flooded;
     const void *key;        /* of the next one; cleared by it */
     struct diagnostic sink; /* takes notes of what is not recorded */

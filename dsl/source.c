@@ -30,6 +30,23 @@ const char *source_join(struct arena *arena, const char *folder, const char *nam
     return arena_printf(arena, folder[length - 1] == '/' ? "%s%s" : "%s/%s", folder, name);
 }
 
+/* A byte-order mark goes, and each kind of line end becomes '\n', so that nothing behind this
+ * knows of them. */
+static char *plain_text(struct arena *arena, const char *text, size_t size, uint32_t *plain_size)
+{
+    size_t from = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    char *plain = arena_alloc(arena, size + 1);
+    uint32_t n = 0;
+    for (size_t i = from; i < size; i++) {
+        if (text[i] != '\r')
+            plain[n++] = text[i];
+        else if (i + 1 == size || text[i + 1] != '\n')
+            plain[n++] = '\n';
+    }
+    *plain_size = n;
+    return plain;
+}
+
 struct source_file *source_add(struct source_set *set, const char *name, const char *text,
                                size_t size)
 {
@@ -38,10 +55,10 @@ struct source_file *source_add(struct source_set *set, const char *name, const c
     struct source_file *file = arena_alloc(set->arena, sizeof *file);
     file->name = arena_strdup(set->arena, name);
     file->folder = source_folder_of(set->arena, name);
-    file->text = arena_strndup(set->arena, text, size);
-    file->size = (uint32_t)size;
+    file->text = plain_text(set->arena, text, size, &file->size);
+    file->is_plain = file->size == size && memcmp(file->text, text, size) == 0;
     file->base = set->next_base;
-    set->next_base += (uint32_t)size + 1; /* one more: the end of the file is a place of its own */
+    set->next_base += file->size + 1; /* one more: the end of the file is a place of its own */
     vector_push(set->arena, &set->files, file);
     return file;
 }
@@ -52,36 +69,41 @@ bool source_is_readable(const char *name)
     return stat(name, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-struct source_file *source_read(struct source_set *set, const char *name, const char **reason)
+/* Opens a file that may be read whole; NULL with a reason. A FIFO would wait for its writer, and a
+ * device may have no end. */
+static FILE *open_bounded(const char *name, const char **reason)
 {
     struct stat status;
-    if (stat(name, &status) != 0) {
-        *reason = strerror(errno);
+    const char *why = NULL;
+    if (stat(name, &status) != 0)
+        why = strerror(errno);
+    else if (S_ISDIR(status.st_mode))
+        why = "it is a directory";
+    else if (!S_ISREG(status.st_mode))
+        why = "it is not a regular file";
+    else if ((uint64_t)status.st_size > SOURCE_MAX_BYTES)
+        why = SOURCE_TOO_LARGE;
+    FILE *stream = why == NULL ? fopen(name, "rb") : NULL;
+    if (stream == NULL)
+        *reason = why != NULL ? why : strerror(errno);
+    return stream;
+}
+
+struct source_file *source_read(struct source_set *set, const char *name, const char **reason)
+{
+    FILE *stream = open_bounded(name, reason);
+    if (stream == NULL)
         return NULL;
-    }
-    if (S_ISDIR(status.st_mode)) {
-        *reason = "it is a directory";
-        return NULL;
-    }
-    FILE *stream = fopen(name, "rb");
-    if (stream == NULL) {
-        *reason = strerror(errno);
-        return NULL;
-    }
-    size_t size = 0;
-    size_t room = S_ISREG(status.st_mode) ? (size_t)status.st_size + 1 : 64 * 1024;
+    /* Files of /proc say that they are empty, and one may grow meanwhile. */
+    size_t size = 0, room = 0;
     char *buffer = NULL;
-    while (size <= SOURCE_MAX_BYTES) {
-        char *grown = arena_alloc(set->arena, room + 1);
+    while (size == room && size <= SOURCE_MAX_BYTES) {
+        room = room == 0 ? (size_t)64 * 1024 : 2 * room;
+        char *grown = arena_alloc(set->arena, room);
         if (size > 0)
             memcpy(grown, buffer, size);
         buffer = grown;
         size += fread(buffer + size, 1, room - size, stream);
-        if (size < room)
-            break;
-        room *= 2;
-        if (room > SOURCE_MAX_BYTES + 1)
-            room = SOURCE_MAX_BYTES + 2;
     }
     bool failed = ferror(stream) != 0;
     fclose(stream);
@@ -91,7 +113,7 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
     }
     struct source_file *file = source_add(set, name, buffer, size);
     if (file == NULL)
-        *reason = "it is larger than 4 MiB";
+        *reason = SOURCE_TOO_LARGE;
     return file;
 }
 
@@ -159,8 +181,6 @@ const char *source_line(const struct source_set *set, const struct source_file *
     find_lines(set, source_of(set, file->base));
     uint32_t begin = file->lines[line - 1];
     uint32_t end = line < file->line_count ? file->lines[line] - 1 : file->size;
-    if (end > begin && file->text[end - 1] == '\r')
-        end--;
     *size = end - begin;
     return file->text + begin;
 }
@@ -175,7 +195,7 @@ const char *source_slice(const struct source_set *set, struct span span)
     size_t n = 0;
     for (uint32_t i = 0; i < span.end - span.begin; i++) {
         char ch = from[i];
-        if (ch == '\n' || ch == '\t' || ch == '\r')
+        if (ch == '\n' || ch == '\t')
             ch = ' ';
         if (ch == ' ' && n > 0 && copy[n - 1] == ' ')
             continue;

@@ -19,11 +19,12 @@ struct span {
 struct source_file {
     const char *name;   /* as the user named it, or as opened by an import */
     const char *folder; /* of `name`, without a slash at the end; "" for the current one */
-    const char *text;   /* NUL-terminated */
+    const char *text;   /* NUL-terminated; lines end with '\n', no byte-order mark */
     uint32_t size;
     uint32_t base;   /* offset of its first byte */
     uint32_t *lines; /* offsets in the file of line starts; NULL until asked for */
     uint32_t line_count;
+    bool is_plain; /* the file has exactly this text */
     bool is_library;
     bool is_virtual; /* the text of a --set, not a file */
 };
@@ -41,12 +42,14 @@ struct source_position {
 
 /* The largest file that is read; more is an error, so that offsets fit. */
 #define SOURCE_MAX_BYTES ((size_t)4 * 1024 * 1024)
+#define SOURCE_TOO_LARGE "it is larger than 4 MiB"
 
 void source_set_init(struct source_set *set, struct arena *arena);
-/* Adds text (copied). NULL when it is too large or the offset space is full. */
+/* Adds text (copied, with plain line ends). NULL when it is too large or the offset space is full.
+ */
 struct source_file *source_add(struct source_set *set, const char *name, const char *text,
                                size_t size);
-/* Reads a file. NULL with `*reason` set to a static or errno text. */
+/* Reads a regular file. NULL with `*reason` set to a static or errno text. */
 struct source_file *source_read(struct source_set *set, const char *name, const char **reason);
 /* A file already added under this name, or NULL. */
 struct source_file *source_find(const struct source_set *set, const char *name);

@@ -25,6 +25,7 @@
 #include "codegen/emit/layout.h"
 #include "codegen/emit/names.h"
 #include "codegen/emit/sha256.h"
+#include "codegen/build/seal.h"
 #include "codegen/build/sources.h"
 #include "codegen/build/stamp.h"
 #include "dsl/compile.h"
@@ -262,7 +263,7 @@ static bool plan_source(struct build *b, const char *stem, const struct layout_u
     const char *folder = arena_printf(b->arena, "%s/objects/%.2s", b->cache, key);
     const char *object = arena_printf(b->arena, "%s/%s.o", folder, key);
     vector_push(b->arena, &b->objects, object);
-    if (access(object, R_OK) == 0) {
+    if (seal_holds(object)) {
         cache_touch(object);
         return true;
     }
@@ -304,14 +305,16 @@ static bool run_jobs(struct build *b)
         bool good = b->jobs.items[i].ok;
         if (good && i < b->compiled.count && !is_unchanged(b, &again, i))
             ok = good = false;
-        if (!good) {
-            unlink(made);
-        } else if (rename(made, b->targets.items[i]) != 0) {
+        if (good && (!seal_put(made) || rename(made, b->targets.items[i]) != 0)) {
             fprintf(stderr, "heddle: cannot write '%s': %s\n", b->targets.items[i],
                     strerror(errno));
-            ok = false;
+            ok = good = false;
         }
+        if (!good)
+            unlink(made);
     }
+    if (!ok)
+        cache_say_full(b->cache);
     b->jobs.count = b->targets.count = b->compiled.count = 0;
     return ok;
 }
@@ -389,7 +392,7 @@ static bool link_platform(struct build *b, struct build_result *result)
     sha256_finish(&hash, key);
     const char *folder = arena_printf(b->arena, "%s/libraries/%.2s", b->cache, key);
     const char *library = arena_printf(b->arena, "%s/%s.so", folder, key);
-    if (access(library, R_OK) == 0) {
+    if (seal_holds(library)) {
         cache_touch(library);
     } else {
         if (!emit_make_folder(folder) || !write_export_list(b))
@@ -409,7 +412,7 @@ static bool start(struct build *b, struct arena *arena, const struct build_reque
     *result = (struct build_result){0};
     *b = (struct build){.arena = arena, .request = request};
     b->cache = cache_folder(arena);
-    if (!find_compiler(b))
+    if (!cache_is_safe(b->cache) || !find_compiler(b))
         return false;
     choose_folder(b);
     result->platform_so = arena_printf(arena, "%s/platform.so", b->folder);
@@ -471,6 +474,9 @@ static void write_stamp(struct build *b, const struct compilation *compilation)
     for (uint32_t i = 0; i < depend_count(&b->depend); i++)
         if (!is_below(depend_path(&b->depend, i), b->folder))
             stamp_add(&b->stamp, depend_path(&b->depend, i));
+    stamp_add_result(&b->stamp, arena_printf(b->arena, "%s/platform.so", b->folder));
+    if (b->request->generic)
+        stamp_add_result(&b->stamp, arena_printf(b->arena, "%s/platform.tables", b->folder));
     stamp_write(&b->stamp, stamp_file(b));
 }
 
@@ -509,12 +515,18 @@ bool build_platform(struct arena *arena, const struct build_request *request,
     uint64_t limit;
     if (!cache_limit(&limit) || !start(b, arena, request, result))
         return false;
+    int building = cache_begin(arena, b->cache);
+    if (building < 0)
+        return false;
     stamp_begin(&b->stamp, arena);
     depend_init(&b->depend, arena);
     choose_flags(b);
     struct compilation *compilation = open_compilation(request);
     const struct model *model = compile_platform(compilation, request->file, request->platform);
     compile_print_diagnostics(compilation, stderr, request->colour);
+    result->refused = model && request->accept && !request->accept(model, request->context);
+    if (result->refused)
+        model = NULL;
     int lock = model && emit_make_folder(b->folder) ? lock_folder(b) : -1;
     bool ok = lock >= 0 && make(b, model, result);
     /* Warnings are shown once a build, as compilers do; `heddle check` shows them always. */
@@ -528,6 +540,7 @@ bool build_platform(struct arena *arena, const struct build_request *request,
     }
     if (lock >= 0)
         close(lock);
+    close(building);
     compile_close(compilation);
     return ok;
 }

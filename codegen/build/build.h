@@ -7,6 +7,9 @@
  * - platforms/NAME-HASH/: generated files, platform.so and the stamp of one description with one
  *   list of overrides
  *
+ * Each has a checksum, and what is damaged is made anew; what killed builds have left goes at the
+ * next build. A cache that others can write to is refused.
+ *
  * Objects and libraries are shared by all platforms. A build that finds everything in place starts
  * no process, and one whose inputs all are as old as they were reads none of them. Builds of the
  * same platform wait for each other; files appear under their names only when they are complete. */
@@ -18,6 +21,7 @@
 #include <stdint.h>
 
 #include "codegen/build/toolkit.h"
+#include "dsl/model.h"
 #include "dsl/arena.h"
 
 struct build_request {
@@ -29,6 +33,10 @@ struct build_request {
     const char *const *include; /* -I */
     size_t include_count;
     const char *folder; /* -o: instead of the one in the cache; NULL */
+    /* Whether the platform will do, looked at before anything is made of it; says why not. NULL:
+     * any will. */
+    bool (*accept)(const struct model *model, const void *context);
+    const void *context;
     bool generic;
     bool allow_incoherent;
     bool arena_anywhere; /* -DHEDDLE_ARENA_ANYWHERE: for programs that need low addresses themselves
@@ -43,6 +51,7 @@ struct build_result {
     const char *tables; /* generic builds; NULL otherwise */
     uint32_t compiled;  /* objects that had to be made */
     bool linked;
+    bool refused; /* by `accept` */
 };
 
 /* Is the result of an earlier build of this request still good? Looks at times of files only. */

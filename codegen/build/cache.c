@@ -11,8 +11,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "codegen/emit/emit.h"
+#include "codegen/emit/names.h"
 
 enum entry_kind { ENTRY_OBJECT, ENTRY_LIBRARY, ENTRY_PLATFORM };
 
@@ -42,6 +46,49 @@ const char *cache_folder(struct arena *arena)
     if (value && *value)
         return arena_printf(arena, "%s/.cache/heddle", value);
     return arena_printf(arena, "/tmp/heddle-%ld", (long)getuid());
+}
+
+static bool is_safe(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return true; /* whoever makes or enters it says why it cannot */
+    bool is_own = status.st_uid == geteuid();
+    bool is_shared =
+        (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && status.st_gid != getegid());
+    if (!is_own)
+        fprintf(stderr, "heddle: the cache '%s' belongs to another user (%ld)\n", path,
+                (long)status.st_uid);
+    else if (is_shared)
+        fprintf(stderr, "heddle: other users can write to the cache '%s'\n", path);
+    if (is_own && is_shared)
+        fprintf(stderr, "help: what lies there is run; chmod go-w '%s', or set HEDDLE_CACHE\n",
+                path);
+    else if (!is_own)
+        fprintf(stderr, "help: what lies there is run; set HEDDLE_CACHE to a folder of your own\n");
+    return is_own && !is_shared;
+}
+
+bool cache_is_safe(const char *folder)
+{
+    static const char *const inside[] = {"", "/objects", "/libraries", "/platforms"};
+    char path[4096];
+    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
+        int length = snprintf(path, sizeof path, "%s%s", folder, inside[i]);
+        if (length < (int)sizeof path && !is_safe(path))
+            return false;
+    }
+    return true;
+}
+
+void cache_say_full(const char *folder)
+{
+    struct statvfs disk;
+    if (statvfs(folder, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < 1 << 20)
+        fprintf(stderr,
+                "heddle: the disk of the cache '%s' is full\nhelp: make room, or set HEDDLE_CACHE "
+                "to a folder on another disk\n",
+                folder);
 }
 
 bool cache_limit(uint64_t *bytes)
@@ -175,6 +222,55 @@ static void remove_library(struct entries *list, ino_t inode)
             unlink(e->path);
         }
     }
+}
+
+/* What builds write under names of their own until it is complete: NAME.PID.tmp, NAME.PID.log. */
+static void remove_temporary(struct arena *arena, const char *path, void *context)
+{
+    const bool *all = context;
+    struct stat status;
+    (void)arena;
+    const char *suffix = strrchr(path, '.'), *digits = suffix;
+    if (!suffix || (strcmp(suffix, ".tmp") != 0 && strcmp(suffix, ".log") != 0))
+        return;
+    while (digits > path && digits[-1] >= '0' && digits[-1] <= '9')
+        digits--;
+    if (digits == suffix || digits == path || digits[-1] != '.' || lstat(path, &status) != 0)
+        return;
+    if (*all || (int64_t)time(NULL) - status.st_mtim.tv_sec > CACHE_LEFT_SECONDS)
+        unlink(path);
+}
+
+static void remove_temporaries(struct arena *arena, const char *path, void *context)
+{
+    each_name(arena, path, remove_temporary, context);
+}
+
+int cache_begin(struct arena *arena, const char *folder)
+{
+    static const char *const inside[] = {"objects", "libraries", "platforms"};
+    const char *path = arena_printf(arena, "%s/building", folder);
+    if (!emit_make_folder(name_folder(arena, folder)))
+        return -1;
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+        fprintf(stderr, "heddle: cannot create the cache '%s': %s\n", folder, strerror(errno));
+        return -1;
+    }
+    int file = open(path, O_RDWR | O_CREAT, 0600); /* compilers inherit it */
+    if (file < 0) {
+        fprintf(stderr, "heddle: cannot write to the cache '%s': %s\n", folder, strerror(errno));
+        return -1;
+    }
+    bool alone = flock(file, LOCK_EX | LOCK_NB) == 0;
+    remove_temporaries(arena, folder, &alone);
+    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++)
+        each_name(arena, arena_printf(arena, "%s/%s", folder, inside[i]), remove_temporaries,
+                  &alone);
+    if (flock(file, LOCK_SH) == 0)
+        return file;
+    fprintf(stderr, "heddle: cannot lock '%s': %s\n", path, strerror(errno));
+    close(file);
+    return -1;
 }
 
 uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
 
 struct depend_file {
@@ -27,7 +28,7 @@ void depend_init(struct depend *depend, struct arena *arena)
 
 char *depend_read_file(struct arena *arena, const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = input_mistake(path, INPUT_BYTES) == NULL ? fopen(path, "rb") : NULL;
     if (!file)
         return NULL;
     size_t capacity = 16384;

@@ -36,15 +36,18 @@ static bool start(const struct job *job, pid_t *pid)
     return false;
 }
 
+/* What it said; a full disk takes that, too. */
 static void show_output(const struct job *job)
 {
     FILE *file = fopen(job->output, "r");
     char buffer[4096];
-    size_t got;
-    while (file && (got = fread(buffer, 1, sizeof buffer, file)) > 0)
+    size_t got, shown = 0;
+    for (; file && (got = fread(buffer, 1, sizeof buffer, file)) > 0; shown += got)
         fwrite(buffer, 1, got, stderr);
     if (file)
         fclose(file);
+    if (!job->ok && shown == 0)
+        fprintf(stderr, "heddle: '%s' has failed on %s without a word\n", job->argv[0], job->what);
     unlink(job->output);
 }
 

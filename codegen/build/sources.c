@@ -3,12 +3,11 @@
  * place of the first. Called by build.c. */
 #include "codegen/build/sources.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
 
 static const struct model_type *unit_type(const struct layout_unit *unit, uint32_t index)
@@ -28,11 +27,11 @@ static bool check_readable(const struct model_type *type)
 {
     bool ok = true;
     for (uint32_t i = 0; i < type->behaviour_count; i++) {
-        if (access(type->behaviour[i], R_OK) == 0)
+        const char *mistake = input_mistake(type->behaviour[i], INPUT_SOURCE_BYTES);
+        if (!mistake)
             continue;
-        int error = errno;
         print_subject(type, type->behaviour[i]);
-        fprintf(stderr, ", cannot be read: %s\n", strerror(error));
+        fprintf(stderr, ", cannot be read: %s\n", mistake);
         ok = false;
     }
     return ok;

@@ -1,4 +1,5 @@
-/* One line a path: size, time of change, path. Called by build.c. */
+/* One line a path: size, time of change, path; then the results: "= SIZE SUM PATH"; then "end SUM",
+ * of all lines before it. Called by build.c. */
 #include "codegen/build/stamp.h"
 
 #include <inttypes.h>
@@ -10,9 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "codegen/build/depend.h"
+#include "codegen/build/seal.h"
 #include "codegen/emit/emit.h"
 
-#define FORMAT_LINE "heddle stamp 1\n"
+#define FORMAT_LINE "heddle stamp 2\n"
 
 struct identity {
     int64_t size;
@@ -50,6 +53,11 @@ void stamp_add(struct stamp *stamp, const char *path)
     vector_push(stamp->arena, &stamp->paths, copy);
 }
 
+void stamp_add_result(struct stamp *stamp, const char *path)
+{
+    vector_push(stamp->arena, &stamp->results, arena_strdup(stamp->arena, path));
+}
+
 void stamp_write(const struct stamp *stamp, const char *file)
 {
     struct emit e;
@@ -63,29 +71,64 @@ void stamp_write(const struct stamp *stamp, const char *file)
         }
         emit(&e, "%" PRId64 " %" PRId64 " %s\n", now.size, now.time_ns, stamp->paths.items[i]);
     }
+    for (uint32_t i = 0; i < stamp->results.count; i++) {
+        uint64_t size, sum;
+        if (!seal_sum_file(stamp->results.items[i], &size, &sum)) {
+            unlink(file);
+            return;
+        }
+        emit(&e, "= %" PRIu64 " %" PRIx64 " %s\n", size, sum, stamp->results.items[i]);
+    }
+    emit(&e, "end %" PRIx64 "\n", seal_sum(e.text, e.size));
     emit_write(&e, file);
+}
+
+/* "SIZE TIME PATH" */
+static bool input_holds(const char *line)
+{
+    int64_t size, time_ns;
+    int at = 0;
+    if (sscanf(line, "%" SCNd64 " %" SCNd64 " %n", &size, &time_ns, &at) != 2 || at == 0)
+        return false;
+    struct identity now = identify(line + at);
+    return now.time_ns == time_ns && now.size == size;
+}
+
+/* "SIZE SUM PATH" */
+static bool result_holds(const char *line)
+{
+    uint64_t size, sum, now_size, now;
+    int at = 0;
+    return sscanf(line, "%" SCNu64 " %" SCNx64 " %n", &size, &sum, &at) == 2 && at > 0
+           && seal_sum_file(line + at, &now_size, &now) && now_size == size && now == sum;
+}
+
+static bool lines_hold(char *text, size_t size)
+{
+    char *end = size > 0 && text[size - 1] == '\n' ? strstr(text, "\nend ") : NULL;
+    uint64_t sum;
+    if (strncmp(text, FORMAT_LINE, sizeof FORMAT_LINE - 1) != 0 || !end
+        || sscanf(end, "\nend %" SCNx64, &sum) != 1
+        || seal_sum(text, (size_t)(end + 1 - text)) != sum)
+        return false;
+    end[1] = '\0';
+    for (char *line = text + sizeof FORMAT_LINE - 1; *line;) {
+        char *next = strchr(line, '\n');
+        *next = '\0';
+        if (!(*line == '=' ? result_holds(line + 1) : input_holds(line)))
+            return false;
+        line = next + 1;
+    }
+    return true;
 }
 
 bool stamp_holds(const char *file)
 {
-    FILE *in = fopen(file, "r");
-    if (!in)
-        return false;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length = getline(&line, &room, in);
-    bool holds = length > 0 && strcmp(line, FORMAT_LINE) == 0;
-    while (holds && (length = getline(&line, &room, in)) > 0) {
-        int64_t size, time_ns;
-        int at = 0;
-        line[length - 1] = '\0';
-        holds = sscanf(line, "%" SCNd64 " %" SCNd64 " %n", &size, &time_ns, &at) == 2 && at > 0;
-        if (holds) {
-            struct identity now = identify(line + at);
-            holds = now.size == size && now.time_ns == time_ns;
-        }
-    }
-    free(line);
-    fclose(in);
+    struct arena arena;
+    size_t size;
+    arena_init(&arena);
+    char *text = depend_read_file(&arena, file, &size);
+    bool holds = text && lines_hold(text, size);
+    arena_release(&arena);
     return holds;
 }

@@ -4,7 +4,8 @@
  *
  * A file is known by size and time of change in nanoseconds, a folder by its time (so a file that
  * appears in it counts), a missing one by being missing. A file that changed after the build began
- * could have been read before or after that; then no stamp is written. */
+ * could have been read before or after that; then no stamp is written. Results, and the list
+ * itself, have checksums. */
 #ifndef HEDDLE_CODEGEN_STAMP_H
 #define HEDDLE_CODEGEN_STAMP_H
 
@@ -18,6 +19,7 @@ struct stamp {
     struct arena *arena;
     struct intern seen;
     VECTOR(const char *) paths;
+    VECTOR(const char *) results;
     const char *here; /* folder that relative paths start from */
     int64_t began_ns; /* wall clock, only compared with times of files */
 };
@@ -25,6 +27,8 @@ struct stamp {
 /* Before anything is read. */
 void stamp_begin(struct stamp *stamp, struct arena *arena);
 void stamp_add(struct stamp *stamp, const char *path);
+/* A result, which is known by its content: nobody else is to write it. */
+void stamp_add_result(struct stamp *stamp, const char *path);
 
 /* Writes the list; removes an old one when none may be written. */
 void stamp_write(const struct stamp *stamp, const char *file);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "codegen/command/command.h"
+#include "codegen/emit/input.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
@@ -64,7 +65,8 @@ static void add_bundle(struct checker *checker, const uint8_t *bytes, size_t siz
 static const uint8_t *read_whole(struct checker *checker, const char *path, uint32_t line,
                                  const char *name, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
+    const char *mistake = input_mistake(path, INPUT_BYTES);
+    FILE *file = mistake == NULL ? fopen(path, "rb") : NULL;
     size_t capacity = 65536, got;
     uint8_t *bytes = arena_alloc(checker->arena, capacity);
     *size = 0;

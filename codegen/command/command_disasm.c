@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codegen/command/command.h"
+#include "codegen/emit/input.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
@@ -22,11 +23,9 @@ struct input {
 static bool read_input(struct command *c, const char *path, struct input *input)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    FILE *file = is_stdin ? stdin : fopen(path, "rb");
-    if (!file) {
-        fprintf(stderr, "heddle disasm: cannot read '%s': %s\n", path, strerror(errno));
+    FILE *file = is_stdin ? stdin : input_open("disasm", path, INPUT_BYTES);
+    if (!file)
         return false;
-    }
     size_t capacity = 65536, got;
     input->bytes = arena_alloc(c->arena, capacity);
     input->size = 0;

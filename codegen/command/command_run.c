@@ -6,6 +6,9 @@
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_trace.h"
 
+/* Compilers at a time, more than any machine has room for. */
+#define JOBS_MOST 1024
+
 static bool build(struct command *c, bool arena_anywhere, struct build_result *result)
 {
     const struct options *o = c->options;
@@ -19,11 +22,13 @@ static bool build(struct command *c, bool arena_anywhere, struct build_result *r
         .include = o->include.items,
         .include_count = o->include.count,
         .folder = o->output,
+        .accept = o->command == COMMAND_RUN ? run_accepts : NULL,
+        .context = c->options,
         .generic = o->generic,
         .arena_anywhere = arena_anywhere,
         .verbose = o->verbose,
         .colour = command_wants_colour(),
-        .jobs = (uint32_t)o->jobs,
+        .jobs = o->jobs < JOBS_MOST ? (uint32_t)o->jobs : JOBS_MOST,
     };
     return build_is_current(c->arena, &request, result)
            || build_platform(c->arena, &request, result);
@@ -93,7 +98,7 @@ int command_run(struct command *c)
             return EXIT_ERRORS;
     }
     if (!build(c, program && run_program_is_fixed(program), &built))
-        return EXIT_ERRORS;
+        return built.refused ? EXIT_USAGE : EXIT_ERRORS;
     options.tables_path = run_absolute(c, built.tables);
     char **arguments = c->options->program;
     if (c->options->play_instructions) {

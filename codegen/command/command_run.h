@@ -15,6 +15,9 @@ bool run_record_parse(struct command *c, struct heddle_options *options);
  * said. */
 int run_options(struct command *c, struct heddle_options *options);
 
+/* Whether the platform has what the options, `context`, need; says what is missing. */
+bool run_accepts(const struct model *model, const void *context);
+
 /* Path of the program as the shell would find it, or NULL after a message. */
 const char *run_find_program(struct command *c, const char *name);
 /* A program that is not position-independent: it lies, and its heap grows, where the arena of

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "codegen/command/command.h"
+#include "codegen/emit/input.h"
 #include "codegen/emit/intern.h"
 #include "codegen/report/report.h"
 
@@ -108,11 +109,9 @@ static void add_run(struct table *t, unsigned run, json_t *root, bool whole)
 static json_t *load(const char *path)
 {
     json_error_t error;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        fprintf(stderr, "heddle stats: cannot read '%s': %s\n", path, strerror(errno));
+    FILE *file = input_open("stats", path, INPUT_BYTES);
+    if (!file)
         return NULL;
-    }
     json_t *root = json_loadf(file, 0, &error);
     fclose(file);
     if (!root)

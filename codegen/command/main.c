@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command.h"
+#include "codegen/command/command_files.h"
 #include "codegen/emit/emit.h"
 
 static int command_help(struct command *c)
@@ -135,7 +136,10 @@ int main(int argc, char **argv)
     if (status < 0) {
         struct command c = {.arena = &arena, .options = &options};
         status = EXIT_ERRORS;
-        if (!commands[options.command].needs_toolkit || toolkit_find(&arena, &c.toolkit))
+        bool ready =
+            command_files_check(&options)
+            && (!commands[options.command].needs_toolkit || toolkit_find(&arena, &c.toolkit));
+        if (ready)
             status = commands[options.command].run(&c);
     }
     options_release(&options);

@@ -45,7 +45,9 @@ static const struct command {
     [COMMAND_DUMP] = {"dump", "FILE --json", "print the elaborated platform",
                       "The whole platform after elaboration, as JSON.", 1, 1},
     [COMMAND_PARAMS] = {"params", "FILE", "list all parameters",
-                        "Each parameter's value, unit and where it comes from.", 1, 1},
+                        "Each parameter's value, unit and where it comes from; then each slot, and "
+                        "the parts that it takes with their parameters.",
+                        1, 1},
     [COMMAND_FMT] =
         {"fmt", "FILE...", "lay out descriptions canonically",
          "Rewrites the files in place; with --check only tells which ones would change (status 1).",
@@ -471,16 +473,20 @@ static int wrong_kind(const struct options *options, const struct option_spec *f
     return usage(commands[options->command].name);
 }
 
+static int given_twice(const struct options *options, const struct option_spec *spec)
+{
+    bool is_named = spec->kind == KIND_NAMED;
+    fprintf(stderr, "heddle %s: '%s%s%s' is given twice\n", commands[options->command].name,
+            spec->name, is_named ? " " : "", is_named ? spec->argument : "");
+    return EXIT_USAGE;
+}
+
 static int store_path(struct options *options, const struct option_spec *spec, const char *value)
 {
     const char **field = (const char **)(void *)((char *)options + spec->field);
-    int size = (int)kind_length(spec);
-    if (*field != NULL) {
-        fprintf(stderr, "heddle %s: '%s %.*s' is given twice\n", commands[options->command].name,
-                spec->name, size, spec->argument);
-        return EXIT_USAGE;
-    }
-    *field = value + size + 1;
+    if (*field != NULL)
+        return given_twice(options, spec);
+    *field = value + kind_length(spec) + 1;
     return -1;
 }
 
@@ -490,7 +496,10 @@ static int store(struct options *options, const struct option_spec *spec, const 
     if (spec->kind == KIND_NAMED) {
         return store_path(options, spec, value);
     } else if (spec->kind == KIND_TEXT) {
-        memcpy(field, &value, sizeof value);
+        const char **text = (const char **)(void *)field;
+        if (*text)
+            return given_twice(options, spec);
+        *text = value;
     } else if (spec->kind == KIND_LIST) {
         struct options_list *list = (struct options_list *)(void *)field;
         list->items[list->count++] = value;
@@ -498,11 +507,14 @@ static int store(struct options *options, const struct option_spec *spec, const 
         char *end;
         errno = 0;
         unsigned long long number = strtoull(value, &end, 10);
-        if (errno != 0 || end == value || *end || *value == '-' || number == 0) {
+        bool is_digit = *value >= '0' && *value <= '9';
+        if (errno != 0 || !is_digit || *end || number == 0) {
             fprintf(stderr, "heddle %s: '%s' wants a positive whole number, not '%s'\n",
                     commands[options->command].name, spec->name, value);
             return EXIT_USAGE;
         }
+        if (*(uint64_t *)(void *)field)
+            return given_twice(options, spec);
         *(uint64_t *)(void *)field = number;
     } else {
         *(bool *)field = true;
@@ -532,6 +544,16 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
             return EXIT_USAGE;
         }
         value = argv[++*at];
+        if (value[0] == '-' && value[1] == '-') {
+            fprintf(stderr, "heddle %s: '%s' needs a %s, and '%s' is an option\n",
+                    commands[options->command].name, spec->name, spec->argument, value);
+            return EXIT_USAGE;
+        }
+    }
+    if (spec->argument && !*value) {
+        fprintf(stderr, "heddle %s: the %s of '%s' is empty\n", commands[options->command].name,
+                spec->argument, spec->name);
+        return EXIT_USAGE;
     }
     if (spec->kind == KIND_NAMED) {
         const struct option_spec *named = find_kind(spec, value);
@@ -545,12 +567,42 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
     return store(options, spec, value);
 }
 
+static bool is_given(const struct options *options, const char *name)
+{
+    for (size_t i = 0; i < SPEC_COUNT; i++) {
+        const void *field = (const char *)options + specs[i].field;
+        if (strcmp(specs[i].name, name) == 0)
+            return specs[i].kind == KIND_FLAG ? *(const bool *)field
+                                              : *(const char *const *)field != NULL;
+    }
+    return false;
+}
+
+/* Two that say different things, of which one would be ignored. */
+static int check_pairs(const struct options *options)
+{
+    static const char *const pairs[][2] = {
+        {"--json", "--csv"}, {"--svg", "--html"}, {"-o", "--html"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (is_given(options, pairs[i][0]) && is_given(options, pairs[i][1])) {
+            fprintf(stderr, "heddle %s: either '%s' or '%s', not both\n",
+                    commands[options->command].name, pairs[i][0], pairs[i][1]);
+            return EXIT_USAGE;
+        }
+    if (options->command == COMMAND_RUN && options->stats_no_host && !options->stats) {
+        fprintf(stderr, "heddle run: '--stats-no-host' is about the statistics; give '--stats "
+                        "FILE', too\n");
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
 static int check_arguments(const struct options *options)
 {
     const struct command *command = &commands[options->command];
     size_t count = options->arguments.count;
     if (count >= command->least && count <= command->most)
-        return -1;
+        return check_pairs(options);
     if (count < command->least)
         fprintf(stderr, "heddle %s: %s expected: heddle %s %s\n", command->name,
                 command->least == 1 ? "an argument is" : "more arguments are", command->name,
@@ -579,6 +631,11 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             options_print_help(stdout, options->command);
             return EXIT_CLEAN;
+        }
+        if (word[0] == '\0') {
+            fprintf(stderr, "heddle %s: argument %d is empty\n", commands[options->command].name,
+                    i - 1);
+            return EXIT_USAGE;
         }
         if (word[0] == '-' && word[1] != '\0')
             status = parse_option(options, argc, argv, &i, suggest);

@@ -4,12 +4,14 @@
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/message_layout.h"
 #include "codegen/emit/names.h"
+#include "dsl/reserved.h"
 
 #include <string.h>
 
 /* The words that the functions of one port are made of. */
 struct port_words {
     const struct model_port_decl *port;
+    const char *io;     /* "cache_io" */
     const char *prefix; /* "cache_top" */
     const char *self;   /* "const struct cache *c" or "const struct cache *c, uint32_t i" */
     const char *call;   /* "c" or "c, i" */
@@ -26,6 +28,7 @@ static struct port_words port_words(struct emit *e, const struct model_type *typ
 {
     const char *name = name_c(e->arena, type->name);
     struct port_words w = {.port = port};
+    w.io = arena_printf(e->arena, "%s_io", name);
     w.prefix = arena_printf(e->arena, "%s_%s", name, port->name);
     w.self =
         arena_printf(e->arena, "const struct %s *c%s", name, port->is_array ? ", uint32_t i" : "");
@@ -126,14 +129,16 @@ static const char *argument_type(struct emit *e, const struct model_message *mes
                         name_enum(e->arena, field->choice, owner, field->name));
 }
 
-/* A field as argument; names that the functions use themselves get a '_'. */
-static const char *argument_name(struct emit *e, const struct model_field *field)
+/* A field as argument; names that the function uses itself get a '_'. */
+static const char *argument_name(struct emit *e, const struct port_words *w, const char *kind,
+                                 const struct model_field *field)
 {
-    static const char *const taken[] = {"c", "i", "m", "tag", "ring", "payload"};
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        if (strcmp(field->name, taken[i]) == 0)
-            return arena_printf(e->arena, "%s_", field->name);
-    return name_c(e->arena, field->name);
+    const char *const taken[] = {"c",          "i",         "m",           "tag",
+                                 "ring",       "payload",   w->io,         kind,
+                                 "ring_post",  "ring_slot", "ring_placed", "ring_payload",
+                                 "port_place", "uint8_t",   "uint16_t",    "uint32_t",
+                                 "uint64_t",   "int32_t",   "int64_t",     NULL};
+    return reserved_besides(e->arena, field->name, taken);
 }
 
 /* Sends one kind of message. Returns its payload slot, which the caller fills before it ends its
@@ -143,6 +148,8 @@ static void emit_send(struct emit *e, const struct port_words *w,
                       const char *type)
 {
     const struct model_protocol *protocol = w->port->protocol;
+    const char *kind = arena_printf(e->arena, "%s_%s", name_upper(e->arena, protocol->name),
+                                    name_upper(e->arena, message->name));
     struct message_layout layout = message_layout(e->arena, message);
     bool has_payload = layout.payload_count > 0;
     emit(e, "static inline void %s%s_%s_%s(%s, uint16_t tag", has_payload ? "*" : "", w->prefix,
@@ -151,7 +158,7 @@ static void emit_send(struct emit *e, const struct port_words *w,
         for (uint32_t h = 0; h < layout.header_count; h++)
             if (layout.header[h] == &message->fields[i])
                 emit(e, ", %s %s", argument_type(e, message, protocol, layout.header[h]),
-                     argument_name(e, layout.header[h]));
+                     argument_name(e, w, kind, layout.header[h]));
     emit(e, ")\n{\n    struct ring *ring = ring_placed(%s);\n", ring);
     emit(e, "    struct %s *m = (struct %s *)ring_slot(ring->tail);\n", type, type);
     if (has_payload)
@@ -160,9 +167,7 @@ static void emit_send(struct emit *e, const struct port_words *w,
         emit(e, "    m->%s.%s = %s%s;\n", name_message(e->arena, message->name),
              name_c(e->arena, layout.header[h]->name),
              layout.header[h]->kind == MODEL_FIELD_ENUM ? "(uint8_t)" : "",
-             argument_name(e, layout.header[h]));
-    const char *kind = arena_printf(e->arena, "%s_%s", name_upper(e->arena, protocol->name),
-                                    name_upper(e->arena, message->name));
+             argument_name(e, w, kind, layout.header[h]));
     emit(e, "    m->tag = tag;\n");
     emit(e, "    ring_post(ring, %s, %s, %d);\n", w->now, kind, message->has_reply);
     if (has_payload)
@@ -240,7 +245,7 @@ static void emit_stores(struct emit *e, const struct model_type *type)
         emit(e, "static inline %sstruct %s *%s_%s(const struct %s *c)\n{\n",
              store->is_writer ? "" : "const ", store->type, name, store->name, name);
         emit(e, "    return arena_at(%sstruct %s, %s_io(c)->%s);\n}\n\n",
-             store->is_writer ? "" : "const ", store->type, name, store->name);
+             store->is_writer ? "" : "const ", store->type, name, name_c(e->arena, store->name));
     }
 }
 

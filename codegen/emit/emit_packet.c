@@ -122,7 +122,7 @@ static void emit_field_table(struct emit *e, const struct model_packet *packet, 
 
 static void emit_case_table(struct emit *e, const struct model_packet *packet)
 {
-    const char *choice = name_upper(e->arena, packet->choice->name);
+    const char *choice = name_upper(e->arena, name_c(e->arena, packet->choice->name));
     for (uint32_t i = 0; i < packet->case_count; i++) {
         const struct model_packet_case *one = &packet->cases[i];
         emit_field_table(e, packet, arena_printf(e->arena, "%s_%s_fields", packet->name, one->name),

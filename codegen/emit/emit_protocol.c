@@ -3,6 +3,7 @@
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/message_layout.h"
 #include "codegen/emit/names.h"
+#include "dsl/reserved.h"
 
 #include <string.h>
 
@@ -119,12 +120,20 @@ static void emit_direction_struct(struct emit *e, const char *protocol, const ch
          protocol, direction);
 }
 
+/* A parameter as argument, beside what the functions use themselves. */
+static const char *argument_name(struct emit *e, const char *name)
+{
+    static const char *const taken[] = {"payload",  "at",      "size_t",  "uint8_t",  "uint16_t",
+                                        "uint32_t", "int32_t", "int64_t", "uint64_t", NULL};
+    return reserved_besides(e->arena, name, taken);
+}
+
 /* "int64_t line, int64_t banks", with `before` in front when there are any. */
 static void emit_arguments(struct emit *e, const struct model_protocol *protocol,
                            const char *before)
 {
     for (uint32_t i = 0; i < protocol->argument_count; i++)
-        emit(e, "%sint64_t %s", i == 0 ? before : ", ", name_c(e->arena, protocol->param_names[i]));
+        emit(e, "%sint64_t %s", i == 0 ? before : ", ", argument_name(e, protocol->param_names[i]));
     if (protocol->argument_count == 0 && !*before)
         emit(e, "void");
 }
@@ -132,7 +141,7 @@ static void emit_arguments(struct emit *e, const struct model_protocol *protocol
 static void emit_unused_arguments(struct emit *e, const struct model_protocol *protocol)
 {
     for (uint32_t i = 0; i < protocol->argument_count; i++)
-        emit(e, "    (void)%s;\n", name_c(e->arena, protocol->param_names[i]));
+        emit(e, "    (void)%s;\n", argument_name(e, protocol->param_names[i]));
 }
 
 /* Size of a payload field as an expression of the protocol's parameters. */
@@ -141,7 +150,7 @@ static const char *field_size_text(struct emit *e, const struct model_protocol *
 {
     if (field->size_argument < 0)
         return arena_printf(e->arena, "%u", message_field_bytes(field));
-    const char *argument = name_c(e->arena, protocol->param_names[field->size_argument]);
+    const char *argument = argument_name(e, protocol->param_names[field->size_argument]);
     return arena_printf(
         e->arena, field->kind == MODEL_FIELD_BITS ? "((size_t)%s + 63) / 64 * 8" : "(size_t)%s",
         argument);

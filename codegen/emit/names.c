@@ -1,34 +1,21 @@
-/* Name mangling. Keywords are the only names that change; everything else reads as in the
- * description. Called by all emitters of C. */
+/* Name mangling (dsl/reserved.h): most names read as in the description. Called by all emitters of
+ * C. */
 #include "codegen/emit/names.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static const char *const keywords[] = {
-    "auto",     "break",  "case",    "char",     "const",    "continue", "default",  "do",
-    "double",   "else",   "enum",    "extern",   "float",    "for",      "goto",     "if",
-    "inline",   "int",    "long",    "register", "restrict", "return",   "short",    "signed",
-    "sizeof",   "static", "struct",  "switch",   "typedef",  "union",    "unsigned", "void",
-    "volatile", "while",  "asm",     "typeof",   "bool",     "true",     "false",    "NULL",
-    "main",     "errno",  "alignas", "alignof",
-};
+#include "dsl/reserved.h"
 
 const char *name_c(struct arena *arena, const char *name)
 {
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
-        if (strcmp(name, keywords[i]) == 0)
-            return arena_printf(arena, "%s_", name);
-    return name;
+    return reserved_besides(arena, name, NULL);
 }
 
 const char *name_message(struct arena *arena, const char *name)
 {
-    static const char *const members[] = {"state", "kind", "ready", "fields", "tag"};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (strcmp(name, members[i]) == 0)
-            return arena_printf(arena, "%s_", name);
-    return name_c(arena, name);
+    static const char *const members[] = {"state", "kind", "ready", "fields", "tag", NULL};
+    return reserved_besides(arena, name, members);
 }
 
 const char *name_upper(struct arena *arena, const char *name)

@@ -6,7 +6,8 @@
 #include "dsl/arena.h"
 #include "dsl/model.h"
 
-/* The name itself, with '_' behind it where C has it as a keyword ("switch_"). */
+/* The name itself, with '_' behind it where C has it as a keyword or macro ("switch_", "EOF_").
+ * Different names give different ones. */
 const char *name_c(struct arena *arena, const char *name);
 
 /* Member of a message's union: also '_' behind the names of the members beside it ("tag_"). */

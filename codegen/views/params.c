@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
 #include "dsl/arena.h"
@@ -24,6 +25,8 @@ struct row {
 struct table {
     struct arena *arena;
     VECTOR(struct row) rows;
+    const struct model *model;
+    struct params_slots slots;
 };
 
 /* "gpu.sa[3].cu[1]" -> "gpu.sa[*].cu[*]". */
@@ -89,6 +92,7 @@ static void collect(struct table *t, const struct model *m)
             add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p]);
     }
     count_groups(t);
+    params_slots_collect(&t->slots, t->arena, m, collapse);
 }
 
 /* "gpu.l2[*].size"; a row that is not all of its group names its first element and how many more.
@@ -196,6 +200,7 @@ static void write_table(const struct table *t, bool sources, FILE *out)
         pad(out, basis.name, basis_width);
         write_first_line(out, sources ? basis.source : row->param->decl->doc);
     }
+    params_slots_write(&t->slots, t->model, out);
 }
 
 /* A field of CSV (RFC 4180). */
@@ -230,6 +235,13 @@ static void write_csv(const struct table *t, FILE *out)
         fprintf(out, "%" PRIu32 ",", p->place.line);
         write_csv_field(out, p->decl->doc, "\n");
     }
+    for (uint32_t i = 0; i < t->slots.rows.count; i++) {
+        const struct params_slot *slot = &t->slots.rows.items[i];
+        write_csv_field(out, slot->path, ",");
+        fprintf(out, "%" PRIu32 ",", slot->members);
+        write_csv_field(out, slot->part, ",0,\"part\",\"slot\",\"\",\"\",0,");
+        write_csv_field(out, params_slot_takes(t->arena, t->model, slot->decl), "\n");
+    }
 }
 
 static bool write_json(const struct table *t, FILE *out)
@@ -252,6 +264,14 @@ static bool write_json(const struct table *t, FILE *out)
                 json_sprintf("%s:%u:%u", p->place.file, p->place.line, p->place.column));
         json_array_append_new(all, one);
     }
+    for (uint32_t i = 0; i < t->slots.rows.count; i++) {
+        const struct params_slot *slot = &t->slots.rows.items[i];
+        json_array_append_new(
+            all, json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:s}", "parameter", slot->path,
+                           "members", (json_int_t)slot->members, "value", slot->part, "unit",
+                           "part", "source", "slot", "optional", slot->decl->optional, "takes",
+                           params_slot_takes_json(t->model, slot->decl), "doc", slot->decl->doc));
+    }
     bool good = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
     json_decref(all);
     return good;
@@ -262,7 +282,7 @@ bool view_params(const struct model *model, enum view_params_format format, FILE
 {
     struct arena arena;
     arena_init(&arena);
-    struct table table = {.arena = &arena};
+    struct table table = {.arena = &arena, .model = model};
     collect(&table, model);
     bool good = true;
     if (format == VIEW_PARAMS_JSON)

@@ -49,17 +49,23 @@ static void report(struct elaboration *e, const struct route_path *path, uint32_
 {
     const struct ast_item *item = path->to.node->object.type->ports.v.items[path->to.port];
     bool has_link = path->carrier->link != NULL;
+    /* the depth of a port of the library is a parameter, which is set by whoever connects it */
+    bool is_library = path->to.node->object.type->model.is_library;
+    struct span crossing = path->carrier->statement->item->span;
+    struct span place = is_library ? crossing : item->depth->span;
     struct diagnostic *d =
-        has_link ? diagnostic_add(e->diagnostics, W0703, item->depth->span,
+        has_link ? diagnostic_add(e->diagnostics, W0703, place,
                                   "'%s' is too shallow: depth %u, but '%s' carries %llu messages "
                                   "in two latencies",
                                   item->name.text, depth, path->carrier->link->name,
                                   (unsigned long long)needed)
-                 : diagnostic_add(e->diagnostics, W0703, item->depth->span,
+                 : diagnostic_add(e->diagnostics, W0703, place,
                                   "'%s' is too shallow: depth %u, but the way there takes %ucy",
                                   item->name.text, depth, path->latency_cy);
-    diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span,
-                    has_link ? "the link is crossed here" : "the latency is given here");
+    diagnostic_note(e->diagnostics, d, is_library ? item->depth->span : crossing,
+                    is_library ? "its depth is given here"
+                    : has_link ? "the link is crossed here"
+                               : "the latency is given here");
     diagnostic_help(e->diagnostics, d,
                     "room comes back after two latencies: full speed needs a depth of %llu",
                     (unsigned long long)needed);

@@ -13,4 +13,8 @@ void declare_finish(struct program *program);
 bool declare_type(struct program *program, const struct ast_type *type,
                   enum model_dimension *dimension, const struct model_enum **choice);
 
+/* Says which names would clash in the C that is made of the declarations, which have no mistakes.
+ */
+void declare_names(struct program *program);
+
 #endif

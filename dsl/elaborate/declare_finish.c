@@ -30,7 +30,8 @@ bool declare_type(struct program *program, const struct ast_type *type,
         suggestion_try(&suggestion, names[i]);
     for (uint32_t i = 0; i < program->enums.count; i++)
         suggestion_try(&suggestion, program->enums.items[i]->name);
-    diagnostic_suggest(program->diagnostics, d, suggestion.best);
+    if (!program_suggest_import(program, d, AST_ENUM, type->name.text))
+        diagnostic_suggest(program->diagnostics, d, suggestion.best);
     *dimension = MODEL_DIM_NONE;
     return false;
 }
@@ -110,7 +111,8 @@ static void finish_ports(struct program *program, struct type_info *type)
         struct suggestion suggestion = suggestion_for(item->target.text);
         for (uint32_t p = 0; p < program->protocols.count; p++)
             suggestion_try(&suggestion, program->protocols.items[p]->decl->name.text);
-        diagnostic_suggest(program->diagnostics, d, suggestion.best);
+        if (!program_suggest_import(program, d, AST_PROTOCOL, item->target.text))
+            diagnostic_suggest(program->diagnostics, d, suggestion.best);
         program->damaged = true;
     }
     type->model.ports = type->port_decls;
@@ -189,7 +191,9 @@ static void unknown_part_type(struct program *program, struct ast_name name, boo
     for (uint32_t i = 0; i < program->types.count; i++)
         if (program->types.items[i]->model.is_part)
             suggestion_try(&suggestion, program->types.items[i]->model.name);
-    diagnostic_suggest(program->diagnostics, d, suggestion.best);
+    if (!(or_interface && program_suggest_import(program, d, AST_INTERFACE, name.text))
+        && !program_suggest_import(program, d, AST_PART, name.text))
+        diagnostic_suggest(program->diagnostics, d, suggestion.best);
     program->damaged = true;
 }
 
@@ -252,7 +256,8 @@ static void finish_type(struct program *program, struct type_info *type)
             struct suggestion suggestion = suggestion_for(type->decl->target.text);
             for (uint32_t i = 0; i < program->interfaces.count; i++)
                 suggestion_try(&suggestion, program->interfaces.items[i]->name);
-            diagnostic_suggest(program->diagnostics, d, suggestion.best);
+            if (!program_suggest_import(program, d, AST_INTERFACE, type->decl->target.text))
+                diagnostic_suggest(program->diagnostics, d, suggestion.best);
             program->damaged = true;
         }
     }
@@ -275,4 +280,6 @@ void declare_finish(struct program *program)
             }
         }
     }
+    if (program->diagnostics->error_count == 0)
+        declare_names(program);
 }

@@ -252,6 +252,7 @@ struct node {
     uint32_t domain; /* NO_DOMAIN: none */
     uint32_t *clocks;
     bool expanded, damaged, connected;
+    bool incomplete;       /* an `if` or `for` that could not be decided was left out */
     struct node **writers; /* per type->stores */
     /* interconnects */
     VECTOR(struct statement *) routes; /* the statements that go through it */

@@ -91,7 +91,8 @@ static void unknown_part(struct elaboration *e, const struct object *object,
     }
     for (uint32_t i = 0; i < object->type->parts.v.count; i++)
         suggestion_try(&suggestion, object->type->parts.v.items[i]->name.text);
-    diagnostic_suggest(e->diagnostics, d, suggestion.best);
+    if (!program_suggest_import(e->program, d, AST_PART, name))
+        diagnostic_suggest(e->diagnostics, d, suggestion.best);
 }
 
 static bool fits(struct elaboration *e, const struct model_part_decl *decl,

@@ -51,6 +51,8 @@ static const char *where_text(struct elaboration *e, const struct node *node)
 static void unknown_member(struct elaboration *e, struct node *node, const struct segment *segment,
                            bool is_own)
 {
+    if (node->incomplete) /* it may stand in what was left out */
+        return;
     const struct type_info *type = node->object.type;
     struct diagnostic *d = diagnostic_add(
         e->diagnostics, E0205, segment->span, "%s has no %s called '%s'", where_text(e, node),

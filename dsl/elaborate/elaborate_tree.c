@@ -129,7 +129,9 @@ static struct type_info *component_named(struct elaboration *e, struct ast_name 
             suggestion_try(&suggestion, program->types.items[i]->model.name);
     for (uint32_t i = 0; or_link && i < program->links.count; i++)
         suggestion_try(&suggestion, program->links.items[i]->decl->name.text);
-    diagnostic_suggest(e->diagnostics, d, suggestion.best);
+    if (!program_suggest_import(program, d, AST_COMPONENT, name.text)
+        && !(or_link && program_suggest_import(program, d, AST_LINK, name.text)))
+        diagnostic_suggest(e->diagnostics, d, suggestion.best);
     return NULL;
 }
 
@@ -248,7 +250,7 @@ static void unknown_via(struct elaboration *e, struct node *node, struct ast_nam
     else if (type != NULL && !type->model.is_part && !type->model.is_platform)
         diagnostic_help(e->diagnostics, d, "an interconnect needs a name: 'via NAME = %s'",
                         name.text);
-    else
+    else if (!program_suggest_import(e->program, d, AST_LINK, name.text))
         diagnostic_suggest(e->diagnostics, d, suggestion.best);
 }
 
@@ -384,7 +386,7 @@ static void walk_for(struct elaboration *e, struct node *node, const struct ast_
     int64_t low, high;
     if (!eval_count(e, item->low, scope, INT32_MIN, INT32_MAX, &low)
         || !eval_count(e, item->high, scope, INT32_MIN, INT32_MAX, &high)) {
-        node->damaged = true;
+        node->damaged = node->incomplete = true;
         return;
     }
     if (item->half_open)
@@ -407,7 +409,7 @@ static void walk_if(struct elaboration *e, struct node *node, const struct ast_i
     struct value which =
         eval_as(e, item->value, scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
     if (!which.ok)
-        node->damaged = true;
+        node->damaged = node->incomplete = true;
     else
         walk(e, node, which.integer ? item->body : item->otherwise_body, scope);
 }

@@ -128,10 +128,8 @@ static const char *normalise(struct arena *arena, const char *path)
     return out;
 }
 
-/* Calls `visit` with every folder ROOM/NAME of the library, in no order. */
-static void library_walk(const struct program *program,
-                         void (*visit)(void *context, const char *room, const char *name),
-                         void *context)
+void library_walk(const struct program *program,
+                  void (*visit)(void *context, const char *room, const char *name), void *context)
 {
     const char *root = program->options->library_root;
     DIR *rooms = root != NULL ? opendir(root) : NULL;
@@ -289,6 +287,7 @@ static void load_file(struct program *program, struct source_file *source)
 void program_load(struct program *program, struct source_file *main)
 {
     main->is_library = is_under(main->name, program->options->library_root);
+    program->diagnostics->library_is_quiet = !main->is_library;
     load_file(program, main);
     declare_finish(program);
 }

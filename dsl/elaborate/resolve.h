@@ -61,6 +61,13 @@ struct link_info {
     struct model_link_type *model; /* filled by elaboration; NULL until then */
 };
 
+/* A declaration in a file that is not imported. */
+struct elsewhere {
+    enum ast_kind kind;
+    const char *name;
+    const char *import; /* as an import would name its file */
+};
+
 struct program {
     struct arena *arena;
     struct diagnostics *diagnostics;
@@ -73,6 +80,8 @@ struct program {
     VECTOR(struct link_info *) links;
     VECTOR(struct model_interface *) interfaces;
     VECTOR(struct model_enum *) enums;
+    VECTOR(struct elsewhere) elsewhere; /* see program_suggest_import */
+    bool knows_elsewhere;
     bool damaged; /* a file could not be read or has syntax errors */
 };
 
@@ -92,7 +101,15 @@ struct model_enum *program_make_enum(struct program *program, const char *name, 
                                      const struct ast_names *literals, struct span span);
 /* The index of a name in a list, or -1. */
 int32_t item_list_find(const struct item_list *list, const char *name);
+/* Says which import declares `name`: of the library, the folders of -I and that of the main file.
+ * false: none does. */
+bool program_suggest_import(struct program *program, struct diagnostic *d, enum ast_kind kind,
+                            const char *name);
 /* Index of a literal, or -1. */
 int32_t model_enum_find(const struct model_enum *choice, const char *name);
+
+/* Calls `visit` with every folder ROOM/NAME of the library, in no order. */
+void library_walk(const struct program *program,
+                  void (*visit)(void *context, const char *room, const char *name), void *context);
 
 #endif

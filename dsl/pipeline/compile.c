@@ -95,6 +95,14 @@ static void look_at_the_rest(struct compilation *c)
     }
 }
 
+static bool has_platform(const struct ast_file *file)
+{
+    for (uint32_t i = 0; i < file->items->v.count; i++)
+        if (file->items->v.items[i]->kind == AST_PLATFORM)
+            return true;
+    return false;
+}
+
 static struct type_info *choose_platform(struct compilation *c, const struct source_file *source,
                                          const char *name)
 {
@@ -110,6 +118,8 @@ static struct type_info *choose_platform(struct compilation *c, const struct sou
     if (last != NULL && name == NULL)
         return last;
     struct span span = {source->base, source->base};
+    if (last == NULL && has_platform(c->program.files.items[0]))
+        return NULL; /* its name is declared twice, which was said */
     if (last == NULL) {
         diagnostic_add(&c->diagnostics, E0103, span, "there is no platform in this file");
         return NULL;
@@ -185,7 +195,7 @@ const struct model *compile_text(struct compilation *c, const char *name, const 
     if (source != NULL)
         return compile_source(c, source, platform, false);
     diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
-                   "cannot read '%s': it is larger than 4 MiB", name);
+                   "cannot read '%s': " SOURCE_TOO_LARGE, name);
     diagnostics_finish(&c->diagnostics);
     return NULL;
 }
@@ -211,11 +221,7 @@ static bool declares_platform(struct compilation *c, const struct source_file *s
     struct diagnostics ignored;
     diagnostics_init(&ignored, &c->arena, &c->sources);
     ignored.muted = 1;
-    const struct ast_file *file = ast_parse(&c->arena, &ignored, source);
-    for (uint32_t i = 0; i < file->items->v.count; i++)
-        if (file->items->v.items[i]->kind == AST_PLATFORM)
-            return true;
-    return false;
+    return has_platform(ast_parse(&c->arena, &ignored, source));
 }
 
 const struct model *compile_check(struct compilation *c, const char *file, const char *platform)
@@ -299,8 +305,9 @@ const char *compile_file_name(const struct compilation *c, size_t index)
 const char *compile_file_text(const struct compilation *c, size_t index, size_t *size)
 {
     const struct source_file *file = file_at(c, index);
-    *size = file != NULL ? file->size : 0;
-    return file != NULL ? file->text : NULL;
+    bool is_plain = file != NULL && file->is_plain;
+    *size = is_plain ? file->size : 0;
+    return is_plain ? file->text : NULL;
 }
 
 const char *compile_format_text(struct compilation *c, const char *name, const char *text,
@@ -311,7 +318,7 @@ const char *compile_format_text(struct compilation *c, const char *name, const c
     *formatted_size = 0;
     if (source == NULL)
         diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
-                       "cannot read '%s': it is larger than 4 MiB", name);
+                       "cannot read '%s': " SOURCE_TOO_LARGE, name);
     else
         formatted = format_source(&c->arena, &c->diagnostics, source, formatted_size);
     diagnostics_finish(&c->diagnostics);

@@ -336,7 +336,7 @@ static void collect_docs(struct parser *p)
         size_t size = comments[i].span.end - comments[i].span.begin - 3;
         if (size > 0 && text[0] == ' ')
             text++, size--;
-        while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\r'))
+        while (size > 0 && text[size - 1] == ' ')
             size--;
         /* Where nesting became too deep, or braces were not balanced, the tokens end before the
          * comments do. */

@@ -126,24 +126,20 @@ static void add_blank(struct formatter *f)
     vector_push(f->arena, &f->lines, line);
 }
 
-static void add_comment_line(struct formatter *f, const struct comment *comment, uint32_t indent)
-{
-    const char *text = f->source->text + (comment->span.begin - f->source->base);
-    size_t size = comment->span.end - comment->span.begin;
-    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t' || text[size - 1] == '\r'))
-        size--;
-    struct line line = {.indent = indent, .cell_count = 1};
-    line.cells[0].text = arena_strndup(f->arena, text, size);
-    vector_push(f->arena, &f->lines, line);
-}
-
 static const char *comment_text(const struct formatter *f, const struct comment *comment)
 {
     const char *text = f->source->text + (comment->span.begin - f->source->base);
     size_t size = comment->span.end - comment->span.begin;
-    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t' || text[size - 1] == '\r'))
+    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t'))
         size--;
     return arena_strndup(f->arena, text, size);
+}
+
+static void add_comment_line(struct formatter *f, const struct comment *comment, uint32_t indent)
+{
+    struct line line = {.indent = indent, .cell_count = 1};
+    line.cells[0].text = comment_text(f, comment);
+    vector_push(f->arena, &f->lines, line);
 }
 
 /* What a line of tokens [from, to) is aligned with. Only lines with one statement are. */
@@ -237,7 +233,23 @@ struct line_context {
     bool starts_statement;
     uint32_t parens_before; /* open '(' at the start of the line: fields of a protocol head */
     bool in_fields;         /* inside the braces of a message, where ':' sticks to its name */
+    uint32_t comment;       /* the next one; those between its tokens belong to the line */
 };
+
+/* The text of the comments from *next that stand in front of `token` and begin no line, with a
+ * space between; NULL: there are none. */
+static const char *joined_comments(const struct formatter *f, uint32_t *next, uint32_t token)
+{
+    const struct comment *comments = f->list->comments.items;
+    const char *joined = NULL;
+    for (; *next < f->list->comments.count && comments[*next].token <= token
+           && !comments[*next].own_line;
+         ++*next) {
+        const char *text = comment_text(f, &comments[*next]);
+        joined = joined != NULL ? arena_printf(f->arena, "%s %s", joined, text) : text;
+    }
+    return joined;
+}
 
 static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
                           const struct line_context *context, const char *comment)
@@ -248,7 +260,7 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
     line.kind = line_kind(tokens, from, to, context->starts_statement);
     struct text text = {.arena = f->arena};
     int column = 0, last = 0;
-    uint32_t parens = context->parens_before, depth = 0;
+    uint32_t parens = context->parens_before, depth = 0, inner = context->comment;
     bool is_message = context->in_fields;
     for (uint32_t i = from; i < to; i++) {
         bool head_field = parens > 0 || (is_message && (depth > 0 || context->in_fields));
@@ -260,6 +272,12 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
             finish_cell(&line, &text, column);
             column = last = begins;
             space = false;
+        }
+        const char *before = joined_comments(f, &inner, i);
+        if (before != NULL) {
+            text_pad(&text, text.v.count > 0 ? 1 : 0);
+            text_add(&text, before, strlen(before));
+            space = tokens[i].kind != ';' && tokens[i].kind != ',';
         }
         if (space) /* two between the statements of a line */
             text_pad(&text, depth == 0 && context->starts_statement && tokens[i - 1].kind == ';'
@@ -287,7 +305,8 @@ static bool same_run(const struct line *a, const struct line *b)
 
 static bool is_comment_line(const struct line *line)
 {
-    return line->cell_count == 1 && strncmp(line->cells[0].text, "//", 2) == 0;
+    const char *text = line->cell_count == 1 ? line->cells[0].text : "";
+    return text[0] == '/' && (text[1] == '/' || text[1] == '*');
 }
 
 /* The end of the run that begins at `from`; comment lines inside a run belong to it. */
@@ -445,16 +464,14 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
     for (uint32_t i = from; i < to && tokens[i].kind == '}'; i++)
         depth -= depth > 0;
     context.indent = 4 * depth + (context.starts_statement || tokens[from].kind == '}' ? 0 : 8);
-    const char *comment = NULL;
-    const struct comment *comments = f->list->comments.items;
     if (count_newlines(f, w->last_end, tokens[from].span.begin) > 1)
         add_blank(f);
     w->last_end = tokens[to - 1].span.end;
-    if (w->comment < f->list->comments.count && comments[w->comment].token == to
-        && !comments[w->comment].own_line) {
-        comment = comment_text(f, &comments[w->comment]);
-        w->last_end = comments[w->comment++].span.end;
-    }
+    context.comment = w->comment;
+    joined_comments(f, &w->comment, to - 1); /* those inside of the line, which it writes */
+    const char *comment = joined_comments(f, &w->comment, to);
+    if (comment != NULL)
+        w->last_end = f->list->comments.items[w->comment - 1].span.end;
     add_code_line(f, from, to, &context, comment);
     for (uint32_t i = from; i < to; i++)
         update(w, &tokens[i]);

@@ -268,7 +268,8 @@ static void close_all(struct filter *f, const struct token *before, bool at_end)
 {
     if (f->depth == 0)
         return;
-    report_unclosed(f, before, at_end);
+    if (f->out->cut == 0)
+        report_unclosed(f, before, at_end);
     while (f->depth > 0)
         close_missing(f, before);
     f->suspect = UINT32_MAX;
@@ -298,6 +299,9 @@ void token_scan(struct arena *arena, struct diagnostics *d, const struct source_
     struct token_list raw = {0};
     lexer_scan(arena, d, file, &raw);
     *out = (struct token_list){0};
+    out->cut = raw.cut;
+    if (raw.cut != 0)
+        vector_push(arena, &out->unclosed, ((struct span){raw.cut, UINT32_MAX}));
     out->comments.items = raw.comments.items;
     out->comments.count = raw.comments.count;
     out->comments.capacity = raw.comments.capacity;

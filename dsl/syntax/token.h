@@ -38,6 +38,7 @@ struct token_list {
     /* From a '{' whose '}' was reported missing to where it was put in: what stands there may be
      * read wrongly, so the parser reports no mistakes in it. */
     VECTOR(struct span) unclosed;
+    uint32_t cut; /* offset of a comment without end; 0: there is none */
 };
 
 /* Braces nest no deeper than this. */

@@ -295,7 +295,7 @@ bool checkpoint_apply(const void *bytes, size_t size, const char *name)
 static bool load(const char *path)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer yet */
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         refuse(path, fd < 0 ? strerror(errno) : "it is not a file");
         if (fd >= 0)

@@ -113,3 +113,26 @@ Test(format, columns_and_spaces_are_settled)
     cr_expect_str_eq(result, after);
     compile_close(c);
 }
+
+Test(format, block_comments_stay_in_their_places)
+{
+    static const char before[] =
+        "/* top */ component c{/* a */ // b\n  param /*n*/ size:bytes=16KiB/*d*/;  /* two\r\n"
+        "lines */ param w :int= 4;\n/* own\n   block */\n}/* end */";
+    static const char after[] = "/* top */\n"
+                                "component c {  /* a */ // b\n"
+                                "    param /*n*/ size : bytes = 16KiB /*d*/;  /* two\n"
+                                "lines */\n"
+                                "    param w          : int   = 4;\n"
+                                "    /* own\n"
+                                "   block */\n"
+                                "}  /* end */\n";
+    struct compilation *c = compile_open(NULL);
+    size_t size;
+    const char *result = compile_format_text(c, "x", before, strlen(before), &size);
+    cr_assert_not_null(result);
+    cr_expect_str_eq(result, after, "%s", result);
+    expect_same_tokens("x", before, strlen(before), result, size);
+    compile_close(c);
+    expect_stable("x", after, strlen(after));
+}

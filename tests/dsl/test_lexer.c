@@ -133,3 +133,44 @@ Test(lexer, documentation_names_the_token_behind_it)
     cr_expect_eq(list.comments.items[1].token, 0);
     done();
 }
+
+Test(lexer, block_comments_end_lines_and_hide_everything)
+{
+    scan("a /* // \" { */ b /* x\n*/ in top : c; /**/ /***/");
+    static const int kinds[] = {WORD, WORD, IN, WORD, ':', WORD, ';', 0};
+    cr_assert_eq(list.tokens.count, 8);
+    for (size_t i = 0; i < 8; i++)
+        cr_expect_eq(kind(i), kinds[i], "token %zu", i);
+    cr_expect(list.tokens.items[2].first_on_line);
+    cr_assert_eq(list.comments.count, 4);
+    cr_expect_eq(list.comments.items[0].token, 1);
+    cr_expect_eq(list.comments.items[1].token, 2);
+    cr_expect(!list.comments.items[0].is_doc && !list.comments.items[0].own_line);
+    cr_expect_eq(diagnostics.error_count, 0);
+    done();
+}
+
+Test(lexer, every_kind_of_line_end_and_a_byte_order_mark_are_the_same_text)
+{
+    static const char *const texts[] = {"// one\n/// two\nx ;\ny",
+                                        "\xEF\xBB\xBF// one\n/// two\nx ;\ny",
+                                        "// one\r\n/// two\r\nx ;\r\ny", "// one\r/// two\rx ;\ry"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        scan(texts[i]);
+        cr_assert_eq(list.tokens.count, 4, "text %zu", i);
+        cr_expect_eq(list.comments.count, 2, "text %zu", i);
+        struct source_position at = source_locate(&sources, list.tokens.items[2].span.begin);
+        cr_expect(at.line == 4 && at.column == 1, "text %zu: %u:%u", i, at.line, at.column);
+        cr_expect_eq(sources.files.items[0]->is_plain, i == 0);
+        cr_expect_eq(diagnostics.error_count, 0);
+        done();
+    }
+}
+
+Test(lexer, utf16_is_one_mistake)
+{
+    scan("\xFF\xFEp\0l\0a\0");
+    cr_expect_eq(list.tokens.count, 1);
+    cr_expect_eq(diagnostics.error_count, 1);
+    done();
+}

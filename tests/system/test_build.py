@@ -1,7 +1,13 @@
 """The cache of built platforms: nothing is built twice, and nothing wrong is kept."""
 import os
+import resource
+import signal
+import subprocess
 import time
 from pathlib import Path
+
+import harness
+import pytest
 
 TINY = "platforms/tiny.heddle"
 
@@ -72,3 +78,139 @@ def test_full_cache_forgets_what_was_used_longest_ago(heddle, tmp_path):
 def test_limit_of_the_cache_has_a_unit(heddle):
     heddle("build docs/examples/mid_cache/mid_cache_memtest.heddle --set tester.seed=99", "500MiB",
            status=1, env={"HEDDLE_CACHE_LIMIT": "7GB"})
+
+
+FIFO = "docs/examples/fifo/fifo_test.heddle"
+
+
+def files_in(cache):
+    return [file for file in sorted(cache.rglob("*")) if file.is_file()]
+
+
+def left_over(cache):
+    return [file.name for file in files_in(cache) if file.suffix in (".tmp", ".log")]
+
+
+def damage(file, how):
+    content = file.read_bytes()
+    if how == "truncated":
+        os.truncate(file, len(content) // 2)
+    else:  # in place, as a disk would: the time of change is the same
+        times = os.stat(file)
+        with file.open("r+b") as opened:
+            opened.seek(len(content) // 2)
+            opened.write(bytes([content[len(content) // 2] ^ 0x20]))
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+@pytest.mark.parametrize("how", [pytest.param("truncated", marks=pytest.mark.full), "altered"])
+def test_damaged_cache_is_mended(run, tmp_path, how):
+    cache = tmp_path / "cache"
+    env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
+    for options in ("", " --generic"):
+        run(FIFO + options, env=env)
+    whole = {file: file.read_bytes() for file in files_in(cache) if file.stat().st_size > 0}
+    stamps = [file for file in whole if file.suffix == ".stamp"]
+    results = [file for file in whole if file.suffix in (".so", ".tables")]
+    assert len(stamps) == 2 and len(results) == 5
+    for file in whole:  # whatever the stamps say, each file is noticed when it is needed
+        if file in results or file in stamps:
+            damage(file, how)
+            run(FIFO + ("" if ".tables" not in file.name else " --generic"), env=env)
+            run(FIFO + " --generic", env=env)
+    seen = set()  # platform.so is a library under another name
+    for file in whole:
+        if file.exists() and file.stat().st_ino not in seen:
+            seen.add(file.stat().st_ino)
+            damage(file, how)
+    for options in ("", " --generic"):
+        run(FIFO + options, env=env)
+    for file, content in whole.items():
+        if file.suffix != ".stamp":
+            assert file.read_bytes() == content, file
+
+
+def compiler_that_waits(folder):
+    """Notes that it runs, and goes on when there is a file."""
+    compiler = folder / "waiting-cc"
+    compiler.write_text(f'#!/bin/sh\ntouch "{folder}/runs"\n'
+                        f'while [ ! -e "{folder}/go" ]; do sleep 0.02; done\nexec cc "$@"\n')
+    compiler.chmod(0o755)
+    return str(compiler)
+
+
+def start_build(folder, env):
+    process = subprocess.Popen([harness.HEDDLE, "build", FIFO], env={**os.environ, **env},
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
+    until = time.time() + 60
+    while not (folder / "runs").exists() and time.time() < until:
+        time.sleep(0.02)
+    return process
+
+
+def test_what_killed_builds_leave_goes_and_what_running_ones_write_stays(heddle, run, tmp_path):
+    cache = tmp_path / "cache"
+    env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
+    waiting = {**env, "HEDDLE_CC": compiler_that_waits(tmp_path)}
+    killed = start_build(tmp_path, waiting)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    (cache / "platforms/some").mkdir()
+    (cache / "platforms/some/platform.c.12345.tmp").write_text("half")
+    assert len(left_over(cache)) > 1
+    (tmp_path / "runs").unlink()
+    running = start_build(tmp_path, waiting)
+    mine = set(left_over(cache))
+    assert "platform.c.12345.tmp" not in mine and mine and all(
+        f".{running.pid}." in name for name in mine)
+    heddle("build tests/system/threads.heddle", env=env)  # beside it
+    assert mine <= set(left_over(cache))
+    (tmp_path / "go").touch()
+    assert running.wait(timeout=120) == 0 and not left_over(cache)
+    run(FIFO, env=env)
+
+
+def test_two_builds_at_once_give_one_platform(run, tmp_path):
+    env = {"HEDDLE_CACHE": str(tmp_path / "cache"), "HEDDLE_CFLAGS": "-O0"}
+    both = [subprocess.Popen([harness.HEDDLE, "run", FIFO], env={**os.environ, **env},
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+    for one in both:
+        assert one.communicate(timeout=120)[1] == b"" and one.returncode == 0
+    assert platforms_in(tmp_path / "cache") == 1 and not left_over(tmp_path / "cache")
+
+
+@pytest.mark.parametrize("most", [pytest.param(100, marks=pytest.mark.full), 3000, 20000,
+                                  pytest.param(200000, marks=pytest.mark.full)])
+def test_disk_that_is_full_is_named_and_nothing_is_half_written(run, tmp_path, most):
+    """A limit of bytes a file, at which writing fails as on a full disk."""
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+    cache = tmp_path / "cache"
+    env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
+    done = subprocess.run([harness.HEDDLE, "build", FIFO], env={**os.environ, **env}, text=True,
+                          capture_output=True, preexec_fn=limited, restore_signals=False,
+                          check=False)
+    assert done.returncode == 1
+    assert "File too large" in done.stderr or "without a word" in done.stderr, done.stderr
+    assert not left_over(cache)
+    assert not platforms_in(cache)
+    run(FIFO, env=env)
+
+
+@pytest.mark.parametrize("folder", ["", "platforms", "objects"])
+def test_cache_that_others_can_write_to_is_refused(heddle, run, tmp_path, folder):
+    cache = tmp_path / "cache"
+    env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
+    (cache / folder).mkdir(parents=True)
+    (cache / folder).chmod(0o777)
+    heddle(f"build {FIFO}", "other users can write to the cache", "chmod go-w", status=1, env=env)
+    run(FIFO, "other users can write to the cache", status=1, env=env)
+    (cache / folder).chmod(0o755)
+    if os.geteuid() == 0:
+        os.chown(cache / folder, 12345, -1)
+        heddle(f"build {FIFO}", "belongs to another user .12345", "set HEDDLE_CACHE", status=1,
+               env=env)
+        assert not any(cache.rglob("*.o"))

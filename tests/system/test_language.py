@@ -1,8 +1,10 @@
 """Descriptions: what is checked in is correct and formatted, and mistakes are named."""
 import glob
 import json
+import os
 import re
 
+import harness
 import pytest
 
 from harness import ROOT
@@ -71,3 +73,66 @@ def test_word_of_a_source_is_checked(heddle, tmp_path):
     text = (ROOT / "platforms/tiny.heddle").read_text().replace("Measured:", "Mesured:", 1)
     (tmp_path / "tiny.heddle").write_text(text)
     heddle(f"check {tmp_path}/tiny.heddle", "warning: 'Mesured:' is no kind of source .*W0710")
+def test_unknown_part_of_another_file_names_the_import(heddle, tmp_path):
+    (tmp_path / "mine.heddle").write_text(
+        'import "std/cache";\npart bip : replacement_policy { }\n')
+    main = tmp_path / "main.heddle"
+    main.write_text('import "std/cache";\nimport "std/driver";\nplatform p { clock k = 1GHz;'
+                    ' a : cache on k { replacement = bip; }; b : mmu on k; }\n')
+    heddle(f"check {main}", "no part is called 'bip'", 'import "mine";',
+           "component is called 'mmu'", 'import "std/mmu";', status=1)
+
+
+@pytest.mark.parametrize("file", ["platforms/r9nano.heddle", "platforms/managed4.heddle",
+                                  "platforms/qv100.heddle"])
+def test_each_slot_that_params_lists_is_filled_by_each_part_that_it_names(heddle, file):
+    rows = [row for row in json.loads(heddle(f"params {file} --json").stdout)
+            if row["source"] == "slot"]
+    assert rows and {row["parameter"]: row["value"] for row in rows}
+    for row in rows:
+        path = row["parameter"].replace("[*]", "")
+        needed = {part["part"]: any(not p["default"] for p in part["parameters"])
+                  for part in row["takes"]}
+        assert row["value"] in needed or row["optional"]
+        for part in [*needed, *(["none"] if row["optional"] else [])]:
+            if part == row["value"] or needed.get(part):
+                continue
+            heddle(f"check {file} --set {path}={part}")
+
+
+def test_warnings_of_the_library_are_shown_to_the_library_only(heddle, tmp_path):
+    done = heddle("params platforms/r9nano_x4.heddle --set pcie.latency=10us", "W0703")
+    assert "components/network/switch/switch.heddle:11:28: note" in done.stderr
+    assert "switch.heddle:11:28: warning" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["pipe", "device", "folder", "large"])
+def test_files_that_cannot_be_read_whole_are_refused_unopened(heddle, tmp_path, name):
+    """A description, an import and a behaviour; a pipe would wait, a device has no end."""
+    file = tmp_path / f"{name}.heddle"
+    if name == "pipe":
+        os.mkfifo(file)
+    elif name == "device":
+        file.symlink_to("/dev/zero")
+    elif name == "folder":
+        file.mkdir()
+    else:
+        with file.open("wb") as out:
+            out.truncate((1 << 30) + 1)
+    (tmp_path / "import.heddle").write_text(f'import "{name}"; platform p {{ clock k = 1GHz; }}\n')
+    (tmp_path / "behaviour.heddle").write_text(
+        f'component c {{ behaviour "{name}.heddle"; }}'
+        ' platform p { clock k = 1GHz; c : c on k; }\n')
+    for command in (f"check {file}", f"fmt {file}", f"check {tmp_path}/import.heddle",
+                    f"build {tmp_path}/behaviour.heddle", f"stats {file}", f"disasm {file}",
+                    f"trace check {file}", f"trace stats {file}", f"api-trace check {file}",
+                    f"run platforms/rtx3070.heddle --play sass={file}",
+                    f"run tests/system/memtest.heddle --restore {file}"):
+        if (name, command.split()[0]) in (("large", "trace"), ("folder", "api-trace")):
+            continue  # traces may be large; a folder holds a trace
+        if name == "large" and "--play" in command:
+            continue
+        done = heddle(command, status=harness.FAILS, seconds=20)
+        assert re.search("not a (regular )?file|director|larger than|folder",
+                         done.stderr), done.stderr
+        assert done.status > 0, "ended by a signal"

@@ -181,7 +181,10 @@ static void check_file(struct api_trace_reader *r, const struct api_trace_call *
 static bool read_text(struct api_trace_reader *r, const char *path, const char **text, size_t *size)
 {
     struct stat status;
-    FILE *file = fopen(path, "rb");
+    bool is_pipe = stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+    FILE *file = is_pipe ? NULL : fopen(path, "rb");
+    if (is_pipe)
+        return api_trace_fail(r, "'%.300s' is not a file", path);
     if (file == NULL || fstat(fileno(file), &status) != 0) {
         if (file != NULL)
             fclose(file);

@@ -328,7 +328,7 @@ static enum fit examine(int fd, const char *path, uint8_t *buffer, size_t room)
 struct sass_cache_reader *sass_cache_open(struct sass_trace *t)
 {
     char *path = sass_cache_path(t->path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     sass_free(path);
     if (fd < 0)
         return NULL;

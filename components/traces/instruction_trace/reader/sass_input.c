@@ -152,11 +152,13 @@ static bool begin(struct sass_input *in)
 bool sass_input_open(struct sass_input *in, const char *path)
 {
     struct stat status;
-    *in = (struct sass_input){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    *in = (struct sass_input){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (in->fd < 0)
         return fail(in, strerror(errno));
     if (fstat(in->fd, &status) == 0 && S_ISDIR(status.st_mode))
         return fail(in, strerror(EISDIR));
+    if (!S_ISREG(status.st_mode)) /* a pipe cannot be read twice, a device has no end */
+        return fail(in, "it is not a regular file");
     return begin(in);
 }
 
@@ -228,9 +230,13 @@ void sass_input_close(struct sass_input *in)
 
 bool sass_input_digest(const char *path, struct sass_digest *digest, uint64_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        if (fd >= 0)
+            close(fd);
         return false;
+    }
     struct sass_hash hash;
     uint8_t *buffer = sass_allocate(PACKED_SIZE, 1);
     ssize_t got;

@@ -1,0 +1,21 @@
+/* Checksums of what the cache holds: a disk that was full, a crash or a stray write must not become
+ * a platform. They tell damage, not malice; cache_is_safe() sees to that.
+ *
+ * Objects and libraries have theirs behind their last byte, where no linker looks. */
+#ifndef HEDDLE_CODEGEN_SEAL_H
+#define HEDDLE_CODEGEN_SEAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t seal_sum(const void *bytes, size_t size);
+/* Of a whole file. false: it cannot be read. */
+bool seal_sum_file(const char *path, uint64_t *size, uint64_t *sum);
+
+/* Appends the checksum. false: it could not be written (errno). */
+bool seal_put(const char *path);
+/* Does the file have one that is right? */
+bool seal_holds(const char *path);
+
+#endif

@@ -1,0 +1,273 @@
+/* See command_files.h. One list of what the command line names, each with its use; then each is
+ * looked at by itself, and what is written beside all others. Called by main.c. */
+#include "codegen/command/command_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen/emit/input.h"
+
+enum use {
+    READ,     /* a file */
+    READ_ANY, /* a file or a folder */
+    READ_FOLDER,
+    WRITE,       /* a file, a pipe, a device */
+    WRITE_WHOLE, /* a file that appears when it is complete */
+    WRITE_INTO,  /* a folder, made when it is not there */
+    WRITE_NEW,   /* a folder that is not there yet, in one that is */
+    LOOK         /* read by the command, which says itself what is wrong */
+};
+
+struct named {
+    const char *option; /* "" for an argument */
+    const char *path;
+    enum use use;
+};
+
+struct named_list {
+    const char *command;
+    struct named *items;
+    size_t count;
+};
+
+static void add(struct named_list *list, const char *option, const char *path, enum use use)
+{
+    if (path)
+        list->items[list->count++] = (struct named){option, path, use};
+}
+
+static bool is_written(const struct named *file)
+{
+    return file->use == WRITE || file->use == WRITE_WHOLE;
+}
+
+static bool refuse(const struct named_list *list, const struct named *file, const char *why)
+{
+    fprintf(stderr, "heddle %s: '%s%s%s': %s\n", list->command, file->option,
+            *file->option ? " " : "", file->path, why);
+    return false;
+}
+
+/* The folder that a path stands in, as it is on the disk. */
+static bool folder_of(const char *path, char folder[PATH_MAX])
+{
+    char copy[PATH_MAX];
+    if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    char *slash = strrchr(copy, '/');
+    if (slash)
+        slash[slash == copy] = '\0';
+    return realpath(slash ? copy : ".", folder) != NULL;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* One file, whether it is there already or would be made. */
+static bool is_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    char folder[PATH_MAX], other[PATH_MAX];
+    bool is_there = stat(a, &x) == 0;
+    if (is_there != (stat(b, &y) == 0))
+        return false;
+    if (is_there)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return strcmp(base_of(a), base_of(b)) == 0 && folder_of(a, folder) && folder_of(b, other)
+           && strcmp(folder, other) == 0;
+}
+
+/* Whether a file can be made in a folder, found out by making one: some folders forbid it to
+ * everybody. */
+static bool can_make(const char *folder)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/.heddle.%ld.tmp", folder, (long)getpid());
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    close(file);
+    unlink(path);
+    return true;
+}
+
+static bool check_written(const struct named_list *list, const struct named *file)
+{
+    struct stat status;
+    char folder[PATH_MAX];
+    bool is_there = lstat(file->path, &status) == 0;
+    if (is_there && S_ISDIR(status.st_mode))
+        return refuse(list, file, "this is a folder; give the name of a file");
+    if (is_there && file->use == WRITE_WHOLE && !S_ISREG(status.st_mode))
+        return refuse(list, file, "this is a link, pipe or device; give the name of a file");
+    if (!*base_of(file->path))
+        return refuse(list, file, "this is a folder; give the name of a file");
+    if (is_there && !S_ISREG(status.st_mode))
+        return true;
+    if (!folder_of(file->path, folder) || !can_make(folder)
+        || (is_there && access(file->path, W_OK) != 0)) {
+        char why[256];
+        snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
+        return refuse(list, file, why);
+    }
+    return true;
+}
+
+/* Up to the first part that is there. */
+static bool check_folder(const struct named_list *list, const struct named *file)
+{
+    char path[PATH_MAX], why[256];
+    struct stat status;
+    if (snprintf(path, sizeof path, "%s", file->path) >= (int)sizeof path)
+        return refuse(list, file, "the path is too long");
+    while (stat(path, &status) != 0) {
+        char *slash = strrchr(path, '/');
+        if (errno != ENOENT && errno != ENOTDIR) {
+            snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
+            return refuse(list, file, why);
+        }
+        if (!slash || slash == path)
+            snprintf(path, sizeof path, "%s", slash ? "/" : ".");
+        else
+            *slash = '\0';
+    }
+    if (!S_ISDIR(status.st_mode))
+        return refuse(list, file, "this is not a folder");
+    if (can_make(path))
+        return true;
+    snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
+    return refuse(list, file, why);
+}
+
+/* That it is not there is said by who records. */
+static bool check_new(const struct named_list *list, const struct named *file)
+{
+    char folder[PATH_MAX], why[256];
+    struct stat status;
+    if (lstat(file->path, &status) == 0 || (folder_of(file->path, folder) && can_make(folder)))
+        return true;
+    snprintf(why, sizeof why, "cannot make a folder there: %s", strerror(errno));
+    return refuse(list, file, why);
+}
+
+static bool check_read(const struct named_list *list, const struct named *file)
+{
+    struct stat status;
+    char why[256];
+    bool is_folder = stat(file->path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (is_folder && file->use == READ_ANY)
+        return true;
+    const char *mistake = input_mistake(file->path, UINT64_MAX);
+    if (!mistake)
+        return true;
+    snprintf(why, sizeof why, "cannot read it: %s", mistake);
+    return refuse(list, file, why);
+}
+
+static bool check_searched(const struct named_list *list, const struct named *file)
+{
+    struct stat status;
+    if (stat(file->path, &status) != 0)
+        return refuse(list, file, strerror(errno));
+    return S_ISDIR(status.st_mode) || refuse(list, file, "this is not a folder");
+}
+
+static bool check_one(const struct named_list *list, const struct named *file)
+{
+    switch (file->use) {
+    case READ_FOLDER:
+        return check_searched(list, file);
+    case READ:
+    case READ_ANY:
+        return check_read(list, file);
+    case WRITE:
+    case WRITE_WHOLE:
+        return check_written(list, file);
+    case WRITE_INTO:
+        return check_folder(list, file);
+    case WRITE_NEW:
+        return check_new(list, file);
+    default:
+        return true;
+    }
+}
+
+/* What is written is no other file of the command line. */
+static bool check_others(const struct named_list *list, const struct named *file)
+{
+    char why[PATH_MAX + 64];
+    for (size_t i = 0; is_written(file) && i < list->count; i++) {
+        const struct named *other = &list->items[i];
+        if (other == file || other->use == WRITE_INTO || other->use == WRITE_NEW
+            || !is_same(file->path, other->path))
+            continue;
+        snprintf(why, sizeof why,
+                 is_written(other) ? "'%s %s' writes the same file" : "'%s%s' is read from there",
+                 other->option, is_written(other) ? other->path : "");
+        if (!is_written(other) && !*other->option)
+            snprintf(why, sizeof why, "the command reads this file");
+        return refuse(list, file, why);
+    }
+    return true;
+}
+
+static void add_run(struct named_list *list, const struct options *o)
+{
+    bool makes_residency = o->profile && strcmp(o->profile, "memory") == 0;
+    add(list, "--stats", o->stats, WRITE_WHOLE);
+    add(list, "--record perfetto", o->record_perfetto, WRITE_WHOLE);
+    add(list, "--checkpoint", o->checkpoint, WRITE_WHOLE);
+    add(list, "--residency", o->residency, makes_residency ? WRITE_WHOLE : READ);
+    add(list, "--record api", o->record_api, WRITE_NEW);
+    add(list, "--record instructions", o->record_instructions, WRITE_NEW);
+    add(list, "--restore", o->restore, READ);
+    add(list, "--play api", o->play_api, READ_ANY);
+    add(list, "--play instructions", o->play_instructions, READ_ANY);
+    add(list, "--play sass", o->play_sass, READ);
+    for (size_t i = 0; i < o->module.count; i++)
+        add(list, "--module", o->module.items[i], READ);
+    if (o->program && o->program[0])
+        add(list, "", o->program[0], LOOK);
+}
+
+static bool is_folder_command(const struct options *o)
+{
+    bool makes_traces = o->command == COMMAND_TRACE && o->arguments.count > 0
+                        && strcmp(o->arguments.items[0], "stats") != 0;
+    return makes_traces || o->command == COMMAND_GEN || o->command == COMMAND_DOC
+           || o->command == COMMAND_NEW || o->command == COMMAND_BUILD
+           || o->command == COMMAND_EXPERIMENT;
+}
+
+bool command_files_check(const struct options *o)
+{
+    size_t most = o->arguments.count + o->module.count + o->include.count + 16;
+    struct named_list list = {options_command_name(o->command), calloc(most, sizeof *list.items),
+                              0};
+    if (!list.items)
+        return refuse(&list, &(struct named){"", "", LOOK}, "out of memory");
+    for (size_t i = 0; i < o->arguments.count; i++)
+        add(&list, "", o->arguments.items[i], LOOK);
+    for (size_t i = 0; i < o->include.count; i++)
+        add(&list, "-I", o->include.items[i], READ_FOLDER);
+    if (o->output && strcmp(o->output, "-") != 0)
+        add(&list, "-o", o->output, is_folder_command(o) ? WRITE_INTO : WRITE);
+    add(&list, "--html", o->html_folder, WRITE_INTO);
+    add_run(&list, o);
+    bool ok = true;
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = check_one(&list, &list.items[i]) && check_others(&list, &list.items[i]);
+    free(list.items);
+    return ok;
+}

@@ -1,0 +1,31 @@
+/* See input.h. */
+#include "codegen/emit/input.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *input_mistake(const char *path, uint64_t most)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return strerror(errno);
+    if (S_ISDIR(status.st_mode))
+        return "it is a directory";
+    if (!S_ISREG(status.st_mode))
+        return "it is not a regular file";
+    if ((uint64_t)status.st_size > most)
+        return most == INPUT_SOURCE_BYTES ? "it is larger than 16 MiB" : "it is larger than 1 GiB";
+    return access(path, R_OK) == 0 ? NULL : strerror(errno);
+}
+
+FILE *input_open(const char *subject, const char *path, uint64_t most)
+{
+    const char *mistake = input_mistake(path, most);
+    FILE *file = mistake == NULL ? fopen(path, "rb") : NULL;
+    if (file == NULL)
+        fprintf(stderr, "heddle %s: cannot read '%s': %s\n", subject, path,
+                mistake != NULL ? mistake : strerror(errno));
+    return file;
+}

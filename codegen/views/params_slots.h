@@ -1,0 +1,36 @@
+/* The slots of a platform, which `--set PATH=PART` fills, for `heddle params`. */
+#ifndef HEDDLE_CODEGEN_PARAMS_SLOTS_H
+#define HEDDLE_CODEGEN_PARAMS_SLOTS_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dsl/arena.h"
+#include "dsl/model.h"
+
+struct params_slot {
+    const char *path; /* with [*] for each index, or of the first when not all have one part */
+    const char *part; /* what fills it; "none" */
+    uint32_t members; /* slots of this path with this part */
+    uint32_t group;   /* ... with any */
+    const struct model_part_decl *decl;
+};
+
+struct params_slots {
+    VECTOR(struct params_slot) rows;
+};
+
+/* `collapse` makes "gpu.l2[*]" of "gpu.l2[3]". */
+void params_slots_collect(struct params_slots *slots, struct arena *arena, const struct model *m,
+                          const char *(*collapse)(struct arena *arena, const char *path));
+
+/* As text under the table of parameters; nothing when there are none. */
+void params_slots_write(const struct params_slots *slots, const struct model *m, FILE *out);
+/* What a slot takes: "lru, rrip { bits : int = 2 }". */
+const char *params_slot_takes(struct arena *arena, const struct model *m,
+                              const struct model_part_decl *decl);
+/* The same as JSON: name, doc and parameters of each part. */
+json_t *params_slot_takes_json(const struct model *m, const struct model_part_decl *decl);
+
+#endif

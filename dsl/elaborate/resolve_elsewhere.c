@@ -1,0 +1,76 @@
+/* Which file declares a name that is not known: for the help of a diagnostic. The files are parsed
+ * once, when the first unknown name is met. Called where names are looked up. */
+#include <dirent.h>
+#include <string.h>
+
+#include "dsl/elaborate/resolve.h"
+
+/* Enters all declarations of one file, which is not imported and may be damaged. */
+static void enter(struct program *program, const char *path, const char *import)
+{
+    struct source_set set;
+    struct diagnostics ignored;
+    const char *reason;
+    source_set_init(&set, program->arena);
+    diagnostics_init(&ignored, program->arena, &set);
+    ignored.muted = 1;
+    const struct source_file *source = source_read(&set, path, &reason);
+    if (source == NULL)
+        return;
+    const struct ast_file *file = ast_parse(program->arena, &ignored, source);
+    for (uint32_t i = 0; i < file->items->v.count; i++) {
+        const struct ast_item *item = file->items->v.items[i];
+        struct elsewhere one = {item->kind, item->name.text, import};
+        if (item->kind != AST_IMPORT && item->name.text != NULL)
+            vector_push(program->arena, &program->elsewhere, one);
+    }
+}
+
+static void enter_library(void *context, const char *room, const char *name)
+{
+    struct program *program = context;
+    const char *path = arena_printf(program->arena, "%s/%s/%s/%s.heddle",
+                                    program->options->library_root, room, name, name);
+    if (source_is_readable(path))
+        enter(program, path, arena_printf(program->arena, "std/%s", name));
+}
+
+/* NAME.heddle of a folder. */
+static void enter_folder(struct program *program, const char *folder)
+{
+    DIR *open_folder = opendir(folder[0] != '\0' ? folder : ".");
+    if (open_folder == NULL)
+        return;
+    for (const struct dirent *one; (one = readdir(open_folder)) != NULL;) {
+        size_t length = strlen(one->d_name);
+        if (length <= 7 || strcmp(one->d_name + length - 7, ".heddle") != 0)
+            continue;
+        const char *path = source_join(program->arena, folder, one->d_name);
+        if (source_find(program->sources, path) == NULL && source_is_readable(path))
+            enter(program, path, arena_strndup(program->arena, one->d_name, length - 7));
+    }
+    closedir(open_folder);
+}
+
+bool program_suggest_import(struct program *program, struct diagnostic *d, enum ast_kind kind,
+                            const char *name)
+{
+    if (!program->knows_elsewhere) {
+        program->knows_elsewhere = true;
+        library_walk(program, enter_library, program);
+        enter_folder(program, program->files.items[0]->source->folder);
+        for (size_t i = 0; i < program->options->include_count; i++)
+            enter_folder(program, program->options->include_paths[i]);
+    }
+    /* Folders have no order: the first in the alphabet. */
+    const char *best = NULL;
+    for (uint32_t i = 0; i < program->elsewhere.count; i++) {
+        const struct elsewhere *one = &program->elsewhere.items[i];
+        if (one->kind == kind && strcmp(one->name, name) == 0
+            && (best == NULL || strcmp(one->import, best) < 0))
+            best = one->import;
+    }
+    if (best != NULL)
+        diagnostic_help(program->diagnostics, d, "it is declared elsewhere: import \"%s\";", best);
+    return best != NULL;
+}
