@@ -82,10 +82,10 @@ static bool device_takes_copies(const char *prefix)
     return false;
 }
 
-/* Does the cache keep lines for this GPU alone? Its scope is the second enumerator then. */
-static bool cache_is_own(const struct platform_instance *instance)
+/* Does the L2 keep lines that other GPUs do not see? The scope is the second enumerator then. */
+static bool needs_system_scope(const struct platform_instance *instance)
 {
-    return !strcmp(table_string(instance->type), "cache")
+    return !strcmp(table_string(instance->type), "command_processor")
            && device_param(instance, "scope", 0) == 1;
 }
 
@@ -104,7 +104,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
                 continue;
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
                                 path + strlen(prefix));
-            d->device[number].caches_all |= cache_is_own(instance);
+            d->device[number].caches_all |= needs_system_scope(instance);
             if (table->groups[g].first + i < PROGRAM_INSTANCES)
                 driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
         }
