@@ -184,3 +184,46 @@ def test_call_of_a_program_takes_the_seven_steps_of_the_diagram(run, tmp_path):
 
 def test_functional_mode_needs_no_packets(run):
     run(f"{DIRECT} --mode functional -- vectoradd")
+
+
+def test_data_of_copies_take_the_device_and_its_dma_engine(measure):
+    """In both directions, through the host's memory, also past what one packet moves."""
+    done = measure(f"{DIRECT} {SMALL} -- copy_rate 100001")
+    cpu, device, dma, driver = (done.components[name] for name in ("cpu", "device", "dma", "driver"))
+    assert cpu["bytes_written"] == device["bytes_to_gpu"] > 2 * 100001
+    assert cpu["bytes_read"] == device["bytes_from_gpu"] == 100001 + 4
+    assert dma["bytes_read"] > cpu["bytes_written"] and dma["bytes_written"] > cpu["bytes_read"]
+    assert driver["bytes_from_gpu"] == cpu["bytes_read"]
+
+
+def test_copy_goes_memory_dma_device_in_this_order(run, tmp_path):
+    trace = tmp_path / "trace.json"
+    run(f"{DIRECT} {SMALL} --record perfetto={trace} -- vectoradd 100")
+    at = {}  # of a call: when its steps began and ended
+    for event in json.loads(trace.read_text())["traceEvents"]:
+        if event["ph"] in "be" and event["name"][0].isdigit():
+            at.setdefault(event["id"], {})[event["name"][0] + event["ph"]] = event["ts"]
+    calls = list(at.values())
+    there = [call for call in calls if "0b" in call]
+    back = [call for call in calls if "8b" in call]
+    assert there and back
+    assert all(call["0e"] <= call["1b"] < call["1e"] <= call["2b"] for call in there)
+    assert all(call["1e"] <= call["2b"] < call["2e"] < call["8b"] < call["8e"] for call in back)
+
+
+@pytest.mark.parametrize("program", ["copies", "pipeline", "shared_buffer"])
+@pytest.mark.parametrize("options", ["", "--set driver.copy=magic_copy"])
+def test_copies_through_memory_keep_the_order_of_the_program(run, program, options):
+    run(f"{DIRECT} {SMALL} {options} -- {program}")
+
+
+def test_program_that_waits_looks_at_the_status(measure):
+    """More often when it looks more often; a call in which nobody waits is not looked after."""
+    polls = [measure(f"{DIRECT} {SMALL} --set cpu.poll={cycles}cy -- vectoradd").components["cpu"]
+             for cycles in (100, 10000)]
+    assert polls[0]["polls"] > 2 * polls[1]["polls"] > 0
+
+
+def test_copies_through_memory_count_the_same_however_they_are_run(measure):
+    same_bytes(measure, f"{DIRECT} {SMALL} {{}} -- copies",
+               ["--tick-all", "--tick-order random:1", "--threads 2"])

@@ -1,5 +1,7 @@
 /* Carries packets for a program. Each call in flight has a slot, with a page of memory of its own;
- * its lines have the slot's number and their own as tags. The call that is not waiting for the
+ * its lines have the slot's number and their own as tags. The bytes of a copy lie in memory, too: the
+ * core writes them before the packet, or reads them behind the answer, as the program would have
+ * written and will read its buffer. The device sees what the core's cache holds of them. The call that is not waiting for the
  * program's sake has its turn alone, so packets reach the device in the order of calls. */
 #include "host_core.gen.h"
 
@@ -7,24 +9,43 @@
 
 #include "api_answer.gen.h"
 #include "api_request.gen.h"
+#include "components/protocols/host_call/host_call_data.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "runtime/engine/bug.h"
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
 
-enum { CORE_LINE = 64, CORE_LINES = 32, CORE_ROOM = 4096, CORE_DEVICE = 31 };
-_Static_assert(API_REQUEST_MOST_BYTES < CORE_DEVICE * CORE_LINE, "a tag for each line of a packet");
+enum { CORE_LINE = 64, CORE_LINES = 32, CORE_ROOM = 4096, CORE_STATUS = 30, CORE_DEVICE = 31 };
+_Static_assert(API_REQUEST_MOST_BYTES < CORE_STATUS * CORE_LINE, "a tag for each line of a packet");
 
-enum core_phase { CORE_FREE, CORE_WRITE, CORE_RING, CORE_WAIT, CORE_READ, CORE_DONE };
+/* Lines of data have tags of their own. */
+enum { CORE_DATA_TAG = 0x8000, CORE_DATA_LINES = HOST_CALL_DATA / CORE_LINE };
+_Static_assert(64 * CORE_DATA_LINES <= CORE_DATA_TAG, "a tag for each line of data of each call");
+
+enum core_phase {
+    CORE_FREE,
+    CORE_PUT, /* data to memory */
+    CORE_WRITE,
+    CORE_RING,
+    CORE_WAIT,
+    CORE_READ,
+    CORE_GET, /* data from memory */
+    CORE_DONE
+};
 
 struct core_call {
     uint32_t phase; /* enum core_phase */
     uint32_t blob;
+    uint32_t data, data_bytes; /* of a copy; 0: none */
+    bool back;                 /* from the device */
     uint32_t bytes, issued, finished; /* of the packet, in this phase */
     uint16_t tag;
     uint16_t call; /* enum api_call */
     bool wait;
+    bool looking, answered; /* a look at the status is under way; the device has answered */
     uint64_t order, since;
+    uint64_t look_at; /* cycle */
 };
 
 struct host_core {
@@ -55,6 +76,28 @@ static uint64_t address_of(const struct host_core *c, uint32_t slot)
     return (uint64_t)host_core_params(c)->memory + (uint64_t)slot * CORE_ROOM;
 }
 
+static uint64_t data_address(const struct host_core *c, uint32_t slot)
+{
+    return address_of(c, call_count(c)) + (uint64_t)slot * HOST_CALL_DATA;
+}
+
+/* The packet of a copy says where in memory its data are. */
+static void place_data(const struct host_core *c, struct core_call *k, uint32_t slot)
+{
+    struct blob *blob = blob_at(k->blob);
+    struct packet_fault fault;
+    struct api_request r;
+    if (!k->data)
+        return;
+    if (!api_request_decode(&r, blob->bytes, k->bytes, &fault) || r.call != API_CALL_MEMCPY_ASYNC
+        || r.memcpy_async.size > HOST_CALL_DATA)
+        bug("host_core: data with a packet that is no copy of at most %d bytes", HOST_CALL_DATA);
+    k->back = r.memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST;
+    k->data_bytes = (uint32_t)r.memcpy_async.size;
+    *(k->back ? &r.memcpy_async.destination : &r.memcpy_async.source) = data_address(c, slot);
+    api_request_encode(&r, blob->bytes, blob->size, &fault);
+}
+
 static uint32_t pid_of(const struct host_core *c)
 {
     return (uint32_t)host_core_params(c)->pid;
@@ -72,18 +115,48 @@ static bool take_call(struct host_core *c)
     struct core_call *k = call_at(c, slot);
     *k = (struct core_call){.phase = CORE_WRITE,
                             .blob = m->call.blob,
+                            .data = m->call.data,
                             .tag = m->tag,
                             .wait = m->call.wait,
                             .order = c->taken++,
                             .since = host_core_now(c)};
     memcpy(&k->bytes, bytes + 4, sizeof k->bytes); /* length and call of the packet */
     memcpy(&k->call, bytes + 16, sizeof k->call);
+    place_data(c, k, slot);
+    if (k->data && !k->back)
+        k->phase = CORE_PUT;
     c->busy = true;
     c->used++;
     c->io.stats.packets++;
-    timeline_begin(&c->io.base, k->order, "1 write the packet to memory");
+    if (k->phase == CORE_WRITE)
+        timeline_begin(&c->io.base, k->order, "1 write the packet to memory");
+    else
+        timeline_begin(&c->io.base, k->order, "0 write the data to memory");
     host_core_host_pop(c);
     return true;
+}
+
+static bool send_data(struct host_core *c, uint32_t slot)
+{
+    struct core_call *k = call_at(c, slot);
+    bool sent = false;
+    while (k->issued < k->data_bytes && host_core_mem_can_send(c)) {
+        uint32_t left = k->data_bytes - k->issued, bytes = left < CORE_LINE ? left : CORE_LINE;
+        uint32_t line = slot * CORE_DATA_LINES + k->issued / CORE_LINE;
+        uint16_t tag = (uint16_t)(CORE_DATA_TAG + line);
+        uint64_t address = data_address(c, slot) + k->issued;
+        if (k->phase == CORE_GET) {
+            host_core_mem_send_read(c, tag, address, bytes, pid_of(c), false);
+        } else {
+            void *payload = host_core_mem_send_write(c, tag, address, pid_of(c));
+            mem_mask_store(mem_write_mask(payload, CORE_LINE), mem_mask_range(0, bytes, CORE_LINE),
+                           CORE_LINE);
+            memcpy(mem_write_data(payload, CORE_LINE), blob_at(k->data)->bytes + k->issued, bytes);
+        }
+        k->issued += bytes;
+        sent = true;
+    }
+    return sent;
 }
 
 /* Lines of the packet begin at a line, so a line of it is a line of memory. */
@@ -123,8 +196,30 @@ static bool ring(struct host_core *c, uint32_t slot)
     memcpy(mem_write_data(payload, CORE_LINE), &address, sizeof address);
     timeline_begin(&c->io.base, k->order, "2 write its address to the device");
     k->phase = CORE_WAIT;
+    k->look_at = host_core_now(c) + (uint64_t)host_core_params(c)->poll;
     if (k->wait)
         c->busy = false;
+    return true;
+}
+
+/* Where the program waits, it looks at the device's status until its call is over (balar's
+ * readLastCudaStatus). */
+static bool look(struct host_core *c, uint32_t slot)
+{
+    struct core_call *k = call_at(c, slot);
+    if (!k->wait || k->looking)
+        return false;
+    if (host_core_now(c) < k->look_at) {
+        host_core_wake_at(c, k->look_at);
+        return false;
+    }
+    if (!host_core_mem_can_send(c))
+        return false;
+    host_core_mem_send_read(c, (uint16_t)(slot * CORE_LINES + CORE_STATUS),
+                            (uint64_t)host_core_params(c)->device_register, sizeof(uint64_t),
+                            pid_of(c), false);
+    k->looking = true;
+    c->io.stats.polls++;
     return true;
 }
 
@@ -134,13 +229,59 @@ static void lap(struct host_core *c, struct core_call *k, struct stat_histogram 
     k->since = host_core_now(c);
 }
 
-static void device_answered(struct host_core *c, struct core_call *k)
+static void go_on(struct host_core *c, struct core_call *k)
 {
     timeline_end(&c->io.base, k->order, "2 write its address to the device");
     lap(c, k, &c->io.stats.wait_device);
     k->phase = CORE_READ;
     k->bytes = packet_bytes(&api_answer_layout, k->call);
     k->issued = k->finished = 0;
+}
+
+/* Nobody waits for other calls to see that they are over. */
+static void device_answered(struct host_core *c, struct core_call *k)
+{
+    k->answered = true;
+    if (!k->wait)
+        go_on(c, k);
+}
+
+static void looked(struct host_core *c, struct core_call *k)
+{
+    k->looking = false;
+    k->look_at = host_core_now(c) + (uint64_t)host_core_params(c)->poll;
+    if (k->answered)
+        go_on(c, k);
+}
+
+/* Has the device done the copy? */
+static bool answered_well(const struct core_call *k)
+{
+    struct api_answer a;
+    struct packet_fault fault;
+    return api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault) && !a.error;
+}
+
+static void data_over(struct host_core *c, struct core_call *k, uint32_t offset,
+                      const uint8_t *line)
+{
+    uint32_t left = k->data_bytes - offset, bytes = left < CORE_LINE ? left : CORE_LINE;
+    if (line)
+        memcpy(blob_at(k->data)->bytes + offset, line, bytes);
+    *(line ? &c->io.stats.bytes_read : &c->io.stats.bytes_written) += bytes;
+    k->finished += bytes;
+    if (k->finished < k->data_bytes)
+        return;
+    k->issued = k->finished = 0;
+    if (k->phase == CORE_PUT) {
+        timeline_end(&c->io.base, k->order, "0 write the data to memory");
+        timeline_begin(&c->io.base, k->order, "1 write the packet to memory");
+        k->phase = CORE_WRITE;
+    } else {
+        timeline_end(&c->io.base, k->order, "8 read the data from memory");
+        lap(c, k, &c->io.stats.read_answer);
+        k->phase = CORE_DONE;
+    }
 }
 
 static void line_over(struct host_core *c, struct core_call *k, uint32_t offset,
@@ -157,8 +298,14 @@ static void line_over(struct host_core *c, struct core_call *k, uint32_t offset,
         lap(c, k, &c->io.stats.write_packet);
         k->phase = CORE_RING;
     } else {
-        lap(c, k, &c->io.stats.read_answer);
         k->phase = CORE_DONE;
+        if (k->data && k->back && answered_well(k)) {
+            k->issued = k->finished = 0;
+            k->phase = CORE_GET;
+            timeline_begin(&c->io.base, k->order, "8 read the data from memory");
+        } else {
+            lap(c, k, &c->io.stats.read_answer);
+        }
     }
 }
 
@@ -167,12 +314,19 @@ static bool receive(struct host_core *c)
     const struct mem_reply *m;
     bool progress = false;
     while ((m = host_core_mem_peek_reply(c))) {
-        struct core_call *k = call_at(c, m->tag / CORE_LINES);
-        uint32_t line = m->tag % CORE_LINES;
+        bool data = m->tag >= CORE_DATA_TAG;
+        uint32_t number = data ? m->tag - CORE_DATA_TAG : m->tag;
+        uint32_t lines = data ? CORE_DATA_LINES : CORE_LINES;
+        struct core_call *k = call_at(c, number / lines);
+        uint32_t line = number % lines;
         const uint8_t *bytes = message_kind(m) == MEM_DATA
                                    ? mem_data_data(host_core_mem_reply_payload(c), CORE_LINE)
                                    : NULL;
-        if (line == CORE_DEVICE)
+        if (data)
+            data_over(c, k, line * CORE_LINE, bytes);
+        else if (line == CORE_STATUS)
+            looked(c, k);
+        else if (line == CORE_DEVICE)
             device_answered(c, k);
         else
             line_over(c, k, line * CORE_LINE, bytes);
@@ -186,11 +340,16 @@ static bool call_step(struct host_core *c, uint32_t slot)
 {
     struct core_call *k = call_at(c, slot);
     switch ((enum core_phase)k->phase) {
+    case CORE_PUT:
+    case CORE_GET:
+        return send_data(c, slot);
     case CORE_WRITE:
     case CORE_READ:
         return send_lines(c, slot);
     case CORE_RING:
         return ring(c, slot);
+    case CORE_WAIT:
+        return look(c, slot);
     case CORE_DONE:
         if (!host_core_host_can_reply(c))
             return false;
@@ -216,8 +375,9 @@ static bool host_core_tick(struct host_core *c)
 
 static unsigned host_core_outstanding(const struct host_core *c, struct hang_report *report)
 {
-    static const char *const phases[] = {"",        "is written", "is written", "is waited for",
-                                         "is read", "is done"};
+    static const char *const phases[] = {"",        "has its data written", "is written",
+                                         "is written", "is waited for", "is read",
+                                         "has its data read", "is done"};
     for (uint32_t i = 0; report && i < call_count(c); i++)
         if (call_at(c, i)->phase != CORE_FREE)
             hang_note(report, "call %u of the API %s", call_at(c, i)->call,

@@ -144,24 +144,77 @@ static bool run_next(struct mmio *c)
     return false;
 }
 
+/* Is it a copy to or from memory of the host? Its bytes go by the DMA engine. */
+static bool moves_data(const struct mmio_call *k, enum api_direction direction)
+{
+    return k->request.call == API_CALL_MEMCPY_ASYNC && k->request.memcpy_async.size
+           && k->request.memcpy_async.direction == direction
+           && (direction == API_DIRECTION_HOST_TO_DEVICE ? k->request.memcpy_async.source
+                                                         : k->request.memcpy_async.destination);
+}
+
+/* False: the bytes of the copy come first. */
+static bool fetch_data(struct mmio *c, struct mmio_call *k)
+{
+    if (k->step || !moves_data(k, API_DIRECTION_HOST_TO_DEVICE))
+        return true;
+    k->step = 1;
+    k->pending++;
+    k->data = blob_new(k->request.memcpy_async.size)->number;
+    c->io.stats.bytes_to_gpu += k->request.memcpy_async.size;
+    post_dma(c, OWNER_STEP, (uint32_t)(k - call_at(c, 0)),
+             (struct packet_dma_command){.address = k->request.memcpy_async.source,
+                                         .size = (uint32_t)k->request.memcpy_async.size,
+                                         .blob = k->data,
+                                         .way = PACKET_DMA_WAY_TO_DEVICE});
+    return false;
+}
+
 /* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something.
  */
 static bool hand_over(struct mmio *c, struct mmio_call *k)
 {
+    if (!fetch_data(c, k))
+        return false;
+    if (k->data && blob_at(k->data)->status == PACKET_DMA_REFUSED) {
+        blob_free(k->data);
+        call_end(c, k, MMIO_INVALID_VALUE);
+        return true;
+    }
     struct blob *blob = blob_new(sizeof k->request);
     memcpy(blob->bytes, &k->request, sizeof k->request);
     k->work = blob->number;
-    post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DEVICE_CALL_EXECUTE)->blob =
-        k->work;
+    struct mmio_post *post =
+        post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DEVICE_CALL_EXECUTE);
+    post->blob = k->work;
+    post->size = k->data;
     k->phase = PHASE_WAITING;
     return true;
 }
 
-static void handed_over(struct mmio *c, uint32_t slot, uint32_t status)
+/* `value`: of a copy from a GPU, the blob with its bytes. */
+static void handed_over(struct mmio *c, uint32_t slot, uint64_t value, uint32_t status)
 {
     struct mmio_call *k = call_at(c, slot);
     blob_free(k->work);
-    call_end(c, k, error_of(status));
+    if (status || !moves_data(k, API_DIRECTION_DEVICE_TO_HOST)) {
+        call_end(c, k, error_of(status));
+        return;
+    }
+    c->io.stats.bytes_from_gpu += k->request.memcpy_async.size;
+    k->data = (uint32_t)value;
+    post_dma(c, OWNER_DELIVERY, slot,
+             (struct packet_dma_command){.address = k->request.memcpy_async.destination,
+                                         .size = (uint32_t)k->request.memcpy_async.size,
+                                         .blob = k->data,
+                                         .way = PACKET_DMA_WAY_TO_MEMORY});
+}
+
+static void delivered(struct mmio *c, uint32_t slot)
+{
+    struct mmio_call *k = call_at(c, slot);
+    bool refused = blob_at(k->data)->status == PACKET_DMA_REFUSED;
+    call_end(c, k, refused ? MMIO_INVALID_VALUE : MMIO_SUCCESS);
 }
 
 /* A step of the call that is executed. */
@@ -386,7 +439,10 @@ static void take_answer(struct mmio *c, const struct mmio_post *post, uint64_t v
         step_over(call_at(c, post->number), value, status);
         break;
     case OWNER_HOSTED:
-        handed_over(c, post->number, status);
+        handed_over(c, post->number, value, status);
+        break;
+    case OWNER_DELIVERY:
+        delivered(c, post->number);
         break;
     case OWNER_OPERATION:
         operation_at(c, post->number)->error = error_of(status);

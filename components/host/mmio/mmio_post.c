@@ -145,7 +145,7 @@ static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post 
         mmio_driver_send_forget(c, tag, p->address);
         break;
     case DEVICE_CALL_EXECUTE:
-        mmio_driver_send_execute(c, tag, p->blob);
+        mmio_driver_send_execute(c, tag, p->blob, (uint32_t)p->size);
         break;
     }
 }

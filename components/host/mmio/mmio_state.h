@@ -75,7 +75,8 @@ enum mmio_owner {
     OWNER_STEP,
     OWNER_OPERATION,
     OWNER_BLOCK,
-    OWNER_HOSTED
+    OWNER_HOSTED,
+    OWNER_DELIVERY /* hosted: the bytes of a copy to memory */
 };
 
 /* Something asked of the DMA engine or the driver. */
@@ -118,6 +119,7 @@ struct mmio_call {
     uint32_t place; /* step of placing a module */
     uint32_t blob;  /* the packet */
     uint32_t work;  /* another blob, while it is executed */
+    uint32_t data;  /* hosted: another, with the bytes of a copy */
     uint32_t index; /* of what is being made */
     uint64_t address, order;
     uint64_t since, ready, done; /* cycles */

@@ -29,6 +29,7 @@
 struct driver_waiting {
     uint64_t ticket;
     uint32_t port;
+    uint32_t read; /* blob: of a copy from a GPU through a simulated host; 0: none */
     uint16_t tag;
 };
 
@@ -151,10 +152,11 @@ static enum driver_status calls_forget(struct driver *d, uint64_t address)
 
 /* A packet of the program itself. The device cannot be asked for what the program does not ask for.
  */
-static enum driver_status calls_execute(struct driver *d, uint32_t blob, uint64_t *ticket)
+static enum driver_status calls_execute(struct driver *d, const struct device_call_request *m,
+                                        uint64_t *ticket, uint32_t *read)
 {
-    const struct api_request *r = calls_bytes(blob, sizeof *r);
-    if (r && packets_execute(d, r, ticket))
+    const struct api_request *r = calls_bytes(m->execute.blob, sizeof *r);
+    if (r && packets_execute(d, r, m->execute.data, ticket, read))
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_VALUE, "a packet that the program has not sent");
 }
@@ -210,7 +212,8 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
 }
 
 /* Does the call. `ticket`: of what is in a queue now; 0: the call is over. */
-static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uint64_t *ticket)
+static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uint64_t *ticket,
+                                   uint32_t *read)
 {
     const struct device_call_request *m = &s->request;
     enum driver_status status = host_usable();
@@ -236,7 +239,7 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
     case DEVICE_CALL_FORGET:
         return calls_forget(d, m->forget.address);
     case DEVICE_CALL_EXECUTE:
-        return calls_execute(d, m->execute.blob, ticket);
+        return calls_execute(d, m, ticket, read);
     default:
         return calls_enqueue(d, s, ticket);
     }
@@ -248,11 +251,12 @@ static void calls_window_end(struct driver *d)
         return;
     struct driver_calls *s = calls_of(d);
     uint64_t ticket = 0;
+    uint32_t read = 0;
     if (!d->memory.end)
         memory_set_range(&d->memory, DEVICE_CALL_WINDOW_BASE,
                          DEVICE_CALL_WINDOW_BASE + DEVICE_CALL_WINDOW_BYTES);
     driver_process()->in_tick = true;
-    enum driver_status status = calls_do(d, s, &ticket);
+    enum driver_status status = calls_do(d, s, &ticket, &read);
     driver_process()->in_tick = false;
     s->status = status;
     s->undone = d->undone;
@@ -260,7 +264,7 @@ static void calls_window_end(struct driver *d)
     if (status != DRIVER_OK && status != DRIVER_NOT_READY)
         fprintf(stderr, "heddle: driver: %s\n", driver_failure());
     if (status == DRIVER_OK && ticket) {
-        s->waiting[s->waiting_count++] = (struct driver_waiting){ticket, s->port, s->request.tag};
+        s->waiting[s->waiting_count++] = (struct driver_waiting){ticket, s->port, read, s->request.tag};
         s->phase = CALLS_FREE;
     }
 }
@@ -301,8 +305,9 @@ static bool calls_answer(struct driver *d)
     uint32_t kept = 0, before = s->waiting_count;
     for (uint32_t i = 0; i < before; i++) {
         const struct driver_waiting w = s->waiting[i];
-        if (driver_ticket_done(d, w.ticket) && driver_calls_can_reply(d, w.port))
-            driver_calls_reply_done(d, w.port, w.tag, 0, DRIVER_OK);
+        bool over = w.read ? packet_has_read(d, w.ticket, w.read) : driver_ticket_done(d, w.ticket);
+        if (over && driver_calls_can_reply(d, w.port))
+            driver_calls_reply_done(d, w.port, w.tag, w.read, DRIVER_OK);
         else
             s->waiting[kept++] = w;
     }

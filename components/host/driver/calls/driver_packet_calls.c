@@ -6,8 +6,10 @@
  * driver again (device_call.execute). Only then a command may begin, and it does what the packet
  * says: its addresses and sizes are taken from there. Trips are made one after the other, as the
  * program's calls are; a trip that only waits for a command (event_synchronize) lets others pass.
- * Addresses of the program's own memory are 0 in packets: that memory is not simulated, and its
- * addresses differ from run to run.
+ * The bytes of copies go the same way: the core writes them to memory, where the device's DMA engine
+ * fetches them for the driver, or the other way around, and the core reads them for the program. So
+ * the packet of a copy names the core's buffer; addresses of the program's own memory, which differ
+ * from run to run, are in no packet.
  *
  * Without a connection to a core nothing of this happens, nor in functional mode. */
 #include "driver_packet_calls.h"
@@ -16,6 +18,7 @@
 #include <string.h>
 
 #include "api_request.gen.h"
+#include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_state.h"
 #include "runtime/state/blob.h"
 
@@ -112,7 +115,8 @@ static void packet_command(struct driver *d, uint32_t number)
         r.stream_wait_event.stream = packet_stream(k->queue);
     }
     k->gated = true;
-    trip_add(d, TRIP_COMMAND, &r, number, k->ticket);
+    trip_add(d, k->kind == DRIVER_READ && k->size ? TRIP_READ : TRIP_COMMAND, &r, number,
+             k->ticket);
 }
 
 static void packet_launch(struct driver *d, uint32_t queue, const struct driver_launch *l)
@@ -141,20 +145,94 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
 
 /* ---- in ticks ---- */
 
+/* Does a copy that is on its way to the program overlap the bytes that command `k` takes from it? */
+static bool packet_awaits_read(const struct driver *d, const struct driver_command *k)
+{
+    const struct driver_packets *p = packets_of(d);
+    for (uint64_t i = p->first; i < p->sent; i++) {
+        const struct driver_trip *t = trip_at(d, i);
+        const struct driver_command *r = driver_command_at(d, t->command);
+        if (t->kind != TRIP_READ || t->done || r->ticket != t->ticket)
+            continue;
+        const char *to = t->executed ? r->move.program : r->move.host;
+        if (to < k->move.host + k->size && k->move.host < to + r->size)
+            return true;
+    }
+    return false;
+}
+
+/* The blob for a copy's bytes; those to a GPU are the program's now. False: not yet. */
+static bool packet_take_data(const struct driver *d, struct driver_trip *t)
+{
+    if (t->kind != TRIP_COMMAND && t->kind != TRIP_READ)
+        return true;
+    const struct driver_command *k = driver_command_at(d, t->command);
+    if ((k->kind != DRIVER_WRITE && k->kind != DRIVER_READ) || !k->size)
+        return true;
+    if (k->kind == DRIVER_WRITE && packet_awaits_read(d, k))
+        return false;
+    struct blob *blob = blob_new(k->size);
+    t->data = blob->number;
+    if (k->kind == DRIVER_WRITE)
+        memcpy(blob->bytes, k->move.host, k->size);
+    return true;
+}
+
 static bool packets_send(struct driver *d)
 {
     struct driver_packets *p = packets_of(d);
     if (p->sending || p->sent == p->last || !driver_host_can_send(d))
         return false;
-    const struct driver_trip *t = trip_at(d, p->sent);
-    if (t->kind == TRIP_COMMAND && driver_command_at(d, t->command)->not_before > driver_now(d)) {
+    struct driver_trip *t = trip_at(d, p->sent);
+    bool waits = t->kind == TRIP_WAIT || t->kind == TRIP_READ;
+    if ((t->kind == TRIP_COMMAND || t->kind == TRIP_READ) && driver_command_at(d, t->command)->not_before > driver_now(d)) {
         driver_wake_at(d, driver_command_at(d, t->command)->not_before);
         return false;
     }
+    if (!packet_take_data(d, t))
+        return false;
     /* Tags come around only after those that wait have been answered: the core has fewer places. */
-    driver_host_send_call(d, (uint16_t)(p->sent % UINT16_MAX), t->blob, t->kind == TRIP_WAIT);
-    p->sending = t->kind != TRIP_WAIT;
+    driver_host_send_call(d, (uint16_t)(p->sent % UINT16_MAX), t->blob, t->data, waits);
+    p->sending = !waits;
     p->sent++;
+    return true;
+}
+
+/* A trip is over; a copy from a GPU ends with it, if it has not ended without time. */
+static void packet_deliver(struct driver *d, struct driver_trip *t)
+{
+    struct driver_command *k = driver_command_at(d, t->command);
+    if (t->kind == TRIP_READ && k->ticket == t->ticket && k->phase == PHASE_RUNNING) {
+        memcpy(blob_at(t->read)->bytes, blob_at(t->data)->bytes, k->size);
+        command_complete(d, driver_queue_at(d, k->queue));
+    }
+    if (t->read)
+        blob_free(t->read);
+    if (t->data)
+        blob_free(t->data);
+}
+
+static void packet_end_data(struct driver *d, struct driver_command *k)
+{
+    if (!command_is_move(k) || !k->move.data)
+        return;
+    if (k->kind == DRIVER_READ)
+        memcpy(k->move.program, blob_at(k->move.data)->bytes, k->size);
+    else if (!d->direct_count)
+        blob_free(k->move.data);
+}
+
+static bool packet_has_read(const struct driver *d, uint64_t ticket, uint32_t read)
+{
+    const struct driver_packets *p = packets_of(d);
+    for (uint64_t i = p->first; i < p->sent; i++) {
+        const struct driver_trip *t = trip_at(d, i);
+        const struct driver_command *k = driver_command_at(d, t->command);
+        if (t->kind == TRIP_READ && t->ticket == ticket && t->read == read)
+            return !d->direct_count
+                   && (driver_ticket_done(d, ticket)
+                       || (k->ticket == ticket && k->phase == PHASE_RUNNING));
+    }
     return true;
 }
 
@@ -173,8 +251,9 @@ static bool packets_receive(struct driver *d)
                         "the device has answered packet %" PRIu64
                         " and not handed it to the driver",
                         number);
-        if (t->kind != TRIP_WAIT)
+        if (t->kind != TRIP_WAIT && t->kind != TRIP_READ)
             p->sending = false;
+        packet_deliver(d, t);
         blob_free(t->blob);
         t->done = true;
         while (p->first < p->sent && trip_at(d, p->first)->done)
@@ -196,7 +275,24 @@ static bool packets_tick(struct driver *d)
     return packets_send(d) || progress;
 }
 
-static bool packets_execute(struct driver *d, const struct api_request *r, uint64_t *ticket)
+/* The bytes of a copy are, or will be, in blobs. */
+static void packet_put_data(struct driver_trip *t, struct driver_command *k, uint32_t data,
+                            uint64_t *ticket, uint32_t *read)
+{
+    if (k->kind == DRIVER_WRITE && data) {
+        k->move.data = data;
+        k->move.host = (char *)blob_at(data)->bytes;
+    } else if (t->kind == TRIP_READ) {
+        struct blob *blob = blob_new(k->size);
+        k->move.data = t->read = *read = blob->number;
+        k->move.program = k->move.host;
+        k->move.host = (char *)blob->bytes;
+        *ticket = k->ticket;
+    }
+}
+
+static bool packets_execute(struct driver *d, const struct api_request *r, uint32_t data,
+                            uint64_t *ticket, uint32_t *read)
 {
     struct driver_packets *p = packets_of(d);
     if (!packets_used(d))
@@ -209,7 +305,7 @@ static bool packets_execute(struct driver *d, const struct api_request *r, uint6
     if (t->kind == TRIP_WAIT)
         *ticket =
             driver_ticket_done(d, r->event_synchronize.event) ? 0 : r->event_synchronize.event;
-    if (t->kind != TRIP_COMMAND)
+    if (t->kind != TRIP_COMMAND && t->kind != TRIP_READ)
         return true;
     struct driver_command *k = driver_command_at(d, t->command);
     if (k->ticket != t->ticket || k->phase != PHASE_QUEUED)
@@ -223,6 +319,7 @@ static bool packets_execute(struct driver *d, const struct api_request *r, uint6
                               : r->memcpy_async.destination;
         if (r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_DEVICE)
             k->move.source = r->memcpy_async.source;
+        packet_put_data(t, k, data, ticket, read);
         return true;
     case API_CALL_MEMSET_ASYNC:
         k->move.address = r->memset_async.address;

@@ -11,11 +11,14 @@ enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 };
 enum trip_kind {
     TRIP_NOTE,    /* has been done already; takes its time */
     TRIP_COMMAND, /* a command waits for it */
+    TRIP_READ,    /* the same; the command ends when it comes back with the bytes */
     TRIP_WAIT     /* the program waits for a command */
 };
 
 struct driver_trip {
     uint32_t blob; /* the packet */
+    uint32_t data; /* blob: bytes of a copy, for the core or from it; 0: none */
+    uint32_t read; /* blob: what has been read from a GPU, for the device; 0: none */
     uint32_t command;
     uint64_t ticket;
     uint8_t kind; /* enum trip_kind */
@@ -62,9 +65,15 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
 
 static bool packets_tick(struct driver *d);
 
-/* The device hands over the packet: what it says is done. false: it is none that was sent.
- * `*ticket`: what its answer waits for. */
-static bool packets_execute(struct driver *d, const struct api_request *r, uint64_t *ticket);
+/* The device hands over the packet, with the bytes of a copy to a GPU in blob `data`: what it says
+ * is done. false: it is none that was sent. `*ticket`: what its answer waits for; `*read`: of a
+ * copy from a GPU, the blob that its bytes go to. */
+static bool packets_execute(struct driver *d, const struct api_request *r, uint32_t data,
+                            uint64_t *ticket, uint32_t *read);
+/* Are the bytes of the copy with that ticket in their blob? */
+static bool packet_has_read(const struct driver *d, uint64_t ticket, uint32_t read);
+/* The command is over: its bytes go to the program, its blob goes. */
+static void packet_end_data(struct driver *d, struct driver_command *k);
 
 static unsigned packets_outstanding(const struct driver *d, struct hang_report *report);
 

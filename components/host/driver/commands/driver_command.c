@@ -1,6 +1,7 @@
 /* What a command is called, whose memory it touches, and its end. See driver_command.h. */
 #include "driver_command.h"
 
+#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
@@ -74,6 +75,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
         ring_written(&d->device[q->device], k->piece);
     command_note_lines(d, k);
+    packet_end_data(d, k);
     if (platform_mode() != PLATFORM_FUNCTIONAL)
         timeline_end(&d->io.base, k->ticket, command_span(k));
     if (d->bounce_owner == number)

@@ -46,7 +46,9 @@ enum driver_phase {
 struct command_move {
     uint64_t address;         /* destination of writes, fills and copies, source of reads */
     uint64_t source;          /* copies */
-    char *host;               /* writes and reads: the program's buffer */
+    char *host;               /* writes and reads: the program's buffer, or the bytes of `data` */
+    char *program;            /* reads with `data`: the program's buffer */
+    uint32_t data;            /* blob: bytes on their way through a simulated host; 0: none */
     uint32_t pattern;         /* fills: the bytes for addresses 0 .. 3 modulo 4 */
     uint32_t launches_before; /* of all devices, when it began */
     bool beside_kernels;      /* kernels ran when it began */

@@ -16,6 +16,7 @@
 #include "driver_functional.h"
 #include "driver_transfer.h"
 #include "runtime/link/lookahead.h"
+#include "runtime/state/blob.h"
 
 /* A command whose bytes are still to be moved, and the GPU of its queue. */
 struct driver_direct {
@@ -69,6 +70,8 @@ static void direct_move(struct driver *d)
     for (uint32_t i = 0; i < d->direct_count; i++) {
         const struct driver_direct *m = arena_at(struct driver_direct, d->direct) + i;
         functional_move_command(d, &m->command, m->gpu);
+        if (m->command.kind == DRIVER_WRITE && m->command.move.data)
+            blob_free(m->command.move.data);
         if (m->command.kind == DRIVER_LAUNCH || m->command.kind == DRIVER_STAGE)
             d->io.stats.bytes_to_gpu += m->command.size;
     }

@@ -13,6 +13,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/protocols/host_call/host_call_data.h"
 #include "components/traces/replay/replay.h"
 #include "driver_record.h"
 #include "driver_wait.h"
@@ -94,6 +95,21 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     return DRIVER_OK;
 }
 
+/* Through a simulated host, a packet for each piece that fits into its memory. */
+static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
+                                         const struct driver_command *whole, uint64_t *ticket)
+{
+    enum driver_status status = DRIVER_OK;
+    for (uint64_t at = 0; at < whole->size && status == DRIVER_OK; at += HOST_CALL_DATA) {
+        struct driver_command k = *whole;
+        k.size = whole->size - at < HOST_CALL_DATA ? whole->size - at : HOST_CALL_DATA;
+        k.move.address += at;
+        k.move.host += at;
+        status = enqueue(d, queue, &k, ticket);
+    }
+    return status;
+}
+
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
                                        char *host, uint64_t address, uint64_t size,
                                        uint64_t *ticket)
@@ -110,6 +126,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         .kind = (uint8_t)kind, .size = size, .move = {.address = address, .host = host}};
     if (kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
+    if (packets_used(d) && size > HOST_CALL_DATA)
+        return enqueue_pieces(d, queue, &k, ticket);
     return enqueue(d, queue, &k, ticket);
 }
 
