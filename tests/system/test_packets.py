@@ -189,7 +189,7 @@ def test_functional_mode_needs_no_packets(run):
 def test_data_of_copies_take_the_device_and_its_dma_engine(measure):
     """In both directions, through the host's memory, also past what one packet moves."""
     done = measure(f"{DIRECT} {SMALL} -- copy_rate 100001")
-    cpu, device, dma, driver = (done.components[name] for name in ("cpu", "device", "dma", "driver"))
+    cpu, device, dma, driver = map(done.components.get, ("cpu", "device", "dma", "driver"))
     assert cpu["bytes_written"] == device["bytes_to_gpu"] > 2 * 100001
     assert cpu["bytes_read"] == device["bytes_from_gpu"] == 100001 + 4
     assert dma["bytes_read"] > cpu["bytes_written"] and dma["bytes_written"] > cpu["bytes_read"]

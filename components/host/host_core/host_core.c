@@ -1,8 +1,9 @@
 /* Carries packets for a program. Each call in flight has a slot, with a page of memory of its own;
- * its lines have the slot's number and their own as tags. The bytes of a copy lie in memory, too: the
- * core writes them before the packet, or reads them behind the answer, as the program would have
- * written and will read its buffer. The device sees what the core's cache holds of them. The call that is not waiting for the
- * program's sake has its turn alone, so packets reach the device in the order of calls. */
+ * its lines have the slot's number and their own as tags. The bytes of a copy lie in memory, too:
+ * the core writes them before the packet, or reads them behind the answer, as the program would
+ * have written and will read its buffer. The device sees what the core's cache holds of them. The
+ * call that is not waiting for the program's sake has its turn alone, so packets reach the device
+ * in the order of calls. */
 #include "host_core.gen.h"
 
 #include <string.h>
@@ -37,8 +38,8 @@ enum core_phase {
 struct core_call {
     uint32_t phase; /* enum core_phase */
     uint32_t blob;
-    uint32_t data, data_bytes; /* of a copy; 0: none */
-    bool back;                 /* from the device */
+    uint32_t data, data_bytes;        /* of a copy; 0: none */
+    bool back;                        /* from the device */
     uint32_t bytes, issued, finished; /* of the packet, in this phase */
     uint16_t tag;
     uint16_t call; /* enum api_call */
@@ -375,9 +376,9 @@ static bool host_core_tick(struct host_core *c)
 
 static unsigned host_core_outstanding(const struct host_core *c, struct hang_report *report)
 {
-    static const char *const phases[] = {"",        "has its data written", "is written",
-                                         "is written", "is waited for", "is read",
-                                         "has its data read", "is done"};
+    static const char *const phases[] = {
+        "",        "has its data written", "is written", "is written", "is waited for",
+        "is read", "has its data read",    "is done"};
     for (uint32_t i = 0; report && i < call_count(c); i++)
         if (call_at(c, i)->phase != CORE_FREE)
             hang_note(report, "call %u of the API %s", call_at(c, i)->call,

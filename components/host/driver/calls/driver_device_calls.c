@@ -264,7 +264,8 @@ static void calls_window_end(struct driver *d)
     if (status != DRIVER_OK && status != DRIVER_NOT_READY)
         fprintf(stderr, "heddle: driver: %s\n", driver_failure());
     if (status == DRIVER_OK && ticket) {
-        s->waiting[s->waiting_count++] = (struct driver_waiting){ticket, s->port, read, s->request.tag};
+        s->waiting[s->waiting_count++] =
+            (struct driver_waiting){ticket, s->port, read, s->request.tag};
         s->phase = CALLS_FREE;
     }
 }

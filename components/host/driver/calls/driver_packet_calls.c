@@ -6,10 +6,10 @@
  * driver again (device_call.execute). Only then a command may begin, and it does what the packet
  * says: its addresses and sizes are taken from there. Trips are made one after the other, as the
  * program's calls are; a trip that only waits for a command (event_synchronize) lets others pass.
- * The bytes of copies go the same way: the core writes them to memory, where the device's DMA engine
- * fetches them for the driver, or the other way around, and the core reads them for the program. So
- * the packet of a copy names the core's buffer; addresses of the program's own memory, which differ
- * from run to run, are in no packet.
+ * The bytes of copies go the same way: the core writes them to memory, where the device's DMA
+ * engine fetches them for the driver, or the other way around, and the core reads them for the
+ * program. So the packet of a copy names the core's buffer; addresses of the program's own memory,
+ * which differ from run to run, are in no packet.
  *
  * Without a connection to a core nothing of this happens, nor in functional mode. */
 #include "driver_packet_calls.h"
@@ -145,7 +145,8 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
 
 /* ---- in ticks ---- */
 
-/* Does a copy that is on its way to the program overlap the bytes that command `k` takes from it? */
+/* Does a copy that is on its way to the program overlap the bytes that command `k` takes from it?
+ */
 static bool packet_awaits_read(const struct driver *d, const struct driver_command *k)
 {
     const struct driver_packets *p = packets_of(d);
@@ -185,7 +186,8 @@ static bool packets_send(struct driver *d)
         return false;
     struct driver_trip *t = trip_at(d, p->sent);
     bool waits = t->kind == TRIP_WAIT || t->kind == TRIP_READ;
-    if ((t->kind == TRIP_COMMAND || t->kind == TRIP_READ) && driver_command_at(d, t->command)->not_before > driver_now(d)) {
+    if ((t->kind == TRIP_COMMAND || t->kind == TRIP_READ)
+        && driver_command_at(d, t->command)->not_before > driver_now(d)) {
         driver_wake_at(d, driver_command_at(d, t->command)->not_before);
         return false;
     }
