@@ -25,11 +25,10 @@ def test_user_queues_do_what_packets_say(measure):
     assert done.total(r"gpu\[0\].pp$", "releases") > 0 and done.total(r"gpu\[0\].pp$", "waits") > 0
 
 
-@pytest.mark.parametrize("part", ["copied", "hostile", "scopes"])
 @pytest.mark.parametrize("platform", [QUEUES, "platforms/r9nano_x4_l2_all.heddle --set arrays=1"
                                       " --set queues=true"], ids=["own", "all"])
-def test_rings_copies_mistakes_and_scopes_of_user_queues(run, platform, part):
-    run(f"{platform} --generic --max-cycles 50000000 -- user_queues {part}")
+def test_rings_copies_mistakes_and_scopes_of_user_queues(run, platform):
+    run(f"{platform} --generic --max-cycles 50000000 -- user_queue_rings")
 
 
 def test_signal_that_never_comes_is_named(heddle):

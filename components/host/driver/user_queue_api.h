@@ -63,13 +63,13 @@ struct driver_queue_api {
     /* The page of doorbells in which `offset` lies, for the process of `device`. */
     enum driver_status (*map)(uint32_t device, uint64_t offset, uint32_t *page);
     enum driver_status (*unmap)(uint32_t page);
-    /* Takes no simulated time. DRIVER_INVALID_ADDRESS: the page is not mapped, the offset is not one
-     * of its GPU's doorbells, or no queue of this process has that doorbell. Packets before
-     * `number` were written by write() or by the program's own copies; write() goes on behind. A
-     * number before packets that were announced already changes nothing. */
+    /* Takes no simulated time. DRIVER_INVALID_ADDRESS: the page is not mapped, the offset is not
+     * one of its GPU's doorbells, or no queue of this process has that doorbell. A number before
+     * packets that were announced already changes nothing. */
     enum driver_status (*ring)(uint32_t page, uint64_t offset, uint64_t number);
-    /* Copies a packet of 64 bytes to the next place. DRIVER_NOT_READY: the ring is full. `number`
-     * is that of the packet. */
+    /* Copies a packet of 64 bytes to the next place behind those that this call has written; so the
+     * packets of a queue are all written by it, or all copied by the program. DRIVER_NOT_READY: the
+     * ring is full. `number` is that of the packet. */
     enum driver_status (*write)(uint32_t queue, const void *packet, uint64_t *number);
     /* Runs the simulation until the signal has this value. DRIVER_NOT_READY: not in so many cycles
      * of the driver's clock; UINT64_MAX: as long as it takes, and DRIVER_DEADLOCK when nothing can

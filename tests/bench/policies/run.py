@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Write-back against write-through L2 caches: traffic to memory and between GPUs, and cycles, on
-one GPU, four, and an APU.
+one GPU, four, four whose L2s keep lines of all memory, and an APU.
 
 run.py HEDDLE PROGRAMS           prints the page docs/evidence/write-policies.md
-run.py HEDDLE PROGRAMS --write D writes it and its plot into the folder D
+run.py HEDDLE PROGRAMS --write D writes it and its plots into the folder D
 run.py HEDDLE PROGRAMS --check P runs two of the kernels again, with --all every one, and compares
                                  their traffic, which says what the caches do, with the page P
 
@@ -24,7 +24,8 @@ QUICK = ('scatter', 'histogram')
 ELEMENTS = 16384
 HBM = ('--set', 'memory=hbm')
 PLATFORMS = (('platforms/r9nano.heddle', '1', HBM), ('platforms/r9nano_x4.heddle', '4', HBM),
-             ('platforms/apu.heddle', 'APU', ()))
+             ('platforms/r9nano_x4_l2_all.heddle', '4, all', HBM),
+           ('platforms/apu.heddle', 'APU', ()))
 POLICIES = ('back', 'through')
 HEAD = ('kernel', 'GPUs', 'lines read, back', 'through', 'lines written, back', 'through',
         'KiB between GPUs, back', 'through', 'cycles, back', 'through', 'cycles, through / back')
@@ -88,6 +89,14 @@ def picture(rows):
                      [r[0] for r in four], series)
 
 
+def links(rows):
+    own, every = ([r for r in rows if r[1] == gpus] for gpus in ('4', '4, all'))
+    series = {'L2s of own memory': [int(r[6]) for r in own],
+              'of all, write-back': [int(r[6]) for r in every],
+              'of all, write-through': [int(r[7]) for r in every]}
+    return plot.bars('Traffic between four GPUs', 'KiB', [r[0] for r in own], series)
+
+
 def check(arguments, kernels):
     there = pathlib.Path(arguments.check).read_text().splitlines()
     for kernel in kernels:
@@ -112,6 +121,7 @@ def main():
     folder = pathlib.Path(arguments.write)
     (folder / 'write-policies.md').write_text(page(rows))
     (folder / 'write-policies.svg').write_text(picture(rows))
+    (folder / 'write-policies-links.svg').write_text(links(rows))
 
 
 if __name__ == '__main__':

@@ -402,11 +402,11 @@ static enum driver_status user_unmap(struct driver *d, uint32_t page)
     return DRIVER_OK;
 }
 
-static struct user_queue_entry *user_by_doorbell(const struct driver *d,
-                                                 const struct user_page *page, uint32_t slot)
+static const struct user_queue_entry *user_by_doorbell(const struct driver *d,
+                                                       const struct user_page *page, uint32_t slot)
 {
     for (uint32_t i = 0; i < USER_QUEUES; i++) {
-        struct user_queue_entry *q = &user_of(d)->queue[i];
+        const struct user_queue_entry *q = &user_of(d)->queue[i];
         if (q->used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid
             && q->slot == slot)
             return q;
@@ -416,7 +416,7 @@ static struct user_queue_entry *user_by_doorbell(const struct driver *d,
 
 /* The queue whose doorbell stands at the offset, in the page. */
 static enum driver_status user_find(const struct driver *d, uint32_t page, uint64_t offset,
-                                    struct user_queue_entry **queue)
+                                    const struct user_queue_entry **queue)
 {
     const struct driver_user *u = user_of(d);
     uint32_t at = (uint32_t)(offset % QUEUE_PAGE_BYTES), gpu;
@@ -442,15 +442,13 @@ static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t of
                                     uint64_t number)
 {
     struct driver_user *u = user_of(d);
-    struct user_queue_entry *queue = NULL;
+    const struct user_queue_entry *queue = NULL;
     enum driver_status status = host_usable();
     if (status == DRIVER_OK)
         status = user_find(d, page, offset, &queue);
     if (status != DRIVER_OK)
         return status;
     const struct user_ring ring = {queue->gpu, queue->slot, number};
-    if (number >= queue->written && number - queue->written < queue->packets)
-        queue->written = number + 1; /* the program has copied packets itself */
     while (status == DRIVER_OK
            && u->ring_count == USER_RINGS) { /* the link is slower than the program */
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
@@ -480,9 +478,9 @@ static enum driver_status user_write(struct driver *d, uint32_t queue, const voi
     if (status != DRIVER_OK)
         return status;
     struct user_queue_entry *q = &user_of(d)->queue[queue];
-    if (q->written - q->read >= q->packets)
+    if (q->written - q->read == q->packets)
         status = user_move(d, q->gpu, DRIVER_READ, &q->read, q->read_index, sizeof q->read);
-    if (status == DRIVER_OK && q->written - q->read >= q->packets)
+    if (status == DRIVER_OK && q->written - q->read == q->packets)
         status =
             driver_fail(DRIVER_NOT_READY, "user queue %u is full: none of its %u packets is over",
                         queue, q->packets);
