@@ -20,7 +20,8 @@ mkdir -p "$docs/reference"
 
 "$heddle" help --markdown >"$docs/reference/cli.md"
 library=$docs/reference/library
-platforms=(platforms/{tiny,r9nano,r9nano_mgpusim,ring4,r9nano_x4,r9nano_x8_fabric,apu,managed4}.heddle
+platforms=(platforms/{tiny,r9nano,r9nano_mgpusim}.heddle
+    platforms/{ring4,r9nano_x4,r9nano_x8_fabric,apu,managed4}.heddle
     platforms/{rtx3070,qv100}.heddle
     platforms/packet_{trace,direct}.heddle)
 "$heddle" doc "${platforms[@]}" -o "$library"
