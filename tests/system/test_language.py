@@ -67,8 +67,7 @@ def test_each_number_of_a_platform_says_what_it_rests_on(heddle, platform):
 def test_word_of_a_source_is_checked(heddle, tmp_path):
     """A list of sources shows what the comment of a setting says, and --set what is set."""
     source = heddle("params platforms/r9nano.heddle --sources --set gpu.l2.latency=20cy").stdout
-    assert re.search(r"^gpu\.sa\[\*\]\.l1v\[\*\]\.latency +125cy .* measured +a load that hits", source,
-                     re.M)
+    assert re.search(r"^gpu\.sa.*\.l1v.*\.latency +125cy .* measured +a load that", source, re.M)
     assert re.search(r"^gpu\.l2\[\*\]\.latency +20cy .* override", source, re.M)
     text = (ROOT / "platforms/tiny.heddle").read_text().replace("Measured:", "Mesured:", 1)
     (tmp_path / "tiny.heddle").write_text(text)

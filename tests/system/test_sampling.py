@@ -1,4 +1,5 @@
 """Chosen kernels and their warm-up, `heddle experiment`, and `heddle sample`."""
+import csv
 import re
 
 import pytest
@@ -137,6 +138,37 @@ def test_experiment_compares_all_ways(heddle, tmp_path):
 def test_corrected_cold_cycles_are_near(heddle, tmp_path, platform, program, most):
     heddle(f"experiment {platform} --kernels 2- --corrections -o {tmp_path}/e -- {program}")
     launches.check_corrections(tmp_path / "e", most)
+
+
+def test_experiment_ranks_launches_by_what_the_cold_start_costs(heddle, tmp_path):
+    """Without --kernels: all launches, and the first four of them are looked at."""
+    heddle(f"experiment {TINY} --corrections -o {tmp_path}/e -- kmeans", "ranking.csv has all 9")
+    with open(tmp_path / "e/ranking.csv", encoding="utf-8") as file:
+        rank = list(csv.DictReader(file))
+    with open(tmp_path / "e/results.csv", encoding="utf-8") as file:
+        picked = {row["launch"] for row in csv.DictReader(file)}
+    cost = [float(row["cold_cycles"]) - float(row["estimated_cycles"]) for row in rank]
+    assert sorted(int(row["launch"]) for row in rank) == list(range(1, 10))
+    assert cost == sorted(cost, reverse=True) and cost[0] > 1000 and rank[-1]["launch"] == "1"
+    assert picked == {row["launch"] for row in rank[:4]}
+
+
+# Every line that is read comes from memory once; with caches too small for it, some more often.
+@pytest.mark.parametrize("program, sets, more", [
+    ("vectoradd 20000", "", False), ("matmul", "", False),
+    ("matmul", "--set gpu.l2=4KiB --set gpu.sa.l1v.size=1KiB", True)],
+    ids=["vectoradd", "matmul", "small"])
+def test_profile_counts_the_unique_reads_of_a_cold_launch(measure, program, sets, more):
+    text = f"{TINY} {sets} {{}} -- {program}"
+    profile = measure(text.format("--mode functional --profile memory")).stats["kernels"][0]
+    profile = profile["profile"]
+    cold = measure(text.format("--kernels 1 --warmup none --kernel-stats all")).stats["kernels"][0]
+    parts = cold["components"].items()
+    reads = sum(part.get("reads", 0) for _, part in parts if "bytes_read" in part)
+    first = [part for path, part in parts if re.search(r"\.l1[vsi](\[\d+\])?$", path)]
+    asked = sum(part.get(k, 0) for part in first for k in ("reads", "writes", "atomics"))
+    assert reads > profile["lines_read"] if more else reads == profile["lines_read"]
+    assert profile["lines_read"] <= profile["lines"] <= profile["accesses"] <= asked
 
 
 RESIDENCY = f"{TINY} --kernels 3 --warmup none"

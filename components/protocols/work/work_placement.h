@@ -51,8 +51,8 @@ struct work_placement {
     uint16_t sgprs;
     uint16_t wavefronts;
     uint16_t work_group_slot;
-    uint16_t cu;         /* number among the compute units of the GPU */
-    uint16_t dispatcher; /* number of the one that placed it */
+    uint16_t cu;                 /* number among the compute units of the GPU */
+    uint16_t dispatcher;         /* number of the one that placed it */
     uint32_t dispatch_id;        /* number of the kernel launch since start */
     uint32_t memory_only;        /* 1: everything but memory instructions takes no time */
     uint32_t played;             /* number of the launch whose recorded trace is played

@@ -143,3 +143,19 @@ Test(estimate, numbers_come_from_the_records_of_kernel_and_profile)
     json_decref(kernel);
     json_decref(profile);
 }
+
+/* Lines that are read again because the L2 is too small are no cold misses. */
+Test(estimate, the_formula_takes_unique_accesses)
+{
+    struct estimate_input in = {.cycles = 10000,
+                                .dram_reads = 6400,
+                                .unique_reads = 1600,
+                                .controllers = 2,
+                                .line = 64,
+                                .reuse = 0.5,
+                                .dram = 300,
+                                .l2 = 100};
+    cr_expect_float_eq(estimate_formula(&in), 10000 - 1600 / (2 * 64.0) * 0.5 * 200, 1e-9);
+    in.dram_reads = 1600;
+    cr_expect_float_eq(estimate_formula(&in), 10000 - 1600 / (2 * 64.0) * 0.5 * 200, 1e-9);
+}
