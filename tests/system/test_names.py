@@ -52,7 +52,8 @@ KINDS = {
     "enum": ("{0}", "enum {0} {{ one, two }};"),
     "literal": ("enum e {{ first_one\n{0}\n}};", ", {0}"),
     "interface": ("{0}", "interface {0};"),
-    "protocol": ("{0}", "protocol {0} {{ request q {{ f: u8; g: bytes[4]; }} reply r for q {{ }} }}"),
+    "protocol": ("{0}", "protocol {0} {{ request q {{ f: u8; g: bytes[4]; }}"
+                 " reply r for q {{ }} }}"),
     "request": ("protocol w {{\n{0}\n}}", "request {0} {{ f: u8; g: bytes[4]; }}"),
     "field": ("protocol w {{ request q {{\n{0}\n}} reply r for q {{ }} }}"
               " component owner {{ out o : w optional; }}", "{0}: bool;"),
@@ -161,7 +162,8 @@ def test_the_lists_of_taken_names_are_complete():
     runtime = [f'"{name}"' for name in RUNTIME]
     defined = re.findall(r"^#define (\w+)( |$)", compiled(
         [f"<{name}.h>" for name in STANDARD] + runtime, "-dM"), re.M)
-    family = re.compile(r"_|HEDDLE_|(E[A-Z0-9]|SIG|FLT_|DBL_|LDBL_|LC_|FE_|FP_|FPE_|CLD_|CLOCK_|ILL_"
+    family = re.compile(r"_|HEDDLE_|(E[A-Z0-9]|SIG|FLT_|DBL_|LDBL_|LC_"
+                        r"|FE_|FP_|FPE_|CLD_|CLOCK_|ILL_"
                         r"|BUS_|SEGV_|POLL_|SI_|SA_|M_)[A-Z0-9_]+$|(PRI|SCN)[dioux]"
                         r"|[A-Z0-9_]+(_MAX|_MIN|_ENDIAN)$")
     assert {name for name, _ in defined if not family.match(name)} <= listed
