@@ -16,7 +16,8 @@ RUNTIME = [f"runtime/{name}.h" for name in (
 
 NASTY = """int int_ int__ for for_ _ a _a a_ A a__1 a__generic __LINE__ __func__ _Bool _Generic
     main NULL EOF errno stdin assert offsetof bool true NAN SIZE_MAX UINT32_MAX INT_MAX PRIx64 EPERM
-    SIGINT M_PI RAND_MAX UNIT_CODE UNIT_ARENA RING_NONE constexpr nullptr typeof static_assert asm uint8_t
+    SIGINT M_PI RAND_MAX UNIT_CODE UNIT_ARENA RING_NONE constexpr nullptr typeof static_assert asm
+    uint8_t
     uint32_t int64_t size_t memcpy printf c i p m tag tag_ ring payload payload_ at offset self base
     stats params io limit now wake_at init init_part part part_ component component_ message struct_
     state state_ kind ready fields nothing peek pop send reply request count first first_pending
@@ -51,7 +52,8 @@ KINDS = {
     "enum": ("{0}", "enum {0} {{ one, two }};"),
     "literal": ("enum e {{ first_one\n{0}\n}};", ", {0}"),
     "interface": ("{0}", "interface {0};"),
-    "protocol": ("{0}", "protocol {0} {{ request q {{ f: u8; g: bytes[4]; }} reply r for q {{ }} }}"),
+    "protocol": ("{0}", "protocol {0} {{ request q {{ f: u8; g: bytes[4]; }}"
+                 " reply r for q {{ }} }}"),
     "request": ("protocol w {{\n{0}\n}}", "request {0} {{ f: u8; g: bytes[4]; }}"),
     "field": ("protocol w {{ request q {{\n{0}\n}} reply r for q {{ }} }}"
               " component owner {{ out o : w optional; }}", "{0}: bool;"),
@@ -160,7 +162,8 @@ def test_the_lists_of_taken_names_are_complete():
     runtime = [f'"{name}"' for name in RUNTIME]
     defined = re.findall(r"^#define (\w+)( |$)", compiled(
         [f"<{name}.h>" for name in STANDARD] + runtime, "-dM"), re.M)
-    family = re.compile(r"_|HEDDLE_|(E[A-Z0-9]|SIG|FLT_|DBL_|LDBL_|LC_|FE_|FP_|FPE_|CLD_|CLOCK_|ILL_"
+    family = re.compile(r"_|HEDDLE_|(E[A-Z0-9]|SIG|FLT_|DBL_|LDBL_|LC_"
+                        r"|FE_|FP_|FPE_|CLD_|CLOCK_|ILL_"
                         r"|BUS_|SEGV_|POLL_|SI_|SA_|M_)[A-Z0-9_]+$|(PRI|SCN)[dioux]"
                         r"|[A-Z0-9_]+(_MAX|_MIN|_ENDIAN)$")
     assert {name for name, _ in defined if not family.match(name)} <= listed
