@@ -4,6 +4,7 @@
 #include "hip_hostcall.h"
 #include "hip_managed.h"
 #include "hip_recorder.h"
+#include "hip_registered.h"
 #include "hip_stream.h"
 
 #include "runtime/session/options_env.h"
@@ -184,6 +185,19 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
     return hipSuccess;
 }
 
+/* Memory that both sides use is where the kernel needs it. What goes to the device may contain
+ * addresses of more. */
+static hipError_t bring_memory(uint32_t queue, const char *what)
+{
+    hipError_t error = hipSuccess;
+    do {
+        error = hip_map_wanted(what);
+        error = error == hipSuccess ? hip_managed_before_launch(queue, what) : error;
+        error = error == hipSuccess ? hip_registered_before_launch(queue, what) : error;
+    } while (error == hipSuccess && hip_find_wanted());
+    return error;
+}
+
 /* The steps are those of a copy: check, managed, order, record, enqueue. */
 static hipError_t launch(const struct request *request)
 {
@@ -209,7 +223,8 @@ static hipError_t launch(const struct request *request)
         error = lay_out(request, &geometry, &kernarg);
     }
     if (error == hipSuccess) {
-        error = hip_managed_before_launch(queue, request->what);
+        hip_look_for_pointers(0, kernarg, kernarg_size(request->function->kernel));
+        error = bring_memory(queue, request->what);
     }
     if (error == hipSuccess) {
         error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
@@ -219,6 +234,9 @@ static hipError_t launch(const struct request *request)
     }
     if (error == hipSuccess && geometry.hostcall_buffer != 0) {
         hip_hostcall_begin(device, request->function->name, ticket);
+    }
+    if (error == hipSuccess) {
+        hip_registered_launched(ticket);
     }
     hip_release(kernarg);
     return error;

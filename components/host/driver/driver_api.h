@@ -123,7 +123,9 @@ struct driver_api {
     enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align,
                                    uint64_t *address);
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
-    /* At an address that is free; `unified` as allocate_unified(). */
+    /* At an address that is free; `unified` as allocate_unified(). Addresses outside of the window
+     * are those of host memory that kernels use, too: when they are released, TLBs forget them at
+     * once. */
     enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size,
                                       bool unified);
     bool (*find)(uint64_t address,

@@ -130,12 +130,21 @@ static bool has_pages(const struct memory_manager *m, const struct memory_reques
 
 /* ---- allocations ---- */
 
-/* Virtual pages: those from q->fixed on, or the first free ones. */
-static bool take_addresses(struct memory_manager *m, const struct memory_request *q, uint64_t pages,
-                           uint64_t *first)
+bool memory_is_foreign(const struct memory_manager *m, uint64_t start, uint64_t end)
 {
+    return end <= m->start || start >= m->end;
+}
+
+/* Virtual pages: those from q->fixed on, or the first free ones. */
+static bool take_addresses(const struct memory_ref *r, const struct memory_request *q,
+                           uint64_t pages, uint64_t *first)
+{
+    struct memory_manager *m = r->memory;
     struct page_extent *fresh = arena_at(struct page_extent, m->fresh_extents);
     *first = q->fixed / m->page;
+    if (q->fixed && memory_is_foreign(m, q->fixed, q->fixed + pages * m->page))
+        return q->fixed % m->page == 0
+               && !program_overlap(r->program, q->fixed, q->fixed + pages * m->page);
     if (q->fixed)
         return q->fixed % m->page == 0 && page_allocator_take_at(&m->fresh, fresh, *first, pages);
     return page_allocator_take_run(&m->fresh, fresh, pages,
@@ -151,15 +160,16 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
         return MEMORY_NO_PAGES;
     if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
         return MEMORY_NO_ENTRY;
-    if (!take_addresses(m, q, pages, &first))
+    if (!take_addresses(&r, q, pages, &first))
         return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
     uint64_t start = first * m->page, at = start;
     for (uint32_t i = 0; i < q->device_count; i++) {
         uint64_t count = memory_share_of(pages, q->device_count, i);
         if (!map_run(r, q, q->device[i], at, count)) {
             unmap_run(r, q->pid, start, pages);
-            page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents), first,
-                                pages);
+            if (!memory_is_foreign(m, start, start + pages * m->page))
+                page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
+                                    first, pages);
             return MEMORY_TABLE_FULL;
         }
         at += count * m->page;
@@ -181,10 +191,12 @@ enum memory_result memory_free(struct memory_ref r, uint64_t address)
     if (!a || a->start != address)
         return MEMORY_NOT_ALLOCATED;
     uint64_t pages = count_pages(m, a);
+    bool foreign = memory_is_foreign(m, a->start, a->end);
     unmap_run(r, a->pid, address, pages);
     program_remove_allocation(r.program, address);
-    if (!page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
-                             address / m->page, pages))
+    if (!foreign
+        && !page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
+                                address / m->page, pages))
         bug("driver: addresses from 0x%" PRIx64 " on are retired twice, or too many are", address);
     return MEMORY_OK;
 }

@@ -128,6 +128,19 @@ static enum driver_status allocate(uint32_t device, uint64_t size, uint64_t alig
     return status;
 }
 
+static enum driver_status allocate_at(uint32_t device, uint64_t address, uint64_t size,
+                                      bool unified)
+{
+    (void)unified;
+    pthread_mutex_lock(&lock);
+    uint64_t next = next_address, got = 0;
+    next_address = address;
+    enum driver_status status = allocate_locked(device, size, 1, &got);
+    next_address = next;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 static struct allocation *find_locked(uint64_t address)
 {
     for (unsigned i = 0; i < ALLOCATIONS_MAX; i++) {
@@ -433,6 +446,7 @@ static const struct driver_api api = {
     .set_window = set_window,
     .allocate = allocate,
     .allocate_unified = allocate,
+    .allocate_at = allocate_at,
     .release = release,
     .find = find,
     .memory_info = memory_info,

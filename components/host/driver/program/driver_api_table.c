@@ -80,6 +80,8 @@ static enum driver_status api_allocate_at(uint32_t device, uint64_t address, uin
 {
     api_enter();
     enum driver_status status = host_allocate_at(the_driver(), device, address, size, unified);
+    if (status == DRIVER_OK && unified)
+        record_allocated(device, address, size, true);
     if (status == DRIVER_OK && !unified)
         status = host_note(the_driver(), API_CALL_MALLOC, size);
     return api_leave(status);

@@ -97,6 +97,9 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
                            "an allocation of %" PRIu64 " bytes at 0x%" PRIx64
                            "; pages have %" PRIu64 " bytes",
                            size, address, driver_page_bytes(d));
+    if (memory_is_foreign(&d->memory, address, address + size)
+        && (status = shootdown_check()) != DRIVER_OK)
+        return status;
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size,
                                                   unified ? PAGE_TABLE_UNIFIED : 0, &address);
@@ -126,11 +129,17 @@ static const struct program_allocation *find_start(const struct driver *d, uint6
 
 static enum driver_status host_release(struct driver *d, uint64_t address)
 {
-    if (!find_start(d, address))
+    const struct program_allocation *a = find_start(d, address);
+    if (!a)
         return DRIVER_INVALID_ADDRESS;
+    uint64_t end = a->end;
+    uint32_t pid = a->pid;
+    bool foreign = memory_is_foreign(&d->memory, address, end);
     enum driver_status status = host_wait_everything(d);
     if (status == DRIVER_OK)
         memory_release(d, address);
+    if (status == DRIVER_OK && foreign)
+        status = host_shoot_down(d, pid, address, end - address);
     if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
         status = host_recycle(d);
     return status;
