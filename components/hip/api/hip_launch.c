@@ -14,8 +14,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CALLS_MAX = 16 /* nested kernel calls inside the arguments of kernel calls */ };
-
 /* What a program asks for; `grid` in work-items. */
 struct request {
     const struct hip_function *function;
@@ -250,8 +248,9 @@ struct call {
     hipStream_t stream;
 };
 
+/* Kernel calls inside the arguments of kernel calls; the list stays as long as it has some. */
 static _Thread_local struct {
-    struct call list[CALLS_MAX];
+    struct call *list;
     size_t count;
 } calls;
 
@@ -265,9 +264,7 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_ld
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
 {
-    if (calls.count == CALLS_MAX) {
-        return hipErrorInvalidConfiguration;
-    }
+    calls.list = hip_grow(calls.list, (calls.count + 1) * sizeof *calls.list);
     calls.list[calls.count++] = (struct call){grid, block, dynamic_lds, stream};
     return hipSuccess;
 }
@@ -278,11 +275,15 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_ld
     if (calls.count == 0) {
         return hipErrorMissingConfiguration;
     }
-    const struct call *call = &calls.list[--calls.count];
-    *grid = call->grid;
-    *block = call->block;
-    *dynamic_lds = call->dynamic_lds;
-    *stream = call->stream;
+    const struct call call = calls.list[--calls.count];
+    if (calls.count == 0) {
+        hip_release(calls.list);
+        calls.list = NULL;
+    }
+    *grid = call.grid;
+    *block = call.block;
+    *dynamic_lds = call.dynamic_lds;
+    *stream = call.stream;
     return hipSuccess;
 }
 

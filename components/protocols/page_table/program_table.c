@@ -82,7 +82,7 @@ uint32_t program_kernel(struct program_table *table, const char *name, const cha
     }
     if (table->kernel_count == PROGRAM_KERNELS
         || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES - table->name_bytes)
-        return 0;
+        return PROGRAM_KERNELS;
     table->kernel_name[table->kernel_count] = table->name_bytes;
     memcpy(table->names + table->name_bytes, name, name_bytes);
     memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);

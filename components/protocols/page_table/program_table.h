@@ -122,8 +122,8 @@ bool program_remove_allocation(struct program_table *table, uint64_t start);
 const char *program_kernel_name(const struct program_table *table, uint32_t kernel);
 const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel);
 
-/* Number of the kernel of that name and symbol, added when it is new; kernels beyond the limits
- * share number 0. */
+/* Number of the kernel of that name and symbol, added when it is new; PROGRAM_KERNELS: there is no
+ * room for it. */
 uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol);
 
 /* Number of the kernel whose descriptor stands at `object`; PROGRAM_KERNELS: nobody told. */

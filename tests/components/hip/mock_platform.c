@@ -427,6 +427,11 @@ static uint32_t stream_flags(void)
     return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
 }
 
+static void set_attendant(void (*attend)(const struct driver_attention *now))
+{
+    (void)attend;
+}
+
 static const char *error_text(void)
 {
     return error;
@@ -452,6 +457,7 @@ static const struct driver_api api = {
     .memory_info = memory_info,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
+    .queue_attends = queue_destroy, /* as good as any that knows the queue */
     .write = write_command,
     .read = read_command,
     .copy = copy_command,
@@ -474,6 +480,7 @@ static const struct driver_api api = {
     .unregister_code = unregister_code,
     .copy_code = copy_code,
     .register_kernel = register_kernel,
+    .set_attendant = set_attendant,
     .error_text = error_text,
     .finish = finish,
 };

@@ -223,6 +223,15 @@ static enum driver_status api_queue_destroy(uint32_t queue)
     return api_leave(status);
 }
 
+static enum driver_status api_queue_attends(uint32_t queue)
+{
+    api_enter();
+    enum driver_status status = queue_check(the_driver(), queue);
+    if (status == DRIVER_OK)
+        driver_queue_at(the_driver(), queue)->attends = true;
+    return api_leave(status);
+}
+
 static enum driver_status api_write(uint32_t queue, uint64_t address, const void *host,
                                     uint64_t size, uint64_t *ticket)
 {
@@ -513,6 +522,13 @@ static enum driver_status api_register_kernel(uint32_t device, const char *name,
     return api_leave(status);
 }
 
+static void api_set_attendant(void (*attend)(const struct driver_attention *now))
+{
+    api_enter();
+    driver_process()->attend = attend;
+    api_leave(DRIVER_OK);
+}
+
 static const char *api_error_text(void)
 {
     return driver_failure();
@@ -547,6 +563,7 @@ static const struct driver_api api_table = {
     .memory_info = api_memory_info,
     .queue_create = api_queue_create,
     .queue_destroy = api_queue_destroy,
+    .queue_attends = api_queue_attends,
     .write = api_write,
     .read = api_read,
     .copy = api_copy,
@@ -572,6 +589,7 @@ static const struct driver_api api_table = {
     .unregister_code = api_unregister_code,
     .copy_code = api_copy_code,
     .register_kernel = api_register_kernel,
+    .set_attendant = api_set_attendant,
     .error_text = api_error_text,
     .finish = api_finish,
     .user_queues = &driver_queue_api_table,
