@@ -261,8 +261,10 @@ hipError_t hip_status(enum driver_status status, const char *what)
     const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
                          || status == DRIVER_STALL || status == DRIVER_LIMIT;
-    if (!breaks_device || hip.lost == hipSuccess) {
+    if (!breaks_device) {
         hip_say("%s: %s", what, text);
+    } else if (hip.lost == hipSuccess) {
+        hip_say_always("%s: %s", what, text);
     }
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = errors[status];

@@ -72,7 +72,9 @@ static hipError_t check_host_side(const struct hip_place *place, uint64_t size, 
                                   const char *what)
 {
     void *pointer = (void *)(uintptr_t)place->address;
-    if (place->address == 0 || size > UINT64_MAX - place->address) {
+    if (place->address == 0) {
+        hip_say("%s: a null pointer where a host pointer is needed", what);
+    } else if (size > UINT64_MAX - place->address) {
         hip_say("%s: %p is not a host pointer to %" PRIu64 " bytes", what, pointer, size);
     } else if (hip_place_on_device(place)) {
         hip_say("%s: %p is a device pointer where a host pointer is needed", what, pointer);

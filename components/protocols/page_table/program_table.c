@@ -44,6 +44,7 @@ bool program_add_allocation(struct program_table *table, const struct program_al
     memmove(&table->allocation[rank + 1], &table->allocation[rank],
             (table->allocation_count - rank) * sizeof table->allocation[0]);
     table->allocation[rank] = *added;
+    table->allocation[rank].number = added->use == PROGRAM_BUFFER ? ++table->allocated : 0;
     table->allocation_count++;
     table->version++;
     return true;
@@ -54,6 +55,10 @@ bool program_remove_allocation(struct program_table *table, uint64_t start)
     uint32_t rank = program_rank(table, start);
     if (!rank || table->allocation[rank - 1].start != start)
         return false;
+    const struct program_allocation *a = &table->allocation[rank - 1];
+    if (a->use == PROGRAM_BUFFER)
+        table->freed_buffer[++table->freed % PROGRAM_FREED] =
+            (struct program_freed){.start = a->start, .end = a->end, .number = a->number};
     memmove(&table->allocation[rank - 1], &table->allocation[rank],
             (table->allocation_count - rank) * sizeof table->allocation[0]);
     table->allocation_count--;
@@ -110,8 +115,33 @@ void program_set_object(struct program_table *table, uint64_t object, uint32_t k
     table->object_count += i == table->object_count;
 }
 
+const struct program_freed *program_find_freed(const struct program_table *table, uint64_t address,
+                                               uint32_t *number)
+{
+    if (program_find(table, address))
+        return NULL;
+    for (uint32_t i = 0; i < PROGRAM_FREED && i < table->freed; i++) {
+        const struct program_freed *freed =
+            &table->freed_buffer[(table->freed - i) % PROGRAM_FREED];
+        *number = table->freed - i;
+        if (address >= freed->start && address < freed->end)
+            return freed;
+    }
+    return NULL;
+}
+
 void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
 {
+    uint32_t number;
+    const struct program_freed *freed = program_find_freed(table, address, &number);
+    if (freed) {
+        snprintf(text, size,
+                 "%" PRIu64 " bytes into allocation %" PRIu64 " of the program, %" PRIu64
+                 " bytes at 0x%" PRIx64 ", which its free %" PRIu32 " gave back",
+                 address - freed->start, freed->number, freed->end - freed->start, freed->start,
+                 number);
+        return;
+    }
     uint32_t rank = program_rank(table, address), low = rank, high = rank;
     while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
         low--;

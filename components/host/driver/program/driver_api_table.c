@@ -7,6 +7,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "runtime/engine/arena.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_api.h"
@@ -232,20 +233,37 @@ static enum driver_status api_queue_attends(uint32_t queue)
     return api_leave(status);
 }
 
+/* A wrong pointer of the program, such as one cut to 32 bits, must not change the simulation. */
+static enum driver_status check_host(const void *host, uint64_t size)
+{
+    if (!arena_touches(host, size))
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_ADDRESS,
+                       "%" PRIu64
+                       " bytes at the host address %p are memory of the simulator itself, "
+                       "not of the program",
+                       size, host);
+}
+
 static enum driver_status api_write(uint32_t queue, uint64_t address, const void *host,
                                     uint64_t size, uint64_t *ticket)
 {
     api_enter();
-    /* Commands of both directions share one field; writes only read from it. */
-    return api_leave(enqueue_move(the_driver(), queue, DRIVER_WRITE, (char *)(uintptr_t)host,
-                                  address, size, ticket));
+    enum driver_status status = check_host(host, size);
+    if (status == DRIVER_OK) /* commands of both directions share one field; writes only read it */
+        status = enqueue_move(the_driver(), queue, DRIVER_WRITE, (char *)(uintptr_t)host, address,
+                              size, ticket);
+    return api_leave(status);
 }
 
 static enum driver_status api_read(uint32_t queue, void *host, uint64_t address, uint64_t size,
                                    uint64_t *ticket)
 {
     api_enter();
-    return api_leave(enqueue_move(the_driver(), queue, DRIVER_READ, host, address, size, ticket));
+    enum driver_status status = check_host(host, size);
+    if (status == DRIVER_OK)
+        status = enqueue_move(the_driver(), queue, DRIVER_READ, host, address, size, ticket);
+    return api_leave(status);
 }
 
 static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
