@@ -287,3 +287,22 @@ Test(hip_memory, serves_many_host_threads, .timeout = 60)
     }
     cr_assert_eq(fixture_mock()->allocations, 0);
 }
+
+/* Whatever has been made since: numbers of handles are not used again. */
+Test(hip_memory, destroyed_handles_are_refused_for_ever)
+{
+    hipStream_t stream, streams[8];
+    hipEvent_t event, events[8];
+    expect(hipStreamCreate(&stream), hipSuccess);
+    expect(hipEventCreate(&event), hipSuccess);
+    expect(hipStreamDestroy(stream), hipSuccess);
+    expect(hipEventDestroy(event), hipSuccess);
+    for (int i = 0; i < 8; i++) {
+        expect(hipEventCreate(&events[i]), hipSuccess);
+        expect(hipStreamCreate(&streams[i]), hipSuccess);
+        cr_assert(events[i] != event && streams[i] != stream);
+        expect(hipEventRecord(event, streams[i]), hipErrorInvalidHandle);
+        expect(hipStreamSynchronize(stream), hipErrorInvalidHandle);
+        expect(hipStreamDestroy((hipStream_t)(void *)events[i]), hipErrorInvalidHandle);
+    }
+}
