@@ -154,6 +154,16 @@ static bool parse_unified(const struct options *o, struct heddle_options *option
     return o->program || o->play_api;
 }
 
+/* "exact", "page". */
+static bool parse_bounds(const char *text, struct heddle_options *options)
+{
+    options->page_bounds = text && strcmp(text, "page") == 0;
+    if (!text || options->page_bounds || strcmp(text, "exact") == 0)
+        return true;
+    fprintf(stderr, "heddle run: '--bounds %s': it is exact or page\n", text);
+    return false;
+}
+
 /* "sum", "all", "none". */
 static bool parse_kernel_stats(const char *text, struct heddle_options *options)
 {
@@ -289,7 +299,8 @@ int run_options(struct command *c, struct heddle_options *options)
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
     if (!run_play_parse(o) || !run_trace_parse(o) || !run_record_parse(c, options)
-        || !parse_mode(o, options) || !parse_unified(o, options) || !parse_sampling(o, options))
+        || !parse_mode(o, options) || !parse_bounds(o->bounds, options)
+        || !parse_unified(o, options) || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))

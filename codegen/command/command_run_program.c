@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
+#include "codegen/command/run_layout.h"
 #include "runtime/session/options_env.h"
 #include "codegen/emit/sha256.h"
 
@@ -176,6 +177,7 @@ int run_program(struct command *c, const struct build_result *built, struct hedd
             _exit(EXIT_ERRORS);
         handle_passed_on(&(struct sigaction){.sa_handler = SIG_DFL});
         sigprocmask(SIG_SETMASK, &before, NULL);
+        run_fix_layout(arguments);
         execv(program, arguments);
         fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
         _exit(127);

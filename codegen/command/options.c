@@ -196,6 +196,9 @@ static const struct option_spec {
      "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
      "simulate everything in detail, too, and compare"},
+    {"--bounds", "HOW", KIND_TEXT, FIELD(bounds), ON(RUN),
+     "what kernels may access of an allocation: exact (default), the bytes that were asked for; or "
+     "page, up to the end of its last page, as hardware does"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "

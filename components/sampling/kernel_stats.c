@@ -6,6 +6,7 @@
  * shards, so calls take a lock; there are few. */
 #include "kernel_stats.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,38 +39,49 @@ struct kernel_record {
 };
 
 #define MAX_KERNELS ((uint32_t)1 << 22)
-#define MAX_MARKS   4096u
-#define MAX_NAME    4096u
 
 static struct kernel_record *records;
 static uint32_t count;
-static uint32_t marks[MAX_MARKS]; /* kernels that began or ended in this window */
+static uint32_t *marks; /* kernels that began or ended in this window: twice each at most */
 static uint32_t mark_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void mark(uint32_t kernel)
 {
-    if (mark_count == MAX_MARKS)
-        die("more than %u kernels began or ended at once", MAX_MARKS);
     marks[mark_count++] = kernel;
     window_ask_end();
 }
 
 static uint32_t keep_text(const char *text)
 {
-    size_t bytes = strnlen(text, MAX_NAME);
+    size_t bytes = strlen(text);
     uint32_t copy = arena_allocate(bytes + 1);
     memcpy(arena_at(char, copy), text, bytes);
     return copy;
 }
 
+static void say_full(void)
+{
+    static bool said;
+    if (!said)
+        fprintf(stderr,
+                "heddle: warning: the statistics tell %" PRIu32 " kernels apart; those of the rest "
+                "are in the sums of the run only\n",
+                MAX_KERNELS);
+    said = true;
+}
+
 static uint32_t add_record(const struct component *c, const char *name, const char *symbol,
                            uint32_t gpu)
 {
-    if (count == MAX_KERNELS)
+    if (count == MAX_KERNELS) {
+        say_full();
         return MAX_KERNELS;
-    if (!records)
+    }
+    if (!records) {
         records = arena_reserve(MAX_KERNELS * sizeof *records);
+        marks = arena_reserve(2 * MAX_KERNELS * sizeof *marks);
+    }
     records[count] = (struct kernel_record){.name = keep_text(name),
                                             .symbol = keep_text(symbol),
                                             .gpu = gpu,

@@ -85,6 +85,18 @@ static char *reserve_most(void)
     return arena_reserve(reserved);
 }
 
+static bool overlap(const void *start, size_t bytes, const char *base, size_t size)
+{
+    uintptr_t first = (uintptr_t)start, other = (uintptr_t)base;
+    return base && first < other + size && first + bytes > other;
+}
+
+bool arena_touches(const void *start, size_t bytes)
+{
+    return overlap(start, bytes, engine_base.arena, reserved)
+           || overlap(start, bytes, derived, DERIVED_MOST);
+}
+
 void arena_close(void)
 {
     arena_release(engine_base.arena, reserved);

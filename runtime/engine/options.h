@@ -52,6 +52,8 @@ struct heddle_options {
     bool progress; /* draw the progress line on stderr */
     int threads;
     int mode;            /* enum platform_mode */
+    bool page_bounds;    /* kernels may access whole pages of allocations; false: only what was
+                            asked for */
     const char *unified; /* NULL, or devices that the program sees as one: "0,1,2,3" */
     int span_stats;      /* enum platform_span_stats */
     const char *kernels; /* NULL: all launches in detail; else, with */

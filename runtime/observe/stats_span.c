@@ -16,7 +16,7 @@
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 
-#define MAX_SNAPSHOTS 4096u
+#define MAX_SNAPSHOTS ((uint32_t)1 << 20) /* more than queues of commands can have at once */
 
 /* Blocks that are summed; all have the statistics of the first. */
 struct place {
@@ -35,6 +35,7 @@ static uint32_t place_count;
 static uint64_t *zeros;                   /* as many words as the longest block has */
 static uint32_t snapshots[MAX_SNAPSHOTS]; /* arena offsets, 0: not made yet */
 static bool snapshot_taken[MAX_SNAPSHOTS];
+static uint32_t snapshot_count; /* that have ever been taken */
 static struct json spool;
 static uint64_t spool_start; /* of the text that is being written */
 
@@ -151,8 +152,9 @@ static void find_places(void)
 
 void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd)
 {
-    memset(snapshots, 0, sizeof snapshots);
-    memset(snapshot_taken, 0, sizeof snapshot_taken);
+    memset(snapshots, 0, snapshot_count * sizeof snapshots[0]);
+    memset(snapshot_taken, 0, snapshot_count * sizeof snapshot_taken[0]);
+    snapshot_count = 0;
     mode = what;
     json_start(&spool, fd);
     spool.flat = true;
@@ -174,6 +176,7 @@ uint32_t stats_span_begin(void)
     if (!snapshots[s])
         snapshots[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
     snapshot_taken[s] = true;
+    snapshot_count = s >= snapshot_count ? s + 1 : snapshot_count;
     uint64_t *to = arena_at(uint64_t, snapshots[s]);
     for (uint32_t b = 0; b < block_count; b++) {
         memcpy(to, blocks[b].values, blocks[b].words * sizeof *to);

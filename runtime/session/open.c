@@ -21,6 +21,7 @@
 #include "runtime/state/tables.h"
 
 static enum platform_mode mode;
+static bool page_bounds;
 static uint64_t max_cycles;
 static const char *api_trace;
 static const char *const *modules;
@@ -33,6 +34,11 @@ static bool record_asked;
 enum platform_mode platform_mode(void)
 {
     return mode;
+}
+
+bool platform_page_bounds(void)
+{
+    return page_bounds;
 }
 
 uint64_t platform_max_cycles(void)
@@ -112,6 +118,7 @@ static bool start(const struct heddle_options *options)
         return false;
     }
     mode = (enum platform_mode)options->mode;
+    page_bounds = options->page_bounds;
     max_cycles = options->max_cycles;
     api_trace = options->api_trace;
     modules = options->modules;

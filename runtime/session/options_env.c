@@ -34,6 +34,7 @@ static const struct key {
     {"progress", KIND_BOOL, offsetof(struct heddle_options, progress)},
     {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
     {"unified", KIND_STRING, offsetof(struct heddle_options, unified)},
+    {"page_bounds", KIND_BOOL, offsetof(struct heddle_options, page_bounds)},
     {"mode", KIND_INT, offsetof(struct heddle_options, mode)},
     {"kernel_stats", KIND_INT, offsetof(struct heddle_options, span_stats)},
     {"kernels", KIND_STRING, offsetof(struct heddle_options, kernels)},

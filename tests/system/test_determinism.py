@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import HEDDLE, ORDERS, call, same, same_bytes, words_of
+from harness import ANY, HEDDLE, ORDERS, call, same, same_bytes, words_of
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 EVERY_ORDER = ORDERS + ["--tick-order=random:2", "--generic --tick-order=random:3"]
@@ -26,6 +26,28 @@ def test_order_of_ticks_changes_no_byte_on_four_gpus(measure, full, program):
     again = [""] * 10 if full else []
     same_bytes(measure, f"platforms/ring4.heddle {{}} -- {program}",
                ["--tick-order=random:5", "--threads=2", "--generic"] + again)
+
+
+TWO_GPUS = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=2 --set gpu.banks=2"
+            " --set gpu.vram=64MiB")
+
+
+@pytest.mark.parametrize("seed", [1, 4, *only_full(*range(5, 125))])
+def test_random_hostile_calls_change_no_byte(measure, seed):
+    """Handles and memory are used after they were destroyed and freed, by the wrong kind of
+    pointer, on the wrong device: every answer, and what it leaves behind, is the same."""
+    runs = [measure(f"{TWO_GPUS} {how} -- hostile {seed} 600", status=ANY)
+            for how in ("", "--threads=2", "--threads=4", "--tick-order=random:3 --tick-all")]
+    assert runs[0].status in (0, 3) and runs[0].stdout.count("\n") > 100, runs[0].output
+    for other in runs[1:]:
+        same(runs[0], other)
+        assert (other.stdout, other.status) == (runs[0].stdout, runs[0].status)
+
+
+def test_addresses_of_the_program_do_not_depend_on_options(measure):
+    """Kernels that use registered memory see them."""
+    same_bytes(measure, f"{TWO_GPUS} {{}} -- host_memory",
+               ["--threads=2", "--tick-order=random:4 --tick-all", "--generic"])
 
 
 @pytest.mark.full

@@ -11,15 +11,33 @@ def test_code_of_another_architecture(run):
 
 
 @pytest.mark.parametrize("program", ["bad_truncated", "bad_missing_kernel", "bad_block", "bad_lds",
-                                     "bad_oom"])
+                                     "bad_oom", "bad_pointers"])
 def test_mistake_is_an_error_of_hip(run, program):
     """The program looks at the error that it gets."""
     run(f"{TINY} -- {program}")
 
 
-@pytest.mark.parametrize("program", ["bad_freed", "bad_hostptr"])
-def test_wrong_pointer_breaks_the_device(run, program):
-    run(f"{TINY} -- {program}", status=3)
+@pytest.mark.parametrize("program, says", [
+    ("bad_freed", "which was freed: 0 bytes into allocation 1 of the program, 4096 bytes"),
+    ("bad_hostptr", "out of bounds")])
+def test_wrong_pointer_breaks_the_device(run, program, says):
+    run(f"{TINY} -- {program}", says, status=3)
+
+
+def test_host_pointers_that_cannot_be_used_are_named(run):
+    run(f"{TINY} --mode functional -- bad_pointers", "a null pointer", "0x18 is a null pointer",
+        "of 8192 bytes .* only 4096 can be written", "pinned memory that is not, or no longer",
+        "memory of the simulator itself")
+
+
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+def test_bounds_are_those_that_were_asked_for(run, mode):
+    """Or those of pages, as hardware has them; the message names the option."""
+    text = f"{TINY} --mode {mode} {{}} -- bad_oob 4"
+    run(text.format(""), "16 bytes behind the end", "--bounds page", status=3)
+    run(text.format("--bounds page"), "FAIL bad_oob: hipSuccess", status=FAILS)
+    run(f"{TINY} --mode {mode} --bounds page -- bad_oob", "out of bounds", status=3)
+    run(text.format("--bounds wide"), "exact or page", status=2)
 
 
 def test_assertion_on_the_device_is_reported(run):

@@ -20,3 +20,30 @@ def test_functional_mode_executes_the_same_instructions(measure, program):
                             ["--generic"])
     kernels = kernels_of(functional, "functional")
     assert kernels and kernels == kernels_of(timing, "timing")
+
+
+def test_thousands_of_queued_launches_are_counted(measure):
+    done = measure("platforms/tiny.heddle --mode functional -- queued 5000")
+    assert len(done.stats["kernels"]) == 5001
+
+
+@pytest.mark.parametrize("mode", ["functional", "timing"])
+def test_work_group_has_all_of_a_large_lds(run, mode):
+    run(f"platforms/tiny.heddle --generic --set gpu.sa[*].cu[*].lds=160KiB --mode {mode}"
+        " -- queued 10")
+
+
+def lines_of(done):
+    return sorted(done.stdout.splitlines())
+
+
+def test_device_code_prints_as_in_timing_mode(run):
+    timing = lines_of(run("platforms/tiny.heddle -- prints"))
+    assert timing == lines_of(run("platforms/tiny.heddle --mode functional -- prints"))
+    assert timing == lines_of(run("platforms/tiny.heddle --mode functional --threads=2 -- prints"))
+    assert timing == lines_of(run("platforms/tiny.heddle --kernels 2,4 -- prints"))
+
+
+def test_device_code_asserts_as_in_timing_mode(run):
+    run("platforms/tiny.heddle --mode functional -- bad_assert", "^PASS", "failed", "trap 2",
+        "bad_assert.hip.cpp:[0-9]+", status=3)

@@ -20,10 +20,24 @@ void work_fault_text(const struct work_fault_place *p, const char *what, char *t
 void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
                        unsigned bytes, uint64_t address, char *what, size_t size)
 {
+    enum { NULL_BYTES = 4096 };
     char where[160];
+    uint32_t number;
     const struct program_allocation *a = program_find_in(program, pid, address);
     bool named = a && page_table_is_name(a->start);
     program_describe(program, named ? page_table_name(pid, address) : address, where, sizeof where);
+    if (address < NULL_BYTES) {
+        snprintf(what, size,
+                 "%s of %u bytes through a null pointer, at 0x%" PRIx64
+                 ": an argument or a pointer in memory was not set",
+                 access, bytes, address);
+        return;
+    }
+    if (!a && program_find_freed(program, address, &number)) {
+        snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 ", which was freed: %s", access, bytes,
+                 address, where);
+        return;
+    }
     if (a && bytes <= page_table_address(a->end) - address) {
         snprintf(what, size,
                  "%s of %u bytes at 0x%" PRIx64
@@ -32,8 +46,12 @@ void work_fault_bounds(const struct program_table *program, uint32_t pid, const 
                  access, bytes, address, a->device, where, a->device);
         return;
     }
-    snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s", access, bytes,
-             address, where);
+    const struct program_allocation *before = program_find_before(program, address);
+    uint64_t page = program->page_bytes ? program->page_bytes : 1;
+    bool in_page = before && address + bytes <= (before->end + page - 1) / page * page;
+    snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s%s", access, bytes,
+             address, where,
+             in_page ? " (in its last page; --bounds page allows that, as hardware does)" : "");
 }
 
 void work_fault_fetch(const struct program_table *program, uint64_t pc, char *what, size_t size)

@@ -40,7 +40,8 @@ struct group {
     uint32_t unit; /* touches: the compute unit that it stands for */
     uint32_t waves, ended, at_barrier;
     uint32_t vgprs; /* arena: uint32_t[waves][placement.vgprs][64], with room for the most */
-    uint32_t lds;   /* arena: uint8_t[] */
+    uint32_t lds;   /* arena: uint8_t[lds_room] */
+    uint32_t lds_room;
     struct wave wave[WORK_MAX_WAVEFRONTS];
 };
 
@@ -414,12 +415,20 @@ static struct group *group_at(uint32_t slot)
 
 static void slot_open(uint32_t slot)
 {
-    enum { LDS_MOST = 64 << 10 };
     slot_memory[slot] = arena_allocate(sizeof(struct group));
     struct group *g = group_at(slot);
     size_t registers = (size_t)WORK_MAX_WAVEFRONTS * WAVE_VGPRS * ISA_LANES;
     g->vgprs = arena_allocate(registers * sizeof(uint32_t));
-    g->lds = arena_allocate(LDS_MOST + 64);
+}
+
+/* What most compute units have, and more where a kernel needs it. */
+static void group_fit_lds(struct group *g, uint32_t bytes)
+{
+    enum { LDS_USUAL = 64 << 10, LDS_BEHIND = 64 /* that wide accesses may look at */ };
+    if (bytes + LDS_BEHIND <= g->lds_room)
+        return;
+    g->lds_room = bytes <= LDS_USUAL ? LDS_USUAL + LDS_BEHIND : 2 * bytes;
+    g->lds = arena_allocate(g->lds_room);
 }
 
 /* Begins the next work-group. `slot` numbers its area of private memory, too. */
@@ -428,6 +437,7 @@ static void group_start(struct run *r, uint32_t slot)
     if (!slot_memory[slot])
         slot_open(slot);
     struct group *g = group_at(slot);
+    group_fit_lds(g, r->common.lds_bytes);
     g->placement = r->common;
     memcpy(g->id, r->next, sizeof g->id);
     work_cut_group(g->id, &g->placement);
@@ -463,6 +473,8 @@ static bool run_round(struct run *r)
             return false;
         if (g->ended < g->waves) {
             live_groups[kept++] = g->slot;
+            if (r->launch->attend)
+                r->launch->attend(r->launch->gpu);
             continue;
         }
         free_slots[r->free++] = g->slot;

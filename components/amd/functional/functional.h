@@ -14,6 +14,9 @@
  * device, so programs that wait for what other resident work-groups do make progress as on
  * hardware. Nothing depends on the host: the same program gives the same bytes.
  *
+ * Wavefronts that call the host (printf, assert) wait for its answer like others that wait: the
+ * caller may name a function that answers (functional_launch.attend).
+ *
  * Code is taken as constant during a launch (on hardware, too, changing it needs an invalidation of
  * the instruction cache). */
 #ifndef HEDDLE_FUNCTIONAL_H
@@ -47,10 +50,12 @@ struct functional_launch {
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
     uint64_t before;            /* wavefront instructions of the run before this launch */
-    bool touches;       /* caches and TLBs see the accesses (components/sampling/warmup.h) */
-    bool profile;       /* result->profile is filled, too */
-    uint64_t *executed; /* [SAMPLER_VECTOR]: how often which instructions,
-                           components/sampling/stratified_sampler.h; or NULL */
+    bool touches; /* caches and TLBs see the accesses (components/sampling/warmup.h) */
+    bool profile; /* result->profile is filled, too */
+    void (*attend)(uint32_t gpu); /* whenever a work-group gives way: its wavefronts may wait for
+                                     the host; or NULL */
+    uint64_t *executed;           /* [SAMPLER_VECTOR]: how often which instructions,
+                                     components/sampling/stratified_sampler.h; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };

@@ -7,6 +7,7 @@
 static struct {
     struct hip_allocation *list;
     size_t count, room;
+    size_t wanted; /* how many are */
     uint32_t last_number;
     struct hip_allocation *own; /* beside it */
     size_t own_count, own_room;
@@ -67,6 +68,61 @@ bool hip_is_device_address(uint64_t address)
     return address >= hip.window_base && address - hip.window_base < hip.window_size;
 }
 
+bool hip_is_pinned_address(uint64_t address)
+{
+    return address >= hip.pinned_base && address - hip.pinned_base < hip.pinned_size;
+}
+
+const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size)
+{
+    size_t below = count_below(address + size - 1);
+    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
+    return last && last->address + last->size > address ? last : NULL;
+}
+
+uint64_t hip_find_pinned_gap(uint64_t size)
+{
+    uint64_t at = hip.pinned_base, end = hip.pinned_base + hip.pinned_size;
+    size_t i = at > 0 ? count_below(at - 1) : 0;
+    for (; i < map.count && map.list[i].address < end; i++) {
+        if (map.list[i].address - at >= size) {
+            return at;
+        }
+        uint64_t next = map.list[i].address + map.list[i].size;
+        at = (next + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
+    }
+    return end - at >= size ? at : 0;
+}
+
+void hip_set_mapped(uint64_t address)
+{
+    size_t below = count_below(address);
+    if (below > 0) {
+        map.list[below - 1].mapped = ++map.last_number;
+        map.wanted -= map.list[below - 1].wanted;
+        map.list[below - 1].wanted = false;
+    }
+}
+
+const struct hip_allocation *hip_find_wanted(void)
+{
+    size_t i = 0;
+    while (map.wanted > 0 && i < map.count && !map.list[i].wanted) {
+        i++;
+    }
+    return map.wanted > 0 && i < map.count ? &map.list[i] : NULL;
+}
+
+void hip_set_wanted(uint64_t address)
+{
+    const struct hip_allocation *found = hip_find_allocation(address);
+    if (found && (found->kind == HIP_PINNED_MEMORY || found->kind == HIP_REGISTERED_MEMORY)
+        && !found->mapped && !found->wanted) {
+        map.list[found - map.list].wanted = true;
+        map.wanted++;
+    }
+}
+
 void hip_add_allocation(struct hip_allocation allocation)
 {
     if (map.count == map.room) {
@@ -97,6 +153,7 @@ void hip_remove_allocation(const struct hip_allocation *allocation)
         return;
     }
     size_t at = (size_t)(allocation - map.list);
+    map.wanted -= allocation->wanted;
     map.count--;
     memmove(&map.list[at], &map.list[at + 1], (map.count - at) * sizeof *map.list);
 }

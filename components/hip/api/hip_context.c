@@ -4,11 +4,11 @@
  * AMD's library does the same (clr, hip_context.cpp). */
 #include "hip_internal.h"
 
-enum { STACK_MOST = 256 };
+enum { STACK_MOST = 65536 };
 
 static _Thread_local struct {
-    unsigned depth;
-    uint8_t device[STACK_MOST];
+    unsigned depth, room;
+    uint8_t *device;
 } stack;
 _Static_assert(HIP_DEVICES_MAX <= UINT8_MAX + 1, "device numbers fit the stack");
 
@@ -44,7 +44,13 @@ hipError_t hipDeviceGet(hipDevice_t *handle, int ordinal)
 static hipError_t push(int device)
 {
     if (stack.depth == STACK_MOST) {
+        hip_say("more than %d contexts are on the stack of a thread: hipCtxPopCurrent is missing",
+                STACK_MOST);
         return hipErrorOutOfMemory;
+    }
+    if (stack.depth == stack.room) {
+        stack.room = stack.room ? 2 * stack.room : 16;
+        stack.device = hip_grow(stack.device, stack.room);
     }
     hipError_t error = hip_set_current_device(device);
     if (error == hipSuccess) {

@@ -9,6 +9,7 @@
 #include "hip_managed.h"
 #include "hip_place.h"
 #include "hip_recorder.h"
+#include "hip_registered.h"
 #include "hip_stream.h"
 
 #include <inttypes.h>
@@ -51,6 +52,12 @@ static hipError_t check(struct copy *copy)
                                 copy->kind, copy->what);
 }
 
+/* Kernels use it, too. */
+static bool is_registered(const struct hip_place *place)
+{
+    return place->kind == HIP_PLACE_REGISTERED && place->allocation.mapped > 0;
+}
+
 /* Both sides get their contents where the copy needs them: on the device for a device address, at
  * the host for a host address that is mapped. */
 static hipError_t managed(struct copy *copy)
@@ -65,6 +72,11 @@ static hipError_t managed(struct copy *copy)
     if (from->managed && from_device) {
         error =
             hip_managed_before_use(copy->queue, from->address, copy->from_bytes, false, copy->what);
+    }
+    if (error == hipSuccess && (is_registered(to) || is_registered(from))
+        && hip_registered_is_behind()) {
+        error = hip_wait_all_devices(copy->what);
+        error = error == hipSuccess ? hip_registered_settle(copy->what) : error;
     }
     if (error == hipSuccess && to->managed && to_device) {
         error = hip_managed_before_use(copy->queue, to->address, copy->to_bytes, true, copy->what);
@@ -134,6 +146,9 @@ static hipError_t enqueue(struct copy *copy)
         uint64_t to = copy->to_memory + row * copy->to_pitch, ticket = 0;
         uint64_t from = copy->from_memory + row * copy->from_pitch;
         void *host = (void *)(uintptr_t)(to_device ? from : to);
+        if (to_device && !from_device) {
+            hip_look_for_pointers(to, host, copy->width);
+        }
         enum driver_status status =
             to_device && from_device ? hip.api->copy(copy->queue, to, from, copy->width, &ticket)
             : to_device              ? hip.api->write(copy->queue, to, host, copy->width, &ticket)
@@ -142,6 +157,9 @@ static hipError_t enqueue(struct copy *copy)
         error = hip_status(status, copy->what);
     }
     hip_stream_note(copy->stream, copy->ticket);
+    if (!to_device && copy->ticket != 0 && copy->to.allocation.mapped > 0) {
+        hip_managed_written(copy->ticket);
+    }
     return error;
 }
 

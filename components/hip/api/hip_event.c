@@ -1,11 +1,11 @@
 /* Events: marks in the queues of streams. An event remembers the last mark that it was recorded as.
  */
+#include "hip_handle.h"
 #include "hip_hostcall.h"
 #include "hip_recorder.h"
 #include "hip_stream.h"
 
-struct ihipEvent_t {
-    struct ihipEvent_t *next;
+struct event {
     unsigned flags;
     int device;
     uint32_t number; /* from 1, in order of creation */
@@ -13,16 +13,11 @@ struct ihipEvent_t {
     uint64_t ticket;
 };
 
-static struct ihipEvent_t *events;
 static uint32_t last_number;
 
-static struct ihipEvent_t *find_event(hipEvent_t event)
+static struct event *find_event(hipEvent_t event)
 {
-    struct ihipEvent_t *each = events;
-    while (each && each != event) {
-        each = each->next;
-    }
-    return each;
+    return hip_handle_find(HIP_HANDLE_EVENT, event);
 }
 
 static hipError_t create_event(hipEvent_t *event, unsigned flags)
@@ -32,33 +27,30 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     if (!event || (flags & ~known) != 0) {
         return hipErrorInvalidValue;
     }
-    struct ihipEvent_t *made = hip_allocate(sizeof *made);
+    struct event *made = hip_allocate(sizeof *made);
     made->flags = flags;
     made->device = hip_current_device();
     made->number = ++last_number;
-    made->next = events;
-    events = made;
-    *event = made;
+    *event = hip_handle_make(HIP_HANDLE_EVENT, made);
     HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = made->number, .flags = flags);
     return hipSuccess;
 }
 
 static hipError_t destroy_event(hipEvent_t event)
 {
-    for (struct ihipEvent_t **link = &events; *link; link = &(*link)->next) {
-        if (*link == event) {
-            HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = event->number);
-            *link = event->next;
-            hip_release(event);
-            return hipSuccess;
-        }
+    struct event *found = find_event(event);
+    if (!found) {
+        return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     }
-    return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = found->number);
+    hip_handle_destroy(event);
+    hip_release(found);
+    return hipSuccess;
 }
 
 static hipError_t record_event(hipEvent_t event, hipStream_t stream)
 {
-    struct ihipEvent_t *found = find_event(event);
+    struct event *found = find_event(event);
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = found ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
@@ -89,7 +81,7 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
 /* An event that was never recorded is done (HIP documentation of hipEventQuery). */
 static hipError_t wait_event(hipEvent_t event)
 {
-    const struct ihipEvent_t *found = find_event(event);
+    const struct event *found = find_event(event);
     if (!found) {
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     }
@@ -99,7 +91,7 @@ static hipError_t wait_event(hipEvent_t event)
 
 static hipError_t query_event(hipEvent_t event)
 {
-    const struct ihipEvent_t *found = find_event(event);
+    const struct event *found = find_event(event);
     if (!found) {
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     }
@@ -116,7 +108,7 @@ static hipError_t query_event(hipEvent_t event)
 /* Simulated milliseconds between two events, of which the hardware knows picoseconds. */
 static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
-    const struct ihipEvent_t *first = find_event(start), *last = find_event(stop);
+    const struct event *first = find_event(start), *last = find_event(stop);
     if (!milliseconds) {
         return hipErrorInvalidValue;
     }
@@ -139,7 +131,7 @@ static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t
 
 static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned flags)
 {
-    const struct ihipEvent_t *found = find_event(event);
+    const struct event *found = find_event(event);
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = found && flags == 0 ? hip_stream_queue(stream, &queue, &device)

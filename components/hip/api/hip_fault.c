@@ -1,6 +1,8 @@
 /* Device addresses lie in a range of the host's address space that nothing may touch, so a host
  * access to device memory faults; the handler here says which allocation it was, then lets the
- * program die by the signal. Other faults go to the handler that was there before.
+ * program die by the signal. Addresses of pinned memory lie behind it, so that one that was freed
+ * is known as such. Other faults go to the handler that was there before; of those inside of the
+ * library it is said that the program has passed a wrong pointer.
  *
  * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
@@ -29,8 +31,13 @@ static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
 
 static struct sigaction previous_handler;
 
-bool hip_reserve_window(uint64_t size)
+/* Room for pinned memory: its addresses are given out one behind the other, so that one that was
+ * freed is not soon in use again. */
+#define PINNED_BYTES (1ull << 40)
+
+bool hip_reserve_window(uint64_t device_bytes)
 {
+    uint64_t size = device_bytes + PINNED_BYTES;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *base = MAP_FAILED;
     for (size_t i = 0; i < sizeof window_bases / sizeof window_bases[0] && base == MAP_FAILED;
@@ -57,7 +64,9 @@ bool hip_reserve_window(uint64_t size)
         return false;
     }
     hip.window_base = (uintptr_t)base;
-    hip.window_size = size;
+    hip.window_size = device_bytes;
+    hip.pinned_base = hip.window_base + device_bytes;
+    hip.pinned_size = PINNED_BYTES;
     return true;
 }
 
@@ -108,6 +117,27 @@ static void add_place(struct note *note, uint64_t address)
     add_text(note, offset < allocation->size ? "" : ", behind its end");
 }
 
+static void say(const struct note *note)
+{
+    ssize_t written = write(STDERR_FILENO, note->text, note->used);
+    (void)written; /* the program is about to die: there is no one to tell */
+}
+
+static void explain_other(uint64_t address)
+{
+    struct note note = {.used = 0};
+    if (hip_is_pinned_address(address)) {
+        add_text(&note, "heddle: host code touched pinned memory at ");
+        add_number(&note, address, 16);
+        add_text(&note, ", which is not, or no longer, allocated\n");
+    } else {
+        add_text(&note, "heddle: a call of HIP touched ");
+        add_number(&note, address, 16);
+        add_text(&note, ", where nothing is: the program has passed a wrong pointer\n");
+    }
+    say(&note);
+}
+
 static void explain(uint64_t address)
 {
     struct note note = {.used = 0};
@@ -122,8 +152,7 @@ static void explain(uint64_t address)
     }
     add_text(&note, managed ? "; it cannot be fetched any more, as the device is lost\n"
                             : "; copy it with hipMemcpy first\n");
-    ssize_t written = write(STDERR_FILENO, note.text, note.used);
-    (void)written; /* the program is about to die: there is no one to tell */
+    say(&note);
 }
 
 /* The processor's page-fault error code: bit 1 is set for writes (Intel SDM, volume 3A, 4.7). */
@@ -137,10 +166,13 @@ static void handle(int signal_number, siginfo_t *info, void *context)
 {
     uint64_t address = (uintptr_t)info->si_addr;
     bool ours = address >= hip.window_base && address - hip.window_base < hip.window_size;
+    bool in_call = hip_turns_depth > 0;
     hip_turns_inside(1);
     bool served = hip_managed_fault(address, is_write(context));
     if (ours && !served) {
         explain(address);
+    } else if (!served && (in_call || hip_is_pinned_address(address))) {
+        explain_other(address);
     }
     hip_turns_inside(-1);
     if (served) {

@@ -1,7 +1,9 @@
 /* Calls of the host by device code. A wavefront takes a packet from a stack in device memory,
  * writes what it wants into it, pushes it on a second stack, and spins until the packet's ready bit
  * is cleared. Nothing tells the host: it looks while it waits for the kernel, through a queue of
- * its own, so the copies of buffer and kernel run side by side in simulated time.
+ * its own, so the copies of buffer and kernel run side by side in simulated time. A kernel that is
+ * executed without timing is over within one step of the driver, which lets the host look whenever
+ * wavefronts wait (attend()).
  *
  * Layout and life of a packet are those of ROCm's device library (ROCm-Device-Libs, ockl:
  * hostcall): a buffer of six words, headers of 24 bytes, payloads of 8 words for each of 64 lanes.
@@ -70,10 +72,25 @@ bool hip_calls_host(const struct hip_function *function)
 
 /* ---- the buffer ---- */
 
+/* Not NULL while the driver lets the host attend to a kernel that is executed without timing: the
+ * simulation stands still, and memory is accessed at once. */
+static const struct driver_attention *attention;
+
+static hipError_t access_at_once(bool good)
+{
+    if (!good) {
+        hip_say("the buffer for calls of the host is gone");
+    }
+    return good ? hipSuccess : hipErrorLaunchFailure;
+}
+
 /* Copies between host and device on the service's own queue, and waits. */
 static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
 {
     uint64_t ticket = 0;
+    if (attention) {
+        return access_at_once(attention->write(to, from, size));
+    }
     enum driver_status status = hip.api->write(services[device].queue, to, from, size, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
@@ -81,9 +98,14 @@ static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
 static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
 {
     uint64_t ticket = 0;
+    if (attention) {
+        return access_at_once(attention->read(from, to, size));
+    }
     enum driver_status status = hip.api->read(services[device].queue, to, from, size, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
+
+static void attend(const struct driver_attention *now);
 
 /* As many packets as wavefronts fit on the device, since the device does not check for an empty
  * stack; a power of two. */
@@ -116,24 +138,9 @@ static hipError_t write_buffer(int device, uint64_t packets)
     return error;
 }
 
-static void warn_once(const char *kernel)
-{
-    static const char *warned;
-    if (warned != kernel) {
-        warned = kernel;
-        hip_say("kernel '%s' can call the host (printf, assert), which only timing mode serves: it "
-                "faults if it does",
-                kernel);
-    }
-}
-
 hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address)
 {
-    if (hip.functional) {
-        warn_once(function->name);
-        *address = 0;
-        return hipSuccess;
-    }
+    services[device].kernel = function->name;
     if (services[device].address) {
         *address = services[device].address;
         return hipSuccess;
@@ -144,6 +151,9 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     hipError_t error =
         hip_status(hip.api->queue_create(hip.devices[device].number, &services[device].queue),
                    "calls of the host");
+    if (error == hipSuccess) {
+        error = hip_status(hip.api->queue_attends(services[device].queue), "calls of the host");
+    }
     if (error == hipSuccess) {
         error = hip_allocate_device(device, payloads + packets * PAYLOAD_BYTES,
                                     HIP_ALLOCATION_ALIGN, HIP_MODULE_MEMORY, &base);
@@ -158,6 +168,7 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
                                               .free_stack = packets,
                                               .index_mask = packets - 1};
     *address = base;
+    hip.api->set_attendant(attend);
     return write_buffer(device, packets);
 }
 
@@ -168,7 +179,7 @@ void hip_hostcall_forget(int device)
 
 void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
 {
-    services[device].active = true;
+    services[device].active = !hip.functional;
     services[device].ticket = ticket;
     services[device].kernel = name;
 }
@@ -258,13 +269,16 @@ static hipError_t answer_chain(int device, uint64_t packet)
 /* `found`: whether there were calls. */
 static hipError_t serve_device(int device, bool *found)
 {
-    uint64_t top = 0;
+    uint64_t top = 0, last_top = services[device].last_top;
     hipError_t error = get(
         device, &top, services[device].address + offsetof(struct buffer, ready_stack), sizeof top);
     if (error != hipSuccess || top == services[device].last_top) {
         return error;
     }
     *found = true;
+    if (services[device].last_top != last_top) {
+        return hipSuccess; /* attend() was faster, while we waited for the copy */
+    }
     error = answer_chain(device, top);
     services[device].last_top = top;
     return error;
@@ -279,6 +293,20 @@ static hipError_t serve(bool *found)
         }
     }
     return error;
+}
+
+/* Called by the driver, in any thread, without `hip.lock`: whoever holds it may be waiting for the
+ * driver. What it uses does not change while a kernel that calls the host is queued. */
+static void attend(const struct driver_attention *now)
+{
+    bool found = false;
+    attention = now;
+    for (int device = 0; device < hip.device_count; device++) {
+        if (services[device].address) {
+            serve_device(device, &found);
+        }
+    }
+    attention = NULL;
 }
 
 /* Forgets kernels that are done; whether any is left. */

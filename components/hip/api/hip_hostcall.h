@@ -11,8 +11,7 @@ enum { HIP_CALL_WORDS = 8 }; /* arguments of a lane, and its answers, in 64-bit 
  * contains the instruction that rings for the host. */
 bool hip_calls_host(const struct hip_function *function);
 
-/* Device address of the buffer that such a kernel gets; made when first wanted. 0 in functional
- * mode, where a kernel is over before the host can answer: that is said, and a call faults. */
+/* Device address of the buffer that such a kernel gets; made when first wanted. */
 hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address);
 
 /* The device, whose work is done, is going to be destroyed. */

@@ -56,6 +56,8 @@ struct hip_library {
                              further ones */
     int device_count;     /* places that have been used; hip_is_device() says whether one is */
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
+    uint64_t pinned_base, pinned_size; /* and, behind it, those of pinned memory */
+    uint64_t page_bytes;               /* the largest of all devices */
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
@@ -95,9 +97,16 @@ hipError_t hip_leave(hipError_t error);
 hipError_t hip_status(enum driver_status status, const char *what);
 /* The command is done, or nothing will be done any more. */
 bool hip_ticket_done(uint64_t ticket);
+/* The thread has learnt that some command is done: before the call is over, it gets what kernels
+ * have changed in registered memory. */
+void hip_has_waited(void);
+hipError_t hip_settle(void);
 /* Run the simulation without the lock; return like hip_status(). */
 hipError_t hip_wait_ticket(uint64_t ticket, const char *what);
 hipError_t hip_wait_device(int device, const char *what);
+hipError_t hip_wait_all_devices(const char *what);
+/* The same for a ticket, without releasing the lock: what the caller has found stays. */
+hipError_t hip_wait_here(uint64_t ticket, const char *what);
 /* What is left of waits of several host threads: waits in turn until the ticket is done or, with
  * `poll`, the simulation went on a little. False: this thread is not ordered, and nothing was done.
  */
@@ -115,7 +124,6 @@ enum hip_allocation_kind {
     HIP_DEVICE_MEMORY,
     HIP_MODULE_MEMORY,
     HIP_MANAGED_MEMORY,
-    HIP_MAPPED_MEMORY, /* the device's side of pinned memory */
     HIP_PINNED_MEMORY,
     HIP_REGISTERED_MEMORY
 };
@@ -127,6 +135,8 @@ struct hip_allocation {
     int device;
     unsigned flags;
     uint32_t number; /* from 1, in order of allocation: its name in a recording */
+    uint32_t mapped; /* host memory that kernels use: its name as device memory; 0: they do not */
+    bool wanted;     /* its address went to the device: mapped before the next launch */
 };
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
@@ -143,6 +153,18 @@ void hip_add_own_allocation(struct hip_allocation allocation);
 void hip_add_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
 bool hip_is_device_address(uint64_t address);
+/* The same for what pinned memory comes from. */
+bool hip_is_pinned_address(uint64_t address);
+/* An allocation that overlaps `size` bytes at `address`, or NULL. */
+const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size);
+/* The first address of pinned memory from which on `size` bytes are free; 0: there is none. */
+uint64_t hip_find_pinned_gap(uint64_t size);
+/* Host memory that kernels may use by its own address from now on; gives it the further number. */
+void hip_set_mapped(uint64_t address);
+/* The next one, in the order of addresses, that is wanted and not mapped; NULL: there is none. */
+const struct hip_allocation *hip_find_wanted(void);
+/* Notes that the address of what holds `address`, which is host memory, went to the device. */
+void hip_set_wanted(uint64_t address);
 
 /* ---- hip_memory.c ---- */
 
@@ -157,6 +179,17 @@ void hip_memory_forget(int device);
 
 /* What hipHostFree does with pinned memory: waits for copies that may still use it. */
 hipError_t hip_release_pinned(const struct hip_allocation *allocation);
+/* Makes host memory whose address went to the device usable there. Before a launch. */
+hipError_t hip_map_wanted(const char *what);
+
+/* ---- hip_pointers.c ---- */
+
+/* Bytes go to the device, to the address `to`: pinned and registered memory that they point to is
+ * wanted there. */
+void hip_look_for_pointers(uint64_t to, const void *bytes, uint64_t size);
+/* Host memory that is to be looked for, and no longer. */
+void hip_watch_pointers(uint64_t address, uint64_t size);
+void hip_unwatch_pointers(void);
 
 /* ---- hip_copy.c ---- */
 
@@ -168,6 +201,7 @@ hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind,
 
 struct hip_function {
     struct hip_module *module;
+    void *handle; /* that a program has; NULL: none has asked for one */
     const struct code_object_kernel *kernel;
     char *name;   /* as in the source, for people; the kernel's own name is the symbol */
     bool refused; /* it was said why it cannot be launched */
@@ -176,6 +210,7 @@ struct hip_function {
 
 struct hip_module {
     struct hip_module *next; /* in order of loading */
+    void *handle;            /* NULL: code that the program contains */
     struct code_object object;
     int device;
     uint64_t base;                  /* device address of linked address 0 */
@@ -232,10 +267,18 @@ bool hip_reserve_window(uint64_t size);
 /* From now on a host access to the window is explained before the program dies of it. */
 void hip_install_fault_handler(void);
 
+/* ---- hip_apart.c ---- */
+
+/* run(path), so that the program finds its own memory at the same addresses whatever that takes. */
+bool hip_run_apart(bool (*run)(const char *path), const char *path);
+
 /* ---- hip_process_map.c ---- */
 
 /* How many bytes from `start` on can be read, according to the process' memory map; 0 for a bad
  * address. */
 size_t hip_readable_bytes(const void *start);
+/* Whether all `size` bytes at `address` can be read or, with `written`, written; `*end`: up to
+ * where they can. Cheap when they can. */
+bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *end);
 
 #endif

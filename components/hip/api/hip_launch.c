@@ -4,6 +4,7 @@
 #include "hip_hostcall.h"
 #include "hip_managed.h"
 #include "hip_recorder.h"
+#include "hip_registered.h"
 #include "hip_stream.h"
 
 #include "runtime/session/options_env.h"
@@ -12,8 +13,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { CALLS_MAX = 16 /* nested kernel calls inside the arguments of kernel calls */ };
 
 /* What a program asks for; `grid` in work-items. */
 struct request {
@@ -184,6 +183,19 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
     return hipSuccess;
 }
 
+/* Memory that both sides use is where the kernel needs it. What goes to the device may contain
+ * addresses of more. */
+static hipError_t bring_memory(uint32_t queue, const char *what)
+{
+    hipError_t error = hipSuccess;
+    do {
+        error = hip_map_wanted(what);
+        error = error == hipSuccess ? hip_managed_before_launch(queue, what) : error;
+        error = error == hipSuccess ? hip_registered_before_launch(queue, what) : error;
+    } while (error == hipSuccess && hip_find_wanted());
+    return error;
+}
+
 /* The steps are those of a copy: check, managed, order, record, enqueue. */
 static hipError_t launch(const struct request *request)
 {
@@ -209,7 +221,8 @@ static hipError_t launch(const struct request *request)
         error = lay_out(request, &geometry, &kernarg);
     }
     if (error == hipSuccess) {
-        error = hip_managed_before_launch(queue, request->what);
+        hip_look_for_pointers(0, kernarg, kernarg_size(request->function->kernel));
+        error = bring_memory(queue, request->what);
     }
     if (error == hipSuccess) {
         error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
@@ -219,6 +232,9 @@ static hipError_t launch(const struct request *request)
     }
     if (error == hipSuccess && geometry.hostcall_buffer != 0) {
         hip_hostcall_begin(device, request->function->name, ticket);
+    }
+    if (error == hipSuccess) {
+        hip_registered_launched(ticket);
     }
     hip_release(kernarg);
     return error;
@@ -232,8 +248,9 @@ struct call {
     hipStream_t stream;
 };
 
+/* Kernel calls inside the arguments of kernel calls; the list stays as long as it has some. */
 static _Thread_local struct {
-    struct call list[CALLS_MAX];
+    struct call *list;
     size_t count;
 } calls;
 
@@ -247,9 +264,7 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_ld
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
 {
-    if (calls.count == CALLS_MAX) {
-        return hipErrorInvalidConfiguration;
-    }
+    calls.list = hip_grow(calls.list, (calls.count + 1) * sizeof *calls.list);
     calls.list[calls.count++] = (struct call){grid, block, dynamic_lds, stream};
     return hipSuccess;
 }
@@ -260,11 +275,15 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_ld
     if (calls.count == 0) {
         return hipErrorMissingConfiguration;
     }
-    const struct call *call = &calls.list[--calls.count];
-    *grid = call->grid;
-    *block = call->block;
-    *dynamic_lds = call->dynamic_lds;
-    *stream = call->stream;
+    const struct call call = calls.list[--calls.count];
+    if (calls.count == 0) {
+        hip_release(calls.list);
+        calls.list = NULL;
+    }
+    *grid = call.grid;
+    *block = call.block;
+    *dynamic_lds = call.dynamic_lds;
+    *stream = call.stream;
     return hipSuccess;
 }
 

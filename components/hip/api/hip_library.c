@@ -7,6 +7,7 @@
  * runtime/session/options_env.h describes both. */
 #include "hip_hostcall.h"
 #include "hip_recorder.h"
+#include "hip_registered.h"
 #include "hip_stream.h"
 #include "hip_unsupported.h"
 #include "components/hip/turns/hip_turns.h"
@@ -107,6 +108,7 @@ static bool start_devices(void)
 {
     uint32_t count = hip.api->device_count();
     uint64_t memory = 0;
+    hip.page_bytes = 4096;
     if (count == 0 || count > HIP_DEVICES_MAX) {
         hip_say("the platform has %u devices; 1 to %d can be used", count, HIP_DEVICES_MAX);
         return false;
@@ -117,6 +119,7 @@ static bool start_devices(void)
             return false;
         }
         memory += info.memory_bytes;
+        hip.page_bytes = info.page_bytes > hip.page_bytes ? info.page_bytes : hip.page_bytes;
     }
     uint64_t window = 1ull << 40;
     while (window < memory * 4) {
@@ -147,7 +150,7 @@ static enum hip_state open_library(void)
         hip_say("no platform is chosen; run it through: heddle run PLATFORM -- PROGRAM");
         return HIP_FAILED;
     }
-    if (!load_platform(path) || !start_devices()) {
+    if (!hip_run_apart(load_platform, path) || !start_devices()) {
         options_env_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
@@ -197,8 +200,25 @@ void hip_set_last_error(hipError_t error)
     last_error = error;
 }
 
+/* The thread has learnt since its call began that commands are done. */
+static _Thread_local bool waited;
+
+void hip_has_waited(void)
+{
+    waited = true;
+}
+
+hipError_t hip_settle(void)
+{
+    bool looks = waited && hip_registered_is_behind() && hip.lost == hipSuccess;
+    waited = false;
+    return looks ? hip_registered_settle("registered memory") : hipSuccess;
+}
+
 hipError_t hip_leave(hipError_t error)
 {
+    hipError_t settled = hip_settle();
+    error = error == hipSuccess ? settled : error;
     hip_recorder.leave();
     hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady) {
@@ -241,8 +261,10 @@ hipError_t hip_status(enum driver_status status, const char *what)
     const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
                          || status == DRIVER_STALL || status == DRIVER_LIMIT;
-    if (!breaks_device || hip.lost == hipSuccess) {
+    if (!breaks_device) {
         hip_say("%s: %s", what, text);
+    } else if (hip.lost == hipSuccess) {
+        hip_say_always("%s: %s", what, text);
     }
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = errors[status];
@@ -304,6 +326,7 @@ static hipError_t wait_alone(uint64_t ticket, const char *what)
 
 hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
 {
+    hip_has_waited();
     hip_take_turn(ticket, false);
     return wait_alone(ticket, what);
 }
@@ -311,6 +334,21 @@ hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
 hipError_t hip_wait_device(int device, const char *what)
 {
     return hip_streams_wait(device, what, hip_wait_ticket);
+}
+
+hipError_t hip_wait_all_devices(const char *what)
+{
+    hipError_t error = hipSuccess;
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
+        error = hip_is_device(device) ? hip_wait_device(device, what) : hipSuccess;
+    }
+    return error;
+}
+
+hipError_t hip_wait_here(uint64_t ticket, const char *what)
+{
+    hipError_t error = hip_hostcall_wait_ticket(ticket, what);
+    return error == hipSuccess ? hip_status(hip.api->wait(ticket), what) : error;
 }
 
 /* What is still queued at the end is executed, as a program may end without waiting for its last

@@ -1,9 +1,9 @@
 /* See hip_managed.h.
  *
- * The pages are a file in memory, mapped twice: at `view`, with the rights that follow from the
+ * The pages are a file in memory, mapped twice: at `address`, with the rights that follow from the
  * state of the block, and at `own`, where this library and the driver read and write. So a block is
  * complete before any thread of the program can see it, and commands can read what the program can
- * no longer change. Invariant: the host may read a block in `view` unless it is UNUSED or
+ * no longer change. Invariant: the host may read a block at `address` unless it is UNUSED or
  * AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed.h"
@@ -31,7 +31,7 @@ enum place {
 
 struct managed {
     uint64_t address, size; /* whole pages */
-    uint64_t view;          /* where host code sees it: `address`, or pinned memory */
+    bool pinned;            /* mapped memory */
     uint64_t blocks;
     int device;
     char *own;             /* the second mapping */
@@ -44,22 +44,14 @@ static struct {
     struct managed **list;
     size_t count, room;
     uint64_t sent[HIP_DEVICES_MAX]; /* last write to each device */
+    uint64_t *written;              /* tickets of hip_managed_written() */
+    size_t written_count, written_room;
 } all;
 
 static struct managed *find(uint64_t address)
 {
     for (size_t i = 0; i < all.count; i++) {
         if (address - all.list[i]->address < all.list[i]->size) {
-            return all.list[i];
-        }
-    }
-    return NULL;
-}
-
-static struct managed *find_view(uint64_t host)
-{
-    for (size_t i = 0; i < all.count; i++) {
-        if (host - all.list[i]->view < all.list[i]->size) {
             return all.list[i];
         }
     }
@@ -92,7 +84,7 @@ static bool put(struct managed *m, uint64_t first, uint64_t count, enum place pl
         [AT_DEVICE] = PROT_NONE,
     };
     uint64_t start = first * BLOCK, end = block_end(m, first + count - 1);
-    if (mprotect((void *)(uintptr_t)(m->view + start), end - start, rights[place]) != 0) {
+    if (mprotect((void *)(uintptr_t)(m->address + start), end - start, rights[place]) != 0) {
         hip_say("cannot change the protection of managed memory: %s", strerror(errno));
         return false;
     }
@@ -121,7 +113,8 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
         }
         if (place == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
-            HIP_RECORD_STEP(host_write(m->view + start, m->own + start, size));
+            HIP_RECORD_STEP(host_write(m->address + start, m->own + start, size));
+            hip_look_for_pointers(m->address + start, m->own + start, size);
             enum driver_status status = hip.api->write(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
             all.sent[m->device] = ticket;
@@ -148,8 +141,31 @@ static hipError_t wait_for_sent(uint32_t queue, const char *what)
     return error;
 }
 
+void hip_managed_written(uint64_t ticket)
+{
+    if (all.written_count == all.written_room) {
+        all.written_room = all.written_room ? 2 * all.written_room : 16;
+        all.written = hip_grow(all.written, all.written_room * sizeof *all.written);
+    }
+    all.written[all.written_count++] = ticket;
+}
+
+static hipError_t wait_for_written(const char *what)
+{
+    hipError_t error = hipSuccess;
+    for (size_t i = 0; i < all.written_count && error == hipSuccess; i++) {
+        error = hip_ticket_done(all.written[i]) ? hipSuccess : hip_wait_here(all.written[i], what);
+    }
+    all.written_count = 0;
+    return error;
+}
+
 hipError_t hip_managed_before_launch(uint32_t queue, const char *what)
 {
+    hipError_t waited = wait_for_written(what);
+    if (waited != hipSuccess) {
+        return waited;
+    }
     for (size_t i = 0; i < all.count; i++) {
         struct managed *m = all.list[i];
         hipError_t error = m->open ? send(m, 0, m->blocks, true, what) : hipSuccess;
@@ -202,22 +218,20 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
            && put(m, block, end - block, write ? AT_HOST : AT_BOTH);
 }
 
-/* The block at `host` of a view. */
+/* The block at `host`. */
 static bool bring(uint64_t host, bool write)
 {
-    struct managed *m = find_view(host);
-    if (m && m->places[(host - m->view) / BLOCK] == AT_DEVICE) {
-        for (int device = 0; device < hip.device_count; device++) {
-            if (hip_wait_device(device, "host access to managed memory") != hipSuccess) {
-                return false;
-            }
+    struct managed *m = find(host);
+    if (m && m->places[(host - m->address) / BLOCK] == AT_DEVICE) {
+        if (hip_wait_all_devices("host access to managed memory") != hipSuccess) {
+            return false;
         }
-        m = find_view(host); /* the wait has released the lock */
+        m = find(host); /* the wait has released the lock */
     }
     if (!m) {
         return false;
     }
-    uint64_t block = (host - m->view) / BLOCK;
+    uint64_t block = (host - m->address) / BLOCK;
     switch ((enum place)m->places[block]) {
     case AT_DEVICE:
         return fetch(m, block, write);
@@ -233,18 +247,18 @@ static bool bring(uint64_t host, bool write)
 /* A touch that the trace repeats, and what the host finds. */
 static bool bring_recorded(uint64_t host, bool write)
 {
-    const struct managed *m = find_view(host);
+    const struct managed *m = find(host);
     if (!m) {
         return false;
     }
     HIP_RECORD_STEP(host_access(host, write));
     fetched = false;
     bool open = bring(host, write);
-    m = find_view(host);
+    m = find(host);
     if (open && fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
         HIP_RECORD_STEP(
-            host_fetched(m->view + start, m->own + start, block_end(m, m->next - 1) - start));
+            host_fetched(m->address + start, m->own + start, block_end(m, m->next - 1) - start));
     }
     return open;
 }
@@ -261,6 +275,7 @@ bool hip_managed_fault(uint64_t address, bool write)
     }
     bool open = hip.recording ? bring_recorded(address, write) : bring(address, write);
     if (!mine) {
+        hip_settle();
         hip_recorder.leave();
         hip_unlock();
     }
@@ -274,7 +289,7 @@ bool hip_managed_fault(uint64_t address, bool write)
 static bool map_pages(struct managed *m)
 {
     int file = memfd_create("heddle managed memory", MFD_CLOEXEC);
-    void *view = (void *)(uintptr_t)m->view;
+    void *view = (void *)(uintptr_t)m->address;
     if (file < 0 || ftruncate(file, (off_t)m->size) != 0) {
         if (file >= 0) {
             close(file);
@@ -294,12 +309,10 @@ static bool map_pages(struct managed *m)
 
 static void unmap_pages(const struct managed *m)
 {
-    bool mapped = m->view != m->address;
-    void *view = (void *)(uintptr_t)m->view;
-    int rights = mapped ? PROT_READ | PROT_WRITE : PROT_NONE;
+    void *view = (void *)(uintptr_t)m->address;
     munmap(m->own, m->size);
-    if (mmap(view, m->size, rights,
-             MAP_PRIVATE | MAP_ANONYMOUS | (mapped ? 0 : MAP_NORESERVE) | MAP_FIXED, -1, 0)
+    if (mmap(view, m->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+             0)
         != view) {
         hip_say("cannot take managed memory back: %s", strerror(errno));
     }
@@ -334,7 +347,6 @@ hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address
     if (error != hipSuccess) {
         return error;
     }
-    m.view = m.address;
     if (!map_pages(&m)) {
         hip_release_device(m.address);
         return hipErrorOutOfMemory;
@@ -365,70 +377,54 @@ void hip_managed_forget(uint64_t address)
 /* ---- mapped memory ---- */
 
 /* Takes the contents over. The caller has waited for commands that know the memory as plain. */
-static hipError_t map_pinned(uint64_t start, uint64_t size)
+static hipError_t take_over(struct managed *m, uint64_t size)
 {
-    struct managed m = {.view = start,
-                        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
-                        .device = hip_current_device(),
-                        .open = true};
-    char *copy = hip_allocate(m.size);
-    memcpy(copy, (const void *)(uintptr_t)start, size);
-    hipError_t error =
-        hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MAPPED_MEMORY, &m.address);
-    if (error == hipSuccess && !map_pages(&m)) {
-        hip_release_device(m.address);
-        error = hipErrorOutOfMemory;
-    }
-    if (error == hipSuccess) {
-        memcpy(m.own, copy, size);
-        struct managed *added = add(&m);
+    char *copy = hip_allocate(size);
+    memcpy(copy, (const void *)(uintptr_t)m->address, size);
+    hipError_t error = hipErrorOutOfMemory;
+    if (map_pages(m)) {
+        memcpy(m->own, copy, size);
+        struct managed *added = add(m);
         error = put(added, 0, added->blocks, AT_HOST) ? hipSuccess : hipErrorOperatingSystem;
     }
     hip_release(copy);
     return error;
 }
 
-hipError_t hip_managed_map(uint64_t start, uint64_t size, uint64_t host, uint64_t *address)
+hipError_t hip_managed_map(uint64_t start, uint64_t size)
 {
-    hipError_t error = hipSuccess;
-    for (int device = 0; device < hip.device_count && !find_view(start) && error == hipSuccess;
-         device++) {
-        error = hip_wait_device(device, "hipHostGetDevicePointer");
+    struct managed m = {.address = start,
+                        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
+                        .device = hip_current_device(),
+                        .pinned = true,
+                        .open = true};
+    enum driver_status status =
+        hip.api->allocate_at(hip.devices[m.device].number, start, m.size, true);
+    hipError_t error = hip_status(status, "mapping pinned memory");
+    if (error == hipSuccess) {
+        error = take_over(&m, size);
+        if (error != hipSuccess) {
+            hip.api->release(start);
+        }
     }
-    if (error == hipSuccess && !find_view(start)) {
-        error = map_pinned(start, size);
-    }
-    *address = hip_managed_device_side(host);
     return error;
-}
-
-uint64_t hip_managed_device_side(uint64_t host)
-{
-    const struct managed *m = find_view(host);
-    return m ? m->address + (host - m->view) : 0;
-}
-
-uint64_t hip_managed_host_side(uint64_t address)
-{
-    const struct managed *m = find(address);
-    return m ? m->view + (address - m->address) : 0;
 }
 
 /* For a recording, before bring(): what comes to the host, and what the host has stored there. */
 static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
 {
-    const struct managed *m = find_view(host);
-    uint64_t first = m ? (host - m->view) / BLOCK : 0;
-    uint64_t end = m ? (host - m->view + size - 1) / BLOCK + 1 : 0;
+    const struct managed *m = find(host);
+    uint64_t first = m ? (host - m->address) / BLOCK : 0;
+    uint64_t end = m ? (host - m->address + size - 1) / BLOCK + 1 : 0;
     for (uint64_t block = first; m && block < end; block++) {
         uint64_t start = block * BLOCK;
         bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
         if (waits && moves) {
-            bring_recorded(m->view + start, written);
-            m = find_view(host); /* the wait has released the lock */
+            bring_recorded(m->address + start, written);
+            m = find(host); /* the wait has released the lock */
         } else if (!waits && m->places[block] == AT_HOST) {
             HIP_RECORD_STEP(
-                host_write(m->view + start, m->own + start, block_end(m, block) - start));
+                host_write(m->address + start, m->own + start, block_end(m, block) - start));
         }
     }
 }
@@ -439,13 +435,13 @@ hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, boo
     if (hip.recording) {
         record_pinned(host, size, written, waits);
     }
-    const struct managed *m = find_view(host);
+    const struct managed *m = find(host);
     if (!m) {
         return hipSuccess;
     }
-    uint64_t offset = host - m->view;
+    uint64_t offset = host - m->address;
     for (uint64_t at = offset; at < offset + size; at = (at / BLOCK + 1) * BLOCK) {
-        if (!bring(m->view + at, written)) {
+        if (!bring(m->address + at, written)) {
             return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
         }
     }
@@ -453,10 +449,12 @@ hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, boo
     return hipSuccess;
 }
 
-void hip_managed_unmap(uint64_t start)
+hipError_t hip_managed_unmap(uint64_t start)
 {
-    const struct managed *m = find_view(start);
-    if (m) {
-        hip_release_device(m->address);
+    const struct managed *m = find(start);
+    if (!m || !m->pinned || m->address != start) {
+        return hipSuccess;
     }
+    hip_managed_forget(start);
+    return hip_status(hip.api->release(start), "freeing pinned memory");
 }

@@ -10,8 +10,7 @@
  * fault but fail with EFAULT: a program that hands managed memory to read() or write() touches it
  * first.
  *
- * Mapped memory is pinned host memory that a program has asked a device address for: the same, but
- * the two sides have different addresses.
+ * Mapped memory is pinned host memory that kernels use: the same from then on.
  *
  * The functions are called with `hip.lock` held unless stated. */
 #ifndef HEDDLE_HIP_MANAGED_H
@@ -32,19 +31,19 @@ hipError_t hip_managed_before_launch(uint32_t queue, const char *what);
 hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written,
                                   const char *what);
 
-/* The device address of pinned memory at `host`, of which `size` bytes in whole pages from `start`
- * on are one allocation; mapped when it was not. */
-hipError_t hip_managed_map(uint64_t start, uint64_t size, uint64_t host, uint64_t *address);
-/* The other side's address of `address` in mapped memory; 0: it is not mapped. */
-uint64_t hip_managed_device_side(uint64_t host);
-uint64_t hip_managed_host_side(uint64_t address);
+/* Pinned memory of `size` bytes at `start`, which begins with a page of the device, is mapped: on
+ * the current device, at the same address. */
+hipError_t hip_managed_map(uint64_t start, uint64_t size);
 /* A command is going to read or, with `written`, write mapped memory at the host address `*memory`:
  * brings it to the host and changes `*memory` to where the command finds it. `waits`: the call
  * returns when the command is done, so a recording plays it with other host memory. An error was
  * said. */
 hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, bool waits);
-/* Pinned memory at `start` is plain host memory again, if it was mapped. */
-void hip_managed_unmap(uint64_t start);
+/* Mapped memory at `start`, which is not used any more, is plain host memory again; no effect on
+ * other memory. */
+hipError_t hip_managed_unmap(uint64_t start);
+/* A command that writes host memory which kernels use, too: the next launch waits for it. */
+void hip_managed_written(uint64_t ticket);
 
 /* A fault at `address`, without the lock, in the thread that touched it: true when the access will
  * now succeed. */

@@ -9,7 +9,7 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
     if (size > hip.devices[device].info.memory_bytes) {
         return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
     }
-    bool open = kind == HIP_MANAGED_MEMORY || kind == HIP_MAPPED_MEMORY; /* to all devices */
+    bool open = kind == HIP_MANAGED_MEMORY; /* to all devices */
     uint32_t number = hip.devices[device].number;
     enum driver_status status = open ? hip.api->allocate_unified(number, size, align, address)
                                      : hip.api->allocate(number, size, align, address);
@@ -33,12 +33,7 @@ hipError_t hip_release_device(uint64_t address)
         hip_remove_allocation(allocation);
     }
     /* The driver waits for queued work first, so the simulation may run. */
-    for (int device = 0; device < hip.device_count; device++) {
-        if (!hip_is_device(device)) {
-            continue;
-        }
-        hip_wait_device(device, "releasing device memory");
-    }
+    hip_wait_all_devices("releasing device memory");
     hip_managed_forget(address);
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->release(name);
@@ -219,13 +214,12 @@ static hipError_t pointer_attributes(hipPointerAttribute_t *attributes, const vo
         return hipErrorInvalidValue;
     }
     bool on_device = hip_place_on_device(&place);
-    uint64_t device_side = on_device ? place.address : hip_managed_device_side(place.address);
-    uint64_t host_side = on_device ? hip_managed_host_side(place.address) : place.address;
+    bool on_host = place.kind == HIP_PLACE_MANAGED || !on_device;
     *attributes = (hipPointerAttribute_t){
         .memoryType = on_device ? hipMemoryTypeDevice : hipMemoryTypeHost,
         .device = place.allocation.device,
-        .devicePointer = (void *)(uintptr_t)device_side,
-        .hostPointer = (void *)(uintptr_t)host_side,
+        .devicePointer = (void *)(uintptr_t)place.address,
+        .hostPointer = (void *)(uintptr_t)(on_host ? place.address : 0),
         .isManaged = place.kind == HIP_PLACE_MANAGED,
         .allocationFlags = place.allocation.flags,
     };

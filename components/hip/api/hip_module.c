@@ -3,6 +3,7 @@
  * A module comes from a file or memory that the program names, or from a binary embedded in it
  * (hip_fat_binary.c). Invariant: a module's memory and functions live from its loading to its
  * unloading. */
+#include "hip_handle.h"
 #include "hip_internal.h"
 #include "hip_recorder.h"
 
@@ -122,7 +123,9 @@ hipError_t hip_unload_module(struct hip_module *module)
         error = hip_release_device(base); /* waits for kernels that still run in it */
         hip.api->unregister_code(base);
     }
+    hip_handle_destroy(module->handle);
     for (size_t i = 0; module->functions && i < module->object.kernel_count; i++) {
+        hip_handle_destroy(module->functions[i].handle);
         hip_release(module->functions[i].name);
     }
     code_object_release(&module->object);
@@ -229,25 +232,12 @@ hipError_t hip_find_variable(const struct hip_module *module, const char *name, 
 
 static struct hip_module *find_module(hipModule_t handle)
 {
-    struct hip_module *each = modules;
-    while (each && (void *)each != (void *)handle) {
-        each = each->next;
-    }
-    return each;
+    return hip_handle_find(HIP_HANDLE_MODULE, handle);
 }
 
 const struct hip_function *hip_check_function(hipFunction_t handle)
 {
-    uintptr_t wanted = (uintptr_t)handle;
-    for (const struct hip_module *module = modules; module; module = module->next) {
-        uintptr_t first = (uintptr_t)module->functions;
-        size_t bytes = module->object.kernel_count * sizeof *module->functions;
-        if (wanted >= first && wanted - first < bytes
-            && (wanted - first) % sizeof *module->functions == 0) {
-            return (const struct hip_function *)wanted;
-        }
-    }
-    return NULL;
+    return hip_handle_find(HIP_HANDLE_FUNCTION, handle);
 }
 
 bool hip_first_refusal(const struct hip_function *function)
@@ -275,7 +265,10 @@ static hipError_t load_data(hipModule_t *handle, const void *image, size_t size,
     }
     struct hip_module *module = NULL;
     hipError_t error = hip_load_module(image, size, hip_current_device(), name, &module);
-    *handle = (hipModule_t)(void *)module;
+    if (error == hipSuccess) {
+        module->handle = hip_handle_make(HIP_HANDLE_MODULE, module);
+    }
+    *handle = module ? module->handle : NULL;
     return error;
 }
 
@@ -325,7 +318,7 @@ static hipError_t unload_handle(hipModule_t handle)
 
 static hipError_t get_function(hipFunction_t *function, hipModule_t handle, const char *name)
 {
-    const struct hip_module *module = find_module(handle);
+    struct hip_module *module = find_module(handle);
     if (!function || !name || !module) {
         return function && name ? hipErrorInvalidHandle : hipErrorInvalidValue;
     }
@@ -334,7 +327,11 @@ static hipError_t get_function(hipFunction_t *function, hipModule_t handle, cons
         hip_say("the module has no kernel '%s'", name);
         return hipErrorNotFound;
     }
-    *function = (hipFunction_t)(void *)&module->functions[kernel - module->object.kernels];
+    struct hip_function *found = &module->functions[kernel - module->object.kernels];
+    if (!found->handle) {
+        found->handle = hip_handle_make(HIP_HANDLE_FUNCTION, found);
+    }
+    *function = found->handle;
     return hipSuccess;
 }
 

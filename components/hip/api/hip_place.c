@@ -16,13 +16,14 @@ static bool is_of_driver(uint64_t address, struct hip_allocation *allocation)
     *allocation = (struct hip_allocation){.address = found.address, .size = found.size};
     return true;
 }
+enum { NULL_BYTES = 4096 /* at address 0: small offsets of a null pointer */ };
 
 struct hip_place hip_place_of(uint64_t address)
 {
     static const enum hip_place_kind kinds[] = {
-        [HIP_DEVICE_MEMORY] = HIP_PLACE_DEVICE,   [HIP_MODULE_MEMORY] = HIP_PLACE_DEVICE,
-        [HIP_MANAGED_MEMORY] = HIP_PLACE_MANAGED, [HIP_MAPPED_MEMORY] = HIP_PLACE_MAPPED,
-        [HIP_PINNED_MEMORY] = HIP_PLACE_PINNED,   [HIP_REGISTERED_MEMORY] = HIP_PLACE_REGISTERED,
+        [HIP_DEVICE_MEMORY] = HIP_PLACE_DEVICE,         [HIP_MODULE_MEMORY] = HIP_PLACE_DEVICE,
+        [HIP_MANAGED_MEMORY] = HIP_PLACE_MANAGED,       [HIP_PINNED_MEMORY] = HIP_PLACE_PINNED,
+        [HIP_REGISTERED_MEMORY] = HIP_PLACE_REGISTERED,
     };
     const struct hip_allocation *allocation = hip_find_allocation(address);
     struct hip_place place = {.address = address, .allocation.address = address};
@@ -33,8 +34,7 @@ struct hip_place hip_place_of(uint64_t address)
         place.kind =
             is_of_driver(address, &place.allocation) ? HIP_PLACE_DEVICE : HIP_PLACE_UNALLOCATED;
     }
-    place.managed = hip_place_on_device(&place) ? hip_is_managed(address)
-                                                : hip_managed_device_side(address) != 0;
+    place.managed = hip_is_managed(address);
     return place;
 }
 
@@ -59,29 +59,61 @@ static hipError_t check_device_side(const struct hip_place *place, uint64_t size
     return hipErrorInvalidValue;
 }
 
-static hipError_t check_host_side(const struct hip_place *place, uint64_t size, const char *what)
+/* Memory that HIP does not know, or that the program has registered and may have freed since. */
+static hipError_t check_plain(const struct hip_place *place, uint64_t size, bool written,
+                              const char *what)
 {
     void *pointer = (void *)(uintptr_t)place->address;
-    if (place->address == 0 || size > UINT64_MAX - place->address) {
+    uint64_t end = place->address;
+    if (hip_is_accessible(place->address, size, written, &end)) {
+        return hipSuccess;
+    }
+    if (place->address < NULL_BYTES) {
+        hip_say("%s: %p is a null pointer", what, pointer);
+    } else if (end <= place->address) {
+        hip_say("%s: nothing that can be %s is at the host address %p", what,
+                written ? "written" : "read", pointer);
+    } else {
+        hip_say("%s: of %" PRIu64 " bytes at the host address %p only %" PRIu64 " can be %s", what,
+                size, pointer, end - place->address, written ? "written" : "read");
+    }
+    return hipErrorInvalidValue;
+}
+
+static hipError_t check_host_side(const struct hip_place *place, uint64_t size, bool written,
+                                  const char *what)
+{
+    void *pointer = (void *)(uintptr_t)place->address;
+    if (place->address == 0) {
+        hip_say("%s: a null pointer where a host pointer is needed", what);
+    } else if (size > UINT64_MAX - place->address) {
         hip_say("%s: %p is not a host pointer to %" PRIu64 " bytes", what, pointer, size);
     } else if (hip_place_on_device(place)) {
         hip_say("%s: %p is a device pointer where a host pointer is needed", what, pointer);
     } else if (place->kind == HIP_PLACE_PINNED && size > hip_place_left(place)) {
         hip_say("%s: %" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
                 what, size, pointer, place->allocation.size);
+    } else if (hip_is_pinned_address(place->address) && place->allocation.number == 0) {
+        hip_say("%s: %p is pinned memory that is not, or no longer, allocated", what, pointer);
     } else {
-        return hipSuccess;
+        return place->kind == HIP_PLACE_PINNED ? hipSuccess
+                                               : check_plain(place, size, written, what);
     }
     return hipErrorInvalidValue;
 }
 
 /* An address that both sides use is good for either, whatever the direction says. */
 static hipError_t check_side(const struct hip_place *place, uint64_t size, bool device,
-                             const char *what)
+                             bool written, const char *what)
 {
-    bool either = place->managed && hip_place_on_device(place);
-    return device || either ? check_device_side(place, size, what)
-                            : check_host_side(place, size, what);
+    bool to_device = device;
+    if (place->kind == HIP_PLACE_MANAGED) {
+        to_device = true;
+    } else if (place->kind == HIP_PLACE_PINNED || place->allocation.mapped > 0) {
+        to_device = false;
+    }
+    return to_device ? check_device_side(place, size, what)
+                     : check_host_side(place, size, written, what);
 }
 
 hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
@@ -100,6 +132,7 @@ hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
     if ((unsigned)kind > hipMemcpyDefault) {
         return hipErrorInvalidMemcpyDirection;
     }
-    hipError_t error = check_side(to, to_size, sides[kind].to_device, what);
-    return error == hipSuccess ? check_side(from, from_size, sides[kind].from_device, what) : error;
+    hipError_t error = check_side(to, to_size, sides[kind].to_device, true, what);
+    return error == hipSuccess ? check_side(from, from_size, sides[kind].from_device, false, what)
+                               : error;
 }

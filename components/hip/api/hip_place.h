@@ -13,7 +13,6 @@ enum hip_place_kind {
     /* Device addresses. */
     HIP_PLACE_DEVICE,      /* of hipMalloc, or of a module */
     HIP_PLACE_MANAGED,     /* of hipMallocManaged: the host may use the address, too */
-    HIP_PLACE_MAPPED,      /* the device's side of pinned memory */
     HIP_PLACE_UNALLOCATED, /* in no allocation */
     HIP_PLACE_KINDS
 };
@@ -21,8 +20,8 @@ enum hip_place_kind {
 struct hip_place {
     uint64_t address;
     enum hip_place_kind kind;
-    /* The contents move between host and device (hip_managed.h): managed memory, and both sides of
-     * mapped memory. */
+    /* The contents move between host and device (hip_managed.h): managed memory, and pinned memory
+     * that kernels use. */
     bool managed;
     /* What holds the address, as it was when the address was classified; number 0: nothing. */
     struct hip_allocation allocation;

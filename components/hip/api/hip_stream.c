@@ -9,8 +9,8 @@
  * let it begin. The streams per host thread (hipStreamPerThread) are blocking ones.
  *
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
- * it. Invariant: a handle that a program gives is looked up in the list of living streams before it
- * is used. */
+ * it (hip_handle.h). */
+#include "hip_handle.h"
 #include "hip_hostcall.h"
 #include "hip_recorder.h"
 #include "hip_stream.h"
@@ -18,22 +18,22 @@
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
 
-struct ihipStream_t {
-    struct ihipStream_t *next;
+struct stream {
+    struct stream *next;
+    hipStream_t handle; /* NULL: found by its thread */
     int device, priority;
     unsigned flags;
     uint32_t queue;
     uint32_t number; /* from 1, in order of creation */
     bool destroyed;
-    bool per_thread;   /* found by its thread, not by a handle */
     uint64_t null_met; /* the last command of the null stream that this queue waits for */
     uint64_t met;      /* of this stream, that the null stream waits for */
 };
 
-static struct ihipStream_t *streams; /* newest first */
+static struct stream *streams; /* newest first */
 static uint32_t last_number;
-static struct ihipStream_t null_streams[HIP_DEVICES_MAX];
-static _Thread_local struct ihipStream_t *own_streams[HIP_DEVICES_MAX];
+static struct stream null_streams[HIP_DEVICES_MAX];
+static _Thread_local uint32_t own_streams[HIP_DEVICES_MAX]; /* numbers */
 
 /* The null stream has two names, 0 and hipStreamLegacy (1). */
 static bool is_null_stream(hipStream_t stream)
@@ -51,8 +51,8 @@ static uint64_t last_of(uint32_t queue)
 /* Frees destroyed streams whose work is done. */
 static void reap(void)
 {
-    for (struct ihipStream_t **link = &streams; *link;) {
-        struct ihipStream_t *stream = *link;
+    for (struct stream **link = &streams; *link;) {
+        struct stream *stream = *link;
         if (!stream->destroyed || last_of(stream->queue)) {
             link = &stream->next;
             continue;
@@ -63,7 +63,7 @@ static void reap(void)
     }
 }
 
-static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int priority)
+static hipError_t make_stream(struct stream **stream, unsigned flags, int priority)
 {
     uint32_t queue = 0;
     reap();
@@ -73,50 +73,54 @@ static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int 
     if (error != hipSuccess) {
         return error;
     }
-    struct ihipStream_t *made = hip_allocate(sizeof *made);
-    *made = (struct ihipStream_t){.next = streams,
-                                  .device = hip_current_device(),
-                                  .priority = priority,
-                                  .flags = flags,
-                                  .queue = queue,
-                                  .number = ++last_number};
+    struct stream *made = hip_allocate(sizeof *made);
+    *made = (struct stream){.next = streams,
+                            .device = hip_current_device(),
+                            .priority = priority,
+                            .flags = flags,
+                            .queue = queue,
+                            .number = ++last_number};
     streams = made;
     *stream = made;
     return hipSuccess;
 }
 
+/* Its handle is refused from now on. */
+static void forget(struct stream *stream)
+{
+    stream->destroyed = true;
+    hip_handle_destroy(stream->handle);
+}
+
 void hip_streams_forget(int device)
 {
-    for (struct ihipStream_t *each = streams; each; each = each->next) {
-        each->destroyed |= each->device == device;
+    for (struct stream *each = streams; each; each = each->next) {
+        if (each->device == device) {
+            forget(each);
+        }
     }
     reap();
 }
 
-static bool is_living(const struct ihipStream_t *stream)
-{
-    const struct ihipStream_t *each = streams;
-    while (each && each != stream) {
-        each = each->next;
-    }
-    return each && !each->destroyed;
-}
-
 /* The calling thread's own stream on its current device, which may have been destroyed and made
  * anew. */
-static struct ihipStream_t *own_stream(void)
+static struct stream *own_stream(void)
 {
-    struct ihipStream_t **own = &own_streams[hip_current_device()];
-    if (!is_living(*own) && make_stream(own, hipStreamDefault, 0) == hipSuccess) {
-        (*own)->per_thread = true;
+    uint32_t *own = &own_streams[hip_current_device()];
+    struct stream *each = *own > 0 ? streams : NULL;
+    while (each && (each->number != *own || each->destroyed)) {
+        each = each->next;
     }
-    return *own;
+    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+        *own = each->number;
+    }
+    return each;
 }
 
-static struct ihipStream_t *find_stream(hipStream_t stream)
+static struct stream *find_stream(hipStream_t stream)
 {
     if (is_null_stream(stream)) {
-        struct ihipStream_t *null_stream = &null_streams[hip_current_device()];
+        struct stream *null_stream = &null_streams[hip_current_device()];
         null_stream->device = hip_current_device();
         null_stream->queue = hip.devices[null_stream->device].queue;
         return null_stream;
@@ -124,16 +128,12 @@ static struct ihipStream_t *find_stream(hipStream_t stream)
     if (stream == hipStreamPerThread) {
         return own_stream();
     }
-    struct ihipStream_t *each = streams;
-    while (each && (each != stream || each->destroyed || each->per_thread)) {
-        each = each->next;
-    }
-    return each;
+    return hip_handle_find(HIP_HANDLE_STREAM, stream);
 }
 
 hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
 {
-    const struct ihipStream_t *found = find_stream(stream);
+    const struct stream *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
     }
@@ -144,12 +144,12 @@ hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
 
 uint32_t hip_stream_number(hipStream_t stream)
 {
-    const struct ihipStream_t *found =
+    const struct stream *found =
         is_null_stream(stream) || stream == hipStreamPerThread ? NULL : find_stream(stream);
     return stream == hipStreamPerThread ? API_TRACE_STREAM_OF_THREAD : found ? found->number : 0;
 }
 
-static bool is_blocking(const struct ihipStream_t *stream)
+static bool is_blocking(const struct stream *stream)
 {
     return (stream->flags & hipStreamNonBlocking) == 0;
 }
@@ -169,7 +169,7 @@ static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
 static hipError_t order_null(uint32_t queue, int device)
 {
     hipError_t error = hipSuccess;
-    for (struct ihipStream_t *each = streams; each && error == hipSuccess; each = each->next) {
+    for (struct stream *each = streams; each && error == hipSuccess; each = each->next) {
         if (each->device == device && is_blocking(each)) {
             uint64_t other_met = 0;
             bool own = queue == hip.devices[device].queue;
@@ -184,7 +184,7 @@ static hipError_t begin_call(hipStream_t stream, enum driver_stream_call call)
 {
     static const char what[] = "waiting for other streams";
     for (;;) {
-        const struct ihipStream_t *found = find_stream(stream);
+        const struct stream *found = find_stream(stream);
         uint64_t blocker = 0;
         if (!found) {
             return hipErrorInvalidHandle; /* destroyed while we waited */
@@ -210,7 +210,7 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
     if (!hip.orders_streams) {
         return begin_call(stream, call);
     }
-    struct ihipStream_t *found = find_stream(stream);
+    struct stream *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
     }
@@ -224,7 +224,7 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
 
 void hip_stream_note(hipStream_t stream, uint64_t ticket)
 {
-    const struct ihipStream_t *found = hip.orders_streams ? NULL : find_stream(stream);
+    const struct stream *found = hip.orders_streams ? NULL : find_stream(stream);
     if (found) {
         hip.api->call_end(found->queue, ticket);
     }
@@ -235,7 +235,7 @@ void hip_stream_note(hipStream_t stream, uint64_t ticket)
 
 hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
-    const struct ihipStream_t *found = find_stream(stream);
+    const struct stream *found = find_stream(stream);
     uint64_t met = 0;
     if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
         return found ? hipSuccess : hipErrorInvalidHandle;
@@ -246,7 +246,7 @@ hipError_t hip_stream_order_device(hipStream_t stream, int device)
 
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
 {
-    const struct ihipStream_t *found = find_stream(stream);
+    const struct stream *found = find_stream(stream);
     if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
         return found ? hipSuccess : hipErrorInvalidHandle;
     }
@@ -275,7 +275,7 @@ static struct tickets tickets_of_device(int device, bool all)
 {
     struct tickets tickets = {0};
     tickets_add(&tickets, hip.devices[device].queue);
-    for (const struct ihipStream_t *each = streams; each; each = each->next) {
+    for (const struct stream *each = streams; each; each = each->next) {
         if (each->device == device && (all || is_blocking(each))) {
             tickets_add(&tickets, each->queue);
         }
@@ -283,7 +283,7 @@ static struct tickets tickets_of_device(int device, bool all)
     return tickets;
 }
 
-static struct tickets tickets_of(const struct ihipStream_t *stream)
+static struct tickets tickets_of(const struct stream *stream)
 {
     if (stream == &null_streams[stream->device] && hip.orders_streams) {
         return tickets_of_device(stream->device, false);
@@ -297,6 +297,7 @@ static hipError_t wait_for_tickets(struct tickets tickets, const char *what,
                                    hipError_t (*wait)(uint64_t ticket, const char *what))
 {
     hipError_t error = hip.lost;
+    hip_has_waited();
     for (size_t i = 0; i < tickets.count && error == hipSuccess; i++) {
         error = wait(tickets.list[i], what);
     }
@@ -313,7 +314,7 @@ hipError_t hip_streams_wait(int device, const char *what,
 /* The null stream stands for the blocking ones, too. */
 hipError_t hip_stream_wait(hipStream_t stream, const char *what)
 {
-    const struct ihipStream_t *found = find_stream(stream);
+    const struct stream *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
     }
@@ -323,6 +324,7 @@ hipError_t hip_stream_wait(hipStream_t stream, const char *what)
 
 hipError_t hip_query_ticket(uint64_t ticket, const char *what)
 {
+    hip_has_waited();
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess) {
         return error;
@@ -339,7 +341,7 @@ hipError_t hip_query_ticket(uint64_t ticket, const char *what)
 static hipError_t query_stream(hipStream_t stream)
 {
     static const char what[] = "hipStreamQuery";
-    const struct ihipStream_t *found = find_stream(stream);
+    const struct stream *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
     }
@@ -347,6 +349,7 @@ static hipError_t query_stream(hipStream_t stream)
                                   .stream = hip_stream_number(stream)};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(found);
+    hip_has_waited();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
         error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
@@ -363,31 +366,33 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0) {
         return hipErrorInvalidValue;
     }
-    hipError_t error = make_stream(stream, flags,
+    struct stream *made = NULL;
+    hipError_t error = make_stream(&made, flags,
                                    priority < PRIORITY_HIGH  ? PRIORITY_HIGH
                                    : priority > PRIORITY_LOW ? PRIORITY_LOW
                                                              : priority);
     if (error == hipSuccess) {
-        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = (*stream)->number, .flags = flags);
+        *stream = made->handle = hip_handle_make(HIP_HANDLE_STREAM, made);
+        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = made->number, .flags = flags);
     }
     return error;
 }
 
 static hipError_t destroy_stream(hipStream_t stream)
 {
-    struct ihipStream_t *found = find_stream(stream);
+    struct stream *found = find_stream(stream);
     if (!found || is_null_stream(stream) || stream == hipStreamPerThread) {
         return hipErrorInvalidHandle;
     }
     HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
-    found->destroyed = true;
+    forget(found);
     reap();
     return hipSuccess;
 }
 
 static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
 {
-    const struct ihipStream_t *found = find_stream(stream);
+    const struct stream *found = find_stream(stream);
     if (!found || !flags) {
         return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
     }
@@ -397,7 +402,7 @@ static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
 
 static hipError_t stream_priority(hipStream_t stream, int *priority)
 {
-    const struct ihipStream_t *found = find_stream(stream);
+    const struct stream *found = find_stream(stream);
     if (!found || !priority) {
         return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
     }
@@ -480,7 +485,7 @@ hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback
 static int stream_device(hipStream_t stream)
 {
     hipError_t error = hip_enter();
-    const struct ihipStream_t *found = error == hipSuccess ? find_stream(stream) : NULL;
+    const struct stream *found = error == hipSuccess ? find_stream(stream) : NULL;
     int device = found ? found->device : -1;
     hip_leave(error);
     return device;

@@ -44,6 +44,9 @@ hipError_t hip_open_device(int place, uint32_t number)
 static hipError_t add_device(uint32_t number, int *device)
 {
     int place = free_place();
+    if (place < 0) {
+        hip_say("more than %d devices, with those that the program has made", HIP_DEVICES_MAX);
+    }
     hipError_t error = place >= 0 ? hip_open_device(place, number) : hipErrorOutOfMemory;
     if (error == hipSuccess) {
         *device = place;

@@ -26,6 +26,16 @@ void hip_say(const char *format, ...)
     fprintf(stderr, "heddle: %s\n", text);
 }
 
+void hip_say_always(const char *format, ...)
+{
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "heddle: %s\n", text);
+}
+
 void *hip_grow(void *old, size_t size)
 {
     void *memory = realloc(old, size > 0 ? size : 1);

@@ -7,6 +7,9 @@
 /* A line on stderr, "heddle: " in front. After a number of them the rest is left out. */
 __attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
 
+/* The same for what ends the program's use of the device: never left out. */
+__attribute__((format(printf, 1, 2))) void hip_say_always(const char *format, ...);
+
 /* Host memory, zeroed; the program ends when there is none. hip_grow() is realloc(). */
 void *hip_allocate(size_t size);
 void *hip_grow(void *old, size_t size);

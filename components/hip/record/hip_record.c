@@ -272,6 +272,19 @@ static void copy_done(size_t place, const struct hip_recorded_copy *copy)
     }
 }
 
+/* Host memory that kernels use is named as what it is to them. */
+static bool find_argument(uint64_t address, struct api_trace_pointer *pointer)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    if (allocation && allocation->mapped > 0) {
+        *pointer = (struct api_trace_pointer){.allocation = allocation->mapped,
+                                              .space = API_TRACE_DEVICE,
+                                              .offset = address - allocation->address};
+        return true;
+    }
+    return find_pointer(address, pointer) && pointer->space != API_TRACE_HOST;
+}
+
 /* Explicit arguments: pointers as such where the metadata says so and they point to something. */
 static void list_arguments(const struct code_object_kernel *kernel, const uint8_t *kernarg,
                            struct api_trace_call *call)
@@ -285,8 +298,7 @@ static void list_arguments(const struct code_object_kernel *kernel, const uint8_
         list[i].size = argument->size;
         if (argument->kind == CODE_OBJECT_VALUE_GLOBAL_BUFFER && argument->size == sizeof value) {
             memcpy(&value, kernarg + argument->offset, sizeof value);
-            list[i].is_pointer =
-                find_pointer(value, &list[i].pointer) && list[i].pointer.space != API_TRACE_HOST;
+            list[i].is_pointer = find_argument(value, &list[i].pointer);
         }
         if (list[i].is_pointer) {
             keep_name(&list[i].pointer);

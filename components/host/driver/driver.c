@@ -39,6 +39,7 @@ static void driver_init(struct driver *d)
     d->bounce_owner = DRIVER_NONE;
     d->free_command = DRIVER_NONE;
     memory_init(&d->memory, driver_page_bytes(d));
+    driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
         pages += d->device[i].size / driver_page_bytes(d);

@@ -82,6 +82,15 @@ struct driver_allocation {
     uint32_t device;
 };
 
+/* A kernel is executed without timing, and its wavefronts wait: for each other, or for the host.
+ * read() and write() access device memory at once; false: the range is not in one allocation. They
+ * may be called until the attendant returns; no other function of the driver may be. */
+struct driver_attention {
+    uint32_t gpu;
+    bool (*read)(uint64_t address, void *bytes, uint64_t size);
+    bool (*write)(uint64_t address, const void *bytes, uint64_t size);
+};
+
 struct driver_queue_api; /* queue_api.h */
 
 /* Calls of an API that make commands in a queue. */
@@ -125,7 +134,8 @@ struct driver_api {
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
     /* At an address that no allocation of the device's process has; `unified` as
      * allocate_unified(). Other processes may have it: what kernels and commands of a queue mean by
-     * it is then their own process' memory. */
+     * it is then their own process' memory. Addresses outside of the window are those of host
+     * memory that kernels use, too: when they are released, TLBs forget them at once. */
     enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size,
                                       bool unified);
     bool (*find)(uint64_t address,
@@ -162,6 +172,9 @@ struct driver_api {
 
     enum driver_status (*queue_create)(uint32_t device, uint32_t *queue);
     enum driver_status (*queue_destroy)(uint32_t queue);
+    /* The queue has copies only, which kernels wait for: also when some kernels are executed
+     * without timing, the others run beside them. */
+    enum driver_status (*queue_attends)(uint32_t queue);
     /* Enqueue. The host buffer must stay until the ticket is done. ticket may be NULL. */
     enum driver_status (*write)(uint32_t queue, uint64_t device_address, const void *host,
                                 uint64_t size, uint64_t *ticket);
@@ -227,6 +240,10 @@ struct driver_api {
     /* A kernel in that code: decodes what it reaches; a warning on stderr for each instruction that
      * is missing; launching such a kernel is DRIVER_FAULT before any cycle. */
     enum driver_status (*register_kernel)(uint32_t device, const char *name, uint64_t entry);
+
+    /* Who is called, in any thread of the simulation, when a kernel waits that is executed without
+     * timing; NULL: nobody. */
+    void (*set_attendant)(void (*attend)(const struct driver_attention *now));
 
     const char *(*error_text)(void); /* of the last failure in this thread */
     /* End of the program: writes statistics and traces. Idempotent. false: message on stderr. */

@@ -105,8 +105,11 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
                                 path + strlen(prefix));
             d->device[number].caches_all |= needs_system_scope(instance);
-            if (table->groups[g].first + i < PROGRAM_INSTANCES)
-                driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
+            if (table->groups[g].first + i >= PROGRAM_INSTANCES)
+                die("driver: '%s' is one component more than the %d that a platform with GPUs can "
+                    "have",
+                    path, PROGRAM_INSTANCES);
+            driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
         }
     }
     info->work_groups_per_cu = 16;

@@ -82,6 +82,14 @@ static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, 
     return poorest;
 }
 
+/* What kernels may access of an allocation. */
+static uint64_t memory_bounds(const struct driver *d, uint64_t size)
+{
+    uint64_t page = driver_page_bytes(d);
+    return platform_page_bounds() && size <= UINT64_MAX - page ? (size + page - 1) / page * page
+                                                               : size;
+}
+
 static enum memory_result memory_try(struct driver *d, const uint32_t *devices, uint32_t count,
                                      uint32_t pid, uint64_t size, uint64_t align,
                                      enum program_use use, uint64_t flags, uint64_t *address)
@@ -89,7 +97,7 @@ static enum memory_result memory_try(struct driver *d, const uint32_t *devices, 
     const struct memory_request q = {.pid = pid,
                                      .use = use,
                                      .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
-                                     .size = size,
+                                     .size = memory_bounds(d, size),
                                      .align = align,
                                      .device = devices,
                                      .device_count = count};
@@ -103,7 +111,7 @@ static enum memory_result memory_try_at(struct driver *d, const uint32_t *device
     const struct memory_request q = {.pid = pid,
                                      .use = PROGRAM_BUFFER,
                                      .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
-                                     .size = size,
+                                     .size = memory_bounds(d, size),
                                      .fixed = *address,
                                      .device = devices,
                                      .device_count = count};

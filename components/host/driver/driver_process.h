@@ -20,8 +20,9 @@ struct driver_process {
     pthread_cond_t continued;
     bool in_tick;          /* a call over a port is being done: the engine runs already */
     bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
-    struct code_module *code_modules; /* loaded; see driver_code.c */
-    struct code_lack *code_lacks;     /* kernels that must not be launched */
+    void (*attend)(const struct driver_attention *now); /* or NULL */
+    struct code_module *code_modules;                   /* loaded; see driver_code.c */
+    struct code_lack *code_lacks;                       /* kernels that must not be launched */
     struct code_extent *code_extents; /* where the instructions of registered kernels lie */
     struct code_copy *code_copies;    /* see driver_code_copies.c */
     uint64_t *record_numbers; /* what a ticket's command is called in a recording; 0: nothing */

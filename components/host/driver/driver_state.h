@@ -44,6 +44,7 @@ enum {
 
 struct driver_queue {
     bool used;
+    bool attends;         /* its copies are what kernels wait for */
     bool scratch_wanted;  /* the first command waits for a pool to be made */
     uint32_t device;      /* of unified ones: the first */
     uint32_t handle;      /* that it was made for */

@@ -130,14 +130,23 @@ static bool has_pages(const struct memory_manager *m, const struct memory_reques
 
 /* ---- allocations ---- */
 
-/* Virtual pages: those from q->fixed on, or the first free ones. */
-static bool take_addresses(struct memory_manager *m, const struct memory_request *q, uint64_t pages,
-                           uint64_t *first)
+bool memory_is_foreign(const struct memory_manager *m, uint64_t start, uint64_t end)
 {
+    return end <= m->start || start >= m->end;
+}
+
+/* Virtual pages: those from q->fixed on, or the first free ones. */
+static bool take_addresses(const struct memory_ref *r, const struct memory_request *q,
+                           uint64_t pages, uint64_t *first)
+{
+    struct memory_manager *m = r->memory;
     struct page_extent *fresh = arena_at(struct page_extent, m->fresh_extents);
     *first = q->fixed / m->page;
     if (page_table_is_name(q->fixed))
         return q->fixed % m->page == 0;
+    if (q->fixed && memory_is_foreign(m, q->fixed, q->fixed + pages * m->page))
+        return q->fixed % m->page == 0
+               && !program_overlap(r->program, q->fixed, q->fixed + pages * m->page);
     if (q->fixed)
         return q->fixed % m->page == 0 && page_allocator_take_at(&m->fresh, fresh, *first, pages);
     return page_allocator_take_run(&m->fresh, fresh, pages,
@@ -160,7 +169,7 @@ static bool is_named(const struct memory_ref r, uint64_t start, uint64_t end)
 static bool take_unnamed(struct memory_ref r, const struct memory_request *q, uint64_t pages,
                          uint64_t *first)
 {
-    while (take_addresses(r.memory, q, pages, first)) {
+    while (take_addresses(&r, q, pages, first)) {
         if (q->fixed || !is_named(r, *first * r.memory->page, (*first + pages) * r.memory->page))
             return true;
     }
@@ -171,7 +180,8 @@ static bool take_unnamed(struct memory_ref r, const struct memory_request *q, ui
 static void give_addresses(struct memory_manager *m, const struct memory_request *q, uint64_t first,
                            uint64_t pages)
 {
-    if (!page_table_is_name(q->fixed))
+    uint64_t start = first * m->page;
+    if (!page_table_is_name(q->fixed) && !memory_is_foreign(m, start, start + pages * m->page))
         page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents), first,
                             pages);
 }
@@ -214,12 +224,14 @@ enum memory_result memory_free(struct memory_ref r, uint64_t address)
     if (!a || a->start != address)
         return MEMORY_NOT_ALLOCATED;
     uint64_t pages = count_pages(m, a);
+    bool foreign = memory_is_foreign(m, a->start, a->end);
     unmap_run(r, a->pid, address, pages);
     program_remove_allocation(r.program, address);
     if (page_table_is_name(address))
         return MEMORY_OK;
-    if (!page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
-                             address / m->page, pages))
+    if (!foreign
+        && !page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
+                                address / m->page, pages))
         bug("driver: addresses from 0x%" PRIx64 " on are retired twice, or too many are", address);
     return MEMORY_OK;
 }

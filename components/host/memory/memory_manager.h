@@ -126,6 +126,11 @@ bool memory_give_page(struct memory_manager *m, uint64_t physical);
 
 /* ---- allocations ---- */
 
+/* Whether the range lies outside of the addresses of memory_set_range(): addresses of the host's
+ * own memory, which can be asked for by `fixed`. They are not retired when they are freed, so a
+ * shoot-down of them has to follow at once. */
+bool memory_is_foreign(const struct memory_manager *m, uint64_t start, uint64_t end);
+
 enum memory_result memory_allocate(struct memory_ref r, const struct memory_request *q,
                                    uint64_t *address);
 enum memory_result memory_free(struct memory_ref r, uint64_t address);

@@ -44,6 +44,7 @@ bool program_add_allocation(struct program_table *table, const struct program_al
     memmove(&table->allocation[rank + 1], &table->allocation[rank],
             (table->allocation_count - rank) * sizeof table->allocation[0]);
     table->allocation[rank] = *added;
+    table->allocation[rank].number = added->use == PROGRAM_BUFFER ? ++table->allocated : 0;
     table->allocation_count++;
     table->named += page_table_is_name(added->start);
     table->version++;
@@ -55,6 +56,10 @@ bool program_remove_allocation(struct program_table *table, uint64_t start)
     uint32_t rank = program_rank(table, start);
     if (!rank || table->allocation[rank - 1].start != start)
         return false;
+    const struct program_allocation *a = &table->allocation[rank - 1];
+    if (a->use == PROGRAM_BUFFER)
+        table->freed_buffer[++table->freed % PROGRAM_FREED] =
+            (struct program_freed){.start = a->start, .end = a->end, .number = a->number};
     memmove(&table->allocation[rank - 1], &table->allocation[rank],
             (table->allocation_count - rank) * sizeof table->allocation[0]);
     table->allocation_count--;
@@ -84,7 +89,7 @@ uint32_t program_kernel(struct program_table *table, const char *name, const cha
     }
     if (table->kernel_count == PROGRAM_KERNELS
         || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES - table->name_bytes)
-        return 0;
+        return PROGRAM_KERNELS;
     table->kernel_name[table->kernel_count] = table->name_bytes;
     memcpy(table->names + table->name_bytes, name, name_bytes);
     memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);
@@ -112,8 +117,33 @@ void program_set_object(struct program_table *table, uint64_t object, uint32_t k
     table->object_count += i == table->object_count;
 }
 
+const struct program_freed *program_find_freed(const struct program_table *table, uint64_t address,
+                                               uint32_t *number)
+{
+    if (program_find(table, address))
+        return NULL;
+    for (uint32_t i = 0; i < PROGRAM_FREED && i < table->freed; i++) {
+        const struct program_freed *freed =
+            &table->freed_buffer[(table->freed - i) % PROGRAM_FREED];
+        *number = table->freed - i;
+        if (address >= freed->start && address < freed->end)
+            return freed;
+    }
+    return NULL;
+}
+
 void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
 {
+    uint32_t number;
+    const struct program_freed *freed = program_find_freed(table, address, &number);
+    if (freed) {
+        snprintf(text, size,
+                 "%" PRIu64 " bytes into allocation %" PRIu64 " of the program, %" PRIu64
+                 " bytes at 0x%" PRIx64 ", which its free %" PRIu32 " gave back",
+                 address - freed->start, freed->number, freed->end - freed->start, freed->start,
+                 number);
+        return;
+    }
     uint32_t rank = program_rank(table, address), low = rank, high = rank,
              end = table->allocation_count - (page_table_is_name(address) ? 0 : table->named);
     while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)

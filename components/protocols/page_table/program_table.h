@@ -21,6 +21,7 @@ enum {
     PROGRAM_ALLOCATIONS = 1 << 16,
     PROGRAM_KERNELS = 1 << 14,
     PROGRAM_NAME_BYTES = 4 << 20,
+    PROGRAM_FREED = 1024, /* allocations that were freed, remembered for reports */
     PROGRAM_GPUS = 64,
     PROGRAM_INSTANCES = 1 << 16
 };
@@ -35,11 +36,19 @@ struct program_allocation {
     uint32_t use;    /* enum program_use */
     uint32_t pid;    /* process; names of different processes do not overlap */
     uint32_t open;   /* to all GPUs: unified and managed memory */
+    uint32_t number; /* from 1, among the program's own */
+};
+
+struct program_freed {
+    uint64_t start, end;
+    uint64_t number; /* of the allocation */
 };
 
 struct program_table {
     uint32_t version;
     uint32_t allocation_count;
+    uint32_t page_bytes;       /* 0: not said */
+    uint32_t allocated, freed; /* buffers of the program, so far */
     uint32_t kernel_count;
     uint32_t name_bytes;
     uint32_t opened;              /* some allocation is or was open */
@@ -49,6 +58,7 @@ struct program_table {
     /* The GPU that a component belongs to, by its number in the platform. */
     uint8_t gpu_of[PROGRAM_INSTANCES];
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
+    struct program_freed freed_buffer[PROGRAM_FREED]; /* the n-th at n modulo their number */
     uint32_t object_count;
     /* Of the descriptor at the address of the same index. */
     uint32_t object_kernel[PROGRAM_KERNELS];
@@ -136,8 +146,8 @@ bool program_remove_allocation(struct program_table *table, uint64_t start);
 const char *program_kernel_name(const struct program_table *table, uint32_t kernel);
 const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel);
 
-/* Number of the kernel of that name and symbol, added when it is new; kernels beyond the limits
- * share number 0. */
+/* Number of the kernel of that name and symbol, added when it is new; PROGRAM_KERNELS: there is no
+ * room for it. */
 uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol);
 
 /* Number of the kernel whose descriptor stands at `object`; PROGRAM_KERNELS: nobody told. */
@@ -147,8 +157,21 @@ uint32_t program_kernel_of(const struct program_table *table, uint64_t object);
  */
 void program_set_object(struct program_table *table, uint64_t object, uint32_t kernel);
 
+/* The last allocation that begins at or before `address`, or NULL. */
+static inline const struct program_allocation *
+program_find_before(const struct program_table *table, uint64_t address)
+{
+    uint32_t rank = program_rank(table, address);
+    return rank ? &table->allocation[rank - 1] : NULL;
+}
+
+/* The buffer freed last that held `address`, if it is remembered, and the number of its free from
+ * 1; NULL: there is none, or the address is in use again. */
+const struct program_freed *program_find_freed(const struct program_table *table, uint64_t address,
+                                               uint32_t *number);
+
 /* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind
- * the end of the allocation of 4096 bytes at 0x...". */
+ * the end of the allocation of 4096 bytes at 0x...", or in one that was freed. */
 void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size);
 
 #endif

@@ -128,6 +128,19 @@ static enum driver_status allocate(uint32_t device, uint64_t size, uint64_t alig
     return status;
 }
 
+static enum driver_status allocate_at(uint32_t device, uint64_t address, uint64_t size,
+                                      bool unified)
+{
+    (void)unified;
+    pthread_mutex_lock(&lock);
+    uint64_t next = next_address, got = 0;
+    next_address = address;
+    enum driver_status status = allocate_locked(device, size, 1, &got);
+    next_address = next;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 static struct allocation *find_locked(uint64_t address)
 {
     for (unsigned i = 0; i < ALLOCATIONS_MAX; i++) {
@@ -414,6 +427,11 @@ static uint32_t stream_flags(void)
     return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
 }
 
+static void set_attendant(void (*attend)(const struct driver_attention *now))
+{
+    (void)attend;
+}
+
 static const char *error_text(void)
 {
     return error;
@@ -441,11 +459,13 @@ static const struct driver_api api = {
     .set_window = set_window,
     .allocate = allocate,
     .allocate_unified = allocate,
+    .allocate_at = allocate_at,
     .release = release,
     .find = find,
     .memory_info = memory_info,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
+    .queue_attends = queue_destroy, /* as good as any that knows the queue */
     .write = write_command,
     .read = read_command,
     .copy = copy_command,
@@ -468,6 +488,7 @@ static const struct driver_api api = {
     .unregister_code = unregister_code,
     .copy_code = copy_code,
     .register_kernel = register_kernel,
+    .set_attendant = set_attendant,
     .error_text = error_text,
     .finish = finish,
 };

@@ -196,7 +196,7 @@ static bool is_free(uintptr_t address, size_t size)
  * library tries first; then the second one must be taken. */
 Test(hip_memory, device_addresses_are_the_same_in_every_run)
 {
-    const size_t window = (size_t)1 << 40;
+    const size_t window = (size_t)2 << 40; /* of devices, and of pinned memory */
     uintptr_t expected = is_free(0x200000000000, window) ? 0x200000000000 : 0x7a0000000000;
     cr_assert_eq((uintptr_t)device_memory(100), expected);
 }
@@ -206,7 +206,7 @@ Test(hip_memory, device_addresses_move_when_the_first_range_is_taken)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     void *wish = (void *)0x200000000000;
     cr_assert_neq(mmap(wish, 4096, PROT_NONE, flags, -1, 0), MAP_FAILED);
-    if (is_free(0x7a0000000000, (size_t)1 << 40)) {
+    if (is_free(0x7a0000000000, (size_t)2 << 40)) {
         cr_assert_eq((uintptr_t)device_memory(100), 0x7a0000000000);
     }
 }
@@ -286,4 +286,23 @@ Test(hip_memory, serves_many_host_threads, .timeout = 60)
         cr_assert_null(failed, "thread %d saw a wrong answer", i);
     }
     cr_assert_eq(fixture_mock()->allocations, 0);
+}
+
+/* Whatever has been made since: numbers of handles are not used again. */
+Test(hip_memory, destroyed_handles_are_refused_for_ever)
+{
+    hipStream_t stream, streams[8];
+    hipEvent_t event, events[8];
+    expect(hipStreamCreate(&stream), hipSuccess);
+    expect(hipEventCreate(&event), hipSuccess);
+    expect(hipStreamDestroy(stream), hipSuccess);
+    expect(hipEventDestroy(event), hipSuccess);
+    for (int i = 0; i < 8; i++) {
+        expect(hipEventCreate(&events[i]), hipSuccess);
+        expect(hipStreamCreate(&streams[i]), hipSuccess);
+        cr_assert(events[i] != event && streams[i] != stream);
+        expect(hipEventRecord(event, streams[i]), hipErrorInvalidHandle);
+        expect(hipStreamSynchronize(stream), hipErrorInvalidHandle);
+        expect(hipStreamDestroy((hipStream_t)(void *)events[i]), hipErrorInvalidHandle);
+    }
 }

@@ -11,7 +11,7 @@
 enum { SIZE = 96 };
 
 /* What a test can have of each kind, and the sides of a copy that it may be. */
-enum source { PAGEABLE, REGISTERED, PINNED, MAPPED_HOST, DEVICE, MANAGED, MAPPED_DEVICE, FREED };
+enum source { PAGEABLE, REGISTERED, PINNED, MAPPED, SHARED, DEVICE, MANAGED, FREED };
 
 static const struct expected {
     const char *name;
@@ -21,12 +21,12 @@ static const struct expected {
 } expected[] = {
     [PAGEABLE] = {"pageable", HIP_PLACE_PAGEABLE, false, false, false, true, false, true},
     [REGISTERED] = {"registered", HIP_PLACE_REGISTERED, false, false, true, true, false, true},
-    [PINNED] = {"pinned", HIP_PLACE_PINNED, false, false, true, true, false, true},
-    [MAPPED_HOST] = {"mapped, at the host", HIP_PLACE_PINNED, true, false, true, true, false, true},
+    [PINNED] = {"pinned", HIP_PLACE_PINNED, false, false, true, true, true, true},
+    [MAPPED] = {"pinned, used by kernels", HIP_PLACE_PINNED, true, false, true, true, true, true},
+    [SHARED] = {"registered, used by kernels", HIP_PLACE_REGISTERED, false, false, true, true, true,
+                true},
     [DEVICE] = {"device", HIP_PLACE_DEVICE, false, true, true, false, true, true},
     [MANAGED] = {"managed", HIP_PLACE_MANAGED, true, true, true, true, true, true},
-    [MAPPED_DEVICE] = {"mapped, on the device", HIP_PLACE_MAPPED, true, true, true, true, true,
-                       true},
     [FREED] = {"freed", HIP_PLACE_UNALLOCATED, false, true, true, false, false, false},
 };
 enum { SOURCES = sizeof expected / sizeof expected[0] };
@@ -57,11 +57,17 @@ static unsigned char *make(enum source source)
     case PINNED:
         expect(hipHostMalloc(&memory, SIZE, 0), hipSuccess);
         return memory;
-    case MAPPED_HOST:
-    case MAPPED_DEVICE:
+    case MAPPED:
         expect(hipHostMalloc(&memory, SIZE, 0), hipSuccess);
         expect(hipHostGetDevicePointer(&mapped, memory, 0), hipSuccess);
-        return source == MAPPED_HOST ? memory : mapped;
+        cr_assert_eq(mapped, memory);
+        return memory;
+    case SHARED:
+        memory = (unsigned char *)calloc(1, SIZE + 3) + 3;
+        expect(hipHostRegister(memory, SIZE, 0), hipSuccess);
+        expect(hipHostGetDevicePointer(&mapped, memory, 0), hipSuccess);
+        cr_assert_eq(mapped, memory);
+        return memory;
     case MANAGED:
         expect(hipMallocManaged(&memory, SIZE, hipMemAttachGlobal), hipSuccess);
         return memory;
@@ -142,7 +148,7 @@ Test(hip_place, every_pair_in_every_direction)
 /* Host code may touch all but memory that is the device's alone. */
 static bool host_may_touch(enum source source)
 {
-    return source != DEVICE && source != MAPPED_DEVICE && source != FREED;
+    return source != DEVICE && source != FREED;
 }
 
 static void put(enum source source, unsigned char *at, const unsigned char *bytes)
@@ -198,18 +204,18 @@ Test(hip_place, ranges_must_lie_in_what_HIP_has_allocated)
         uint64_t size;
         hipError_t error;
     } cases[] = {
-        {PAGEABLE, 4 * SIZE, hipSuccess}, /* HIP does not know how long it is */
+        {PAGEABLE, 4 * SIZE, hipSuccess},                    /* HIP does not know how long it is */
+        {PAGEABLE, (uint64_t)1 << 40, hipErrorInvalidValue}, /* but that no memory is there */
         {PAGEABLE, UINT64_MAX, hipErrorInvalidValue},
         {REGISTERED, SIZE + 1, hipSuccess}, /* its pages go on */
         {PINNED, SIZE, hipSuccess},
         {PINNED, SIZE + 1, hipErrorInvalidValue},
-        {MAPPED_HOST, SIZE + 1, hipErrorInvalidValue},
+        {MAPPED, SIZE + 1, hipErrorInvalidValue},
         {DEVICE, SIZE, hipSuccess},
         {DEVICE, SIZE + 1, hipErrorInvalidValue},
         {DEVICE, UINT64_MAX, hipErrorInvalidValue},
         {MANAGED, 4096, hipSuccess}, /* whole pages */
         {MANAGED, 4097, hipErrorInvalidValue},
-        {MAPPED_DEVICE, 4097, hipErrorInvalidValue},
         {FREED, 1, hipErrorInvalidValue},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -61,9 +61,22 @@ Test(memory_rules, allocates_at_an_address_only_where_all_of_it_is_free, .init =
     cr_expect_eq(allocate(1, 1, 4, wanted, &address), MEMORY_NO_ADDRESSES);
     cr_expect_eq(allocate(1, 1, 4, wanted + 3 * PAGE, &address), MEMORY_NO_ADDRESSES);
     cr_expect_eq(allocate(1, 1, 1, wanted + 100, &address), MEMORY_NO_ADDRESSES, "no page starts");
-    cr_expect_eq(allocate(1, 1, 1, window - PAGE, &address), MEMORY_NO_ADDRESSES, "outside");
+    cr_expect_eq(allocate(1, 1, 2, window - PAGE, &address), MEMORY_NO_ADDRESSES, "half outside");
     cr_expect_eq(free_pages(0), PAGES - 4, "a call that fails takes nothing");
     cr_expect_eq(allocate(1, 1, 4, wanted + 4 * PAGE, &address), MEMORY_OK);
+}
+
+/* Memory of the host that kernels use, too. */
+Test(memory_rules, addresses_outside_of_the_range_are_free_again_at_once, .init = start)
+{
+    uint64_t address = 0, wanted = window - 8 * PAGE;
+    cr_assert_eq(allocate(1, 1, 4, wanted, &address), MEMORY_OK);
+    cr_expect_eq(address, wanted);
+    cr_expect_eq(allocate(1, 1, 1, wanted + 3 * PAGE, &address), MEMORY_NO_ADDRESSES, "in use");
+    cr_expect_eq(allocate(1, 1, 1, wanted + 100, &address), MEMORY_NO_ADDRESSES, "no page starts");
+    cr_assert_eq(memory_free(ref, wanted), MEMORY_OK);
+    cr_expect_eq(free_pages(0), PAGES);
+    cr_assert_eq(allocate(1, 1, 2, wanted + PAGE, &address), MEMORY_OK);
 }
 
 Test(memory_rules, splits_fifteen_pages_on_four_gpus_as_4_4_4_3, .init = start)

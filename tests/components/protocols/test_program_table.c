@@ -76,6 +76,16 @@ Test(program_table, says_where_an_address_lies, .init = start)
     cr_expect_str_eq(describe(0x110c),
                      "12 bytes behind the end of the allocation of 256 bytes at 0x1000");
     cr_expect_str_eq(describe(0x8fff), "1 bytes before the allocation of 256 bytes at 0x9000");
+    add(0x5000, 0x80, 0);
+    program_remove_allocation(&table, 0x9000);
+    program_remove_allocation(&table, 0x5000);
+    cr_expect_str_eq(describe(0x5010), "16 bytes into allocation 3 of the program, 128 bytes at "
+                                       "0x5000, which its free 2 gave back");
+    cr_expect_str_eq(describe(0x5080),
+                     "16256 bytes behind the end of the allocation of 256 bytes at 0x1000");
+    add(0x9000, 0x100, 0);
+    cr_expect_str_eq(describe(0x9010), "16 bytes into the allocation of 256 bytes at 0x9000",
+                     "the address is in use again");
     program_set_use(&table, 0x1000, PROGRAM_ARGUMENTS);
     cr_expect_str_eq(describe(0x1010), "32752 bytes before the allocation of 256 bytes at 0x9000",
                      "the driver's own memory is not named");

@@ -89,6 +89,40 @@ static void functional_fill(const struct driver *d, uint64_t address, uint64_t s
     }
 }
 
+/* ---- what the host may do while a kernel runs ---- */
+
+static bool in_allocation(const struct driver *d, uint64_t address, uint64_t size)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    return a && size <= a->end - address;
+}
+
+static bool attention_read(uint64_t address, void *bytes, uint64_t size)
+{
+    const struct driver *d = driver_process()->driver;
+    bool good = in_allocation(d, address, size);
+    if (good)
+        functional_read(d, address, bytes, size);
+    return good;
+}
+
+static bool attention_write(uint64_t address, const void *bytes, uint64_t size)
+{
+    const struct driver *d = driver_process()->driver;
+    bool good = in_allocation(d, address, size);
+    if (good)
+        functional_write(d, address, bytes, size);
+    return good;
+}
+
+static void functional_attend(uint32_t gpu)
+{
+    const struct driver_attention now = {gpu, attention_read, attention_write};
+    driver_process()->attend(&now);
+}
+
+/* ---- commands ---- */
+
 /* Work-groups that the device can hold, going by slots. */
 static uint32_t functional_resident(const struct driver_device_info *info, uint32_t waves)
 {
@@ -191,6 +225,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .before = engine_instructions(),
         .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
         .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+        .attend = driver_process()->attend ? functional_attend : NULL,
         .executed = platform_sampling()->automatic ? executed : NULL};
     if (launch.touches) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)

@@ -193,8 +193,8 @@ static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
     if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER
         || k->kind == DRIVER_SHOOTDOWN || k->kind == DRIVER_OPEN)
         return SAMPLE_GO_ON;
-    if (d->sample.timed)
-        return SAMPLE_WAITS; /* its end wakes the driver */
+    if (d->sample.timed) /* its end wakes the driver */
+        return driver_queue_at(d, k->queue)->attends ? SAMPLE_GO_ON : SAMPLE_WAITS;
     if (k->kind == DRIVER_LAUNCH && sample_is_ready(d, k) && sample_is_timed(sample_way(d, k)))
         return SAMPLE_GO_ON;
     k->phase = PHASE_UNTIMED;

@@ -302,7 +302,6 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->asked;
     struct command_launch *k = &p->command.launch;
-    k->kernel = program_kernel(driver_program(d), l->name, l->symbol);
     k->packet = (struct aql_packet){.header = AQL_DISPATCH | launch_scopes(d, &d->device[p->gpu]),
                                     .setup = (uint16_t)launch_dimensions(l),
                                     .gpu = (uint16_t)p->gpu,
@@ -366,6 +365,11 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
     if (status != DRIVER_OK)
         return status;
     struct launch_part part = part_of(d, queue, l, first, count);
+    part.command.launch.kernel = program_kernel(driver_program(d), l->name, l->symbol);
+    if (part.command.launch.kernel == PROGRAM_KERNELS)
+        return driver_fail(DRIVER_OUT_OF_MEMORY,
+                           "kernel '%.200s': more than %d kernels, or %d bytes of their names",
+                           l->name, PROGRAM_KERNELS, PROGRAM_NAME_BYTES);
     status = part_use_queue(d, &part);
     if (status == DRIVER_OK)
         status = part_place_arguments(d, &part);

@@ -7,6 +7,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "runtime/engine/arena.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_api.h"
@@ -80,6 +81,8 @@ static enum driver_status api_allocate_at(uint32_t device, uint64_t address, uin
 {
     api_enter();
     enum driver_status status = host_allocate_at(the_driver(), device, address, size, unified);
+    if (status == DRIVER_OK && unified)
+        record_allocated(device, address, size, true);
     if (status == DRIVER_OK && !unified)
         status = host_note(the_driver(), API_CALL_MALLOC, size);
     return api_leave(status);
@@ -243,20 +246,46 @@ static enum driver_status api_queue_destroy(uint32_t queue)
     return api_leave(status);
 }
 
+static enum driver_status api_queue_attends(uint32_t queue)
+{
+    api_enter();
+    enum driver_status status = queue_check(the_driver(), queue);
+    if (status == DRIVER_OK)
+        driver_queue_at(the_driver(), queue)->attends = true;
+    return api_leave(status);
+}
+
+/* A wrong pointer of the program, such as one cut to 32 bits, must not change the simulation. */
+static enum driver_status check_host(const void *host, uint64_t size)
+{
+    if (!arena_touches(host, size))
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_ADDRESS,
+                       "%" PRIu64
+                       " bytes at the host address %p are memory of the simulator itself, "
+                       "not of the program",
+                       size, host);
+}
+
 static enum driver_status api_write(uint32_t queue, uint64_t address, const void *host,
                                     uint64_t size, uint64_t *ticket)
 {
     api_enter();
-    /* Commands of both directions share one field; writes only read from it. */
-    return api_leave(enqueue_move(the_driver(), queue, DRIVER_WRITE, (char *)(uintptr_t)host,
-                                  address, size, ticket));
+    enum driver_status status = check_host(host, size);
+    if (status == DRIVER_OK) /* commands of both directions share one field; writes only read it */
+        status = enqueue_move(the_driver(), queue, DRIVER_WRITE, (char *)(uintptr_t)host, address,
+                              size, ticket);
+    return api_leave(status);
 }
 
 static enum driver_status api_read(uint32_t queue, void *host, uint64_t address, uint64_t size,
                                    uint64_t *ticket)
 {
     api_enter();
-    return api_leave(enqueue_move(the_driver(), queue, DRIVER_READ, host, address, size, ticket));
+    enum driver_status status = check_host(host, size);
+    if (status == DRIVER_OK)
+        status = enqueue_move(the_driver(), queue, DRIVER_READ, host, address, size, ticket);
+    return api_leave(status);
 }
 
 static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
@@ -536,6 +565,13 @@ static enum driver_status api_register_kernel(uint32_t device, const char *name,
     return api_leave(status);
 }
 
+static void api_set_attendant(void (*attend)(const struct driver_attention *now))
+{
+    api_enter();
+    driver_process()->attend = attend;
+    api_leave(DRIVER_OK);
+}
+
 static const char *api_error_text(void)
 {
     return driver_failure();
@@ -572,6 +608,7 @@ static const struct driver_api api_table = {
     .memory_info = api_memory_info,
     .queue_create = api_queue_create,
     .queue_destroy = api_queue_destroy,
+    .queue_attends = api_queue_attends,
     .write = api_write,
     .read = api_read,
     .copy = api_copy,
@@ -597,6 +634,7 @@ static const struct driver_api api_table = {
     .unregister_code = api_unregister_code,
     .copy_code = api_copy_code,
     .register_kernel = api_register_kernel,
+    .set_attendant = api_set_attendant,
     .error_text = api_error_text,
     .finish = api_finish,
     .user_queues = &driver_queue_api_table,

@@ -101,6 +101,9 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
                            size, address, driver_page_bytes(d));
     if (memory_may_name(d, h->pid, address, size))
         address = page_table_name(h->pid, address);
+    else if (memory_is_foreign(&d->memory, address, address + size)
+             && (status = shootdown_check()) != DRIVER_OK)
+        return status;
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size,
                                                   unified ? PAGE_TABLE_UNIFIED : 0, &address);
@@ -137,13 +140,15 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
         return DRIVER_INVALID_ADDRESS;
     uint32_t pid = a->pid;
     uint64_t size = a->end - a->start;
-    bool named = page_table_is_name(address);
-    enum driver_status status = named ? shootdown_check() : DRIVER_OK;
+    /* it may be used again at once */
+    bool again =
+        page_table_is_name(address) || memory_is_foreign(&d->memory, address, address + size);
+    enum driver_status status = again ? shootdown_check() : DRIVER_OK;
     if (status == DRIVER_OK)
         status = host_wait_everything(d);
     if (status == DRIVER_OK)
         memory_release(d, address);
-    if (status == DRIVER_OK && named) /* it may be used again at once */
+    if (status == DRIVER_OK && again)
         status = host_shoot_down(d, pid, address, size);
     if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
         status = host_recycle(d);

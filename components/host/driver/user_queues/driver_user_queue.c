@@ -536,6 +536,10 @@ static enum driver_status user_name_kernel(struct driver *d, uint64_t kernel_obj
                                            const char *name)
 {
     struct program_table *table = driver_program(d);
-    program_set_object(table, kernel_object, program_kernel(table, name, name));
+    uint32_t kernel = program_kernel(table, name, name);
+    if (kernel == PROGRAM_KERNELS)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d kernels, or %d bytes of their names",
+                           PROGRAM_KERNELS, PROGRAM_NAME_BYTES);
+    program_set_object(table, kernel_object, kernel);
     return DRIVER_OK;
 }

@@ -1,0 +1,61 @@
+/* See hip_handle.h. Living handles stand in a table in the order of their numbers, which is the
+ * order of creation. */
+#include "hip_handle.h"
+
+#include "hip_internal.h"
+
+#define FIRST_HANDLE 0x4e00000000000000u
+
+enum { HANDLE_STEP = 16 };
+
+static struct {
+    struct entry {
+        uint64_t handle;
+        enum hip_handle_kind kind;
+        void *object;
+    } * list;
+    size_t count, room;
+    uint64_t given; /* so far */
+} table;
+
+/* The entry of the handle, or NULL. */
+static struct entry *find(const void *handle)
+{
+    uint64_t wanted = (uintptr_t)handle;
+    size_t low = 0, high = table.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table.list[middle].handle < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < table.count && table.list[low].handle == wanted ? &table.list[low] : NULL;
+}
+
+void *hip_handle_make(enum hip_handle_kind kind, void *object)
+{
+    if (table.count == table.room) {
+        table.room = table.room ? 2 * table.room : 64;
+        table.list = hip_grow(table.list, table.room * sizeof *table.list);
+    }
+    uint64_t handle = FIRST_HANDLE + ++table.given * HANDLE_STEP;
+    table.list[table.count++] = (struct entry){handle, kind, object};
+    return (void *)(uintptr_t)handle;
+}
+
+void *hip_handle_find(enum hip_handle_kind kind, const void *handle)
+{
+    const struct entry *entry = find(handle);
+    return entry && entry->kind == kind ? entry->object : NULL;
+}
+
+void hip_handle_destroy(const void *handle)
+{
+    struct entry *entry = find(handle);
+    if (entry) {
+        size_t at = (size_t)(entry - table.list);
+        memmove(entry, entry + 1, (--table.count - at) * sizeof *entry);
+    }
+}

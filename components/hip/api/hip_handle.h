@@ -1,0 +1,26 @@
+/* Handles: what a program holds of a stream, an event, a module or a kernel.
+ *
+ * A handle is a number, not the address of what it stands for. No number is given out twice in a
+ * run. So a handle that was destroyed is refused for ever, whatever has been made since, and
+ * handles do not depend on the heap, which other threads of the simulation use, too. All handles
+ * lie where x86-64 has no addresses, so they are never mistaken for memory. All functions are
+ * called with `hip.lock` held. */
+#ifndef HEDDLE_HIP_HANDLE_H
+#define HEDDLE_HIP_HANDLE_H
+
+enum hip_handle_kind {
+    HIP_HANDLE_STREAM,
+    HIP_HANDLE_EVENT,
+    HIP_HANDLE_MODULE,
+    HIP_HANDLE_FUNCTION
+};
+
+/* A new handle of `object`. */
+void *hip_handle_make(enum hip_handle_kind kind, void *object);
+/* What the handle stands for; NULL: it was never given out, is of another kind, or was destroyed.
+ */
+void *hip_handle_find(enum hip_handle_kind kind, const void *handle);
+/* From now on the handle is refused. */
+void hip_handle_destroy(const void *handle);
+
+#endif
