@@ -235,6 +235,9 @@ static const struct option_spec {
      "stats: bytes of a line (default 128)"},
     {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN) | TRIAL_COMMANDS,
      "stats, --play sass: neither read nor write the binary copies"},
+    {"--allow-incomplete", NULL, KIND_FLAG, FIELD(allow_incomplete), ON(RUN) | TRIAL_COMMANDS,
+     "--play sass: play what is there of a list or of traces that lack something; what is missing "
+     "is a warning, and stands in the statistics"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };

@@ -50,7 +50,7 @@ struct options {
     const char *checkpoint, *checkpoint_at, *restore;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
     bool full, corrections, json, svg, check, csv, generic, tick_all, stats_no_host, verbose;
-    bool markdown, man, no_cache;
+    bool markdown, man, no_cache, allow_incomplete;
     const char *html_folder;
 };
 

@@ -154,10 +154,12 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
     struct player_kernel *k = &p->kernel[slot];
     struct trace_file *file = &trace_files.file[slot];
     struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
-    if (trace)
+    if (trace) {
         sass_trace_report_unknown(trace);
+        p->io.stats.gaps += sass_gaps_total(&trace->gaps);
+    }
     if (file->has_record) {
-        sample_describe(k, file->record);
+        sample_describe(k, trace, file->record);
         kernel_end(&p->io.base, file->record);
     }
     trace_file_close(file);
@@ -371,8 +373,12 @@ static bool has_list(struct trace_player *p)
                     instance_text(all[first_player(p)].path));
         return false;
     }
-    if (trace_files.has_list || (path && trace_files_list(path)))
+    if (trace_files.has_list)
         return true;
+    if (path && trace_files_list(path)) {
+        p->io.stats.left_out = trace_files.list.left_out;
+        return true;
+    }
     if (!path)
         snprintf(trace_files.error, sizeof trace_files.error,
                  "this platform plays traces: name a list of them with --play sass=LIST");

@@ -178,7 +178,8 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k);
 static bool sample_in_turn(void);
 static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol);
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
-static void sample_describe(const struct player_kernel *k, uint32_t record);
+static void sample_describe(const struct player_kernel *k, const struct sass_trace *trace,
+                            uint32_t record);
 static bool sample_has_chosen(const struct trace_player *p);
 
 #endif

@@ -92,15 +92,28 @@ static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k)
     return PLAYER_ASKED;
 }
 
-/* What the record of a kernel says besides. */
-static void sample_describe(const struct player_kernel *k, uint32_t record)
+/* What the trace lacks of a whole one. Returns how many there are. */
+static unsigned sample_gaps(const struct sass_trace *trace, struct kernel_detail *details)
 {
-    struct kernel_detail details[3 + PROFILE_DETAILS] = {
+    unsigned count = 0;
+    for (unsigned i = 0; trace && i < SASS_GAP_KINDS; i++)
+        if (trace->gaps.count[i])
+            details[count++] = (struct kernel_detail){"incomplete", sass_gap_name((enum sass_gap)i),
+                                                      NULL, trace->gaps.count[i]};
+    return count;
+}
+
+/* What the record of a kernel says besides. */
+static void sample_describe(const struct player_kernel *k, const struct sass_trace *trace,
+                            uint32_t record)
+{
+    struct kernel_detail details[3 + PROFILE_DETAILS + SASS_GAP_KINDS] = {
         {NULL, "thread_instructions", NULL, k->thread_instructions},
         {"occupancy", "blocks_per_sm", NULL, k->per_sm},
         {"occupancy", "warps_per_block", NULL, k->block.threads / 32},
     };
     unsigned count = 3 + profile_details(details + 3);
+    count += sample_gaps(trace, details + count);
     if (platform_sampling()->kernels || platform_profile())
         kernel_set_launch(record, k->launch,
                           sampling_way_name(platform_mode() == PLATFORM_FUNCTIONAL
