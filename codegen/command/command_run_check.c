@@ -98,9 +98,6 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (sampling.automatic && !o->stats)
         fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
                         "statistics; give '--stats FILE', too, or use heddle sample\n");
-    else if (sampling.automatic && o->play_sass)
-        fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
-                        "sample chooses\n");
     else if (sampling.automatic && o->play_instructions)
         fprintf(stderr, "heddle run: '--kernels auto' executes all launches of a program; of a "
                         "trace, choose launches by number or name\n");

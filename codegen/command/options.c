@@ -177,8 +177,6 @@ static const struct option_spec {
     {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
      "what caches and TLBs hold of the launches before: written with --profile memory, read with "
      "--kernels and --warmup none, for what cold misses cost"},
-    {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
-     "with --play sass: kernels to simulate of each group (default 3)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
      "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),

@@ -48,7 +48,7 @@ struct options {
     const char *record_perfetto, *record_api, *record_instructions;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
-    uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
+    uint64_t max_cycles, stall_limit, threads, jobs, memory, line;
     bool full, corrections, json, svg, check, csv, generic, tick_all, stats_no_host, verbose;
     bool markdown, man, no_cache, allow_incomplete;
     const char *html_folder;

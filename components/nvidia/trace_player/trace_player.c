@@ -33,6 +33,7 @@ static void trace_player_init(struct trace_player *p)
         trace_files_close();
         touch_close();
         profile_close();
+        vector_close();
     }
     platform_sass_trace(); /* we are the one who plays it */
     p->whole = (struct sm_room){(uint32_t)params->threads, (uint32_t)params->blocks,
@@ -78,7 +79,7 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
 static const struct sass_trace *kernel_open(struct trace_player *p, struct player_kernel *k,
                                             uint32_t slot)
 {
-    bool some = platform_sampling()->kernels != NULL;
+    bool some = platform_sampling()->kernels && !platform_sampling()->automatic;
     const struct sass_trace *trace = trace_file_open(slot, k->command, some);
     if (!trace)
         return NULL;
@@ -157,6 +158,7 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
     if (trace) {
         sass_trace_report_unknown(trace);
         p->io.stats.gaps += sass_gaps_total(&trace->gaps);
+        sample_over(p, k);
     }
     if (file->has_record) {
         sample_describe(k, trace, file->record);
