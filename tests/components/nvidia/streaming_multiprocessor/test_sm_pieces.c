@@ -114,7 +114,7 @@ static unsigned count_cycles(const uint64_t *lane, const bool *active, unsigned 
             for (unsigned a = first * words; a < (first + part) * words; a++) {
                 uint64_t word = lane[a / words] / 4 + a % words;
                 bool counts = active[a / words] && word % 32 == bank;
-                for (unsigned b = first * words; counts && b < a; b++)
+                for (unsigned b = 0; counts && b < a; b++) /* in any part before, too */
                     counts = !active[b / words] || lane[b / words] / 4 + b % words != word;
                 different += counts;
             }
