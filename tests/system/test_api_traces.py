@@ -36,7 +36,7 @@ def test_mistake_in_a_trace_is_named(heddle, text, status, says):
 
 @pytest.mark.parametrize("arguments, says", [
     ("dptr-0/8/dptr-1/8/dptr-2/8/16/4/7/4/", "argument 5 reaches byte 31 .* has 4 arguments of 28"),
-    ("dptr-0/8/dptr-1/8/dptr-2/8/", "argument 4 of kernel '_Z6vecAddPiS_S_i' has 4 bytes .*gives 0"),
+    ("dptr-0/8/dptr-1/8/dptr-2/8/", "argument 4 of kernel '_Z6vecAdd.*' has 4 bytes .*gives 0"),
     ("dptr-0/8/16/4/dptr-2/8/16/4/", "argument 2 of .* has 8 bytes .* gives 4 of them"),
     ("dptr-0/8/dptr-1/8/dptr-2/8/16/8/", "argument 4 reaches byte 31")],
     ids=["more", "fewer", "smaller", "larger"])

@@ -146,6 +146,22 @@ Test(sm_pieces, bank_conflicts_are_counted_word_by_word)
     }
 }
 
+Test(sm_pieces, word_that_all_lanes_want_is_fetched_once)
+{
+    uint64_t lane[32];
+    unsigned parts;
+    for (unsigned width = 4; width <= 16; width *= 2) {
+        for (unsigned i = 0; i < 32; i++)
+            lane[i] = 0x400;
+        cr_expect_eq(shared_cycles(lane, UINT32_MAX, width, 32, &parts), 1);
+        cr_expect_eq(parts, 1);
+        for (unsigned i = 0; i < 32; i++)
+            lane[i] = (uint64_t)width * i;
+        cr_expect_eq(shared_cycles(lane, UINT32_MAX, width, 32, &parts), width / 4);
+        cr_expect_eq(parts, width / 4);
+    }
+}
+
 Test(sm_pieces, shared_memory_is_carved_in_the_sizes_of_the_card)
 {
     static const uint32_t cases[][3] = {{0, 102400, 0},        {1, 102400, 8192},
