@@ -9,6 +9,8 @@
 #include "components/traces/instruction_trace/reader/sass_text.h"
 
 #define FIELDS_MOST 5
+/* Wrong lines that are named: what has more is no list. */
+#define MOST_WRONG  8
 
 enum field { NONE, ADDRESS, SOURCE, BYTES, QUEUE, GPU, PEER, ON, AWAITED, MANAGED };
 
@@ -185,21 +187,25 @@ static bool take_line(struct sass_list *list, const struct sass_list_reader *rea
     return !is_error;
 }
 
-/* All lines. 1: the file is a trace; 0: at its end; -1: it cannot be read, input->error. *good: no
- * line was wrong. */
+/* All lines, or up to the last wrong one that is named. 1: the file is a trace; 0: at its end; -1:
+ * it cannot be read, input->error. *good: no line was wrong. */
 static int take_lines(struct sass_list *list, const struct sass_list_reader *reader,
                       struct sass_input *input, bool *good)
 {
     char *line;
     size_t size;
+    unsigned wrong = 0;
     int got;
     while ((got = sass_input_line(input, &line, &size)) > 0) {
         while (size > 0 && sass_is_blank(line[size - 1]))
             line[--size] = '\0';
         if (list->count == 0 && line[0] == '-')
             return 1;
-        if (size > 0 && !take_line(list, reader, line, input->line))
-            *good = false;
+        if (size == 0 || take_line(list, reader, line, input->line))
+            continue;
+        *good = false;
+        if (++wrong == MOST_WRONG)
+            return 0;
     }
     return got;
 }
