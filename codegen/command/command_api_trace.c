@@ -12,11 +12,17 @@
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
 
+struct known_kernel {
+    const char *name;
+    struct api_trace_parameter *parameters;
+    uint32_t count;
+};
+
 struct checker {
     struct arena *arena;
     const char *file; /* as messages name it */
     uint32_t mistakes;
-    VECTOR(const char *) kernels;
+    VECTOR(struct known_kernel) kernels;
     VECTOR(const char *) variables;
 };
 
@@ -35,6 +41,17 @@ static const char *keep(struct checker *checker, const char *text)
     return arena_strdup(checker->arena, text);
 }
 
+static void add_kernel(struct checker *checker, const struct code_object_kernel *kernel)
+{
+    struct known_kernel known = {.name = keep(checker, kernel->name),
+                                 .count = kernel->explicit_argument_count};
+    known.parameters = arena_alloc(checker->arena, (known.count + 1) * sizeof *known.parameters);
+    for (uint32_t i = 0; i < known.count; i++)
+        known.parameters[i] =
+            (struct api_trace_parameter){kernel->arguments[i].offset, kernel->arguments[i].size};
+    vector_push(checker->arena, &checker->kernels, known);
+}
+
 static void add_code_object(struct checker *checker, const uint8_t *bytes, size_t size,
                             uint32_t line, const char *name)
 {
@@ -42,7 +59,7 @@ static void add_code_object(struct checker *checker, const uint8_t *bytes, size_
     if (!code_object_read(&object, bytes, size))
         say(checker, line, arena_printf(checker->arena, "'%s': %s", name, object.error));
     for (size_t i = 0; i < object.kernel_count; i++)
-        vector_push(checker->arena, &checker->kernels, keep(checker, object.kernels[i].name));
+        add_kernel(checker, &object.kernels[i]);
     for (size_t i = 0; i < object.symbol_count; i++)
         if (object.symbols[i].is_variable)
             vector_push(checker->arena, &checker->variables, keep(checker, object.symbols[i].name));
@@ -103,13 +120,26 @@ static void add_module(struct checker *checker, const char *path, uint32_t line,
             arena_printf(checker->arena, "'%s' is neither a code object nor a bundle", name));
 }
 
+static const struct known_kernel *find_kernel(const struct checker *checker, const char *name)
+{
+    for (uint32_t i = 0; i < checker->kernels.count; i++)
+        if (strcmp(checker->kernels.items[i].name, name) == 0)
+            return &checker->kernels.items[i];
+    return NULL;
+}
+
 static bool has_kernel(void *context, const char *name)
 {
-    const struct checker *checker = context;
-    for (uint32_t i = 0; i < checker->kernels.count; i++)
-        if (strcmp(checker->kernels.items[i], name) == 0)
-            return true;
-    return false;
+    return find_kernel(context, name) != NULL;
+}
+
+/* Of a kernel that is there; the first of several with this name. */
+static const struct api_trace_parameter *parameters_of(void *context, const char *name,
+                                                       uint32_t *count)
+{
+    const struct known_kernel *kernel = find_kernel(context, name);
+    *count = kernel->count;
+    return kernel->parameters;
 }
 
 static bool has_variable(void *context, const char *name)
@@ -143,7 +173,7 @@ static void check_names(struct checker *checker, const struct api_trace *trace,
         add_module(checker, inside(checker->arena, trace->folder, call->file), call->line,
                    call->file);
     }
-    struct api_trace_names names = {has_kernel, has_variable, checker};
+    struct api_trace_names names = {has_kernel, has_variable, checker, parameters_of};
     if (files > 0 && checker->mistakes == before)
         api_trace_check_names(trace, &names, sink);
 }

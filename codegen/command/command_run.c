@@ -107,8 +107,10 @@ int command_run(struct command *c)
             return status;
     }
     struct run_recording recording;
-    if (c->options->play_api && !run_plays_itself(c, &built)) {
-        status = run_trace_player(c, &program, &arguments);
+    if (c->options->play_api) {
+        status = run_plays_itself(c, &built)
+                     ? (command_api_trace_check(c, c->options->play_api) ? EXIT_CLEAN : EXIT_ERRORS)
+                     : run_trace_player(c, &program, &arguments);
         if (status != EXIT_CLEAN)
             return status;
     }

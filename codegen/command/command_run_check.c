@@ -97,9 +97,6 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (sampling.automatic && !o->stats)
         fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
                         "statistics; give '--stats FILE', too, or use heddle sample\n");
-    else if (sampling.automatic && o->play_sass)
-        fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
-                        "sample chooses\n");
     else if (sampling.automatic && o->play_instructions)
         fprintf(stderr, "heddle run: '--kernels auto' executes all launches of a program; of a "
                         "trace, choose launches by number or name\n");
@@ -237,6 +234,10 @@ static bool parse_watch(const struct options *o, struct platform_lines *watch)
 /* A trace takes the place of a program. */
 static bool parse_sass_trace(const struct options *o)
 {
+    if (o->allow_incomplete && !o->play_sass) {
+        fprintf(stderr, "heddle run: '--allow-incomplete' is for '--play sass'; give that, too\n");
+        return false;
+    }
     if (!o->play_sass || (!o->program && access(o->play_sass, R_OK) == 0))
         return true;
     if (o->program)
@@ -295,6 +296,7 @@ int run_options(struct command *c, struct heddle_options *options)
         .module_count = (uint32_t)o->module.count,
         .sass_trace_path = run_absolute(c, o->play_sass),
         .sass_no_cache = o->no_cache,
+        .allow_incomplete = o->allow_incomplete,
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;

@@ -1,7 +1,7 @@
 /* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
  * run. The run itself chooses and estimates (--kernels auto;
  * components/sampling/stratified_sampler.h says how); here it is printed, and with --full compared.
- * Lists of traces: sample_list.c. */
+ * Lists of traces for which that does not pay (sample_list.c) are simulated as they are. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -86,6 +86,27 @@ static void add_option(const char **options, size_t *count, const char *name, co
     options[(*count)++] = value;
 }
 
+/* Everything is simulated, as `heddle run` does. */
+static int simulate_all(struct command *c, const char *why)
+{
+    static const char *const options[] = {"--kernel-stats", "none", NULL};
+    struct command_output output;
+    double cycles = 0;
+    size_t i;
+    json_t *record, *run = trial_run(c, options), *kernels = json_object_get(run, "kernels");
+    if (!run || !command_output_open(&output)) {
+        json_decref(run);
+        return EXIT_ERRORS;
+    }
+    json_array_foreach(kernels, i, record) cycles += (double)statistics_number(record, "cycles");
+    fprintf(output.file,
+            "all %zu launches were simulated, nothing is predicted: %s\n%.0f cycles, %.3f CPU "
+            "seconds\n",
+            json_array_size(kernels), why, cycles, statistics_cpu_seconds(run));
+    json_decref(run);
+    return command_output_close(&output, c->options->output, true);
+}
+
 int command_sample(struct command *c)
 {
     struct command_output output;
@@ -94,23 +115,21 @@ int command_sample(struct command *c)
     const struct options *o = c->options;
     const char *options[9] = {"--kernels", "auto", "--kernel-stats", "none"};
     size_t count = 4;
+    bool good = true;
     add_option(options, &count, "--warmup", o->warmup);
     add_option(options, &count, "--interval", o->interval);
     if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    if (!sampling_parse(o->play_sass ? "1" : "auto", o->warmup, &sampling, mistake, sizeof mistake)
+    if (!sampling_parse("auto", o->warmup, &sampling, mistake, sizeof mistake)
         || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
         return EXIT_USAGE;
     }
-    if (o->play_sass)
-        return sample_list(c);
-    if (o->per_group) {
-        fprintf(stderr,
-                "heddle sample: '--per-group' is for lists of traces; how many launches of a "
-                "program are simulated follows from how they differ\n");
-        return EXIT_USAGE;
-    }
+    const char *why = o->play_sass ? sample_list_why_not(c, &good) : NULL;
+    if (!good)
+        return EXIT_ERRORS;
+    if (why)
+        return simulate_all(c, why);
     json_t *run = trial_run(c, options);
     json_t *sample = json_object_get(run, "sample");
     if (run && !sample)
@@ -121,7 +140,7 @@ int command_sample(struct command *c)
     }
     print_groups(output.file, run, sample);
     print_total(output.file, run, sample);
-    bool good = !o->full || compare(output.file, c, run, sample);
+    good = !o->full || compare(output.file, c, run, sample);
     json_decref(run);
     return command_output_close(&output, o->output, good);
 }

@@ -49,9 +49,10 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct tool *tool, const 
 }
 
 static bool open_trace(struct tool *tool, struct sass_trace *trace, const char *path,
-                       bool use_cache)
+                       bool use_cache, enum sass_demand demand)
 {
-    struct sass_trace_options options = {.report = report, .context = tool, .use_cache = use_cache};
+    struct sass_trace_options options = {
+        .report = report, .context = tool, .use_cache = use_cache, .demand = demand};
     return sass_trace_open(trace, path, &options);
 }
 
@@ -113,7 +114,7 @@ static bool group_one(struct tool *tool, const char *path, const char *to)
     struct sass_group_result result;
     size_t memory =
         tool->c->options->memory ? (size_t)tool->c->options->memory << 20 : SASS_GROUP_MEMORY;
-    bool ok = open_trace(tool, &trace, path, false);
+    bool ok = open_trace(tool, &trace, path, false, SASS_GAPS_COUNTED);
     if (ok && !trace.is_raw && trace.has_line)
         ok = fail(tool, "'%s' is grouped by thread block already", path);
     if (ok && is_same_file(path, to))
@@ -134,7 +135,7 @@ static bool filter_one(struct tool *tool, const char *path, const char *to)
 {
     struct sass_trace trace;
     struct sass_filter_result result;
-    bool ok = open_trace(tool, &trace, path, false);
+    bool ok = open_trace(tool, &trace, path, false, SASS_GAPS_COUNTED);
     if (ok && is_same_file(path, to))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
     if (ok && sass_filter(&trace, to, &result)) {
@@ -155,7 +156,8 @@ static void rewrite(struct tool *tool, const char *path, const char *list_name,
     struct sass_list list;
     struct sass_output output = {.slot = -1};
     const char *list_path = place(tool, path, list_name);
-    bool ok = sass_list_read(&list, path, report, tool), is_list = ok && list.commands[0].line;
+    bool ok = sass_list_read(&list, &(struct sass_list_reader){path, report, tool, true}),
+         is_list = ok && list.commands[0].line;
     if (is_list && is_same_file(path, list_path))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
     if (ok && is_list && !sass_output_open(&output, list_path))
@@ -197,14 +199,10 @@ static void filter(struct tool *tool, const char *path)
 static bool check_one(struct tool *tool, const char *path)
 {
     struct sass_trace trace;
-    bool ok = open_trace(tool, &trace, path, false);
+    bool ok = open_trace(tool, &trace, path, false, SASS_GAPS_WARNED);
     if (ok)
         while (sass_trace_next(&trace) != SASS_END)
             ;
-    uint64_t grid = (uint64_t)trace.header.grid[0] * trace.header.grid[1] * trace.header.grid[2];
-    if (ok && !trace.is_raw && trace.blocks != grid)
-        sass_trace_warn(&trace, 0, "%" PRIu64 " thread blocks of the grid's %" PRIu64, trace.blocks,
-                        grid);
     sass_trace_report_unknown(&trace);
     printf("%s: %s, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " instructions, %zu static",
            path, trace.is_raw ? "raw" : "grouped", trace.errors, trace.warnings, trace.steps,
@@ -219,7 +217,7 @@ static bool check_one(struct tool *tool, const char *path)
 static bool stats_one(struct tool *tool, const char *path)
 {
     struct sass_trace trace;
-    bool ok = open_trace(tool, &trace, path, !tool->c->options->no_cache)
+    bool ok = open_trace(tool, &trace, path, !tool->c->options->no_cache, SASS_GAPS_COUNTED)
               && sass_stats_add(&tool->stats, &trace);
     if (ok)
         sass_trace_report_unknown(&trace);
@@ -230,7 +228,7 @@ static bool stats_one(struct tool *tool, const char *path)
 static void each(struct tool *tool, const char *path, bool (*one)(struct tool *, const char *))
 {
     struct sass_list list;
-    bool ok = sass_list_read(&list, path, report, tool);
+    bool ok = sass_list_read(&list, &(struct sass_list_reader){path, report, tool, true});
     for (size_t i = 0; ok && i < list.count; i++)
         if (list.commands[i].name)
             ok = one(tool, list.commands[i].path);

@@ -190,8 +190,6 @@ static const struct option_spec {
     {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
      "what caches and TLBs hold of the launches before: written with --profile memory, read with "
      "--kernels and --warmup none, for what cold misses cost"},
-    {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
-     "with --play sass: kernels to simulate of each group (default 3)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
      "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
@@ -258,6 +256,9 @@ static const struct option_spec {
      "stats: bytes of a line (default 128)"},
     {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN) | TRIAL_COMMANDS,
      "stats, --play sass: neither read nor write the binary copies"},
+    {"--allow-incomplete", NULL, KIND_FLAG, FIELD(allow_incomplete), ON(RUN) | TRIAL_COMMANDS,
+     "--play sass: play what is there of a list or of traces that lack something; what is missing "
+     "is a warning, and stands in the statistics"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };

@@ -1,11 +1,11 @@
-/* `heddle sample` of a list of SASS traces (--play sass). */
+/* Does it pay to sample a list of SASS traces (--play sass)? */
 #ifndef HEDDLE_CODEGEN_SAMPLE_LIST_H
 #define HEDDLE_CODEGEN_SAMPLE_LIST_H
 
 #include "codegen/command/command.h"
 
-/* Groups and total to --output or standard output, --warmup is known to be well-formed. Returns an
- * exit status. */
-int sample_list(struct command *c);
+/* NULL: yes. Else why everything is to be simulated, in words. *good becomes false after a message
+ * about the list. */
+const char *sample_list_why_not(struct command *c, bool *good);
 
 #endif

@@ -55,6 +55,8 @@ static const char **make_words(struct command *c, const char *const *options, co
         add_option(&w, "--play", arena_printf(c->arena, "sass=%s", o->play_sass));
     if (o->no_cache)
         add(&w, "--no-cache");
+    if (o->allow_incomplete)
+        add(&w, "--allow-incomplete");
     if (o->program)
         add(&w, "--");
     for (char **argument = o->program; argument && *argument; argument++)

@@ -16,12 +16,17 @@ struct online_sampling_code {
 /* At the start of a run: its `depth` and `aim` count. */
 void online_sampling_open(const struct sampling *sampling);
 
-/* How launch `number` is executed. */
+/* How launch `number` is executed. `code` NULL: no code is executed, and online_sampling_read()
+ * says what a launch that is simulated did; `all`: it is simulated. */
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
-                                         uint64_t flushes, const struct online_sampling_code *code);
+                                         uint64_t flushes, const struct online_sampling_code *code,
+                                         bool all);
 /* The launch was executed without timing. One that was simulated is found in the kernels' records.
  */
 void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR]);
+
+/* The launch was simulated, out of a trace. */
+void online_sampling_read(const uint64_t vector[SAMPLER_VECTOR]);
 
 /* Of the statistics: what was chosen, and the estimate. Nothing unless launches were chosen for. */
 void online_sampling_write(struct json *j);

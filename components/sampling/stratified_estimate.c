@@ -29,8 +29,9 @@ struct knot {
  */
 struct walk {
     const struct sampler *s;
-    double cycles;           /* so far */
-    double simulated;        /* of these */
+    double cycles;    /* so far */
+    double simulated; /* of these */
+    double simulated_squares;
     double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
     double open, open_far;
     uint32_t knots;             /* that count for others */
@@ -111,6 +112,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
         }
         w.cycles += (double)l->cycles;
         w.simulated += (double)l->cycles;
+        w.simulated_squares += (double)l->cycles * (double)l->cycles;
         if (at > 0 || first_counts)
             add_knot(&w, (struct knot){.rate = (double)l->cycles / instructions,
                                        .at = at,
@@ -199,13 +201,17 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
     struct sampler_estimate e = {
         .cycles = w.cycles, .allowance = ALLOWANCE * (w.cycles - w.simulated), .freedom = INFINITY};
     double spread = common * w.last.rate * w.last.rate;
-    if (w.squares <= 0)
-        return e; /* all were simulated */
+    double unsteady = s->unsteady * s->unsteady * w.simulated_squares;
+    if (w.squares <= 0) { /* all were simulated */
+        e.variance = unsteady;
+        e.half = sampler_student(e.freedom) * sqrt(e.variance);
+        return e;
+    }
     if (w.knots > 1) {
         e.freedom = w.knots - 1;
         spread = w.differences / 2 / e.freedom;
     }
-    e.variance = spread * (w.weights + w.squares);
+    e.variance = spread * (w.weights + w.squares) + unsteady;
     e.half = sampler_student(e.freedom) * sqrt(e.variance);
     e.trend = w.trend;
     if (w.pairs)

@@ -233,7 +233,7 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
     s->predicted = predict(s, s->history, &s->shape);
     if (s->predicted == SAMPLER_NONE)
         s->predicted = similar(s, &s->shape);
-    s->way = s->launches < s->capacity ? choose(s) : SAMPLING_SKIPPED;
+    s->way = s->launches == s->capacity ? SAMPLING_SKIPPED : s->all ? SAMPLING_DETAILED : choose(s);
     s->alert -= s->alert > 0;
     if (s->way == SAMPLING_DETAILED)
         s->alert = s->alert_length = 0;

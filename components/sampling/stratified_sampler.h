@@ -102,10 +102,13 @@ struct sampler {
     struct sampler_launch *launch; /* `capacity` of them, the caller's */
     uint32_t capacity, launches;
     uint32_t group_count, kernel_count;
-    uint64_t depth;    /* SAMPLING_ALL: every launch touches */
-    double aim;        /* half of the interval that is enough, as a share of all cycles */
-    uint64_t warm;     /* launches since the last one that left no trace; SAMPLING_ALL: none did */
-    uint32_t detailed; /* launches simulated in succession; SAMPLER_NONE: all */
+    uint64_t depth; /* SAMPLING_ALL: every launch touches */
+    double
+        unsteady;  /* by which a launch that is simulated takes another time than in a run of all */
+    bool all;      /* the next launch is simulated in any case */
+    double aim;    /* half of the interval that is enough, as a share of all cycles */
+    uint64_t warm; /* launches since the last one that left no trace; SAMPLING_ALL: none did */
+    uint32_t detailed;     /* launches simulated in succession; SAMPLER_NONE: all */
     uint32_t alert_length; /* of the last alert, if nothing came of it */
     uint32_t alert;        /* launches that touch, whatever is foreseen */
     uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */

@@ -74,6 +74,7 @@ struct heddle_options {
     uint32_t module_count;
     const char *sass_trace_path; /* NULL: none; for platforms with a trace_player */
     bool sass_no_cache;
+    bool allow_incomplete;    /* traces of instructions that lack something are played */
     const char *record_trace; /* NULL: none; an empty folder */
 };
 

@@ -28,6 +28,7 @@ static const char *const *modules;
 static uint32_t module_count;
 static const char *sass_trace;
 static bool sass_no_cache;
+static bool allow_incomplete;
 static const char *record_trace;
 static bool record_asked;
 
@@ -64,6 +65,11 @@ const char *platform_sass_trace(void)
 bool platform_sass_no_cache(void)
 {
     return sass_no_cache;
+}
+
+bool platform_allows_incomplete(void)
+{
+    return allow_incomplete;
 }
 
 const char *platform_record_trace(void)
@@ -125,6 +131,7 @@ static bool start(const struct heddle_options *options)
     module_count = options->module_count;
     sass_trace = options->sass_trace_path;
     sass_no_cache = options->sass_no_cache;
+    allow_incomplete = options->allow_incomplete;
     record_trace = options->record_trace;
     record_asked = false;
     if (!extensions_start(options))

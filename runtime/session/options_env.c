@@ -41,6 +41,7 @@ static const struct key {
     {"warmup", KIND_STRING, offsetof(struct heddle_options, warmup)},
     {"interval", KIND_STRING, offsetof(struct heddle_options, interval)},
     {"no_cache", KIND_BOOL, offsetof(struct heddle_options, sass_no_cache)},
+    {"allow_incomplete", KIND_BOOL, offsetof(struct heddle_options, allow_incomplete)},
     {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
     {"residency", KIND_STRING, offsetof(struct heddle_options, residency)},
     {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},

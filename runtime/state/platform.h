@@ -82,6 +82,8 @@ const char *platform_module(uint32_t number);
  * traces are to be left alone. */
 const char *platform_sass_trace(void);
 bool platform_sass_no_cache(void);
+/* Traces that lack something are to be played, with a warning (--allow-incomplete). */
+bool platform_allows_incomplete(void);
 
 /* The folder that takes what the program executes (--record instructions), NULL: none. Whoever asks
  * is the driver; a platform in which nobody asks is refused. */

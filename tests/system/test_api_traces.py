@@ -34,15 +34,32 @@ def test_mistake_in_a_trace_is_named(heddle, text, status, says):
     heddle(f"api-trace {text}", *says, status=status)
 
 
+@pytest.mark.parametrize("arguments, says", [
+    ("dptr-0/8/dptr-1/8/dptr-2/8/16/4/7/4/", "argument 5 reaches byte 31 .* has 4 arguments of 28"),
+    ("dptr-0/8/dptr-1/8/dptr-2/8/", "argument 4 of kernel '_Z6vecAdd.*' has 4 bytes .*gives 0"),
+    ("dptr-0/8/16/4/dptr-2/8/16/4/", "argument 2 of .* has 8 bytes .* gives 4 of them"),
+    ("dptr-0/8/dptr-1/8/dptr-2/8/16/8/", "argument 4 reaches byte 31")],
+    ids=["more", "fewer", "smaller", "larger"])
+@pytest.mark.parametrize("how", ["api-trace check", f"run {TINY} --play"])
+def test_launch_has_the_arguments_of_the_kernel(heddle, tmp_path, how, arguments, says):
+    shutil.copytree(Path(API_TRACES, "vecadd"), tmp_path / "trace")
+    path = tmp_path / "trace" / "cuda_calls.trace"
+    calls = path.read_text()
+    lines = [line.split("args: ")[0] + f"args: {arguments}" if "args: " in line else line
+             for line in calls.splitlines()]
+    path.write_text("\n".join(lines) + "\n")
+    play = "api=" if "--play" in how else ""
+    heddle(f"{how} {play}{tmp_path}/trace {MODULE}", f"trace:6: error: {says}", status=1)
+
+
 def test_code_object_of_a_trace_is_checked(heddle, tmp_path):
     for file in Path(API_TRACES, "vecadd").glob("*.data"):
         shutil.copy(file, tmp_path)
-    kernels = (PROGRAMS / "module_kernels.hsaco").read_bytes()
+    kernels = (PROGRAMS / "vecadd_kernels.hsaco").read_bytes()
     (tmp_path / "kernels.hsaco").write_bytes(kernels)
     calls = Path(API_TRACES, "vecadd/cuda_calls.trace").read_text()
     (tmp_path / "cuda_calls.trace").write_text(
-        "heddle api-trace 1\nHIP code object: file: kernels.hsaco\n"
-        + calls.replace("_Z6vecAddPiS_S_i", "scale"))
+        "heddle api-trace 1\nHIP code object: file: kernels.hsaco\n" + calls)
     heddle(f"api-trace check {tmp_path}", "11 calls, no errors")
     (tmp_path / "kernels.hsaco").write_bytes(kernels[:500])
     heddle(f"api-trace check {tmp_path}", "cuda_calls.trace:2: error: 'kernels.hsaco': ", status=1)

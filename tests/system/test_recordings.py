@@ -253,6 +253,11 @@ def without_second_wavefront(lines):
     return text.splitlines()
 
 
+def repeated_last_block(lines):
+    begin = max(i for i, line in enumerate(lines) if line == "#BEGIN_TB")
+    return lines + lines[begin:]
+
+
 # Changes of the lines of a kernel, and what is said of each; END is the line of the first s_endpgm.
 KERNEL_MISTAKES = {
     "missing-step": (lambda lines: without_line(first_end(lines) - 1)(lines),
@@ -264,7 +269,9 @@ KERNEL_MISTAKES = {
     "pc": (wrong_pc, "kernel-1.traceg:END: .*PC fff0 .*'-code' has nothing"),
     "address": (first_load_elsewhere, "kernel 'vectoradd.*load of 4 bytes at 0x7000"),
     "wavefront": (without_second_wavefront,
-                  "has 1 warps, but is launched with [0-9]+ wavefronts|has no warp 1"),
+                  "kernel-1.traceg:[0-9]+: thread block 0,0,0 has .* warps: warp 1 is missing"),
+    "repeated": (repeated_last_block,
+                 "kernel-1.traceg:[0-9]+: thread block [0-9]+,0,0 stands in the trace twice"),
     "descriptor": (lambda lines: [x for x in lines if not x.startswith("-descriptor")],
                    "kernelslist.g:[0-9]+: error: .*the header has no '-descriptor"),
     "other-isa": (lambda lines: [x.replace("gfx803", "gfx906") if x.startswith("-isa") else x
@@ -287,7 +294,7 @@ def test_mistake_in_a_recorded_kernel_is_named_with_its_place(run, tmp_path, mis
 
 
 @pytest.mark.parametrize("pattern, instead, status, says", [
-    ("^Free", "Freed", 1, "kernelslist.g:[0-9]+: error: .*left out: 'Freed"),
+    ("^Free", "Freed", 1, "kernelslist.g:[0-9]+: error: .*trace: 'Freed"),
     ("^kernel-1", "kernel-2", 1, "kernelslist.g:[0-9]+: error: .*kernel-2.traceg: cannot be read"),
     ("(^Mem.*),1$", r"\1,7", 1, "kernelslist.g:[0-9]+: error: there is no queue 7"),
     ("^Malloc,0x00002000000", "Malloc,0x00002000001", FAILS,

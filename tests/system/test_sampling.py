@@ -108,7 +108,7 @@ MISTAKES = [
      "functional or functional:N"),
     (f"{SAMPLE} --interval 0 -- dct8x8", 2, "how far off the sum may be"),
     (f"{RUN} --interval 2 -- dct8x8", 2, "chosen while they run"),
-    (f"{SAMPLE} --interval 2 --play sass=PROGRAM", 2, "chosen while they run"),
+    (f"{SAMPLE} --interval 2 --play sass=PROGRAM", 1, "nor the name of a trace"),
     (f"{EXPERIMENT} --kernels auto -o FOLDER/e -- dct8x8", 2, "chooses while a program runs"),
     (f"{SAMPLE} -- copies", 1, "launches no kernels"),
 ]

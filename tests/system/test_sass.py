@@ -1,6 +1,7 @@
 """SASS traces made here, played on rtx3070. Expected numbers are closed forms of the platform's
 parameters, or what the maker of a trace knows of its lines."""
 import json
+import re
 import sys
 
 import pytest
@@ -235,9 +236,102 @@ def test_mistake_in_a_list_is_named(sass, commands, says):
     run(f"{PLAYER} --play sass={sass.list('list.g', commands)}", says, status=3)
 
 
-def test_line_of_a_list_that_is_not_understood_is_left_out(sass):
-    kernel = sass.trace("kernel-1.traceg", 1, 1, [EXIT])
-    run(f"{PLAYER} --play sass={sass.list('list.g', ['nonsense', kernel])}", "left out")
+# ---- traces that are not whole ----
+
+ALLOW = "--allow-incomplete"
+THREE = ["0000 ffffffff 1 R4 FFMA 3 R4 R5 R6 0", "0010 0000ffff 0 EXIT 0 0",
+         "0020 ffff0000 0 EXIT 0 0"]
+WHOLE = "".join(f"#BEGIN_TB\nthread block = {b},0,0\n"
+                + "".join(f"warp = {w}\ninsts = 3\n" + "\n".join(THREE) + "\n" for w in (0, 1))
+                + "#END_TB\n" for b in (0, 1))
+SECOND = WHOLE[WHOLE.rindex("#BEGIN_TB"):]
+WARP = "warp = 1\ninsts = 3\n" + "\n".join(THREE) + "\n"
+
+
+@pytest.mark.parametrize("old, new, says, statistic", [
+    (SECOND, "", ":28: 1 of the grid's 2 thread blocks are missing, the first is 1,0,0",
+     ("missing_blocks", 1)),
+    (SECOND, 2 * SECOND, ":43: thread block 1,0,0 stands in the trace twice",
+     ("repeated_blocks", 1)),
+    (WARP + "#END", "#END", ":23: thread block 0,0,0 has 1 of its 2 warps: warp 1 is missing",
+     ("missing_warps", 2)),
+    ("insts = 3", "insts = 0", None, None),
+    ("3\n" + "\n".join(THREE), "1\n" + THREE[0],
+     ":20: thread block 0,0,0, warp 0 ends without EXIT", ("warps_without_exit", 4)),
+    ("3\n" + "\n".join(THREE), "2\n" + "\n".join(THREE[:2]),
+     ":21: thread block 0,0,0, warp 0 ends, but lanes ffff0000 have not come to EXIT",
+     ("warps_without_exit", 4)),
+    (THREE[0] + "\n" + THREE[1], THREE[1] + "\n" + THREE[0],
+     ":21: thread block 0,0,0, warp 0: 'FFMA' at PC 0000 is executed by lanes ffff behind",
+     ("instructions_behind_exit", 4)),
+    ("-nregs = 16", "-nregs = 6", ":20: 'FFMA' at PC 0000 has register R6, but 'nregs = 6'",
+     ("registers_beyond", 1)),
+    ("-nregs = 16", "-nregs = 21955", "'nregs = 21955' is more than the 255",
+     ("header_fields", 1)),
+    ("-nregs = 16\n", "", "the header has no '-nregs = ...'", ("header_fields", 1)),
+    ("-grid dim = (2", "-grid dim = (3", "the first is 2,0,0", ("missing_blocks", 1)),
+    ("-block dim = (64", "-block dim = (96", "warp 2 is missing", ("missing_warps", 2))])
+def test_trace_that_is_not_whole_is_refused_and_played_when_allowed(sass, old, new, says,
+                                                                    statistic):
+    name = sass.trace("kernel-1.traceg", 2, 2, THREE)
+    text = (sass / name).read_text()
+    assert WHOLE in text
+    (sass / name).write_text(text.replace(old, new))
+    path = sass.list("list.g", [name])
+    if says is None:  # a wrong count is damage, not a gap
+        run(f"{PLAYER} --play sass={path}", "outside of a warp|more instructions", status=3)
+        run(f"{PLAYER} {ALLOW} --play sass={path}", "more instructions", status=3)
+        return
+    run(f"{PLAYER} --play sass={path}", re.escape(f"{name}{':' * (says[0] != ':')}"),
+        re.escape(says), status=3)
+    done = harness.measure(f"{PLAYER} {ALLOW} --play sass={path}", "warning: ",
+                           re.escape(says.lstrip(":0123456789 ")), folder=sass.path)
+    assert done.stats["kernels"][0]["incomplete"] == dict([statistic])
+    assert done.components["player"]["gaps"] == statistic[1]
+
+
+def test_trace_that_ends_in_a_block_is_played_up_to_there_when_allowed(sass):
+    name = sass.trace("kernel-1.traceg", 2, 2, THREE)
+    text = (sass / name).read_text()
+    (sass / name).write_text(text[:text.rindex("0020")])
+    path = sass.list("list.g", [name])
+    run(f"{PLAYER} --play sass={path}", "kernel-1.traceg:39: the file ends inside", status=3)
+    done = harness.measure(f"{PLAYER} {ALLOW} --play sass={path}", "ends inside",
+                           folder=sass.path)
+    assert done.stats["kernels"][0]["wavefront_instructions"] == 11
+
+
+def test_copy_of_an_incomplete_trace_keeps_no_line_back(sass):
+    """Whoever reads the trace later is told what is missing, with its line."""
+    name = sass.trace("kernel-1.traceg", 2, 2, THREE[:1])
+    path = sass.list("list.g", [name])
+    platform = PLAYER.replace("--no-cache", "")
+    run(f"{platform} {ALLOW} --play sass={path}", "without EXIT")
+    run(f"{platform} --play sass={path}", "kernel-1.traceg:20: .*without EXIT", status=3)
+
+
+@pytest.mark.parametrize("line, says", [
+    ("nonsense", "list.g:1: .*neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace"),
+    ("MemcpyHtoD,0x00007f0100000000", "list.g:1: .*neither"),
+    ("kernel-9.traceg", "list.g:1: .*'kernel-9.traceg' cannot be read: No such file")])
+def test_line_of_a_list_that_cannot_be_played_is_left_out_when_allowed(sass, line, says):
+    path = sass.list("list.g", [line, sass.trace("kernel-1.traceg", 1, 1, [EXIT])])
+    run(f"{PLAYER} --play sass={path}", says, status=3)
+    done = harness.measure(f"{PLAYER} {ALLOW} --play sass={path}", says, "left out",
+                           folder=sass.path)
+    assert done.components["player"]["left_out"] == 1
+    assert len(done.stats["kernels"]) == 1
+
+
+@pytest.mark.parametrize("copy", [f"0x7f0100000000,{10 ** 15}", "0xfffffffffffff000,8192"])
+def test_copy_that_no_card_can_hold_is_refused_at_once(sass, copy):
+    path = sass.list("list.g", [sass.trace("kernel-1.traceg", 1, 1, [EXIT]), f"MemcpyHtoD,{copy}"])
+    for options in "", ALLOW, "--set player.copies=fill":
+        run(f"{PLAYER} {options} --play sass={path}", "list.g:2: more than 1 TiB", status=3)
+
+
+def test_incomplete_is_allowed_of_sass_traces_only():
+    run(f"{PLAYER} {ALLOW}", "'--allow-incomplete' is for '--play sass'", status=2)
 
 
 def test_player_needs_a_list_and_a_platform_a_player(sass, good):

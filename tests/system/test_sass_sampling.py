@@ -246,14 +246,48 @@ def test_experiment_compares_all_ways(sass, six):
     assert "six.g on " in (folder / "index.html").read_text()
 
 
+def sampled(path):
+    """What --kernels auto predicts of all launches, and what they take."""
+    sample = play(path, "--kernels auto --kernel-stats none").stats["sample"]
+    return sample, sum(k["cycles"] for k in kernels(path, "--kernel-stats none").values())
+
+
 def test_sample_is_near(sass):
-    """Kernels of two kinds, one of which grows a little: two groups."""
+    """Kernels of two kinds, one of which loads more: two groups."""
     path = sass.list("some.g", [
         sass.trace(f"kernel-some{i}.traceg", BLOCKS, WARPS, walk(0, 3 if i % 2 else 5),
                    symbol="_Z1aPf") for i in range(40)])
-    said = heddle(f"sample {PLATFORM} --play sass={path} --full",
-                  "40 launches in 2 groups, 6 simulated").stdout
-    assert abs(float(said.split("error")[1].split("%")[0])) <= 2
+    sample, truth = sampled(path)
+    assert sample["count"] == 40 and sample["simulated"] <= 16
+    assert abs(sample["cycles"] - truth) <= min(sample["interval"], truth / 50)
+
+
+def test_sample_knows_that_equal_instructions_on_other_data_take_longer(sass):
+    """Every fifth launch, and the first, read what none has read."""
+    place, names = 0, []
+    for i in range(40):
+        place += i % 5 == 2
+        names.append(sass.trace(f"kernel-cold{i}.traceg", BLOCKS, WARPS, walk(600 * place, 6),
+                                symbol="_Z4coldPf"))
+    sample, truth = sampled(sass.list("cold.g", names))
+    assert sample["simulated"] <= 24
+    assert abs(sample["cycles"] - truth) <= sample["interval"] <= truth / 5
+
+
+def test_list_in_which_every_launch_is_another_one_is_simulated(sass):
+    path = sass.list("other.g", [
+        sass.trace(f"kernel-other{i}.traceg", BLOCKS, WARPS, walk(5000 * i, 1 + i),
+                   symbol="_Z5otherPf") for i in range(12)])
+    sample, truth = sampled(path)
+    assert sample["simulated"] == sample["count"] == 12
+    assert 0 < abs(sample["interval"]) <= truth / 50
+    assert abs(sample["cycles"] - truth) <= sample["interval"]
+
+
+def test_list_too_small_for_a_sample_is_simulated(six):
+    truth = sum(k["cycles"] for k in kernels(six).values())
+    heddle(f"sample {PLATFORM} --play sass={six}", "all 6 launches were simulated, nothing is "
+           "predicted: its traces are so small", f"^{truth} cycles")
 
 
 @pytest.mark.parametrize("options, status, says", [
@@ -283,6 +317,6 @@ def test_kernel_that_cannot_be_read_is_named_when_it_is_needed(sass, six):
      "none of the list's 6 launches"),
     ("experiment {platform} --kernels 1 -o {folder}", 2, "--play sass=LIST"),
     ("sample {platform} --play sass={six} -- /bin/true", 2, "not both"),
-    ("sample {platform} --play sass={folder}/nowhere.g", 1, "cannot read")])
+    ("sample {platform} --play sass={folder}/nowhere.g", 1, "cannot be read")])
 def test_mistake_with_experiment_or_sample_is_named(sass, six, text, status, says):
     heddle(text.format(platform=PLATFORM, six=six, folder=sass.path), says, status=status)

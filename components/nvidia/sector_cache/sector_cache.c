@@ -23,7 +23,7 @@ static void sector_cache_init(struct sector_cache *c)
     c->mshr_count = (uint32_t)k->mshrs;
     if (k->allocate == SECTOR_CACHE_ALLOCATE_STREAMING && c->mshr_count < lines)
         c->mshr_count = lines < 8192 ? lines : 8192;
-    uint32_t chains = 1, targets = c->mshr_count * (uint32_t)k->targets;
+    uint32_t chains = 1, targets = c->mshr_count * (uint32_t)k->targets * 4;
     while (chains < c->mshr_count)
         chains *= 2;
     targets = targets < 65536 ? targets : 65536; /* there are no more tags */
@@ -82,7 +82,28 @@ static void serve(struct sector_cache *c, uint64_t number, const struct sector_t
     c->unanswered--;
 }
 
-/* false: somebody has all sectors now, but there is no room for more answers. */
+/* The port that answers misses is busy for a while with each sector. false: it is. */
+static bool may_answer(struct sector_cache *c)
+{
+    if (component_tick_now(&c->io.base) >= c->answer_free)
+        return true;
+    sector_cache_wake_at(c, c->answer_free);
+    return false;
+}
+
+/* It is answered. */
+static void answered(struct sector_cache *c, struct sector_mshr *mshr,
+                     const struct sector_target *t)
+{
+    for (unsigned rest = t->asked; rest; rest &= rest - 1)
+        c->waited -= --mshr->waiting[__builtin_ctz(rest)] == 0;
+    uint32_t rate = (uint32_t)sector_cache_params(c)->answers;
+    if (rate)
+        c->answer_free =
+            component_tick_now(&c->io.base) + (sector_count(t->asked) + rate - 1) / rate;
+}
+
+/* false: somebody has all sectors now, but cannot be answered yet. */
 static bool serve_targets(struct sector_cache *c, struct sector_mshr *mshr)
 {
     uint32_t *link = &mshr->first, before = SECTOR_NONE;
@@ -94,9 +115,10 @@ static bool serve_targets(struct sector_cache *c, struct sector_mshr *mshr)
             link = &t->next;
             continue;
         }
-        if (!sector_cache_top_can_reply(c))
+        if (!sector_cache_top_can_reply(c) || !may_answer(c))
             return false;
         serve(c, mshr->number, t);
+        answered(c, mshr, t);
         *link = t->next;
         if (mshr->last == i)
             mshr->last = before;

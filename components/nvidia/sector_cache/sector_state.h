@@ -43,9 +43,10 @@ struct sector_target {
     uint32_t count; /* atomics: elements */
     uint16_t tag;
     uint8_t sectors;
-    uint8_t need; /* that have not come */
+    uint8_t need;  /* that have not come */
+    uint8_t asked; /* those that had to come */
     uint8_t atomic;
-    uint8_t reserved[3];
+    uint8_t reserved[2];
 };
 
 struct sector_mshr {
@@ -53,6 +54,7 @@ struct sector_mshr {
     uint32_t next;   /* in the chain */
     uint32_t first, last;
     uint16_t targets;
+    uint16_t waiting[4]; /* targets that asked for a sector and are not answered */
     uint8_t pending;
     uint8_t used;
 };
@@ -92,6 +94,8 @@ struct sector_cache {
     uint32_t banks; /* uint64_t: cycle from which each is free */
     uint32_t chain_mask;
     uint32_t mshr_count;
+    uint32_t waited;      /* sectors for which a target waits */
+    uint64_t answer_free; /* cycle in which the next miss can be answered */
     struct index_pool free_mshrs, free_targets, free_sent;
     uint32_t ways_used;   /* the others are shared memory */
     uint32_t dirty_lines; /* with at least one dirty sector */

@@ -51,9 +51,29 @@ static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, u
     c->io.stats.fetches += sector_count(sectors);
 }
 
+/* Is there room for one more who waits for these sectors? */
+static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigned sectors)
+{
+    const struct sector_cache_params *k = sector_cache_params(c);
+    uint32_t fresh = sector_count(sectors);
+    for (unsigned rest = mshr == SECTOR_NONE ? 0 : sectors; rest; rest &= rest - 1) {
+        uint16_t waiting = sector_mshr_at(c, mshr)->waiting[__builtin_ctz(rest)];
+        fresh -= waiting != 0;
+        if (waiting >= k->targets)
+            return false;
+    }
+    bool streams = k->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
+    bool alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
+    return (streams || alone || c->waited + fresh <= (uint32_t)k->mshrs)
+           && (mshr != SECTOR_NONE || index_pool_has(&c->free_mshrs));
+}
+
 static inline void target_add(struct sector_cache *c, uint32_t mshr, struct sector_target target)
 {
     struct sector_mshr *m = sector_mshr_at(c, mshr);
+    target.asked = target.need;
+    for (unsigned rest = target.need; rest; rest &= rest - 1)
+        c->waited += m->waiting[__builtin_ctz(rest)]++ == 0;
     uint32_t i = index_pool_take(&c->free_targets);
     target.next = SECTOR_NONE;
     *sector_target_at(c, i) = target;
@@ -183,8 +203,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     unsigned pending =
         mshr == SECTOR_NONE ? 0 : sector_mshr_at(c, mshr)->pending & sectors & ~present;
     unsigned absent = sectors & ~present & ~pending;
-    if (mshr == SECTOR_NONE ? !index_pool_has(&c->free_mshrs)
-                            : sector_mshr_at(c, mshr)->targets >= sector_cache_params(c)->targets)
+    if (!has_room(c, mshr, pending | absent))
         return false;
     if (!index_pool_has(&c->free_targets) || (absent && !sector_cache_bottom_can_send(c)))
         return false;

@@ -37,7 +37,7 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
     uint64_t entry = sub->collector[best] > now ? sub->collector[best] : now + 1;
     uint64_t step = entry * reads; /* the read in which it comes in */
     for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++) {
-        struct sm_bank *bank = &sub->bank[(inst->source[i] + slot / sm_sub_cores(c)) % banks];
+        struct sm_bank *bank = &sub->bank[(inst->source[i] + slot) % banks];
         step = bank_take(bank, now * reads, step + 1);
     }
     uint64_t leaves = (step + 1) / reads;

@@ -1,8 +1,9 @@
 /* Bank conflicts of shared memory: banks of 4 bytes in turn. Accesses of 8 bytes are served half a
  * warp at a time, those of 16 bytes a quarter; each part takes as many cycles as its fullest bank
- * has different words (NVIDIA, "CUDA C++ Programming Guide", shared memory of compute
- * capability 5.x and later; Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
- * Microbenchmarking", 2018). */
+ * has different words that no part before it has fetched: a word serves all lanes that want it, so
+ * an access of 16 bytes at one address takes one cycle (NVIDIA, "CUDA C++ Programming Guide",
+ * shared memory of compute capability 5.x and later; Jia et al., "Dissecting the NVIDIA Volta GPU
+ * Architecture via Microbenchmarking", 2018). */
 #ifndef HEDDLE_SM_SHARED_H
 #define HEDDLE_SM_SHARED_H
 

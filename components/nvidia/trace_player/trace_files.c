@@ -5,8 +5,10 @@
  * One list a process, as there is one --play sass. */
 #include "trace_player_state.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct trace_files trace_files;
 
@@ -42,11 +44,45 @@ static void trace_files_close(void)
     trace_files.error[0] = '\0';
 }
 
+/* Kernels whose files cannot be read: an error, or they are left out. */
+static bool trace_files_all_there(const char *path)
+{
+    struct sass_list *list = &trace_files.list;
+    size_t kept = 0;
+    bool good = true;
+    for (size_t i = 0; i < list->count; i++) {
+        struct sass_command *c = &list->commands[i];
+        char text[300];
+        if (!c->name || access(c->path, R_OK) == 0) {
+            list->commands[kept++] = *c;
+            continue;
+        }
+        bool allowed = platform_allows_incomplete();
+        snprintf(text, sizeof text, "'%.160s' cannot be read: %s%s", c->name, strerror(errno),
+                 allowed ? "; left out, and the kernels behind it are numbered without it" : "");
+        trace_files_report(NULL, !allowed, path, c->line, text);
+        good = good && allowed;
+        list->left_out++;
+        sass_command_release(c);
+    }
+    list->count = kept;
+    if (kept)
+        return good;
+    trace_files_report(NULL, true, path, 0, "nothing is left to be played");
+    return false;
+}
+
 /* false: trace_files.error says why. */
 static bool trace_files_list(const char *path)
 {
+    const struct sass_list_reader reader = {path, trace_files_report, NULL,
+                                            platform_allows_incomplete()};
+    if (trace_files.has_list)
+        return true;
+    trace_files.has_list =
+        sass_list_read(&trace_files.list, &reader) && trace_files_all_there(path);
     if (!trace_files.has_list)
-        trace_files.has_list = sass_list_read(&trace_files.list, path, trace_files_report, NULL);
+        sass_list_release(&trace_files.list);
     return trace_files.has_list;
 }
 
@@ -56,8 +92,11 @@ static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool 
 {
     struct trace_file *f = &trace_files.file[slot];
     trace_file_close(f);
-    struct sass_trace_options options = {trace_files_report, plainly ? f : NULL,
-                                         !plainly && !platform_sass_no_cache()};
+    struct sass_trace_options options = {
+        .report = trace_files_report,
+        .context = plainly ? f : NULL,
+        .use_cache = !plainly && !platform_sass_no_cache(),
+        .demand = platform_allows_incomplete() ? SASS_GAPS_ALLOWED : SASS_GAPS_REFUSED};
     f->open = true;
     f->command = command;
     f->events = 0;

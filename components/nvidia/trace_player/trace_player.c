@@ -34,6 +34,7 @@ static void trace_player_init(struct trace_player *p)
         trace_files_close();
         touch_close();
         profile_close();
+        vector_close();
     }
     platform_sass_trace(); /* we are the one who plays it */
     p->whole = (struct sm_room){(uint32_t)params->threads, (uint32_t)params->blocks,
@@ -79,7 +80,7 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
 static const struct sass_trace *kernel_open(struct trace_player *p, struct player_kernel *k,
                                             uint32_t slot)
 {
-    bool some = platform_sampling()->kernels != NULL;
+    bool some = platform_sampling()->kernels && !platform_sampling()->automatic;
     const struct sass_trace *trace = trace_file_open(slot, k->command, some);
     if (!trace)
         return NULL;
@@ -158,10 +159,13 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
     struct player_kernel *k = &p->kernel[slot];
     struct trace_file *file = &trace_files.file[slot];
     struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
-    if (trace)
+    if (trace) {
         sass_trace_report_unknown(trace);
+        p->io.stats.gaps += sass_gaps_total(&trace->gaps);
+        sample_over(p, k);
+    }
     if (file->has_record) {
-        sample_describe(k, file->record);
+        sample_describe(k, trace, file->record);
         kernel_end(&p->io.base, file->record);
     }
     if (file->span)
@@ -377,8 +381,12 @@ static bool has_list(struct trace_player *p)
                     instance_text(all[first_player(p)].path));
         return false;
     }
-    if (trace_files.has_list || (path && trace_files_list(path)))
+    if (trace_files.has_list)
         return true;
+    if (path && trace_files_list(path)) {
+        p->io.stats.left_out = trace_files.list.left_out;
+        return true;
+    }
     if (!path)
         snprintf(trace_files.error, sizeof trace_files.error,
                  "this platform plays traces: name a list of them with --play sass=LIST");

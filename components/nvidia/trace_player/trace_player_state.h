@@ -13,6 +13,7 @@
 #include "components/traces/instruction_trace/reader/sass_trace.h"
 #include "components/sampling/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
+#include "components/sampling/stratified_sampler.h"
 #include "components/sampling/warmup.h"
 #include "runtime/state/platform.h"
 #include "sm_room.h"
@@ -30,6 +31,8 @@ struct trace_file {
     uint32_t record;
     const char *span; /* in the trace of the run; NULL: there is none */
     struct sass_trace trace;
+    uint64_t vector[SAMPLER_VECTOR]; /* --kernels auto: what the kernel does, see trace_vector.c */
+    bool collects;                   /* `vector`, while it is simulated */
 };
 
 /* Outside of the simulation's state, one of a process: see trace_files.c. */
@@ -174,12 +177,22 @@ static void touch_close(void);
 static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t end);
 static bool touch_kernel(struct trace_player *p, struct player_kernel *k);
 
+/* ---- trace_vector.c ---- */
+
+static void vector_close(void);
+static bool vector_pays(void);
+static void vector_step(uint64_t vector[SAMPLER_VECTOR], const struct sass_trace *trace);
+static void vector_end(uint64_t vector[SAMPLER_VECTOR], const struct sass_trace *trace);
+static uint32_t vector_class_of(uint32_t symbol, const uint64_t vector[SAMPLER_VECTOR]);
+
 /* ---- trace_sample.c ---- */
 
 static bool sample_in_turn(void);
 static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol);
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
-static void sample_describe(const struct player_kernel *k, uint32_t record);
+static void sample_describe(const struct player_kernel *k, const struct sass_trace *trace,
+                            uint32_t record);
+static void sample_over(const struct trace_player *p, const struct player_kernel *k);
 static bool sample_has_chosen(const struct trace_player *p);
 
 #endif

@@ -113,6 +113,8 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
             good = read_warp(p, k, trace);
             break;
         case SASS_STEP:
+            if (trace_files.file[slot].collects)
+                vector_step(trace_files.file[slot].vector, trace);
             good = read_step(p, k, trace);
             break;
         case SASS_BLOCK_END:

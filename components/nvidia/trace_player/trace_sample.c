@@ -6,14 +6,19 @@
  * - of a kernel whose memory instructions alone take time, the others are not read (trace_read.c);
  * - kernels without time, and caches that are emptied, wait for the end of a window in which
  *   nothing is under way (trace_touch.c);
- * - a kernel that is left out is not read at all and leaves no trace.
+ * - a kernel that is left out is not read at all and leaves no trace;
+ * - with `auto` each kernel is chosen for when the one before it is over, and those that are left
+ *   out are read, for what they execute.
  *
  * Emptied caches hold what the list's copies have left until there, if copies leave something. */
 #include "trace_player_state.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "components/sampling/online_sampling.h"
 #include "components/traces/instruction_trace/reader/sass_name.h"
+#include "runtime/engine/hash.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
@@ -29,6 +34,8 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
     char name[SAMPLE_NAME];
     sass_name_plain(symbol, name, sizeof name);
     k->launch = ++p->launches;
+    if (platform_sampling()->automatic)
+        return;
     k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
     p->chosen += sampling_chosen(platform_sampling(), k->launch, name, symbol);
     k->touches = platform_mode() == PLATFORM_FUNCTIONAL
@@ -45,8 +52,87 @@ static bool sample_is_timed(const struct player_kernel *k)
 static bool sample_begins_cold(const struct trace_player *p)
 {
     const struct sampling *s = platform_sampling();
-    return s->kernels && platform_mode() != PLATFORM_FUNCTIONAL
+    return s->kernels && !s->automatic && platform_mode() != PLATFORM_FUNCTIONAL
            && (s->warmup == SAMPLING_NONE || p->stale);
+}
+
+/* ---- kernels chosen one by one ---- */
+
+static uint32_t sample_kernel_number(const char *symbol)
+{
+    uint64_t hash = 0;
+    while (*symbol)
+        hash = hash_multiply(hash ^ (uint8_t)*symbol++);
+    return (uint32_t)(hash >> 32);
+}
+
+/* Reads the kernel once, for what it does. false: said in the error. */
+static bool sample_read(struct trace_player *p, struct player_kernel *k)
+{
+    uint32_t slot = (uint32_t)(k - p->kernel);
+    struct trace_file *file = &trace_files.file[slot];
+    struct sass_trace *trace = trace_file_at(slot, k->command, 0);
+    enum sass_event event = SASS_STEP;
+    memset(file->vector, 0, sizeof file->vector);
+    while (trace && event != SASS_END && event != SASS_ERROR)
+        if ((event = trace_file_next(slot)) == SASS_STEP)
+            vector_step(file->vector, trace);
+    if (!trace || event == SASS_ERROR)
+        return false;
+    vector_end(file->vector, trace);
+    k->events = file->events;
+    k->blocks = trace->blocks;
+    k->warp_instructions = trace->steps;
+    return true;
+}
+
+/* How the kernel is executed. One that is left out has been read, others are read again; where
+ * choosing does not pay, they are looked at while they are simulated. */
+static void sample_choose(struct trace_player *p, struct player_kernel *k)
+{
+    uint32_t slot = (uint32_t)(k - p->kernel);
+    struct trace_file *file = &trace_files.file[slot];
+    const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    bool pays = vector_pays();
+    if (!trace || (pays && !sample_read(p, k))) {
+        player_fail(p);
+        return;
+    }
+    const struct sass_header *h = &trace->header;
+    uint32_t symbol = sample_kernel_number(h->kernel_name);
+    uint32_t kernel = pays ? symbol + vector_class_of(symbol, file->vector) : ~symbol;
+    const struct sampler_shape shape = {.kernel = kernel,
+                                        .work_items = h->block[0] * h->block[1] * h->block[2],
+                                        .work_groups =
+                                            (uint64_t)h->grid[0] * h->grid[1] * h->grid[2]};
+    k->way = (uint8_t)online_sampling_choose(k->launch, &shape, 0, NULL, !pays);
+    k->touches = k->way == SAMPLING_TOUCHING;
+    p->chosen++;
+    file->collects = !pays;
+    if (!pays)
+        memset(file->vector, 0, sizeof file->vector);
+    if (!pays || k->way == SAMPLING_SKIPPED)
+        return;
+    k->events = k->blocks = k->warp_instructions = 0;
+    if (!trace_file_open(slot, k->command, false))
+        player_fail(p);
+}
+
+/* The kernel is over. */
+static void sample_over(const struct trace_player *p, const struct player_kernel *k)
+{
+    struct trace_file *file = &trace_files.file[k - p->kernel];
+    if (!platform_sampling()->automatic || !file->open)
+        return;
+    if (file->collects) {
+        vector_end(file->vector, &file->trace);
+        vector_class_of(sample_kernel_number(file->trace.header.kernel_name), file->vector);
+        file->collects = false;
+    }
+    if (k->way == SAMPLING_DETAILED)
+        online_sampling_read(file->vector);
+    else
+        online_sampling_executed(file->vector);
 }
 
 /* At the end of a window: what waits for it, if nothing else is under way. Times are looked at in
@@ -61,6 +147,8 @@ static void sample_window_end(struct component *self)
         k->phase = PLAYER_WAITING;
         return;
     }
+    if (platform_sampling()->automatic)
+        sample_choose(p, k);
     if (sample_begins_cold(p)) {
         warm_drop_all();
         touch_copies(p, 0, k->command);
@@ -73,7 +161,7 @@ static void sample_window_end(struct component *self)
     if (k->touches && platform_mode() == PLATFORM_FUNCTIONAL)
         touch_copies(p, p->copied, k->command);
     p->copied = k->command;
-    if (!touch_kernel(p, k))
+    if (k->way != SAMPLING_SKIPPED && !touch_kernel(p, k))
         player_fail(p);
     k->phase = PLAYER_UNTIMED;
 }
@@ -81,26 +169,39 @@ static void sample_window_end(struct component *self)
 /* A kernel whose turn has come: its next phase. */
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k)
 {
-    if (k->way == SAMPLING_SKIPPED) {
+    if (k->way == SAMPLING_SKIPPED && !platform_sampling()->automatic) {
         p->stale = true;
         return PLAYER_UNTIMED;
     }
-    if (sample_is_timed(k) && !sample_begins_cold(p))
+    if (sample_is_timed(k) && !sample_begins_cold(p) && !platform_sampling()->automatic)
         return PLAYER_READY;
     k->start_at = trace_player_now(p) + SAMPLE_RETRY;
     engine_at_window_end(&p->io.base, sample_window_end);
     return PLAYER_ASKED;
 }
 
-/* What the record of a kernel says besides. */
-static void sample_describe(const struct player_kernel *k, uint32_t record)
+/* What the trace lacks of a whole one. Returns how many there are. */
+static unsigned sample_gaps(const struct sass_trace *trace, struct kernel_detail *details)
 {
-    struct kernel_detail details[3 + PROFILE_DETAILS] = {
+    unsigned count = 0;
+    for (unsigned i = 0; trace && i < SASS_GAP_KINDS; i++)
+        if (trace->gaps.count[i])
+            details[count++] = (struct kernel_detail){"incomplete", sass_gap_name((enum sass_gap)i),
+                                                      NULL, trace->gaps.count[i]};
+    return count;
+}
+
+/* What the record of a kernel says besides. */
+static void sample_describe(const struct player_kernel *k, const struct sass_trace *trace,
+                            uint32_t record)
+{
+    struct kernel_detail details[3 + PROFILE_DETAILS + SASS_GAP_KINDS] = {
         {NULL, "thread_instructions", NULL, k->thread_instructions},
         {"occupancy", "blocks_per_sm", NULL, k->per_sm},
         {"occupancy", "warps_per_block", NULL, k->block.threads / 32},
     };
     unsigned count = 3 + profile_details(details + 3);
+    count += sample_gaps(trace, details + count);
     if (platform_sampling()->kernels || platform_profile())
         kernel_set_launch(record, k->launch,
                           sampling_way_name(platform_mode() == PLATFORM_FUNCTIONAL
@@ -113,7 +214,8 @@ static void sample_describe(const struct player_kernel *k, uint32_t record)
 /* The list is at its end: was anything chosen? */
 static bool sample_has_chosen(const struct trace_player *p)
 {
-    if (!platform_sampling()->kernels || p->chosen || !p->launches)
+    if (!platform_sampling()->kernels || platform_sampling()->automatic || p->chosen
+        || !p->launches)
         return true;
     snprintf(trace_files.error, sizeof trace_files.error,
              "'--kernels %s' chooses none of the list's %u kernels", platform_sampling()->kernels,

@@ -137,11 +137,20 @@ bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
  * beside the trace and as long as its copy. */
 bool api_trace_read(struct api_trace *trace, const char *path, const struct api_trace_sink *sink);
 
-/* Are all kernels that are launched and all symbols that are copied known? */
+/* Where a kernel expects its explicit arguments. */
+struct api_trace_parameter {
+    uint32_t offset, size; /* bytes */
+};
+
+/* Are all kernels that are launched and all symbols that are copied known, and do launches give
+ * each byte of the kernel's arguments and no others? */
 struct api_trace_names {
     bool (*has_kernel)(void *context, const char *name);
     bool (*has_symbol)(void *context, const char *name);
     void *context;
+    /* Of a kernel that is known, by rising offset. NULL: arguments are not looked at. */
+    const struct api_trace_parameter *(*parameters)(void *context, const char *name,
+                                                    uint32_t *count);
 };
 bool api_trace_check_names(const struct api_trace *trace, const struct api_trace_names *names,
                            const struct api_trace_sink *sink);

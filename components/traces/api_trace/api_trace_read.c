@@ -230,6 +230,50 @@ bool api_trace_read(struct api_trace *trace, const char *path, const struct api_
     return good && !r.failed;
 }
 
+/* A parameter of so many bytes and more may be a structure with padding, of which nothing is
+ * given. */
+#define PADDED_BYTES 9
+
+/* How many bytes of [offset, offset + size) the call's arguments give. */
+static uint32_t bytes_given(const struct api_trace_call *call, uint32_t offset, uint32_t size)
+{
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < call->argument_count; i++) {
+        const struct api_trace_argument *a = &call->arguments[i];
+        uint32_t from = a->offset > offset ? a->offset : offset;
+        uint32_t end = a->offset + a->size < offset + size ? a->offset + a->size : offset + size;
+        given += end > from ? end - from : 0;
+    }
+    return given;
+}
+
+static void check_arguments(struct api_trace_reader *r, const struct api_trace_call *call,
+                            const struct api_trace_parameter *parameters, uint32_t count)
+{
+    uint32_t end = count ? parameters[count - 1].offset + parameters[count - 1].size : 0;
+    for (uint32_t i = 0; i < call->argument_count; i++) {
+        const struct api_trace_argument *a = &call->arguments[i];
+        if (a->offset + a->size <= end)
+            continue;
+        api_trace_fail(r,
+                       "argument %" PRIu32 " reaches byte %" PRIu32 " of the arguments, but kernel "
+                       "'%.200s' has %" PRIu32 " argument%s of %" PRIu32 " bytes together",
+                       i + 1, a->offset + a->size - 1, call->name, count, count == 1 ? "" : "s",
+                       end);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t size = parameters[i].size, given = bytes_given(call, parameters[i].offset, size);
+        if (given == size || (given && size >= PADDED_BYTES))
+            continue;
+        api_trace_fail(r,
+                       "argument %" PRIu32 " of kernel '%.200s' has %" PRIu32
+                       " bytes from byte %" PRIu32 " on; the trace gives %" PRIu32 " of them",
+                       i + 1, call->name, size, parameters[i].offset, given);
+        return;
+    }
+}
+
 bool api_trace_check_names(const struct api_trace *trace, const struct api_trace_names *names,
                            const struct api_trace_sink *sink)
 {
@@ -240,8 +284,14 @@ bool api_trace_check_names(const struct api_trace *trace, const struct api_trace
         bool is_symbol =
             call->kind == API_TRACE_SYMBOL_TO_DEVICE || call->kind == API_TRACE_SYMBOL_FROM_DEVICE;
         r.line = call->line;
-        if (call->kind == API_TRACE_LAUNCH && !names->has_kernel(names->context, call->name))
+        if (call->kind == API_TRACE_LAUNCH && !names->has_kernel(names->context, call->name)) {
             api_trace_fail(&r, "no code object has a kernel '%.300s'", call->name);
+        } else if (call->kind == API_TRACE_LAUNCH && names->parameters) {
+            uint32_t count;
+            const struct api_trace_parameter *parameters =
+                names->parameters(names->context, call->name, &count);
+            check_arguments(&r, call, parameters, count);
+        }
         if (is_symbol && !names->has_symbol(names->context, call->name))
             api_trace_fail(&r, "no code object has a variable '%.300s'", call->name);
     }

@@ -42,7 +42,10 @@ bool replay_reader_open(struct replay_kernel *kernel, struct replay_reader *read
 {
     struct replay_complaint complaint = {""};
     bool first = reader == &kernel->reader[0];
-    const struct sass_trace_options options = {replay_note, &complaint, kernel->use_cache && first};
+    const struct sass_trace_options options = {.report = replay_note,
+                                               .context = &complaint,
+                                               .use_cache = kernel->use_cache && first,
+                                               .demand = SASS_GAPS_REFUSED};
     replay_reader_close(reader);
     reader->open = true;
     if (sass_trace_open(&reader->trace, kernel->path, &options)) {
@@ -310,6 +313,18 @@ static bool take_event(struct reading *r, enum sass_event event, uint64_t wanted
     return *good = false;
 }
 
+/* Behind the last work-group of the grid nothing stands. */
+static bool ends_here(const struct reading *r, uint64_t index)
+{
+    struct sass_trace *t = &r->reader->trace;
+    const uint32_t *grid = t->header.grid;
+    enum sass_event event = SASS_END;
+    if (index + 1 == (uint64_t)grid[0] * grid[1] * grid[2])
+        event = sass_trace_next(t);
+    return event == SASS_END
+           || (event != SASS_ERROR && complain(r, "it stands behind the last one of the grid"));
+}
+
 struct replay_block *replay_read_block(struct replay_kernel *kernel, struct replay_reader *reader,
                                        uint64_t index, char text[REPLAY_TEXT])
 {
@@ -320,6 +335,7 @@ struct replay_block *replay_read_block(struct replay_kernel *kernel, struct repl
     reader->trace.options.context = &complaint;
     while (take_event(&r, sass_trace_next(&reader->trace), index, &good)) {
     }
+    good = good && (!r.block || ends_here(&r, index));
     reader->trace.options.context = NULL;
     if (good)
         return r.block;

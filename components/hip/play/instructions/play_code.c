@@ -65,7 +65,7 @@ static void note(void *context, bool is_error, const char *path, uint64_t line, 
 struct play_kernel play_code_learn(const struct sass_command *kernel)
 {
     struct complaint complaint = {""};
-    const struct sass_trace_options options = {note, &complaint, false};
+    const struct sass_trace_options options = {.report = note, .context = &complaint};
     struct play_kernel found = {.gpu = 0};
     struct sass_trace trace;
     bool good = sass_trace_open(&trace, kernel->path, &options);

@@ -256,7 +256,7 @@ int main(int argc, char **argv)
         return 2;
     }
     path = argv[1];
-    if (!sass_list_read(&list, path, say, &wrong) || wrong)
+    if (!sass_list_read(&list, &(struct sass_list_reader){path, say, &wrong, false}) || wrong)
         return 1;
     if (heddlePlayDriver(&driver) != 0)
         return 1;

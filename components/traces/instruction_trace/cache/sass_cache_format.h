@@ -15,7 +15,7 @@
 #include "components/traces/instruction_trace/cache/sass_cache.h"
 #include "components/traces/instruction_trace/reader/sass_memory.h"
 
-#define SASS_CACHE_VERSION 2
+#define SASS_CACHE_VERSION 3
 #define SASS_CACHE_BUFFER  65536
 /* More than the longest record: 64 addresses of 10 bytes, or the header with its name. */
 #define SASS_CACHE_RECORD  4096
@@ -24,7 +24,8 @@
 
 struct sass_cache_head {
     char magic[8];
-    uint32_t version, unused;
+    uint32_t version;
+    uint32_t whole; /* 1: the trace lacks nothing (reader/sass_gaps.h) */
     uint64_t text_size, text_digest[2];
     uint64_t payload_size, payload_digest[2];
 };

@@ -305,7 +305,8 @@ static bool payload_is_whole(int fd, const struct sass_cache_head *head, uint8_t
 
 enum fit { FITS, OTHER, DAMAGED };
 
-static enum fit examine(int fd, const char *path, uint8_t *buffer, size_t room)
+/* `wholly`: the trace must be known to be whole, so that nobody wants to hear of a line of it. */
+static enum fit examine(int fd, const char *path, bool wholly, uint8_t *buffer, size_t room)
 {
     struct sass_cache_head head;
     struct stat text;
@@ -314,7 +315,7 @@ static enum fit examine(int fd, const char *path, uint8_t *buffer, size_t room)
     if (read(fd, &head, sizeof head) != (ssize_t)sizeof head
         || memcmp(head.magic, SASS_CACHE_MAGIC, 8) != 0)
         return DAMAGED;
-    if (head.version != SASS_CACHE_VERSION || stat(path, &text) != 0
+    if (head.version != SASS_CACHE_VERSION || (wholly && head.whole != 1) || stat(path, &text) != 0
         || (uint64_t)text.st_size != head.text_size)
         return OTHER;
     if (!payload_is_whole(fd, &head, buffer, room))
@@ -335,7 +336,8 @@ struct sass_cache_reader *sass_cache_open(struct sass_trace *t)
     struct sass_cache_reader *r = sass_allocate(1, sizeof *r);
     r->fd = fd;
     r->at = r->end = r->buffer;
-    enum fit fit = examine(fd, t->path, r->buffer, sizeof r->buffer);
+    enum fit fit =
+        examine(fd, t->path, t->options.demand != SASS_GAPS_COUNTED, r->buffer, sizeof r->buffer);
     if (fit == FITS) {
         refill(r);
         get_header(r, &t->header);

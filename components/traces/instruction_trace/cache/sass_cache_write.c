@@ -212,7 +212,9 @@ void sass_cache_abandon(struct sass_cache_writer *w)
 /* The trace was read to its end without an error: so was every byte of its file. */
 static void complete(struct sass_cache_writer *w, struct sass_trace *trace)
 {
+    const struct sass_gaps *gaps = &trace->gaps;
     struct sass_cache_head head = {.version = SASS_CACHE_VERSION,
+                                   .whole = sass_gaps_total(gaps) == gaps->count[SASS_GAP_HEADER],
                                    .text_size = trace->input.hash.size};
     put_byte(w, RECORD_END);
     bool ok = write_out(w);

@@ -16,6 +16,7 @@
 /* GCN3 ISA manual, section 3.6. */
 #define MOST_VECTOR_REGISTERS 256
 #define MOST_SHARED_BYTES     (228 * 1024)
+#define MOST_BLOCKS           (UINT64_C(1) << 62)
 
 enum kind {
     NAME,
@@ -290,39 +291,67 @@ enum sass_arch sass_header_arch(const struct sass_header *h)
     return sass_arch_of(h->binary_version);
 }
 
-const char *sass_header_complaint(const struct sass_header *header, unsigned n, bool *fatal,
-                                  char text[200])
+/* What a kernel takes of an SM, and where it runs: without it, others are simulated than were
+ * traced. The tracer has written these lines since its first version. */
+static const char *needed_field(const struct sass_header *h)
+{
+    const struct {
+        const void *member;
+        const char *key;
+    } needed[] = {{h->kernel_name, "kernel name"},
+                  {&h->shared_bytes, "shmem"},
+                  {&h->registers, "nregs"},
+                  {&h->binary_version, "binary version"},
+                  {&h->stream, "cuda stream id"}};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0] && !sass_header_is_amd(h); i++)
+        if (!has(h, needed[i].member))
+            return needed[i].key;
+    return NULL;
+}
+
+/* Blocks of the grid; UINT64_MAX: more than have a number. */
+static uint64_t grid_blocks(const struct sass_header *h)
+{
+    uint64_t blocks = (uint64_t)h->grid[0] * h->grid[1];
+    return h->grid[2] && blocks > MOST_BLOCKS / h->grid[2] ? UINT64_MAX : blocks * h->grid[2];
+}
+
+const char *sass_header_complaint(const struct sass_header *header, unsigned n,
+                                  enum sass_complaint *kind, char text[200])
 {
     const struct sass_header *h = header;
     uint64_t threads = (uint64_t)h->block[0] * h->block[1];
     threads =
         h->block[2] && threads > UINT64_MAX / h->block[2] ? UINT64_MAX : threads * h->block[2];
     const unsigned most_registers = sass_header_is_amd(h) ? MOST_VECTOR_REGISTERS : MOST_REGISTERS;
-#define COMPLAIN(condition, is_fatal, ...)                                                         \
+#define COMPLAIN(condition, severity, ...)                                                         \
     if ((condition) && n-- == 0) {                                                                 \
-        *fatal = is_fatal;                                                                         \
+        *kind = SASS_COMPLAINT_##severity;                                                         \
         snprintf(text, 200, __VA_ARGS__);                                                          \
         return text;                                                                               \
     }
-    COMPLAIN(!has(h, h->grid), true, "the header has no '-grid dim = (x,y,z)'")
-    COMPLAIN(!has(h, h->block), true, "the header has no '-block dim = (x,y,z)'")
-    COMPLAIN(!has(h, &h->tracer_version), false,
+    COMPLAIN(!has(h, h->grid), ERROR, "the header has no '-grid dim = (x,y,z)'")
+    COMPLAIN(!has(h, h->block), ERROR, "the header has no '-block dim = (x,y,z)'")
+    COMPLAIN(grid_blocks(h) > MOST_BLOCKS, ERROR, "a grid of more than 2^62 thread blocks")
+    COMPLAIN(needed_field(h), MISSING, "the header has no '-%s = ...'", needed_field(h))
+    COMPLAIN(!has(h, &h->tracer_version), WARNING,
              "the header has no '-accelsim tracer version': read as the newest")
-    COMPLAIN(has(h, &h->tracer_version) && (h->tracer_version == 0 || h->tracer_version > 6), false,
+    COMPLAIN(has(h, &h->tracer_version) && (h->tracer_version == 0 || h->tracer_version > 6),
+             WARNING,
              "tracer version %" PRIu32 " is none that is known (1 to 6): read as the newest",
              h->tracer_version)
-    COMPLAIN(h->registers > most_registers, false,
+    COMPLAIN(h->registers > most_registers, IMPOSSIBLE,
              "'nregs = %" PRIu64 "' is more than the %u that a thread can have", h->registers,
              most_registers)
-    COMPLAIN(h->shared_bytes > MOST_SHARED_BYTES, false,
+    COMPLAIN(h->shared_bytes > MOST_SHARED_BYTES, IMPOSSIBLE,
              "'shmem = %" PRIu64 "' is more than the %d bytes that a block can have",
              h->shared_bytes, MOST_SHARED_BYTES)
-    COMPLAIN(threads > MOST_THREADS, true, "a block of %" PRIu64 " threads: there are at most %d",
+    COMPLAIN(threads > MOST_THREADS, ERROR, "a block of %" PRIu64 " threads: there are at most %d",
              threads, MOST_THREADS)
-    COMPLAIN(sass_header_is_amd(h) && sass_header_lacks(h), false,
+    COMPLAIN(sass_header_is_amd(h) && sass_header_lacks(h), WARNING,
              "the header has no '-%s = ...': such a trace cannot be played", sass_header_lacks(h))
     COMPLAIN(
-        sass_header_arch(h) == SASS_ARCH_UNKNOWN, false,
+        sass_header_arch(h) == SASS_ARCH_UNKNOWN, WARNING,
         "'binary version = %" PRIu64
         "' is no architecture from Kepler (30) to Hopper (90): opcodes are read as the newest's",
         h->binary_version)

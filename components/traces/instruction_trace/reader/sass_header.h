@@ -49,10 +49,19 @@ struct sass_header {
  * `error` says how. */
 int sass_header_take(struct sass_header *header, const char *line, char error[200]);
 
+/* ERROR: the trace cannot be read. MISSING, IMPOSSIBLE: what the kernel takes of an SM cannot be
+ * told, which is a gap (sass_gaps.h). */
+enum sass_complaint {
+    SASS_COMPLAINT_WARNING,
+    SASS_COMPLAINT_MISSING,
+    SASS_COMPLAINT_IMPOSSIBLE,
+    SASS_COMPLAINT_ERROR
+};
+
 /* What a complete header lacks or has that cannot be: returns the text of complaint number `n`
- * (from 0), or NULL behind the last. *fatal: the trace cannot be read with it. */
-const char *sass_header_complaint(const struct sass_header *header, unsigned n, bool *fatal,
-                                  char text[200]);
+ * (from 0), or NULL behind the last. */
+const char *sass_header_complaint(const struct sass_header *header, unsigned n,
+                                  enum sass_complaint *kind, char text[200]);
 
 /* Adds bytes of code or of arguments, as header lines and caches have them. NULL, or what is wrong.
  */

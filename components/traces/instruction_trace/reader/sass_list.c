@@ -9,6 +9,8 @@
 #include "components/traces/instruction_trace/reader/sass_text.h"
 
 #define FIELDS_MOST 5
+/* Wrong lines that are named: what has more is no list. */
+#define MOST_WRONG  8
 
 enum field { NONE, ADDRESS, SOURCE, BYTES, QUEUE, GPU, PEER, ON, AWAITED, MANAGED };
 
@@ -100,6 +102,13 @@ static bool take_fields(const struct word *w, const char *at, struct sass_comman
     return !*at && count >= w->least;
 }
 
+/* No card has so much memory, and no address lies behind the last. */
+static bool has_possible_size(const struct sass_command *c)
+{
+    uint64_t last = UINT64_MAX - (c->address > c->source ? c->address : c->source);
+    return c->bytes <= SASS_MOST_BYTES && c->bytes <= last;
+}
+
 /* Who waits, waits for what stands before. */
 static bool is_awaitable(const struct sass_list *list, const struct sass_command *c)
 {
@@ -108,7 +117,9 @@ static bool is_awaitable(const struct sass_list *list, const struct sass_command
            || (c->awaited > 0 && c->awaited <= list->numbers);
 }
 
-static bool take_command(struct sass_list *list, const char *text, uint64_t line)
+/* A line that is no command leaves *wrong as it is; a command that cannot be sets it. */
+static bool take_command(struct sass_list *list, const char *text, uint64_t line,
+                         const char **wrong)
 {
     size_t size = strcspn(text, ",");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -117,6 +128,10 @@ static bool take_command(struct sass_list *list, const char *text, uint64_t line
             continue;
         if (!take_fields(&words[i], text + size, &c) || !is_awaitable(list, &c))
             return false;
+        if (!has_possible_size(&c)) {
+            *wrong = "more than 1 TiB, or behind the last address: no card has that";
+            return false;
+        }
         c.number = words[i].is_numbered ? ++list->numbers : 0;
         c.text = sass_copy_text(text, strlen(text));
         add(list, &c);
@@ -150,55 +165,84 @@ static void add_kernel(struct sass_list *list, const char *list_path, const char
     memcpy(command->path + folder, name, strlen(name));
 }
 
-bool sass_list_read(struct sass_list *list, const char *path, sass_report *report, void *context)
+/* One line that is not empty. false: it is neither a command nor the name of a trace, or a command
+ * that cannot be, which is always an error. */
+static bool take_line(struct sass_list *list, const struct sass_list_reader *reader, char *line,
+                      uint64_t number)
+{
+    const char *wrong = NULL;
+    char text[240];
+    if (take_command(list, line, number, &wrong))
+        return true;
+    if (!wrong && is_trace_name(line)) {
+        add_kernel(list, reader->path, line, number);
+        return true;
+    }
+    bool is_error = wrong || !reader->tolerant;
+    list->left_out++;
+    snprintf(text, sizeof text, "%s%s: '%.80s'",
+             wrong ? wrong : "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace",
+             is_error ? "" : ", left out", line);
+    reader->report(reader->context, is_error, reader->path, number, text);
+    return !is_error;
+}
+
+/* All lines, or up to the last wrong one that is named. 1: the file is a trace; 0: at its end; -1:
+ * it cannot be read, input->error. *good: no line was wrong. */
+static int take_lines(struct sass_list *list, const struct sass_list_reader *reader,
+                      struct sass_input *input, bool *good)
+{
+    char *line;
+    size_t size;
+    unsigned wrong = 0;
+    int got;
+    while ((got = sass_input_line(input, &line, &size)) > 0) {
+        while (size > 0 && sass_is_blank(line[size - 1]))
+            line[--size] = '\0';
+        if (list->count == 0 && line[0] == '-')
+            return 1;
+        if (size == 0 || take_line(list, reader, line, input->line))
+            continue;
+        *good = false;
+        if (++wrong == MOST_WRONG)
+            return 0;
+    }
+    return got;
+}
+
+bool sass_list_read(struct sass_list *list, const struct sass_list_reader *reader)
 {
     struct sass_input input;
-    char *line, text[200];
-    size_t size;
-    int got = -1;
+    char text[200];
+    bool good = true;
+    const char *slash = strrchr(reader->path, '/');
     *list = (struct sass_list){0};
-    if (sass_input_open(&input, path))
-        while ((got = sass_input_line(&input, &line, &size)) > 0) {
-            while (size > 0 && sass_is_blank(line[size - 1]))
-                line[--size] = '\0';
-            if (size == 0)
-                continue;
-            if (list->count == 0 && line[0] == '-') {
-                const char *slash = strrchr(path, '/');
-                add_kernel(list, path, slash ? slash + 1 : path, 0);
-                got = 0;
-                break;
-            }
-            if (take_command(list, line, input.line))
-                continue;
-            if (is_trace_name(line)) {
-                add_kernel(list, path, line, input.line);
-                continue;
-            }
-            snprintf(text, sizeof text,
-                     "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace, left out: "
-                     "'%.80s'",
-                     line);
-            report(context, false, path, input.line, text);
-        }
+    int got = sass_input_open(&input, reader->path) ? take_lines(list, reader, &input, &good) : -1;
+    if (got > 0)
+        add_kernel(list, reader->path, slash ? slash + 1 : reader->path, 0);
     if (got < 0) {
         snprintf(text, sizeof text, "cannot be read: %s", input.error);
-        report(context, true, path, 0, text);
-    } else if (list->count == 0) {
-        report(context, true, path, 0, "names no kernel: this is neither a list nor a trace");
-        got = -1;
+        reader->report(reader->context, true, reader->path, 0, text);
+    } else if (list->count == 0 && good) {
+        reader->report(reader->context, true, reader->path, 0,
+                       "names no kernel: this is neither a list nor a trace");
+        good = false;
     }
     sass_input_close(&input);
-    return got >= 0;
+    return got >= 0 && good;
+}
+
+void sass_command_release(struct sass_command *command)
+{
+    sass_free(command->name);
+    sass_free(command->path);
+    sass_free(command->text);
 }
 
 void sass_list_release(struct sass_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        sass_free(list->commands[i].name);
-        sass_free(list->commands[i].path);
-        sass_free(list->commands[i].text);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        sass_command_release(&list->commands[i]);
     sass_free(list->commands);
     *list = (struct sass_list){0};
 }

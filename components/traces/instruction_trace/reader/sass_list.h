@@ -46,13 +46,25 @@ struct sass_command {
 struct sass_list {
     struct sass_command *commands;
     size_t count, capacity;
-    uint64_t numbers; /* of commands that others may wait for */
+    uint64_t numbers;  /* of commands that others may wait for */
+    uint64_t left_out; /* lines that say nothing */
+};
+
+/* Bytes that a command may name at most. */
+#define SASS_MOST_BYTES (UINT64_C(1) << 40)
+
+struct sass_list_reader {
+    const char *path;
+    sass_report *report;
+    void *context;
+    bool tolerant; /* lines that say nothing are warnings, and left out; else they are errors */
 };
 
 /* Reads the list. A path that is a trace itself gives a list of it alone, so that tools take
- * either. Lines that are neither are warnings with their numbers. false: reported; release it all
- * the same. */
-bool sass_list_read(struct sass_list *list, const char *path, sass_report *report, void *context);
+ * either. false: reported; release it all the same. */
+bool sass_list_read(struct sass_list *list, const struct sass_list_reader *reader);
+/* Of a command that is taken out of its list. */
+void sass_command_release(struct sass_command *command);
 void sass_list_release(struct sass_list *list);
 
 #endif

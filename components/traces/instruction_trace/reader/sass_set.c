@@ -45,6 +45,11 @@ bool sass_set_has(const struct sass_set *set, uint64_t key)
     return set->count > 0 && set->keys[place(set, key)] != 0;
 }
 
+uint64_t sass_set_get(const struct sass_set *set, uint64_t key)
+{
+    return set->count ? set->bits[place(set, key)] : 0;
+}
+
 uint64_t sass_set_common(const struct sass_set *a, const struct sass_set *b)
 {
     uint64_t common = 0;

@@ -15,6 +15,8 @@ struct sass_set {
 
 /* The bits of `key`, which is added with none if it is not there. Valid until the next addition. */
 uint64_t *sass_set_add(struct sass_set *set, uint64_t key);
+/* The bits of `key`; 0 where it is not there. */
+uint64_t sass_set_get(const struct sass_set *set, uint64_t key);
 bool sass_set_has(const struct sass_set *set, uint64_t key);
 /* How many keys both have. */
 uint64_t sass_set_common(const struct sass_set *a, const struct sass_set *b);

@@ -136,13 +136,18 @@ static bool read_header(struct sass_trace *t)
 static bool check_header(struct sass_trace *t)
 {
     char text[200];
-    bool fatal, ok = true;
-    for (unsigned n = 0; sass_header_complaint(&t->header, n, &fatal, text); n++) {
-        if (fatal)
+    enum sass_complaint kind;
+    bool ok = true;
+    for (unsigned n = 0; sass_header_complaint(&t->header, n, &kind, text); n++) {
+        bool gap = kind == SASS_COMPLAINT_MISSING || kind == SASS_COMPLAINT_IMPOSSIBLE;
+        if (gap)
+            ok = sass_gap_found(t, SASS_GAP_HEADER, 0, "%s", text) && ok;
+        if (kind == SASS_COMPLAINT_ERROR)
             sass_trace_fail(t, 0, "%s", text);
-        else
+        else if (!gap
+                 || (kind == SASS_COMPLAINT_IMPOSSIBLE && t->options.demand == SASS_GAPS_COUNTED))
             sass_trace_warn(t, 0, "%s", text);
-        ok = ok && !fatal;
+        ok = ok && kind != SASS_COMPLAINT_ERROR;
     }
     t->layout = sass_header_layout(&t->header);
     sass_program_init(&t->program, sass_header_arch(&t->header));
@@ -151,10 +156,10 @@ static bool check_header(struct sass_trace *t)
 
 static bool open_text(struct sass_trace *t)
 {
-    if (!read_header(t) || !check_header(t))
+    if (!read_header(t))
         return false;
     t->is_raw = t->has_line && t->line[0] != '#';
-    return true;
+    return check_header(t);
 }
 
 static void begin(struct sass_trace *t, const char *name, const struct sass_trace_options *options)
@@ -424,9 +429,13 @@ static enum sass_event take_line(struct sass_trace *t)
 
 static enum sass_event at_end(struct sass_trace *t, bool ok)
 {
-    bool inside = t->state != SASS_OUTSIDE;
+    bool inside = t->state != SASS_OUTSIDE, in_block = t->state >= SASS_IN_BLOCK;
     t->ended = true;
     t->state = SASS_OUTSIDE;
+    if (ok && in_block && t->options.demand == SASS_GAPS_ALLOWED) {
+        sass_trace_warn(t, t->input.line, "the file ends inside of a thread block");
+        return SASS_BLOCK_END;
+    }
     if (ok && inside)
         return bad(t, "the file ends inside of a thread block: #END_TB is missing");
     return ok ? SASS_END : SASS_ERROR;
@@ -440,7 +449,7 @@ enum sass_event sass_trace_next(struct sass_trace *t)
         event = sass_cache_next(t);
         t->steps += event == SASS_STEP;
         t->blocks += event == SASS_BLOCK;
-        return event;
+        return sass_gaps_take(t, event) ? event : SASS_ERROR;
     }
     while (event == SASS_END && !t->ended) {
         int got = t->has_line ? 1 : next_line(t);
@@ -452,6 +461,8 @@ enum sass_event sass_trace_next(struct sass_trace *t)
         else if ((event = at_end(t, got == 0)) == SASS_END)
             break;
     }
+    if (!sass_gaps_take(t, event))
+        event = SASS_ERROR;
     if (t->writer && !sass_cache_add(t, event))
         t->writer = NULL;
     return event;
@@ -503,6 +514,7 @@ void sass_trace_close(struct sass_trace *t)
     sass_input_close(&t->input);
     sass_program_release(&t->program);
     sass_header_release(&t->header);
+    sass_set_release(&t->gaps.blocks);
     sass_free(t->header_text);
     sass_free(t->path);
     *t = (struct sass_trace){.input = {.fd = -1}};

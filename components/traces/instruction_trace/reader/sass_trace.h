@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "components/traces/instruction_trace/reader/sass_gaps.h"
 #include "components/traces/instruction_trace/reader/sass_header.h"
 #include "components/traces/instruction_trace/reader/sass_input.h"
 #include "components/traces/instruction_trace/reader/sass_program.h"
@@ -33,6 +34,7 @@ struct sass_trace_options {
     sass_report *report; /* NULL: nobody is told */
     void *context;
     bool use_cache; /* read it if it fits the file, write it otherwise; grouped traces only */
+    enum sass_demand demand; /* that the trace is whole; raw traces are not looked at */
 };
 
 struct sass_cache_reader;
@@ -57,6 +59,8 @@ struct sass_trace {
     char *header_text; /* the lines of the header as they are, "#traces format" included */
     size_t header_size, header_capacity;
     uint64_t errors, warnings, steps, blocks;
+
+    struct sass_gaps gaps;
 
     struct sass_program program;
     struct sass_trace_options options;

@@ -249,6 +249,55 @@ Test(sector_cache, misses_overlap_up_to_the_number_of_mshrs_and_targets)
     cr_expect_gt(stats()->blocked, 7 * 90);
 }
 
+/* Eight loads of a sector under way are answered with it, one behind the other; without a
+ * limit as many as the wire takes. */
+Test(sector_cache, misses_are_answered_so_many_sectors_a_cycle)
+{
+    static const struct {
+        unsigned sectors;
+        int64_t answers;
+        uint64_t apart; /* cycles between two answers */
+    } cases[] = {{1, 0, 0}, {1, 1, 1}, {15, 1, 4}, {15, 2, 2}, {7, 2, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sector_cache_params k = plain();
+        k.ports = 4;
+        k.answers = cases[i].answers;
+        set_up(k, 100);
+        for (uint16_t t = 0; t < 8; t++)
+            send(sector_load(1, t, 0, (uint8_t)cases[i].sectors, NO_BYPASS));
+        for (uint16_t t = 8; t < 12; t++)
+            send(sector_load(2000, t, 0, 1, NO_BYPASS));
+        run();
+        for (uint16_t t = 1; t < 8; t++)
+            cr_expect_eq(seen(t) - seen(0), k.answers ? t * cases[i].apart : t / 4, "case %zu: %d",
+                         i, (int)(seen(t) - seen(0)));
+        cr_expect_eq(stats()->pending_hits, 7 * (uint64_t)__builtin_popcount(cases[i].sectors));
+        cr_expect_leq(seen(11) - seen(8), 3, "a bank a cycle");
+    }
+}
+
+/* Two may wait for a sector. The third of one waits, two of another sector of the line do not;
+ * MSHRs are counted in sectors, too. */
+Test(sector_cache, merges_are_limited_by_sector)
+{
+    static const struct {
+        uint8_t third;
+        int64_t mshrs;
+        bool waits;
+    } cases[] = {{1, 8, true}, {2, 8, false}, {4, 8, false}, {2, 1, true}, {3, 8, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sector_cache_params k = plain();
+        k.targets = 2;
+        k.mshrs = cases[i].mshrs;
+        set_up(k, 100);
+        for (uint16_t t = 0; t < 2; t++)
+            send(sector_load(1, t, 0, 1, NO_BYPASS));
+        send(sector_load(1, 2, 0, cases[i].third, NO_BYPASS));
+        run();
+        cr_expect_eq(stats()->reservation_fails, cases[i].waits, "case %zu", i);
+    }
+}
+
 /* All ways of a set under way: `miss` waits for one, `fill` does not. */
 Test(sector_cache, lines_under_way_hold_their_ways_only_if_allocated_on_miss)
 {

@@ -114,7 +114,7 @@ static unsigned count_cycles(const uint64_t *lane, const bool *active, unsigned 
             for (unsigned a = first * words; a < (first + part) * words; a++) {
                 uint64_t word = lane[a / words] / 4 + a % words;
                 bool counts = active[a / words] && word % 32 == bank;
-                for (unsigned b = first * words; counts && b < a; b++)
+                for (unsigned b = 0; counts && b < a; b++) /* in any part before, too */
                     counts = !active[b / words] || lane[b / words] / 4 + b % words != word;
                 different += counts;
             }
@@ -143,6 +143,22 @@ Test(sm_pieces, bank_conflicts_are_counted_word_by_word)
         }
         cr_assert_eq(shared_cycles(packed, mask, width, 32, &parts),
                      count_cycles(lane, active, width));
+    }
+}
+
+Test(sm_pieces, word_that_all_lanes_want_is_fetched_once)
+{
+    uint64_t lane[32];
+    unsigned parts;
+    for (unsigned width = 4; width <= 16; width *= 2) {
+        for (unsigned i = 0; i < 32; i++)
+            lane[i] = 0x400;
+        cr_expect_eq(shared_cycles(lane, UINT32_MAX, width, 32, &parts), 1);
+        cr_expect_eq(parts, 1);
+        for (unsigned i = 0; i < 32; i++)
+            lane[i] = (uint64_t)width * i;
+        cr_expect_eq(shared_cycles(lane, UINT32_MAX, width, 32, &parts), width / 4);
+        cr_expect_eq(parts, width / 4);
     }
 }
 

@@ -468,7 +468,7 @@ Test(api_trace, unknown_kernels_and_variables_are_named)
     struct mistakes m = {0};
     struct api_trace_sink sink = {note, &m};
     char kernel[] = "_Z6vecAddPiS_S_i", variable[] = "offsets";
-    struct api_trace_names names = {is_known, is_known, kernel};
+    struct api_trace_names names = {is_known, is_known, kernel, NULL};
     cr_assert(api_trace_read(&t, path_of("pipeline"), &sink));
     cr_expect(!api_trace_check_names(&t, &names, &sink));
     cr_assert_eq(m.count, 2);
