@@ -111,6 +111,9 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
+    else if (o->residency && (o->play_sass || o->play_instructions))
+        fprintf(stderr, "heddle run: '--residency' is for programs: a trace that is played has no "
+                        "profile of what caches keep\n");
     else if (o->residency && options->profile != PLATFORM_PROFILE_MEMORY
              && !(o->kernels && sampling.warmup == SAMPLING_NONE))
         fprintf(stderr,

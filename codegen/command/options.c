@@ -67,13 +67,17 @@ static const struct command {
                        "by content; what has not changed is "
                        "not compiled again. Prints the path of platform.so.",
                        1, 1},
-    [COMMAND_RUN] = {"run", "FILE [-- PROGRAM ARGS...]", "simulate",
-                     "Builds the platform if need be and runs the program on it; without a "
-                     "program, a platform that drives itself. "
-                     "The exit status is the program's, or that of a failed simulation: 3 a "
-                     "component gave up, 4 deadlock, "
-                     "5 stall, 6 cycle limit, 7 not started.",
-                     1, 1},
+    [COMMAND_RUN] =
+        {"run", "FILE [-- PROGRAM ARGS...]", "simulate",
+         "Builds the platform if need be and runs the program on it; without a "
+         "program, a platform that drives itself. "
+         "The exit status is the program's, or that of a failed simulation: 3 a "
+         "component gave up, 4 deadlock, "
+         "5 stall, 6 cycle limit, 7 not started or a file not written, 8 what an option "
+         "asked for did not happen, 128 + N ended by signal N. "
+         "docs/reference/outputs.md says who writes which file, and what is "
+         "written of a run that does not come to its end.",
+         1, 1},
     [COMMAND_EXPERIMENT] =
         {"experiment", "FILE --kernels LIST -o DIR [-- PROGRAM ARGS...]",
          "compare ways to warm up before kernels",

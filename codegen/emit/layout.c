@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codegen/emit/layout_builder.h"
-#include "codegen/emit/sha256.h"
+#include "runtime/engine/sha256.h"
 #include "runtime/link/ring.h"
 
 static void add_domains(struct builder *b)

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "kernel_stats.h"
+#include "launch_census.h"
 #include "online_sampling.h"
 #include "residency.h"
+#include "runtime/engine/engine.h"
 #include "runtime/state/platform.h"
 #include "sampling_options.h"
 #include "warmup.h"
@@ -36,6 +38,7 @@ static bool start(const struct heddle_options *options)
                            sizeof mistake)
             && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
             online_sampling_open(&sampling);
+            census_open();
             profile = (enum platform_profile)options->profile;
             return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY);
         }
@@ -50,13 +53,22 @@ static void write_stats(struct json *out)
     online_sampling_write(out);
 }
 
+/* A run that was cut short may not have come to what was chosen. */
+static enum extension_end finish(void)
+{
+    if (!residency_close())
+        return EXTENSION_FAILED;
+    return engine_cut_by() || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;
+}
+
 const struct extension sampling_extension = {
     .start = start,
     .build = warm_open,
     .open_stats = kernel_forget,
     .settle = kernel_settle,
     .write_stats = write_stats,
-    .finish = residency_close,
+    .cut = kernel_cut,
+    .finish = finish,
 };
 
 __attribute__((constructor)) static void register_extension(void)

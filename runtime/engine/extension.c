@@ -53,10 +53,19 @@ void extensions_write_stats(struct json *out)
             extensions[i]->write_stats(out);
 }
 
-bool extensions_finish(void)
+void extensions_cut(void)
 {
     for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->finish && !extensions[i]->finish())
-            return false;
-    return true;
+        if (extensions[i]->cut)
+            extensions[i]->cut();
+}
+
+enum extension_end extensions_finish(void)
+{
+    enum extension_end worst = EXTENSION_DONE;
+    for (unsigned i = 0; i < extension_count; i++) {
+        enum extension_end end = extensions[i]->finish ? extensions[i]->finish() : EXTENSION_DONE;
+        worst = end > worst ? end : worst;
+    }
+    return worst;
 }

@@ -3,12 +3,10 @@
 #include "options_env.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum kind { KIND_STRING, KIND_BOOL, KIND_INT, KIND_U64 };
 
@@ -177,17 +175,14 @@ bool options_env_decode(const char *text, struct heddle_options *options, char *
     return true;
 }
 
-void options_env_report(enum exit_status status)
+size_t options_env_number_path(const char *path, unsigned number, bool folder, char *text,
+                               size_t size)
 {
-    const char *path = getenv(OPTIONS_ENV_STATUS);
-    if (!path || !*path || status == EXIT_CLEAN)
-        return;
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0)
-        return;
-    char digit = (char)('0' + (int)status);
-    /* Nobody could be told about a failure here. */
-    if (write(file, &digit, 1) != 1)
-        unlink(path);
-    close(file);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = folder ? NULL : strrchr(name, '.');
+    size_t front = dot && dot > name ? (size_t)(dot - path) : strlen(path);
+    int length = number > 1 ? snprintf(text, size, "%.*s.process%u%s", (int)front, path, number,
+                                       path + front)
+                            : snprintf(text, size, "%s", path);
+    return (size_t)length;
 }

@@ -92,6 +92,11 @@ MISTAKES = [
     (f"{RUN} --mode functional --kernels 1 -- dct8x8", 2, "nothing is with"),
     (f"{RUN} --profile blocks -- dct8x8", 2, "give that, too"),
     (f"{RUN} --mode functional --profile all -- dct8x8", 2, "it is blocks or memory"),
+    (f"{RUN} --kernels nosuch -- dct8x8", 8,
+     r"no launch is 'nosuch'\nheddle: there were 24 launches: .*\(\d+, the first is 1\)"),
+    (f"{RUN} --kernels 2-3,500,7- -- dct8x8", 0, "no launch is '500'\nheddle: there were 24"),
+    (f"{RUN} --kernels auto --stats FOLDER/a.json -- processes nothing", 8, "has used HIP"),
+    (f"{RUN} --kernels auto --stats FOLDER/a.json -- copies", 8, "no kernel was launched"),
     ("run tests/system/memtest.heddle --kernels 1", 2, "name one"),
     (f"{EXPERIMENT} --kernels 1 -o FOLDER/e", 2, "name a program"),
     (f"{EXPERIMENT} -o FOLDER/e -- dct8x8", 2, "which launches"),
@@ -109,7 +114,7 @@ MISTAKES = [
     (f"{RUN} --interval 2 -- dct8x8", 2, "chosen while they run"),
     (f"{SAMPLE} --interval 2 --play sass=PROGRAM", 2, "chosen while they run"),
     (f"{EXPERIMENT} --kernels auto -o FOLDER/e -- dct8x8", 2, "chooses while a program runs"),
-    (f"{SAMPLE} -- copies", 1, "launches no kernels"),
+    (f"{SAMPLE} -- copies", 1, "no kernel was launched"),
 ]
 
 

@@ -6,7 +6,7 @@
 #include "hip_recorder.h"
 #include "hip_stream.h"
 
-#include "runtime/session/options_env.h"
+#include "runtime/session/run_ledger.h"
 #include "components/amd/isa/object/kernarg.h"
 #include "components/protocols/work/work_placement.h"
 
@@ -149,7 +149,7 @@ static hipError_t refuse(const struct request *request)
     if (hip_first_refusal(request->function)) {
         hip_say("%s: %s", request->what, hip.api->error_text());
     }
-    options_env_report(EXIT_GAVE_UP);
+    run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
 }
 

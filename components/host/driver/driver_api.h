@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 7
+#define DRIVER_API_VERSION 8
 
 enum driver_status {
     DRIVER_OK,
@@ -222,8 +222,10 @@ struct driver_api {
     enum driver_status (*register_kernel)(uint32_t device, const char *name, uint64_t entry);
 
     const char *(*error_text)(void); /* of the last failure in this thread */
-    /* End of the program: writes statistics and traces. Idempotent. false: message on stderr. */
-    bool (*finish)(void);
+    /* End of the program: writes statistics and traces, and what is known of a run that was
+     * interrupted (heddle_platform.interrupt). Idempotent. Returns an exit status; if it is not
+     * EXIT_CLEAN, a message is on stderr. */
+    int (*finish)(void);
     /* Queues that the program writes itself. */
     const struct driver_queue_api *user_queues;
 };

@@ -222,8 +222,6 @@ static bool commands_take(struct trace_player *p)
         if (!(command->name ? kernel_take(p) : copy_take(p, command)))
             break;
         progress = true;
-        if (p->command == trace_files.list.count && !sample_has_chosen(p))
-            player_fail(p);
     }
     return progress;
 }

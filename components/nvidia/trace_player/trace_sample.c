@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "components/sampling/launch_census.h"
 #include "components/traces/instruction_trace/reader/sass_name.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
@@ -30,7 +31,8 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
     sass_name_plain(symbol, name, sizeof name);
     k->launch = ++p->launches;
     k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
-    p->chosen += sampling_chosen(platform_sampling(), k->launch, name, symbol);
+    if (platform_sampling()->kernels)
+        census_note(platform_sampling(), k->launch, name, symbol);
     k->touches = platform_mode() == PLATFORM_FUNCTIONAL
                      ? platform_profile() == PLATFORM_PROFILE_MEMORY
                      : k->way == SAMPLING_TOUCHING;
@@ -108,15 +110,4 @@ static void sample_describe(const struct player_kernel *k, uint32_t record)
                                                 : (enum sampling_way)k->way));
     kernel_count(record, k->blocks, k->warp_instructions);
     kernel_describe(record, details, count);
-}
-
-/* The list is at its end: was anything chosen? */
-static bool sample_has_chosen(const struct trace_player *p)
-{
-    if (!platform_sampling()->kernels || p->chosen || !p->launches)
-        return true;
-    snprintf(trace_files.error, sizeof trace_files.error,
-             "'--kernels %s' chooses none of the list's %u kernels", platform_sampling()->kernels,
-             p->launches);
-    return false;
 }

@@ -159,6 +159,21 @@ static struct functional_result execute(const struct functional_launch *launch,
     return result;
 }
 
+/* A launch that was interrupted is partial in the statistics; any other one is the driver's end. */
+static void functional_fail(struct driver *d, const struct driver_command *k, uint32_t number,
+                            const struct functional_result *result)
+{
+    const struct program_table *program = driver_program(d);
+    if (result->end == FUNCTIONAL_INTERRUPTED) {
+        kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
+                     program_kernel_symbol(program, k->launch.kernel), number);
+        engine_stop();
+        return;
+    }
+    driver_process()->functional_limit = result->end == FUNCTIONAL_LIMIT;
+    engine_fail(&d->io.base, "%s", result->text);
+}
+
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way)
 {
@@ -201,8 +216,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     d->io.stats.launches++;
     device->kernels_running++;
     if (result.end != FUNCTIONAL_DONE) {
-        driver_process()->functional_limit = result.end == FUNCTIONAL_LIMIT;
-        engine_fail(&d->io.base, "%s", result.text);
+        functional_fail(d, k, number, &result);
         return false;
     }
     if (launch.executed)
