@@ -28,7 +28,7 @@ enum platform_profile platform_profile(void)
     return profile;
 }
 
-static bool start(const struct heddle_options *options)
+static bool start(const struct heddle_options *options, const struct platform_table *table)
 {
     char mistake[512] = "the list of --kernels is too long";
     size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
@@ -40,7 +40,9 @@ static bool start(const struct heddle_options *options)
             online_sampling_open(&sampling);
             census_open();
             profile = (enum platform_profile)options->profile;
-            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY);
+            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY,
+                                  &(struct residency_identity){
+                                      table->model_hash, options->program_hash, options->unified});
         }
     }
     fprintf(stderr, "heddle: %s\n", mistake);

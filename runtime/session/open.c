@@ -120,8 +120,6 @@ static bool start(const struct heddle_options *options)
     sass_no_cache = options->sass_no_cache;
     record_trace = options->record_trace;
     record_asked = false;
-    if (!extensions_start(options))
-        return false;
     const struct platform_table *table = platform_image.table;
     if (!table && !options->tables_path) {
         fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
@@ -129,7 +127,7 @@ static bool start(const struct heddle_options *options)
     }
     if (!table)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !build(table, options))
+    if (!table || !extensions_start(options, table) || !build(table, options))
         return false;
     if (record_trace && !record_asked) {
         fprintf(stderr,

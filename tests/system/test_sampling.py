@@ -223,3 +223,22 @@ def test_sample_counts_the_same_however_it_is_run(measure):
     done = same_bytes(measure, f"{R9NANO} {{}} --kernels auto -- radix_sort 2500 4", ORDERS)
     # The account of cold starts takes a sixth of the time, and nobody asks for it here.
     assert '"cold"' not in done.stats_file.read_text()
+
+
+def test_residency_of_another_run_is_refused(run, tmp_path):
+    """Another program, platform, parameter or grid, a launch that it lacks, and a file that is
+    cut."""
+    file, cut = tmp_path / "r", tmp_path / "cut"
+    run(f"{TINY} --mode functional --profile memory --residency {file} -- dct8x8")
+    cold = f"--kernels 2 --warmup none --residency {file}"
+    run(f"{TINY} {cold} -- dct8x8")
+    run(f"{TINY} {cold} -- processes two", "another program", status=7)
+    run(f"{TINY} {cold} --set gpu.l2=8KiB -- dct8x8", "other parameters", status=7)
+    run(f"{TINY} {cold} -- dct8x8 128", "of another kernel or grid", status=3)
+    text = file.read_bytes()
+    cut.write_bytes(text[:len(text) // 2])
+    run(f"{TINY} --kernels 2 --warmup none --residency {cut} -- dct8x8",
+        "end is missing|not a line", status=7)
+    cut.write_bytes(text.replace(b" 64 ", b" 32 ", 1))
+    run(f"{TINY} --kernels 2 --warmup none --residency {cut} -- dct8x8", "is damaged|not a line",
+        status=7)

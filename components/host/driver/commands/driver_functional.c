@@ -13,6 +13,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/sampling/residency.h"
@@ -224,7 +225,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     k->launch.done_groups = result.work_groups;
     k->launch.done_instructions = result.instructions;
     if (residency_is_recorded())
-        residency_record_launch(k->launch.number);
+        residency_record_launch(k->launch.number, launch_shape(d, k));
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result.profile);
     return true;
