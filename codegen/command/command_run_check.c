@@ -285,6 +285,16 @@ static bool can_write(const char *option, const char *path)
 /* More than any machine has; the platform takes as many as it has use for. */
 #define THREADS_MOST 1024
 
+/* --set as a text, a line each. */
+static const char *join_set(struct command *c)
+{
+    const struct options_list *set = &c->options->set;
+    const char *text = NULL;
+    for (size_t i = 0; i < set->count; i++)
+        text = text ? arena_printf(c->arena, "%s\n%s", text, set->items[i]) : set->items[i];
+    return text;
+}
+
 int run_options(struct command *c, struct heddle_options *options)
 {
     const struct options *o = c->options;
@@ -293,6 +303,7 @@ int run_options(struct command *c, struct heddle_options *options)
         .stats_path = run_absolute(c, o->stats),
         .stats_no_host = o->stats_no_host,
         .trace_path = run_absolute(c, o->record_perfetto),
+        .set = join_set(c),
         .max_cycles = o->max_cycles,
         .stall_limit = o->stall_limit,
         .tick_all = o->tick_all,

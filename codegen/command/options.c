@@ -95,10 +95,13 @@ static const struct command {
          "interval. docs/evidence/warmup.md explains it.",
          1, 1},
     [COMMAND_STATS] =
-        {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
-         "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
-         "time.",
-         1, 2},
+        {"stats", "A.json [B.json...]", "show statistics, or how runs differ",
+         "Tables of what `heddle run --stats` wrote. Of several runs: the settings that differ, "
+         "then the statistics that do. --csv: a row for each kernel, component, connection and "
+         "link of each run; columns for the file, the settings that differ (param:NAME), and each "
+         "statistic. "
+         "--report cpi: of kernels' time, for one run or two.",
+         1, UINT32_MAX},
     [COMMAND_API_TRACE] =
         {"api-trace", "check FILE|DIR", "work on traces of API calls",
          "check: reads cuda_calls.trace (or FILE) as balar's trace player does, with heddle's "

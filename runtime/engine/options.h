@@ -41,6 +41,7 @@ struct heddle_options {
     const char *trace_path;
     const char *tables_path;  /* generic builds */
     const char *program_hash; /* for the stamp; NULL */
+    const char *set;          /* for the stamp: what was set, a line each; NULL: nothing */
     uint64_t max_cycles;      /* of the fastest clock; 0: none */
     uint64_t stall_limit;     /* 0: default of 10 million */
     int tick_order;           /* enum engine_order */

@@ -49,12 +49,31 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
     out.flat = false;
 }
 
+/* As they were given, a line each. */
+static void write_set(void)
+{
+    char text[1024];
+    json_open(&out, "set", '[');
+    for (const char *line = options.set; line && *line;) {
+        size_t size = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)size, line);
+        json_text(&out, NULL, text);
+        line += size + (line[size] == '\n');
+    }
+    json_close(&out, ']');
+}
+
 static void write_stamp(void)
 {
     json_open(&out, "stamp", '{');
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", options.program_hash);
+    write_set();
+    if (table->settings && *table->settings) {
+        json_key(&out, "settings");
+        json_raw(&out, table->settings, strlen(table->settings));
+    }
     json_open(&out, "parameters", '{');
     for (uint32_t i = 0; i < table->instance_count; i++)
         write_parameters(platform_string(table->instances[i].path), table->instances[i].params,

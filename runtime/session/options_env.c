@@ -20,6 +20,7 @@ static const struct key {
     {"trace", KIND_STRING, offsetof(struct heddle_options, trace_path)},
     {"tables", KIND_STRING, offsetof(struct heddle_options, tables_path)},
     {"program_hash", KIND_STRING, offsetof(struct heddle_options, program_hash)},
+    {"set", KIND_STRING, offsetof(struct heddle_options, set)},
     {"max_cycles", KIND_U64, offsetof(struct heddle_options, max_cycles)},
     {"stall_limit", KIND_U64, offsetof(struct heddle_options, stall_limit)},
     {"tick_order", KIND_INT, offsetof(struct heddle_options, tick_order)},

@@ -65,6 +65,7 @@ static const char strings[] = {
     /*   419 */ "main\0"
     /*   424 */ "weave\0"
     /*   430 */ "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf\0"
+    /*   495 */ "{\n      \"clock core\": \"1GHz\",\n      \"producers\": \"2\",\n      \"lines\": \"10\",\n      \"producer[*].lines\": \"10\",\n      \"producer[*].line\": \"64B\",\n      \"producer[*].how\": \"keep\",\n      \"producer[*].pace\": \"steady\",\n      \"producer[*].bits\": \"512\",\n      \"single.lines\": \"4\",\n      \"single.line\": \"64B\",\n      \"single.how\": \"drop\",\n      \"single.pace\": \"steady\",\n      \"single.bits\": \"512\",\n      \"consumer.line\": \"64B\",\n      \"consumer.bins\": \"2\",\n      \"auditor.period\": \"100cy\",\n      \"producer[*].sequence\": \"strided\",\n      \"producer[*].sequence.step\": \"3\",\n      \"single.sequence\": \"ascending\",\n      \"consumer.bin[*]\": \"bin\"\n    }\0"
 };
 
 static const struct platform_domain domains[] = {
@@ -235,7 +236,8 @@ static const struct platform_table table = {
     .name = 424,
     .model_hash = "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf",
     .strings = strings,
-    .string_bytes = 495,
+    .settings = strings + 495,
+    .string_bytes = 1127,
     .store_count = 1,
     .units = units,
     .unit_count = 5,
