@@ -285,6 +285,20 @@ static bool can_write(const char *option, const char *path)
 /* More than any machine has; the platform takes as many as it has use for. */
 #define THREADS_MOST 1024
 
+/* "auto", "lines", "none". */
+static bool parse_progress(const char *text, struct heddle_options *options)
+{
+    if (!text || strcmp(text, "auto") == 0)
+        options->progress = isatty(STDERR_FILENO) ? PLATFORM_PROGRESS_LINE : PLATFORM_QUIET;
+    else if (strcmp(text, "lines") == 0)
+        options->progress = PLATFORM_PROGRESS_LINES;
+    else if (strcmp(text, "none") == 0)
+        options->progress = PLATFORM_QUIET;
+    else
+        fprintf(stderr, "heddle run: '--progress %s': it is auto, lines or none\n", text);
+    return !text || strcmp(text, "auto") == 0 || strcmp(text, "none") == 0 || options->progress;
+}
+
 /* --set as a text, a line each. */
 static const char *join_set(struct command *c)
 {
@@ -307,7 +321,6 @@ int run_options(struct command *c, struct heddle_options *options)
         .max_cycles = o->max_cycles,
         .stall_limit = o->stall_limit,
         .tick_all = o->tick_all,
-        .progress = isatty(STDERR_FILENO) != 0,
         .threads = 1,
         .checkpoint_path = run_absolute(c, o->checkpoint),
         .restore_path = run_absolute(c, o->restore),
@@ -317,6 +330,8 @@ int run_options(struct command *c, struct heddle_options *options)
         .sass_trace_path = run_absolute(c, o->play_sass),
         .sass_no_cache = o->no_cache,
     };
+    if (!parse_progress(o->progress, options))
+        return EXIT_USAGE;
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
     if (!run_play_parse(o) || !run_trace_parse(o) || !parse_mode(o, options)

@@ -226,6 +226,9 @@ static const struct option_spec {
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
+    {"--progress", "HOW", KIND_TEXT, FIELD(progress), ON(RUN),
+     "simulated time, kernels and an estimate, on standard error: auto (default: a line, on "
+     "terminals), lines (for logs, every 10 seconds) or none"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
      "end the run after so many cycles of the fastest clock"},
     {"--stall-limit", "N", KIND_NUMBER, FIELD(stall_limit), ON(RUN),

@@ -44,7 +44,7 @@ struct options {
     struct options_list set, include, expand, watch, module;
     const char *platform, *output, *level, *only;
     const char *kernels, *warmup, *interval, *profile, *residency;
-    const char *mode, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
+    const char *mode, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu, *progress;
     const char *record_perfetto, *record_api, *record_instructions;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;

@@ -5,6 +5,7 @@
  * whatever the order of ticks and the number of threads. Command processors may be in several
  * shards, so calls take a lock; there are few. */
 #include "kernel_stats.h"
+#include "run_progress.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -84,6 +85,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
 
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
+    progress_begun();
     if (!stats_wanted())
         return MAX_KERNELS;
     pthread_mutex_lock(&lock);
@@ -277,9 +279,9 @@ void kernel_write(struct json *out)
         json_uint(out, "start_ps", k->start_ps);
         json_uint(out, "end_ps", k->end_ps);
         json_uint(out, "cycles", k->cycles);
-        if (k->state & KERNEL_CUT) { /* what it amounts to is told at its end only */
+        if (k->state & KERNEL_CUT)
             json_bool(out, "partial", true);
-        } else {
+        if (!(k->state & KERNEL_CUT) || k->work_groups) {
             json_uint(out, "wavefront_instructions", k->instructions);
             json_uint(out, "work_groups", k->work_groups);
         }

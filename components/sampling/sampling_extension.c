@@ -9,6 +9,7 @@
 #include "launch_census.h"
 #include "online_sampling.h"
 #include "residency.h"
+#include "run_progress.h"
 #include "runtime/engine/engine.h"
 #include "runtime/state/platform.h"
 #include "sampling_options.h"
@@ -39,6 +40,7 @@ static bool start(const struct heddle_options *options, const struct platform_ta
             && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
             online_sampling_open(&sampling);
             census_open();
+            progress_open();
             profile = (enum platform_profile)options->profile;
             return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY,
                                   &(struct residency_identity){
@@ -69,6 +71,7 @@ const struct extension sampling_extension = {
     .open_stats = kernel_forget,
     .settle = kernel_settle,
     .write_stats = write_stats,
+    .progress = progress_tell,
     .cut = kernel_cut,
     .finish = finish,
 };

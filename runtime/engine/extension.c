@@ -53,6 +53,14 @@ void extensions_write_stats(struct json *out)
             extensions[i]->write_stats(out);
 }
 
+void extensions_progress(char *text, size_t size, double seconds)
+{
+    text[0] = '\0';
+    for (unsigned i = 0; i < extension_count && !text[0]; i++)
+        if (extensions[i]->progress)
+            extensions[i]->progress(text, size, seconds);
+}
+
 void extensions_cut(void)
 {
     for (unsigned i = 0; i < extension_count; i++)

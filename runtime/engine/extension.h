@@ -9,6 +9,7 @@
 #define HEDDLE_RUNTIME_EXTENSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct heddle_options;
 struct json;
@@ -31,6 +32,9 @@ struct extension {
     void (*settle)(void);
     /* Sections of the statistics, between `clocks` and `components`. */
     void (*write_stats)(struct json *out);
+    /* How far the run has come, in a few words, or "": the first extension that has one tells it.
+     * `seconds`: of real time, since the run began. */
+    void (*progress)(char *text, size_t size, double seconds);
     /* At the end of a run, the statistics not written yet: what has not ended is cut off here. */
     void (*cut)(void);
     /* At the end of a run. What is wrong was said on standard error. */
@@ -46,6 +50,7 @@ void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(void);
 void extensions_write_stats(struct json *out);
+void extensions_progress(char *text, size_t size, double seconds);
 void extensions_cut(void);
 enum extension_end extensions_finish(void);
 

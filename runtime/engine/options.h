@@ -16,6 +16,9 @@
  * driver that does so, the rest of the platform stays as it is at start-up. */
 enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
 
+/* How the user is told how far the run has come. */
+enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
+
 /* What is written of the components' statistics at the end of a span of time: sums over arrays,
  * every instance, or nothing (runtime/observe/stats_span.h). */
 enum platform_span_stats {
@@ -47,7 +50,7 @@ struct heddle_options {
     int tick_order;           /* enum engine_order */
     uint64_t seed;
     bool tick_all; /* test aid: tick every component at every edge; must change nothing */
-    bool progress; /* draw the progress line on stderr */
+    int progress;  /* enum platform_progress, on stderr */
     int threads;
     int mode;            /* enum platform_mode */
     const char *unified; /* NULL, or devices that the program sees as one: "0,1,2,3" */

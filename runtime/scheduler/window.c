@@ -42,6 +42,7 @@
 #define DEFAULT_STALL_LIMIT 10000000u
 #define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
 #define PROGRESS_SECONDS    0.25
+#define LINES_SECONDS       10.0 /* the first one comes after a second */
 #define MAX_DEFERRED        64
 
 struct deferred {
@@ -75,7 +76,8 @@ static struct {
     uint64_t instructions;
     uint64_t still; /* looks since something was last seen to have moved */
     uint64_t most;  /* as many are a stall */
-    double shown;   /* progress line: wall clock of the last drawing */
+    double first;   /* progress: wall clock of the first look, */
+    double shown;   /* and of the last drawing; 0: none yet */
     bool drawn;
 } watch;
 
@@ -199,17 +201,27 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* A line that is drawn anew, for terminals, or one after the other, for logs. */
 static void draw_progress(uint64_t time_ps)
 {
+    char words[128];
+    bool lines = limits.progress == PLATFORM_PROGRESS_LINES;
     double now = seconds(CLOCK_MONOTONIC);
-    if (now - watch.shown < PROGRESS_SECONDS)
+    if (watch.shown == 0) {
+        watch.first = now;
+        watch.shown = now - (lines ? LINES_SECONDS - 1 : PROGRESS_SECONDS);
+    }
+    if (now - watch.shown < (lines ? LINES_SECONDS : PROGRESS_SECONDS))
         return;
     watch.shown = now;
-    watch.drawn = true;
-    fprintf(stderr, "\r\033[K%llu.%03llu us simulated, %llu instructions, %.0f KIPS",
-            (unsigned long long)(time_ps / 1000000), (unsigned long long)(time_ps / 1000 % 1000),
+    watch.drawn = !lines;
+    extensions_progress(words, sizeof words, now - watch.first);
+    fprintf(stderr, "%s%llu.%03llu us simulated, %s%s%llu instructions, %.0f KIPS%s",
+            lines ? "heddle: " : "\r\033[K", (unsigned long long)(time_ps / 1000000),
+            (unsigned long long)(time_ps / 1000 % 1000), words, words[0] ? ", " : "",
             (unsigned long long)engine_instructions(),
-            (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9));
+            (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9),
+            lines ? "\n" : "");
 }
 
 static void erase_progress(void)

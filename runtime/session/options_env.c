@@ -26,7 +26,7 @@ static const struct key {
     {"tick_order", KIND_INT, offsetof(struct heddle_options, tick_order)},
     {"seed", KIND_U64, offsetof(struct heddle_options, seed)},
     {"tick_all", KIND_BOOL, offsetof(struct heddle_options, tick_all)},
-    {"progress", KIND_BOOL, offsetof(struct heddle_options, progress)},
+    {"progress", KIND_INT, offsetof(struct heddle_options, progress)},
     {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
     {"unified", KIND_STRING, offsetof(struct heddle_options, unified)},
     {"mode", KIND_INT, offsetof(struct heddle_options, mode)},

@@ -194,6 +194,27 @@ def is_alive(pid):
         return False
 
 
+def test_progress_is_told_in_lines_when_asked_for(folders):
+    out, tmp = folders
+    process = begin(f"{TINY} --progress lines -- {PROGRAM} spin", tmp)
+    line = process.stderr.readline()
+    end(process, signal.SIGTERM)
+    assert re.match(r"heddle: \d+\.\d{3} us simulated, kernel 2 of 2, 50 % of the work-groups, "
+                    r"about \d+ s left, \d+ instructions, \d+ KIPS$", line)
+    run(f"{TINY} --progress often -- {PROGRAM} plain", "auto, lines or none", status=2)
+    assert not run(f"{TINY} -- {PROGRAM} plain").stderr
+
+
+def test_platform_that_drives_itself_is_interrupted(folders):
+    out, tmp = folders
+    words = f"{MEMTEST} --set tester.episodes=1000000 --stats {out}/s.json --progress lines"
+    process = begin(words, tmp, ready="simulated")
+    status, said = end(process, signal.SIGTERM)
+    assert status == 143 and "interrupted by signal 15" in said
+    assert json.loads((out / "s.json").read_text())["partial"] == "interruption"
+    assert os.listdir(out) == ["s.json"] and not os.listdir(tmp)
+
+
 def test_run_that_is_ended_by_a_limit_marks_what_has_not_ended(measure):
     done = measure(f"{TINY} --max-cycles 100000 -- processes spin", status=6)
     first, second = done.stats["kernels"]

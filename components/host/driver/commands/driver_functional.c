@@ -17,6 +17,7 @@
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/sampling/residency.h"
+#include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/online_sampling.h"
@@ -140,6 +141,7 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
     uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
                                    program_kernel_symbol(program, k->launch.kernel), number);
     kernel_count(record, k->launch.done_groups, k->launch.done_instructions);
+    progress_done(k->launch.done_groups);
     if (platform_sampling()->kernels || platform_profile())
         kernel_set_launch(record, (uint32_t)k->launch.number, sampling_way_name(way));
     if (platform_profile())

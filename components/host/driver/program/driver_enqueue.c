@@ -13,6 +13,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/sampling/launch_census.h"
+#include "components/sampling/run_progress.h"
 #include "components/sampling/sampling_options.h"
 #include "components/traces/replay/replay.h"
 #include "driver_record.h"
@@ -50,6 +51,7 @@ static void number_launch(struct driver *d, struct driver_command *k)
 {
     const struct program_table *program = driver_program(d);
     k->launch.number = ++d->launches_asked;
+    progress_asked(k->launch.groups);
     if (platform_sampling()->kernels)
         census_note(platform_sampling(), k->launch.number,
                     program_kernel_name(program, k->launch.kernel),
