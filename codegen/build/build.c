@@ -24,11 +24,11 @@
 #include "codegen/build/jobs.h"
 #include "codegen/emit/layout.h"
 #include "codegen/emit/names.h"
-#include "codegen/emit/sha256.h"
 #include "codegen/build/seal.h"
 #include "codegen/build/sources.h"
 #include "codegen/build/stamp.h"
 #include "dsl/compile.h"
+#include "runtime/engine/sha256.h"
 
 struct words {
     const char **items;

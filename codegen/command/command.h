@@ -63,9 +63,8 @@ struct command_output {
 bool command_output_open(struct command_output *output);
 int command_output_close(struct command_output *output, const char *path, bool ok);
 
-/* A new, empty file for what a command passes to its own runs; `path` begins as COMMAND_TEMPORARY,
- * and the caller removes it. false: said on standard error. */
-#define COMMAND_TEMPORARY "/tmp/heddle-XXXXXX"
-bool command_temporary(const struct command *c, char path[sizeof COMMAND_TEMPORARY]);
+/* A new, empty file in TMPDIR, or in /tmp, for what a command passes to its own runs; the caller
+ * removes it. NULL: said on standard error. */
+const char *command_temporary(const struct command *c);
 
 #endif

@@ -347,20 +347,17 @@ static bool experiment(struct experiment *e, const struct sampling *sampling)
 
 int command_experiment(struct command *c)
 {
-    char residency[] = COMMAND_TEMPORARY;
     struct sampling sampling;
     int status = check(c->options, &sampling);
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c,
-                             .residency = c->options->play_sass ? NULL : residency,
-                             .list = c->options->kernels};
-    if (e->residency && !command_temporary(c, residency))
+    *e = (struct experiment){.command = c, .residency = NULL, .list = c->options->kernels};
+    if (!c->options->play_sass && !(e->residency = command_temporary(c)))
         return EXIT_ERRORS;
     bool good = experiment(e, &sampling);
     if (e->residency)
-        unlink(residency);
+        unlink(e->residency);
     json_decref(e->profile);
     return good ? EXIT_CLEAN : EXIT_ERRORS;
 }

@@ -5,6 +5,7 @@
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_trace.h"
+#include "runtime/session/options_env.h"
 
 /* Compilers at a time, more than any machine has room for. */
 #define JOBS_MOST 1024
@@ -48,31 +49,49 @@ int command_build(struct command *c)
     return EXIT_CLEAN;
 }
 
-/* A run that failed before it had statistics has said why. */
-static int print_report(struct command *c, const char *path, int status)
+/* The path of what process `number` writes. */
+static const char *path_of(struct command *c, const char *path, unsigned number)
+{
+    size_t size = options_env_number_path(path, number, false, NULL, 0) + 1;
+    char *text = arena_alloc(c->arena, size);
+    options_env_number_path(path, number, false, text, size);
+    return text;
+}
+
+/* Of each process that has written statistics; one that has none, or failed before, has said why.
+ */
+static int print_reports(struct command *c, const char *path, const struct run_outcome *outcome,
+                         int status)
 {
     struct stat file;
-    if (status != 0 && (stat(path, &file) != 0 || file.st_size == 0))
-        return status;
-    int report = command_report_run(c, path);
-    return status != 0 ? status : report;
+    unsigned count = (unsigned)outcome->processes.count;
+    for (unsigned i = 1; i <= (count ? count : 1); i++) {
+        const char *of_process = path_of(c, path, i);
+        if (status != 0 && (stat(of_process, &file) != 0 || file.st_size == 0))
+            continue;
+        if (count > 1)
+            fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
+        int report = command_report_run(c, of_process);
+        status = status != 0 ? status : report;
+    }
+    return status;
 }
 
 static int run(struct command *c, const struct build_result *built, struct heddle_options *options,
-               const char *program, char **arguments)
+               const char *program, char **arguments, struct run_outcome *outcome)
 {
-    char file[] = COMMAND_TEMPORARY; /* for statistics that only the report reads */
-    bool own_file = c->options->report && !options->stats_path;
-    if (own_file && !command_temporary(c, file))
-        return EXIT_ERRORS;
-    if (own_file)
-        options->stats_path = file;
-    int status = program ? run_program(c, built, options, program, arguments)
+    const char *file = NULL; /* for statistics that only the report reads */
+    if (c->options->report && !options->stats_path) {
+        options->stats_path = file = command_temporary(c);
+        if (!file)
+            return EXIT_ERRORS;
+    }
+    int status = program ? run_program(c, built, options, program, arguments, outcome)
                          : run_platform(c, built, options);
     if (c->options->report)
-        status = print_report(c, options->stats_path, status);
-    if (own_file)
-        unlink(file);
+        status = print_reports(c, options->stats_path, outcome, status);
+    for (unsigned i = 1; file && (i == 1 || i <= outcome->processes.count); i++)
+        unlink(path_of(c, file, i));
     return status;
 }
 
@@ -116,5 +135,7 @@ int command_run(struct command *c)
     }
     if (!run_recording_begin(c, &options, &recording))
         return EXIT_ERRORS;
-    return run_recording_end(c, &recording, run(c, &built, &options, program, arguments));
+    struct run_outcome outcome = {0};
+    int end = run(c, &built, &options, program, arguments, &outcome);
+    return run_recording_end(c, &recording, &outcome, end);
 }

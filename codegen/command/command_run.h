@@ -23,9 +23,22 @@ const char *run_find_program(struct command *c, const char *name);
 /* A program that is not position-independent: it lies, and its heap grows, where the arena of
  * platforms is by default (runtime/engine/engine.h, ARENA_BASE). */
 bool run_program_is_fixed(const char *path);
-/* Runs `program` with our HIP library in front. An exit status. */
+/* The processes of a program that have used HIP, in the order in which they have opened the
+ * platform. The first one's files have the names that options give, the others' those of
+ * options_env_number_path(). */
+struct run_process {
+    const char *name;     /* of its program's file */
+    bool closed, partial; /* its files are written, or what was known when it was interrupted */
+};
+
+struct run_outcome {
+    VECTOR(struct run_process) processes;
+    int status; /* how the simulation ended */
+};
+
+/* Runs `program` with our HIP library in front. An exit status; what is missing was said. */
 int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
-                const char *program, char **arguments);
+                const char *program, char **arguments, struct run_outcome *outcome);
 
 /* The platform plays traces of API calls itself (or cannot be opened, which was said). */
 bool run_plays_itself(struct command *c, const struct build_result *built);

@@ -107,6 +107,9 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
+    else if (o->residency && (o->play_sass || o->play_instructions))
+        fprintf(stderr, "heddle run: '--residency' is for programs: a trace that is played has no "
+                        "profile of what caches keep\n");
     else if (o->residency && options->profile != PLATFORM_PROFILE_MEMORY
              && !(o->kernels && sampling.warmup == SAMPLING_NONE))
         fprintf(stderr,
@@ -276,6 +279,30 @@ static bool parse_dump(const struct options *o, struct heddle_options *options)
 /* More than any machine has; the platform takes as many as it has use for. */
 #define THREADS_MOST 1024
 
+/* "auto", "lines", "none". */
+static bool parse_progress(const char *text, struct heddle_options *options)
+{
+    if (!text || strcmp(text, "auto") == 0)
+        options->progress = isatty(STDERR_FILENO) ? PLATFORM_PROGRESS_LINE : PLATFORM_QUIET;
+    else if (strcmp(text, "lines") == 0)
+        options->progress = PLATFORM_PROGRESS_LINES;
+    else if (strcmp(text, "none") == 0)
+        options->progress = PLATFORM_QUIET;
+    else
+        fprintf(stderr, "heddle run: '--progress %s': it is auto, lines or none\n", text);
+    return !text || strcmp(text, "auto") == 0 || strcmp(text, "none") == 0 || options->progress;
+}
+
+/* --set as a text, a line each. */
+static const char *join_set(struct command *c)
+{
+    const struct options_list *set = &c->options->set;
+    const char *text = NULL;
+    for (size_t i = 0; i < set->count; i++)
+        text = text ? arena_printf(c->arena, "%s\n%s", text, set->items[i]) : set->items[i];
+    return text;
+}
+
 int run_options(struct command *c, struct heddle_options *options)
 {
     const struct options *o = c->options;
@@ -284,10 +311,10 @@ int run_options(struct command *c, struct heddle_options *options)
         .stats_path = run_absolute(c, o->stats),
         .stats_no_host = o->stats_no_host,
         .trace_path = run_absolute(c, o->record_perfetto),
+        .set = join_set(c),
         .max_cycles = o->max_cycles,
         .stall_limit = o->stall_limit,
         .tick_all = o->tick_all,
-        .progress = isatty(STDERR_FILENO) != 0,
         .threads = 1,
         .checkpoint_path = run_absolute(c, o->checkpoint),
         .restore_path = run_absolute(c, o->restore),
@@ -298,6 +325,8 @@ int run_options(struct command *c, struct heddle_options *options)
         .sass_no_cache = o->no_cache,
         .allow_incomplete = o->allow_incomplete,
     };
+    if (!parse_progress(o->progress, options))
+        return EXIT_USAGE;
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
     if (!run_play_parse(o) || !run_trace_parse(o) || !run_record_parse(c, options)

@@ -1,5 +1,6 @@
 /* A platform without a program: it drives itself, or plays a trace, in this process. */
 #include <dlfcn.h>
+#include <signal.h>
 #include <string.h>
 
 #include "codegen/command/command_run.h"
@@ -36,6 +37,42 @@ static const struct heddle_platform *open_built(struct command *c, const struct 
     }
     return platform;
 }
+
+/* ---- interruption ---- */
+
+static const struct heddle_platform *running; /* NULL: none */
+static volatile sig_atomic_t interrupted;     /* by this signal; 0: none */
+
+/* The first one ends the run, which then writes what is known; the second one ends the process. */
+static void take_signal(int number)
+{
+    if (interrupted || !running) {
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    interrupted = number;
+    running->interrupt();
+}
+
+/* What the user has chosen to ignore stays ignored (nohup). */
+static void handle_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+    struct sigaction before, action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &action, NULL);
+}
+
+static int end_interrupted(int status)
+{
+    fprintf(stderr, "heddle: interrupted by signal %d (%s)\n", (int)interrupted,
+            strsignal(interrupted));
+    return status == EXIT_SIGNALLED ? EXIT_SIGNALLED + interrupted : status;
+}
+
+/* ---- the run ---- */
 
 /* The component that plays traces of API calls; other platforms have the HIP library for it. */
 #define TRACE_PLAYER "trace_cpu"
@@ -88,9 +125,14 @@ int run_platform(struct command *c, const struct build_result *built,
                 file);
         return EXIT_USAGE;
     }
+    running = platform;
+    handle_signals();
     int status = platform->run();
-    if (!platform->finish() && status == 0)
-        return EXIT_NOT_STARTED;
+    int written = platform->finish();
+    running = NULL;
+    if (interrupted)
+        return end_interrupted(status);
+    status = status ? status : written;
     struct platform_lines suspects;
     if (status == EXIT_GAVE_UP && !options->watch.count && platform->suspects(&suspects)) {
         dlclose(library);

@@ -1,22 +1,17 @@
 /* A program under `heddle run`: found, started with our HIP library in front and the platform named
- * in the environment, supervised. Two outcomes are combined: what the program returned, and how the
- * simulation ended (HEDDLE_STATUS).
- */
+ * in the environment, supervised. Three outcomes are combined: what the program returned, how
+ * simulations ended, and whether their files are there (runtime/session/run_ledger.h). */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
-#include "codegen/command/run_layout.h"
+#include "codegen/command/supervise.h"
 #include "runtime/session/options_env.h"
-#include "codegen/emit/sha256.h"
+#include "runtime/session/run_ledger.h"
 
 const char *run_find_program(struct command *c, const char *name)
 {
@@ -58,64 +53,14 @@ bool run_program_is_fixed(const char *path)
            && header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_EXEC;
 }
 
-static const char *hash_file(struct command *c, const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    struct sha256 hash;
-    char buffer[65536];
-    char *digest = arena_alloc(c->arena, 65);
-    size_t got;
-    sha256_init(&hash);
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
-        sha256_add(&hash, buffer, got);
-    fclose(file);
-    sha256_finish(&hash, digest);
-    return digest;
-}
-
-static volatile sig_atomic_t child;
-
-/* What somebody sends to us is meant for the program; what the terminal sends, it gets itself. */
-static void forward_signal(int number, siginfo_t *info, void *context)
-{
-    (void)context;
-    if (child > 0 && info->si_code != SI_KERNEL)
-        kill((pid_t)child, number);
-}
-
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-
-static void handle_passed_on(struct sigaction *action)
-{
-    sigemptyset(&action->sa_mask);
-    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
-        sigaction(passed_on[i], action, NULL);
-}
-
-/* From here on signals are passed on; they are held back until the caller knows its child and sets
-   the mask to `before` again, since one that comes in between would be lost. */
-static void forward_signals(sigset_t *before)
-{
-    sigset_t held;
-    sigemptyset(&held);
-    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
-        sigaddset(&held, passed_on[i]);
-    sigprocmask(SIG_BLOCK, &held, before);
-    handle_passed_on(
-        &(struct sigaction){.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART});
-}
-
 static void set_environment(struct command *c, const struct build_result *built,
-                            const struct heddle_options *options, const char *status_file)
+                            const struct heddle_options *options)
 {
     size_t size = options_env_encode(options, NULL, 0) + 1;
     char *text = arena_alloc(c->arena, size);
     options_env_encode(options, text, size);
     setenv(OPTIONS_ENV_PLATFORM, run_absolute(c, built->platform_so), 1);
     setenv(OPTIONS_ENV_OPTIONS, text, 1);
-    setenv(OPTIONS_ENV_STATUS, status_file, 1);
     const char *old = getenv("LD_LIBRARY_PATH");
     setenv("LD_LIBRARY_PATH",
            old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old)
@@ -123,74 +68,117 @@ static void set_environment(struct command *c, const struct build_result *built,
            1);
 }
 
-/* The outcome of the simulation, as reported by whoever drove it. */
-static int read_status(const char *path)
+/* ---- what became of it ---- */
+
+/* What a run is to write, for messages: the first of them that it has. */
+static const char *first_output(const struct options *o)
 {
-    char digit = '0';
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        if (read(file, &digit, 1) != 1)
-            digit = '0';
-        close(file);
-    }
-    return digit >= '0' && digit <= '9' ? digit - '0' : 0;
+    const char *written[] = {o->stats,
+                             o->record_perfetto,
+                             o->record_api,
+                             o->record_instructions,
+                             o->profile ? o->residency : NULL,
+                             o->report ? "the report" : NULL};
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++)
+        if (written[i])
+            return written[i];
+    return NULL;
 }
 
-static int wait_for_program(const char *name)
+static void read_outcome(struct command *c, int ledger, struct run_outcome *outcome)
 {
-    int status;
-    while (waitpid((pid_t)child, &status, 0) < 0)
-        if (errno != EINTR) {
-            fprintf(stderr, "heddle: cannot wait for '%s': %s\n", name, strerror(errno));
-            return EXIT_ERRORS;
-        }
-    child = 0;
-    if (WIFEXITED(status))
-        return WEXITSTATUS(status);
-    fprintf(stderr, "heddle: '%s' was ended by signal %d (%s)\n", name, WTERMSIG(status),
-            strsignal(WTERMSIG(status)));
-    return 128 + WTERMSIG(status);
+    struct run_ledger_place place = {0};
+    struct run_ledger_line line;
+    while (run_ledger_next(ledger, &place, &line)) {
+        struct run_process *p = line.process && line.process <= outcome->processes.count
+                                    ? &outcome->processes.items[line.process - 1]
+                                    : NULL;
+        if (line.kind == RUN_LEDGER_OPENED)
+            vector_push(c->arena, &outcome->processes,
+                        ((struct run_process){.name = arena_strdup(c->arena, line.name)}));
+        else if (line.kind == RUN_LEDGER_STATUS)
+            outcome->status = outcome->status ? outcome->status : line.status;
+        else if (p)
+            p->closed = line.kind == RUN_LEDGER_DONE, p->partial = line.kind == RUN_LEDGER_PARTIAL;
+    }
+}
+
+/* Whether the program needs a loader, which is what finds our library for it. */
+static bool is_static(const char *path)
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    FILE *file = fopen(path, "rb");
+    bool is_elf = file && fread(&header, sizeof header, 1, file) == 1
+                  && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0
+                  && header.e_ident[EI_CLASS] == ELFCLASS64;
+    bool loaded = !is_elf;
+    for (unsigned i = 0; !loaded && i < header.e_phnum; i++)
+        loaded = fseek(file, (long)(header.e_phoff + i * header.e_phentsize), SEEK_SET) != 0
+                 || fread(&segment, sizeof segment, 1, file) != 1 || segment.p_type == PT_INTERP;
+    if (file)
+        fclose(file);
+    return !loaded;
+}
+
+/* Files that are not there, or not whole: an exit status. */
+static int report_missing(const struct options *o, const struct run_outcome *outcome,
+                          const char *program)
+{
+    const char *output = first_output(o);
+    int status = EXIT_CLEAN;
+    if (!output)
+        return status;
+    if (!outcome->processes.count) {
+        fprintf(stderr, "heddle: nothing was written to '%s': no process of '%s' has used HIP%s\n",
+                output, program,
+                is_static(program) ? "; the program is linked statically, so heddle's library "
+                                     "cannot take the place of its own"
+                                   : "");
+        status = EXIT_MISSED;
+    }
+    for (unsigned i = 0; i < outcome->processes.count; i++) {
+        const struct run_process *p = &outcome->processes.items[i];
+        if (p->closed)
+            continue;
+        if (!p->partial && !outcome->status)
+            fprintf(stderr,
+                    "heddle: nothing was written to '%s' for '%s' (process %u), which did not come "
+                    "to its end: it was ended by a signal, by _exit(), or by exec\n",
+                    output, p->name, i + 1);
+        status = EXIT_MISSED;
+    }
+    return status;
+}
+
+static void report_processes(struct command *c, const struct run_outcome *outcome)
+{
+    const char *output = first_output(c->options);
+    if (output && outcome->processes.count > 1)
+        fprintf(stderr,
+                "heddle: %u processes have used HIP; files of process 2 and later have "
+                "'.process2' and so on in their names\n",
+                (unsigned)outcome->processes.count);
 }
 
 int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
-                const char *program, char **arguments)
+                const char *program, char **arguments, struct run_outcome *outcome)
 {
-    char folder[] = "/tmp/heddle-run-XXXXXX";
     if (!c->toolkit.hip_folder) {
         fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5\n");
         return EXIT_ERRORS;
     }
-    if (!mkdtemp(folder)) {
-        fprintf(stderr, "heddle run: cannot create a folder in /tmp: %s\n", strerror(errno));
+    int ledger = run_ledger_begin();
+    if (ledger < 0) {
+        fprintf(stderr, "heddle run: cannot make a file in memory: %s\n", strerror(errno));
         return EXIT_ERRORS;
     }
-    const char *status_file = arena_printf(c->arena, "%s/status", folder);
-    options->program_hash = hash_file(c, program);
-    set_environment(c, built, options, status_file);
-    sigset_t before;
-    forward_signals(&before);
-    fflush(NULL);
-    pid_t parent = getpid(), pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(EXIT_ERRORS);
-        handle_passed_on(&(struct sigaction){.sa_handler = SIG_DFL});
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        run_fix_layout(arguments);
-        execv(program, arguments);
-        fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
-        _exit(127);
-    }
-    child = pid;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    int status = EXIT_ERRORS;
-    if (pid < 0)
-        fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
-    else
-        status = wait_for_program(program);
-    int simulation = read_status(status_file);
-    unlink(status_file);
-    rmdir(folder);
-    return simulation ? simulation : status;
+    set_environment(c, built, options);
+    int status = supervise(&(struct supervise){
+        .program = program, .name = program, .arguments = arguments, .ledger = ledger});
+    read_outcome(c, ledger, outcome);
+    close(ledger);
+    report_processes(c, outcome);
+    int missing = report_missing(c->options, outcome, program);
+    return outcome->status ? outcome->status : status ? status : missing;
 }

@@ -124,12 +124,19 @@ bool run_recording_begin(struct command *c, struct heddle_options *options,
     return true;
 }
 
-static int end_one(struct command *c, const struct run_recording *recording, size_t kind,
-                   int status)
+static const char *folder_of(struct command *c, const char *folder, unsigned number)
 {
-    const char *folder = recording->folder[kind], *part = recording->part[kind];
-    if (!folder)
-        return status;
+    size_t size = options_env_number_path(folder, number, true, NULL, 0) + 1;
+    char *text = arena_alloc(c->arena, size);
+    options_env_number_path(folder, number, true, text, size);
+    return text;
+}
+
+static int end_one(struct command *c, const struct run_recording *recording, size_t kind,
+                   unsigned number, int status)
+{
+    const char *folder = folder_of(c, recording->folder[kind], number);
+    const char *part = folder_of(c, recording->part[kind], number);
     const char *trace = arena_printf(c->arena, "%s/%s", part, recording_kinds[kind].complete);
     bool complete = access(trace, F_OK) == 0;
     if (complete && rename(part, folder) == 0) {
@@ -147,11 +154,13 @@ static int end_one(struct command *c, const struct run_recording *recording, siz
     return status != 0 ? status : EXIT_ERRORS;
 }
 
-int run_recording_end(struct command *c, const struct run_recording *recording, int status)
+int run_recording_end(struct command *c, const struct run_recording *recording,
+                      const struct run_outcome *outcome, int status)
 {
     unsetenv(OPTIONS_ENV_RECORD);
     for (size_t i = 0; i < RUN_RECORDINGS; i++)
-        status = end_one(c, recording, i, status);
+        for (unsigned n = 1; recording->folder[i] && (n == 1 || n <= outcome->processes.count); n++)
+            status = end_one(c, recording, i, n, status);
     return status;
 }
 

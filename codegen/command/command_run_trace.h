@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "codegen/command/command.h"
+#include "codegen/command/command_run.h"
 #include "runtime/state/platform.h"
 
 /* false: the options contradict each other, which was said. */
@@ -27,9 +27,10 @@ bool run_recording_allowed(const struct options *options);
  */
 bool run_recording_begin(struct command *c, struct heddle_options *options,
                          struct run_recording *recording);
-/* The folders get their names, or go. Returns `status`, or EXIT_ERRORS when only the recording has
- * failed. */
-int run_recording_end(struct command *c, const struct run_recording *recording, int status);
+/* The folders get their names, or go; each process has one. Returns `status`, or EXIT_ERRORS when
+ * only the recording has failed. */
+int run_recording_end(struct command *c, const struct run_recording *recording,
+                      const struct run_outcome *outcome, int status);
 
 /* Checks the trace, and names the program that plays it with its arguments. An exit status;
  * EXIT_CLEAN: go on. */

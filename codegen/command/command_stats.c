@@ -1,5 +1,6 @@
-/* `heddle stats`: what a run's JSON says as tables or CSV, and what differs between two runs; and
- * the reports of --report, for `heddle run`, too.
+/* `heddle stats`: what a run's JSON says as a table, and what differs between runs, the settings
+ * first; the same as tidy CSV, with a row for each kernel and component of each run, and settings
+ * and statistics as columns; and the reports of --report, for `heddle run`, too.
  *
  * Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic
  * gives its members; buckets are left to the JSON. Rows are in the order of the first file, then
@@ -20,13 +21,23 @@ struct row {
     const char *section; /* "kernel", "component", "link", "host", ... */
     const char *where;
     const char *what;
-    const json_t *value[2]; /* NULL: not in that run */
+    const json_t **value; /* by run; NULL: not in that one */
+};
+
+/* What differs between runs, of the stamp. */
+struct setting {
+    const char *name;
+    const char **value; /* by run; NULL: not in that one */
 };
 
 struct table {
     struct arena *arena;
     struct intern index; /* section, where, what -> row */
     VECTOR(struct row) rows;
+    unsigned runs;
+    const char *const *names; /* of the files, by run */
+    struct intern setting_index;
+    VECTOR(struct setting) settings;
 };
 
 static void add_value(struct table *t, unsigned run, const char *section, const char *where,
@@ -35,8 +46,8 @@ static void add_value(struct table *t, unsigned run, const char *section, const 
     const char *key = arena_printf(t->arena, "%s\n%s\n%s", section, where, what);
     const struct intern_entry *known = intern_find(&t->index, key);
     if (!known) {
-        struct row row = {
-            section, arena_strdup(t->arena, where), arena_strdup(t->arena, what), {NULL, NULL}};
+        struct row row = {section, arena_strdup(t->arena, where), arena_strdup(t->arena, what),
+                          arena_alloc(t->arena, t->runs * sizeof(json_t *))};
         intern_add(&t->index, key, t->rows.count);
         vector_push(t->arena, &t->rows, row);
         known = intern_find(&t->index, key);
@@ -106,6 +117,84 @@ static void add_run(struct table *t, unsigned run, json_t *root, bool whole)
         add_object(t, run, "host", "", "", json_object_get(root, "host"));
 }
 
+/* ---- settings ---- */
+
+static void add_setting(struct table *t, unsigned run, const char *name, const char *value)
+{
+    const struct intern_entry *known = intern_find(&t->setting_index, name);
+    if (!known) {
+        name = arena_strdup(t->arena, name);
+        intern_add(&t->setting_index, name, (uint32_t)t->settings.count);
+        vector_push(t->arena, &t->settings,
+                    ((struct setting){name, arena_alloc(t->arena, t->runs * sizeof(char *))}));
+        known = intern_find(&t->setting_index, name);
+    }
+    t->settings.items[known->value].value[run] = value;
+}
+
+static void add_settings(struct table *t, unsigned run, json_t *root)
+{
+    json_t *stamp = json_object_get(root, "stamp"), *value;
+    const char *key, *program = json_string_value(json_object_get(stamp, "program"));
+    add_setting(t, run, "platform", json_string_value(json_object_get(root, "platform")));
+    add_setting(t, run, "mode", json_string_value(json_object_get(root, "mode")));
+    add_setting(t, run, "program", program ? arena_printf(t->arena, "%.12s", program) : NULL);
+    add_setting(t, run, "partial", json_string_value(json_object_get(root, "partial")));
+    json_object_foreach(json_object_get(stamp, "settings"), key, value)
+        add_setting(t, run, key, json_string_value(value));
+}
+
+/* Only those that differ stay. */
+static void compare_settings(struct table *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->settings.count; i++) {
+        const struct setting *s = &t->settings.items[i];
+        bool same = true;
+        for (unsigned run = 1; run < t->runs; run++)
+            same = same && (s->value[run] == NULL) == (s->value[0] == NULL)
+                   && (!s->value[0] || strcmp(s->value[run], s->value[0]) == 0);
+        if (!same)
+            t->settings.items[kept++] = *s;
+    }
+    t->settings.count = kept;
+}
+
+static void widen(size_t *width, const char *text)
+{
+    if (strlen(text) > *width)
+        *width = strlen(text);
+}
+
+static const char *setting_text(const struct setting *s, unsigned run)
+{
+    return s->value[run] ? s->value[run] : "-";
+}
+
+/* A column a run, under the names of the files. */
+static void print_settings(const struct table *t, FILE *out)
+{
+    size_t name = 8, width = 0;
+    for (size_t i = 0; i < t->settings.count; i++) {
+        widen(&name, t->settings.items[i].name);
+        for (unsigned run = 0; run < t->runs; run++)
+            widen(&width, setting_text(&t->settings.items[i], run));
+    }
+    for (unsigned run = 0; run < t->runs; run++)
+        widen(&width, t->names[run]);
+    fprintf(out, "%-*s", (int)name, "settings");
+    for (unsigned run = 0; run < t->runs; run++)
+        fprintf(out, "  %*s", (int)width, t->names[run]);
+    for (size_t i = 0; i < t->settings.count; i++) {
+        fprintf(out, "\n  %-*s", (int)name - 2, t->settings.items[i].name);
+        for (unsigned run = 0; run < t->runs; run++)
+            fprintf(out, "  %*s", (int)width, setting_text(&t->settings.items[i], run));
+    }
+    fprintf(out, "\n%s\n", t->settings.count ? "" : "  none differs\n");
+}
+
+/* ---- values ---- */
+
 static json_t *load(const char *path)
 {
     json_error_t error;
@@ -150,9 +239,12 @@ static const char *difference_text(struct arena *arena, const struct row *row, b
     return arena_printf(arena, "%+.3f", b - a);
 }
 
-static bool differs(const struct row *row)
+static bool differs(const struct table *t, const struct row *row)
 {
-    return !row->value[0] || !row->value[1] || !json_equal(row->value[0], row->value[1]);
+    bool same = row->value[0] != NULL;
+    for (unsigned run = 1; run < t->runs; run++)
+        same = same && row->value[run] && json_equal(row->value[0], row->value[run]);
+    return !same;
 }
 
 static const char *csv_text(struct arena *arena, const char *text)
@@ -170,59 +262,120 @@ static const char *csv_text(struct arena *arena, const char *text)
     return quoted;
 }
 
-static void print_csv(struct table *t, FILE *out, bool two)
+/* ---- tidy CSV ---- */
+
+static void print_csv_head(struct table *t, const struct intern *columns, FILE *out)
 {
-    fprintf(out,
-            two ? "section,where,statistic,a,b,difference\n" : "section,where,statistic,value\n");
+    fprintf(out, "file");
+    for (size_t i = 0; i < t->settings.count; i++)
+        fprintf(out, ",%s",
+                csv_text(t->arena, arena_printf(t->arena, "param:%s", t->settings.items[i].name)));
+    fprintf(out, ",section,where");
+    for (size_t i = 0; i < columns->entries.count; i++)
+        fprintf(out, ",%s", csv_text(t->arena, columns->entries.items[i].key));
+    fputc('\n', out);
+}
+
+/* One kernel or component of one run, if it has it: the rows at `places`. */
+static void print_csv_row(struct table *t, const struct intern *columns, unsigned run,
+                          const uint32_t *places, uint32_t count, FILE *out)
+{
+    const json_t **cells = arena_alloc(t->arena, (columns->entries.count + 1) * sizeof *cells);
+    const struct row *first = &t->rows.items[places[0]];
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct row *row = &t->rows.items[places[i]];
+        cells[intern_find(columns, row->what)->value] = row->value[run];
+        any |= row->value[run] != NULL;
+    }
+    if (!any)
+        return;
+    fputs(csv_text(t->arena, t->names[run]), out);
+    for (size_t i = 0; i < t->settings.count; i++)
+        fprintf(out, ",%s",
+                t->settings.items[i].value[run]
+                    ? csv_text(t->arena, t->settings.items[i].value[run])
+                    : "");
+    fprintf(out, ",%s,%s", first->section, csv_text(t->arena, first->where));
+    for (size_t i = 0; i < columns->entries.count; i++)
+        fprintf(out, ",%s", cells[i] ? number_text(t->arena, cells[i]) : "");
+    fputc('\n', out);
+}
+
+/* A kernel or component. */
+struct place {
+    VECTOR(uint32_t) rows;
+};
+
+static void print_csv(struct table *t, FILE *out)
+{
+    struct intern columns, index;
+    VECTOR(struct place) places = {0};
+    intern_init(&columns, t->arena);
+    intern_init(&index, t->arena);
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
-        fprintf(out, "%s,%s,%s,%s", row->section, csv_text(t->arena, row->where),
-                csv_text(t->arena, row->what),
-                row->value[0] ? number_text(t->arena, row->value[0]) : "");
-        if (two)
-            fprintf(out, ",%s,%s", row->value[1] ? number_text(t->arena, row->value[1]) : "",
-                    difference_text(t->arena, row, false));
-        fputc('\n', out);
+        const char *key = arena_printf(t->arena, "%s\n%s", row->section, row->where);
+        if (!intern_find(&columns, row->what))
+            intern_add(&columns, row->what, (uint32_t)columns.entries.count);
+        if (!intern_find(&index, key)) {
+            intern_add(&index, key, (uint32_t)places.count);
+            vector_push(t->arena, &places, ((struct place){0}));
+        }
+        vector_push(t->arena, &places.items[intern_find(&index, key)->value].rows, i);
     }
+    print_csv_head(t, &columns, out);
+    for (unsigned run = 0; run < t->runs; run++)
+        for (size_t i = 0; i < places.count; i++)
+            print_csv_row(t, &columns, run, places.items[i].rows.items,
+                          (uint32_t)places.items[i].rows.count, out);
 }
 
-static void widen(size_t *width, const char *text)
+/* ---- tables ---- */
+
+/* Zeros say nothing in the table of one run; equal values nothing in that of several. */
+static bool is_shown(const struct table *t, const struct row *row)
 {
-    if (strlen(text) > *width)
-        *width = strlen(text);
+    return t->runs > 1 ? differs(t, row) : json_number_value(row->value[0]) != 0;
 }
 
-/* Zeros say nothing in the table of one run; equal values nothing in that of two. */
-static bool is_shown(const struct row *row, bool two)
+struct widths {
+    size_t where, what, value, difference;
+};
+
+static struct widths measure(struct table *t)
 {
-    return two ? differs(row) : json_number_value(row->value[0]) != 0;
+    struct widths w = {5, 9, 5, 4};
+    for (uint32_t i = 0; i < t->rows.count; i++) {
+        const struct row *row = &t->rows.items[i];
+        widen(&w.where, row->where);
+        widen(&w.what, row->what);
+        for (unsigned run = 0; run < t->runs; run++)
+            widen(&w.value, number_text(t->arena, row->value[run]));
+        if (t->runs == 2)
+            widen(&w.difference, difference_text(t->arena, row, false));
+    }
+    return w;
 }
 
-static uint32_t print_table(struct table *t, FILE *out, bool two)
+static uint32_t print_table(struct table *t, FILE *out)
 {
-    size_t where = 5, what = 9, a = 5, b = 5, difference = 4;
+    const struct widths w = measure(t);
     uint32_t shown = 0;
     const char *section = "";
     for (uint32_t i = 0; i < t->rows.count; i++) {
-        widen(&where, t->rows.items[i].where);
-        widen(&what, t->rows.items[i].what);
-        widen(&a, number_text(t->arena, t->rows.items[i].value[0]));
-        widen(&b, number_text(t->arena, t->rows.items[i].value[1]));
-        widen(&difference, difference_text(t->arena, &t->rows.items[i], false));
-    }
-    for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
-        if (!is_shown(row, two))
+        if (!is_shown(t, row))
             continue;
         if (strcmp(section, row->section) != 0)
             fprintf(out, "%s%s\n", shown ? "\n" : "", row->section);
         section = row->section;
         shown++;
-        fprintf(out, "  %-*s  %-*s  %*s", (int)where, row->where, (int)what, row->what, (int)a,
-                number_text(t->arena, row->value[0]));
-        if (two)
-            fprintf(out, "  %*s  %*s  %s", (int)b, number_text(t->arena, row->value[1]),
-                    (int)difference, difference_text(t->arena, row, false),
+        fprintf(out, "  %-*s  %-*s", (int)w.where, row->where, (int)w.what, row->what);
+        for (unsigned run = 0; run < t->runs; run++)
+            fprintf(out, "  %*s", (int)w.value, number_text(t->arena, row->value[run]));
+        if (t->runs == 2)
+            fprintf(out, "  %*s  %s", (int)w.difference, difference_text(t->arena, row, false),
                     difference_text(t->arena, row, true));
         fputc('\n', out);
     }
@@ -240,7 +393,7 @@ bool command_report_known(const struct command *c)
 }
 
 /* The report on one or two runs. false: there is nothing to report, said on standard error. */
-static bool report(struct command *c, json_t *const roots[2], const char *const *names, FILE *out)
+static bool report(struct command *c, json_t *const *roots, const char *const *names, FILE *out)
 {
     struct report r = {.arena = c->arena};
     for (unsigned run = 0; run < 2 && roots[run]; run++)
@@ -263,39 +416,61 @@ int command_report_run(struct command *c, const char *path)
     return ok ? EXIT_CLEAN : EXIT_ERRORS;
 }
 
-static void print_statistics(struct command *c, json_t *const roots[2], FILE *out)
+static void print_statistics(struct command *c, json_t *const *roots, unsigned runs, FILE *out)
 {
-    struct table t = {.arena = c->arena};
-    bool two = roots[1] != NULL;
+    struct table t = {.arena = c->arena, .runs = runs, .names = c->options->arguments.items};
     intern_init(&t.index, c->arena);
-    for (unsigned run = 0; run < (two ? 2u : 1u); run++)
-        add_run(&t, run, roots[run], two || c->options->csv);
-    if (c->options->csv)
-        print_csv(&t, out, two);
-    else if (print_table(&t, out, two) == 0)
-        fprintf(out, two ? "no difference\n" : "all statistics are zero\n");
+    intern_init(&t.setting_index, c->arena);
+    for (unsigned run = 0; run < runs; run++) {
+        add_settings(&t, run, roots[run]);
+        add_run(&t, run, roots[run], runs > 1 || c->options->csv);
+    }
+    compare_settings(&t);
+    if (c->options->csv) {
+        print_csv(&t, out);
+        return;
+    }
+    if (runs > 1)
+        print_settings(&t, out);
+    if (print_table(&t, out) == 0)
+        fprintf(out, runs > 1 ? "no difference\n" : "all statistics are zero\n");
+}
+
+/* Statistics of a run that did not come to its end look like others. */
+static void say_partial(const char *name, json_t *root)
+{
+    const char *by = json_string_value(json_object_get(root, "partial"));
+    if (by)
+        fprintf(stderr, "heddle stats: '%s' is of a run that did not come to its end: %s\n", name,
+                by);
 }
 
 int command_stats(struct command *c)
 {
     const struct options *o = c->options;
-    bool two = o->arguments.count == 2, ok = true;
-    json_t *roots[2] = {NULL, NULL};
+    unsigned runs = (unsigned)o->arguments.count, read = 0;
+    bool ok = true;
     struct command_output out;
     int status = EXIT_ERRORS;
     if (!command_report_known(c))
         return EXIT_USAGE;
-    roots[0] = load(o->arguments.items[0]);
-    if (roots[0] && two)
-        roots[1] = load(o->arguments.items[1]);
-    if (roots[0] && (!two || roots[1]) && command_output_open(&out)) {
+    if (o->report && runs > 2) {
+        fprintf(stderr, "heddle stats: '--report' compares two runs at most\n");
+        return EXIT_USAGE;
+    }
+    json_t **roots = arena_alloc(c->arena, (runs + 1) * sizeof *roots);
+    while (read < runs && (roots[read] = load(o->arguments.items[read]))) {
+        say_partial(o->arguments.items[read], roots[read]);
+        read++;
+    }
+    if (read == runs && command_output_open(&out)) {
         if (o->report)
             ok = report(c, roots, o->arguments.items, out.file);
         else
-            print_statistics(c, roots, out.file);
+            print_statistics(c, roots, runs, out.file);
         status = command_output_close(&out, o->output, ok);
     }
-    json_decref(roots[0]);
-    json_decref(roots[1]);
+    for (unsigned run = 0; run < read; run++)
+        json_decref(roots[run]);
     return status;
 }

@@ -69,13 +69,17 @@ static const struct command {
                        "by content; what has not changed is "
                        "not compiled again. Prints the path of platform.so.",
                        1, 1},
-    [COMMAND_RUN] = {"run", "FILE [-- PROGRAM ARGS...]", "simulate",
-                     "Builds the platform if need be and runs the program on it; without a "
-                     "program, a platform that drives itself. "
-                     "The exit status is the program's, or that of a failed simulation: 3 a "
-                     "component gave up, 4 deadlock, "
-                     "5 stall, 6 cycle limit, 7 not started.",
-                     1, 1},
+    [COMMAND_RUN] =
+        {"run", "FILE [-- PROGRAM ARGS...]", "simulate",
+         "Builds the platform if need be and runs the program on it; without a "
+         "program, a platform that drives itself. "
+         "The exit status is the program's, or that of a failed simulation: 3 a "
+         "component gave up, 4 deadlock, "
+         "5 stall, 6 cycle limit, 7 not started or a file not written, 8 what an option "
+         "asked for did not happen, 128 + N ended by signal N. "
+         "docs/reference/outputs.md says who writes which file, and what is "
+         "written of a run that does not come to its end.",
+         1, 1},
     [COMMAND_EXPERIMENT] =
         {"experiment", "FILE [--kernels LIST] -o DIR [-- PROGRAM ARGS...]",
          "compare ways to warm up before kernels",
@@ -95,10 +99,13 @@ static const struct command {
          "interval. docs/evidence/warmup.md explains it.",
          1, 1},
     [COMMAND_STATS] =
-        {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
-         "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
-         "time.",
-         1, 2},
+        {"stats", "A.json [B.json...]", "show statistics, or how runs differ",
+         "Tables of what `heddle run --stats` wrote. Of several runs: the settings that differ, "
+         "then the statistics that do. --csv: a row for each kernel, component, connection and "
+         "link of each run; columns for the file, the settings that differ (param:NAME), and each "
+         "statistic. "
+         "--report cpi: of kernels' time, for one run or two.",
+         1, UINT32_MAX},
     [COMMAND_API_TRACE] =
         {"api-trace", "check FILE|DIR", "work on traces of API calls",
          "check: reads cuda_calls.trace (or FILE) as balar's trace player does, with heddle's "
@@ -240,6 +247,9 @@ static const struct option_spec {
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
+    {"--progress", "HOW", KIND_TEXT, FIELD(progress), ON(RUN),
+     "simulated time, kernels and an estimate, on standard error: auto (default: a line, on "
+     "terminals), lines (for logs, every 10 seconds) or none"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
      "end the run after so many cycles of the fastest clock"},
     {"--stall-limit", "N", KIND_NUMBER, FIELD(stall_limit), ON(RUN),

@@ -2,11 +2,11 @@
  * thrown away, what it and the simulator complain about is not. */
 #include "codegen/command/trial.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "codegen/command/supervise.h"
+#include "runtime/session/options_env.h"
 
 struct words {
     struct arena *arena;
@@ -65,23 +65,6 @@ static const char **make_words(struct command *c, const char *const *options, co
     return w.list.items;
 }
 
-/* The exit status of the child. */
-static int run_child(const char **words)
-{
-    int status;
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        int nowhere = open("/dev/null", O_WRONLY);
-        dup2(nowhere, STDOUT_FILENO);
-        execv("/proc/self/exe", (char *const *)(uintptr_t)words);
-        _exit(127);
-    }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
-}
-
 const char *trial_subject(const struct options *o)
 {
     return o->play_sass ? o->play_sass : o->program[0];
@@ -101,19 +84,46 @@ bool trial_has_subject(const struct options *o, const char *arguments)
     return false;
 }
 
+/* The files of further processes, which are not asked for, go; false: there was one, said on
+ * standard error. */
+static bool is_alone(struct command *c, const char *path)
+{
+    bool alone = true;
+    for (unsigned n = 2;; n++) {
+        size_t size = options_env_number_path(path, n, false, NULL, 0) + 1;
+        char *other = arena_alloc(c->arena, size);
+        options_env_number_path(path, n, false, other, size);
+        if (unlink(other) != 0)
+            break;
+        alone = false;
+    }
+    if (!alone)
+        fprintf(
+            stderr,
+            "heddle %s: several processes of '%s' use HIP; name a program that is one process\n",
+            options_command_name(c->options->command), trial_subject(c->options));
+    return alone;
+}
+
 json_t *trial_run(struct command *c, const char *const *options)
 {
     const char *name = options_command_name(c->options->command);
-    char path[] = COMMAND_TEMPORARY;
+    const char *path = command_temporary(c);
     json_error_t error;
-    if (!command_temporary(c, path))
+    if (!path)
         return NULL;
-    int status = run_child(make_words(c, options, path));
-    json_t *root = status == 0 ? json_load_file(path, 0, &error) : NULL;
+    const char **words = make_words(c, options, path);
+    int status = supervise(&(struct supervise){.program = "/proc/self/exe",
+                                               .name = "heddle run",
+                                               .arguments = (char *const *)(uintptr_t)words,
+                                               .silent = true,
+                                               .ledger = -1});
+    bool alone = is_alone(c, path);
+    json_t *root = status == 0 && alone ? json_load_file(path, 0, &error) : NULL;
     if (status != 0)
         fprintf(stderr, "heddle %s: a run of '%s' ended with status %d\n", name,
                 trial_subject(c->options), status);
-    else if (!root)
+    else if (!root && alone)
         fprintf(stderr, "heddle %s: a run of '%s' wrote no statistics (does it use the GPU?)\n",
                 name, c->options->program[0]);
     unlink(path);

@@ -306,9 +306,9 @@ static void emit_table(struct emit *e, const struct layout *layout)
         "static const struct platform_table table = {\n    .abi = PLATFORM_ABI,\n    .name = %u,\n",
         t->name);
     emit(e,
-         "    .model_hash = \"%s\",\n    .strings = strings,\n    .string_bytes = %u,\n    "
-         ".store_count = %u,\n",
-         t->model_hash, t->string_bytes, t->store_count);
+         "    .model_hash = \"%s\",\n    .strings = strings,\n    .settings = strings + "
+         "%u,\n    .string_bytes = %u,\n    .store_count = %u,\n",
+         t->model_hash, (unsigned)(t->settings - t->strings), t->string_bytes, t->store_count);
     emit_member(e, "units", "unit_count", t->unit_count);
     emit_member(e, "domains", "domain_count", t->domain_count);
     emit_member(e, "groups", "group_count", t->group_count);

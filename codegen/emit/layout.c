@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "codegen/emit/layout_builder.h"
-#include "codegen/emit/sha256.h"
+#include "codegen/emit/settings.h"
+#include "runtime/engine/sha256.h"
 #include "runtime/link/ring.h"
 
 static void add_domains(struct builder *b)
@@ -331,9 +332,11 @@ static void finish_table(struct builder *b)
     t->name = layout_add_string(b, b->model->name);
     t->model_hash = b->layout->model_hash;
     layout_add_string(b, t->model_hash);
+    uint32_t settings = layout_add_string(b, settings_text(b->arena, b->model));
     for (uint32_t i = 0; i < b->layout->units.count; i++)
         layout_add_string(b, b->layout->units.items[i]->type->name);
     t->strings = b->strings.text;
+    t->settings = t->strings + settings;
     t->string_bytes = (uint32_t)b->strings.size;
 #define TAKE(list, counter) (t->list = b->list.items, t->counter = b->list.count)
     TAKE(domains, domain_count);

@@ -5,6 +5,7 @@
  * whatever the order of ticks and the number of threads. Command processors may be in several
  * shards, so calls take a lock; there are few. */
 #include "kernel_stats.h"
+#include "run_progress.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -15,9 +16,10 @@
 #include "runtime/engine/bug.h"
 #include "runtime/observe/stats_span.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
 
-enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4 };
+enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4, KERNEL_CUT = 8 };
 
 struct kernel_record {
     uint32_t name, symbol; /* arena offsets */
@@ -95,6 +97,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
 
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
+    progress_begun();
     if (!stats_wanted())
         return MAX_KERNELS;
     pthread_mutex_lock(&lock);
@@ -225,6 +228,21 @@ void kernel_settle(void)
     mark_count = 0;
 }
 
+void kernel_cut(void)
+{
+    kernel_settle();
+    for (uint32_t i = 0; i < count; i++) {
+        struct kernel_record *k = &records[i];
+        if (k->state & KERNEL_ENDED)
+            continue;
+        uint64_t cycle = engine_cycle_at(platform_component(k->component)->domain, engine.time_ps);
+        k->end_ps = engine.time_ps > k->start_ps ? engine.time_ps : k->start_ps;
+        k->cycles = cycle > k->start_cycle ? cycle - k->start_cycle : 0;
+        k->share = stats_span_end(k->span);
+        k->state |= KERNEL_ENDED | KERNEL_SPOOLED | KERNEL_CUT;
+    }
+}
+
 void kernel_forget(void)
 {
     count = 0;
@@ -245,7 +263,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Did another kernel run at the same time? The records stand in order of their start; *latest_end
- * is that of the ones before. A kernel that has not ended reaches to the end of the run. */
+ * is that of the ones before. */
 static bool overlaps(const struct kernel_record *k, uint32_t i, uint64_t *latest_end)
 {
     bool before = *latest_end > k->start_ps;
@@ -262,10 +280,6 @@ void kernel_write(struct json *out)
         qsort(records, count, sizeof *records, by_start);
     json_open(out, "kernels", '[');
     for (uint32_t i = 0; i < count; i++, k++) {
-        if (!(k->state & KERNEL_ENDED)) {
-            latest_end = UINT64_MAX;
-            continue;
-        }
         json_open(out, NULL, '{');
         json_text(out, "name", arena_at(char, k->name));
         json_text(out, "symbol", arena_at(char, k->symbol));
@@ -277,8 +291,12 @@ void kernel_write(struct json *out)
         json_uint(out, "start_ps", k->start_ps);
         json_uint(out, "end_ps", k->end_ps);
         json_uint(out, "cycles", k->cycles);
-        json_uint(out, "wavefront_instructions", k->instructions);
-        json_uint(out, "work_groups", k->work_groups);
+        if (k->state & KERNEL_CUT)
+            json_bool(out, "partial", true);
+        if (!(k->state & KERNEL_CUT) || k->work_groups) {
+            json_uint(out, "wavefront_instructions", k->instructions);
+            json_uint(out, "work_groups", k->work_groups);
+        }
         json_bool(out, "overlaps", overlaps(k, i, &latest_end));
         stats_spool_copy(out, k->details);
         if (k->share.bytes) {

@@ -48,6 +48,8 @@ struct json;
 void kernel_forget(void);
 /* At the end of a window: the statistics of kernels that began or ended in it. */
 void kernel_settle(void);
+/* The run is over: what has begun and not ended is cut off here, and marked partial. */
+void kernel_cut(void);
 /* The section `kernels`. Handles are void from then on. */
 void kernel_write(struct json *out);
 

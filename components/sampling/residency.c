@@ -6,15 +6,25 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/engine/arena.h"
+#include "runtime/engine/output_file.h"
+#include "runtime/engine/version.h"
+#include "runtime/observe/json.h"
 
-#define PATH_BYTES 4096
+#define LINE_BYTES 512
+#define FIRST_LINE "heddle residency 1"
 #define MOST_UNITS (1u << 22) /* of a launch: 256 MiB of lines */
+
+#define HEAD_LINES 4
+#define START_SUM  0xcbf29ce484222325u
+#define NOT_A_LINE                                                                                 \
+    "not a line of what --mode functional --profile memory --residency FILE writes, or not in "    \
+    "its order"
 
 struct unit {
     uint64_t address;
@@ -22,14 +32,24 @@ struct unit {
     bool found;               /* recording: was there; knowing: has not been taken yet */
 };
 
+/* A launch of the file. */
+struct known_launch {
+    uint64_t number, shape;
+};
+
 struct run {
     uint64_t launch, first, count;
     uint32_t instance, bytes;
 };
 
-static FILE *file; /* recording: without a name until it is whole */
+static struct output_file file; /* recording */
+static bool recording;
+static struct json out;  /* a writer of text; no stdio, whose buffers children would write, too */
+static uint64_t sum;     /* of what has been written, or read */
+static uint64_t written; /* lines of runs and launches */
 static const char *name;
-static char temporary[PATH_BYTES + 32];
+static struct known_launch *launches;
+static size_t launch_count;
 /* A hash table with room for `room` units, a power of two; or sorted ones. */
 static struct unit *units;
 static size_t unit_count, room;
@@ -62,7 +82,7 @@ static void grow(void)
 
 bool residency_is_recorded(void)
 {
-    return file != NULL;
+    return recording;
 }
 
 void residency_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found)
@@ -90,9 +110,41 @@ static bool follows(const struct unit *u, const struct unit *first, uint64_t cou
            && u->address == first->address + count * first->bytes;
 }
 
-void residency_record_launch(uint64_t number)
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t add_sum(uint64_t before, const char *text)
+{
+    for (; *text; text++)
+        before = (before ^ (unsigned char)*text) * 0x100000001b3u;
+    return before;
+}
+
+__attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    sum = add_sum(sum, text);
+    written++;
+    json_raw(&out, text, strlen(text));
+}
+
+uint64_t residency_shape(const char *kernel, const uint64_t *numbers, unsigned count)
+{
+    uint64_t shape = add_sum(START_SUM, kernel);
+    for (unsigned i = 0; i < count; i++) {
+        char text[24];
+        snprintf(text, sizeof text, ",%" PRIu64, numbers[i]);
+        shape = add_sum(shape, text);
+    }
+    return shape;
+}
+
+void residency_record_launch(uint64_t number, uint64_t shape)
 {
     size_t kept = 0, next;
+    put("launch %" PRIu64 " 0x%" PRIx64 "\n", number, shape);
     for (size_t i = 0; i < room; i++)
         if (units[i].found)
             units[kept++] = units[i];
@@ -100,8 +152,8 @@ void residency_record_launch(uint64_t number)
     for (size_t i = 0; i < kept; i = next) {
         for (next = i + 1; next < kept && follows(&units[next], &units[i], next - i);)
             next++;
-        fprintf(file, "%" PRIu64 " %" PRIu32 " %" PRIu32 " 0x%" PRIx64 " %zu\n", number,
-                units[i].instance, units[i].bytes, units[i].address, next - i);
+        put("%" PRIu64 " %" PRIu32 " %" PRIu32 " 0x%" PRIx64 " %zu\n", number, units[i].instance,
+            units[i].bytes, units[i].address, next - i);
     }
     if (room)
         memset(units, 0, room * sizeof *units);
@@ -115,18 +167,30 @@ bool residency_is_known(void)
     return known;
 }
 
-void residency_begin(uint64_t number)
+const char *residency_begin(uint64_t number, uint64_t shape)
 {
-    size_t first = 0, end;
+    size_t first = 0, end, l = 0;
+    unit_count = 0;
+    if (!known)
+        return NULL;
+    while (l < launch_count && launches[l].number != number)
+        l++;
+    if (l == launch_count)
+        return "the file says nothing of this launch: the profile that wrote it was of other "
+               "arguments, or was interrupted before";
+    if (launches[l].shape != shape)
+        return "the file is of another kernel or grid at this launch: the profile that wrote it "
+               "was "
+               "of other arguments";
     while (first < run_count && runs[first].launch != number)
         first++;
     for (end = first; end < run_count && runs[end].launch == number;)
         end++;
-    unit_count = 0;
     for (size_t i = first; i < end; i++)
         for (uint64_t n = 0; n < runs[i].count; n++)
             units[unit_count++] = (struct unit){runs[i].first + n * runs[i].bytes, runs[i].instance,
                                                 runs[i].bytes, true};
+    return NULL;
 }
 
 bool residency_take(uint32_t instance, uint64_t address)
@@ -164,97 +228,184 @@ static bool is_next(const struct run *r, const struct run *before)
     return r->first >= before->first + before->count * before->bytes;
 }
 
-/* Reads the file twice: counts its lines, then fills `runs`. */
-static bool read_runs(FILE *in)
+/* A line that is to say what the first ones of every file say. */
+static bool expect_line(FILE *in, size_t line, const char *want, const char *mistake)
 {
-    char text[128];
+    char text[LINE_BYTES];
+    bool same = fgets(text, sizeof text, in) && strcspn(text, "\n") == strlen(want)
+                && strncmp(text, want, strlen(want)) == 0;
+    if (!same)
+        return complain(mistake, line);
+    sum = add_sum(sum, text);
+    return true;
+}
+
+struct head {
+    char line[4][LINE_BYTES];
+};
+
+/* What the file belongs to. */
+static struct head make_head(const struct residency_identity *of)
+{
+    struct head h;
+    snprintf(h.line[0], LINE_BYTES, FIRST_LINE " of " HEDDLE_VERSION);
+    snprintf(h.line[1], LINE_BYTES, "model %s", of->model ? of->model : "-");
+    snprintf(h.line[2], LINE_BYTES, "program %s", of->program ? of->program : "-");
+    snprintf(h.line[3], LINE_BYTES, "unified %s", of->unified ? of->unified : "-");
+    return h;
+}
+
+static bool read_head(FILE *in, const struct residency_identity *of)
+{
+    static const char *const mistakes[] = {
+        NOT_A_LINE ", or of another version of heddle",
+        "it is of another platform, or of other parameters; name the same file, --platform and "
+        "--set as for --profile memory",
+        "it is of another program; write it again with this one",
+        "it was written with another --unified"};
+    const struct head head = make_head(of);
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+        if (!expect_line(in, i + 1, head.line[i], mistakes[i]))
+            return false;
+    return true;
+}
+
+/* A line "launch". */
+static bool read_launch(const char *text)
+{
+    struct known_launch *l = &launches[launch_count];
+    int end = 0;
+    sscanf(text, "launch %" SCNu64 " 0x%" SCNx64 "%n", &l->number, &l->shape, &end);
+    if (!end || text[end] != '\n' || !l->number
+        || (launch_count && l->number <= launches[launch_count - 1].number))
+        return false;
+    launch_count++;
+    return true;
+}
+
+static bool read_run(const char *text, const struct run *before)
+{
+    struct run *r = runs + run_count;
+    int end = 0;
+    *r = (struct run){0};
+    sscanf(text, "%" SCNu64 " %" SCNu32 " %" SCNu32 " 0x%" SCNx64 " %" SCNu64 "%n", &r->launch,
+           &r->instance, &r->bytes, &r->first, &r->count, &end);
+    return end && text[end] == '\n' && launch_count && is_next(r, before)
+           && r->launch == launches[launch_count - 1].number;
+}
+
+/* The last line, and nothing behind it. */
+static bool read_end(FILE *in, const char *text, size_t lines, size_t line)
+{
+    char want[LINE_BYTES], more;
+    snprintf(want, sizeof want, "end %zu %016" PRIx64 "\n", lines, sum);
+    if (strcmp(text, want) == 0 && fread(&more, 1, 1, in) == 0)
+        return true;
+    return complain("it is damaged: its contents do not fit its checksum", line);
+}
+
+/* `most` is the longest launch, in units. */
+static bool read_lines(FILE *in, uint64_t *most)
+{
+    char text[LINE_BYTES];
     struct run before = {0};
+    uint64_t of_launch = 0;
+    size_t line = HEAD_LINES;
+    while (fgets(text, sizeof text, in)) {
+        line++;
+        if (strncmp(text, "end ", 4) == 0)
+            return read_end(in, text, launch_count + run_count, line);
+        sum = add_sum(sum, text);
+        if (strncmp(text, "launch ", 7) == 0) {
+            if (!read_launch(text))
+                return complain(NOT_A_LINE, line);
+            continue;
+        }
+        if (!read_run(text, &before))
+            return complain(NOT_A_LINE, line);
+        const struct run *r = runs + run_count++;
+        of_launch = r->launch == before.launch ? of_launch + r->count : r->count;
+        *most = of_launch > *most ? of_launch : *most;
+        if (r->count > MOST_UNITS || *most > MOST_UNITS)
+            return complain("more than caches and TLBs can hold", line);
+        before = *r;
+    }
+    return complain("its end is missing", line);
+}
+
+/* Reads the file twice: counts its lines, then fills `runs` and `launches`. */
+static bool read_file(FILE *in, const struct residency_identity *of)
+{
+    char text[LINE_BYTES];
     size_t lines = 0;
-    uint64_t of_launch = 0, most = 0;
+    uint64_t most = 0;
     while (fgets(text, sizeof text, in))
         lines++;
     rewind(in);
     run_room = lines + 1;
     runs = arena_reserve(run_room * sizeof *runs);
-    for (run_count = 0; run_count < lines && fgets(text, sizeof text, in); run_count++) {
-        struct run *r = runs + run_count;
-        int end = 0;
-        *r = (struct run){0};
-        sscanf(text, "%" SCNu64 " %" SCNu32 " %" SCNu32 " 0x%" SCNx64 " %" SCNu64 "%n", &r->launch,
-               &r->instance, &r->bytes, &r->first, &r->count, &end);
-        if (!end || text[end] != '\n' || !is_next(r, &before))
-            return complain(
-                "not a line of what --mode functional --profile memory --residency FILE "
-                "writes, or not in its order",
-                run_count + 1);
-        of_launch = r->launch == before.launch ? of_launch + r->count : r->count;
-        most = of_launch > most ? of_launch : most;
-        if (r->count > MOST_UNITS || most > MOST_UNITS)
-            return complain("more than caches and TLBs can hold", run_count + 1);
-        before = *r;
-    }
+    launches = arena_reserve(run_room * sizeof *launches);
+    if (!read_head(in, of) || !read_lines(in, &most))
+        return false;
     room = (size_t)most + 1;
     units = arena_reserve(room * sizeof *units);
     return true;
 }
 
-bool residency_open(const char *path, bool record)
+static void forget(void)
 {
     arena_release(units, room * sizeof *units);
     arena_release(runs, run_room * sizeof *runs);
-    file = NULL;
-    known = false;
+    arena_release(launches, run_room * sizeof *launches);
+    recording = known = false;
     units = NULL;
     runs = NULL;
-    unit_count = room = run_count = run_room = 0;
+    launches = NULL;
+    unit_count = room = run_count = run_room = launch_count = 0;
+    written = 0;
+    sum = START_SUM;
+}
+
+static bool begin_recording(const struct residency_identity *of)
+{
+    const struct head head = make_head(of);
+    recording = output_file_open(&file, name);
+    if (!recording)
+        return complain(strerror(errno), 0);
+    json_start(&out, file.fd);
+    for (size_t i = 0; i < HEAD_LINES; i++)
+        put("%s\n", head.line[i]);
+    written = 0;
+    return true;
+}
+
+bool residency_open(const char *path, bool record, const struct residency_identity *of)
+{
+    forget();
     name = path;
     if (!path)
         return true;
-    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    if (length >= (int)sizeof temporary)
-        return complain("the path is too long", 0);
-    FILE *opened = record ? fopen(temporary, "w+") : fopen(path, "r");
-    if (!opened)
+    if (record)
+        return begin_recording(of);
+    FILE *in = fopen(path, "re");
+    if (!in)
         return complain(strerror(errno), 0);
-    if (record) {
-        unlink(temporary);
-        file = opened;
-        return true;
-    }
-    known = read_runs(opened);
-    fclose(opened);
+    known = read_file(in, of);
+    fclose(in);
     return known;
-}
-
-/* What has been recorded gets its name. */
-static bool publish(void)
-{
-    char text[4096];
-    size_t size;
-    rewind(file);
-    FILE *to = fopen(temporary, "w");
-    bool good = to != NULL;
-    while (good && (size = fread(text, 1, sizeof text, file)) > 0)
-        good = fwrite(text, 1, size, to) == size;
-    good = good && !ferror(file);
-    if (to && fclose(to) != 0)
-        good = false;
-    if (good && rename(temporary, name) == 0)
-        return true;
-    int reason = errno;
-    unlink(temporary);
-    errno = reason;
-    return false;
 }
 
 bool residency_close(void)
 {
-    if (!file)
+    if (!recording)
         return true;
-    bool good = !ferror(file) && fflush(file) == 0 && publish();
+    recording = false;
+    put("end %" PRIu64 " %016" PRIx64 "\n", written, sum);
+    bool good = json_finish(&out);
+    int reason = errno;
     if (!good)
-        complain(strerror(errno), 0);
-    fclose(file);
-    file = NULL;
-    return good;
+        output_file_discard(&file);
+    else if (output_file_publish(&file))
+        return true;
+    return complain(strerror(good ? errno : reason), 0);
 }

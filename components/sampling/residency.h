@@ -9,19 +9,28 @@
  * a unit is there again if fewer others of its set than there are ways have been accessed since,
  * cold or warm (stack distance: Mattson and others, IBM Systems Journal, 1970).
  *
- * The file is text, a line a run of units that follow each other:
+ * The file is text. Its first lines say what it belongs to: the version of heddle, the hash of the
+ * platform's model, that of the program, and --unified. A launch has a line with its number and its
+ * shape, and behind it a line for each run of units that follow each other:
+ *     launch LAUNCH SHAPE
  *     LAUNCH INSTANCE UNIT FIRST COUNT
  * with the instance's number, the unit's bytes, the first one's physical address (hexadecimal) and
- * how many there are; sorted. The same platform and program have the same numbers. */
+ * how many there are; sorted. The last line is "end LINES CHECKSUM". What is of another platform,
+ * program or launch is refused, and so is a file that is cut or damaged. */
 #ifndef HEDDLE_SAMPLING_RESIDENCY_H
 #define HEDDLE_SAMPLING_RESIDENCY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What a file belongs to; NULL members: unknown, or none. */
+struct residency_identity {
+    const char *model, *program, *unified;
+};
+
 /* At the start of a run. false: said on standard error. `path` NULL: nothing is recorded or known.
- */
-bool residency_open(const char *path, bool record);
+ * Texts stay the caller's. */
+bool residency_open(const char *path, bool record, const struct residency_identity *of);
 /* At its end: false if the file could not be written. */
 bool residency_close(void);
 
@@ -31,14 +40,17 @@ bool residency_is_recorded(void);
 /* Instance `instance` is asked for the unit of `bytes` at `address` (of the unit), and has it or
  * not. Only the first time in a launch counts. */
 void residency_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found);
+/* What tells launches apart: kernel and grid. */
+uint64_t residency_shape(const char *kernel, const uint64_t *numbers, unsigned count);
 /* Launch `number` has been executed. */
-void residency_record_launch(uint64_t number);
+void residency_record_launch(uint64_t number, uint64_t shape);
 
 /* ---- knowing ---- */
 
 bool residency_is_known(void);
-/* Launch `number` is about to be simulated, and nothing is under way. */
-void residency_begin(uint64_t number);
+/* Launch `number` is about to be simulated, and nothing is under way. Returns NULL, or why the file
+ * does not fit. */
+const char *residency_begin(uint64_t number, uint64_t shape);
 /* Does the miss of the unit at `address` have no other reason than that the launch begins cold?
  * Asked once for each miss: true for the first one of a launch only, and only if the unit was kept.
  * Without a file always true. By the thread of the instance. */

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "kernel_stats.h"
+#include "launch_census.h"
 #include "online_sampling.h"
 #include "residency.h"
+#include "run_progress.h"
+#include "runtime/engine/engine.h"
 #include "runtime/state/platform.h"
 #include "sampling_options.h"
 #include "warmup.h"
@@ -26,7 +29,7 @@ enum platform_profile platform_profile(void)
     return profile;
 }
 
-static bool start(const struct heddle_options *options)
+static bool start(const struct heddle_options *options, const struct platform_table *table)
 {
     char mistake[512] = "the list of --kernels is too long";
     size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
@@ -36,8 +39,12 @@ static bool start(const struct heddle_options *options)
                            sizeof mistake)
             && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
             online_sampling_open(&sampling);
+            census_open();
+            progress_open();
             profile = (enum platform_profile)options->profile;
-            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY);
+            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY,
+                                  &(struct residency_identity){
+                                      table->model_hash, options->program_hash, options->unified});
         }
     }
     fprintf(stderr, "heddle: %s\n", mistake);
@@ -50,13 +57,23 @@ static void write_stats(struct json *out)
     online_sampling_write(out);
 }
 
+/* A run that was cut short may not have come to what was chosen. */
+static enum extension_end finish(void)
+{
+    if (!residency_close())
+        return EXTENSION_FAILED;
+    return engine_cut_by() || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;
+}
+
 const struct extension sampling_extension = {
     .start = start,
     .build = warm_open,
     .open_stats = kernel_forget,
     .settle = kernel_settle,
     .write_stats = write_stats,
-    .finish = residency_close,
+    .progress = progress_tell,
+    .cut = kernel_cut,
+    .finish = finish,
 };
 
 __attribute__((constructor)) static void register_extension(void)

@@ -146,11 +146,26 @@ bool sampling_parse(const char *kernels, const char *warmup, struct sampling *ou
     return true;
 }
 
+/* The name behind "void ", which those of templates begin with, and its length without parameters.
+ */
+static const char *plain_name(const char *name, size_t *size)
+{
+    const char *from = strncmp(name, "void ", 5) ? name : name + 5;
+    *size = strcspn(from, "(");
+    return from;
+}
+
+void sampling_plain_name(const char *name, char *text, size_t size)
+{
+    size_t plain;
+    const char *from = plain_name(name, &plain);
+    snprintf(text, size, "%.*s", (int)plain, from);
+}
+
 static bool is_named(const struct item *item, const char *name, const char *symbol)
 {
-    size_t plain = strcspn(name, "(");
-    const char *from = strncmp(name, "void ", 5) ? name : name + 5; /* templates say it */
-    plain -= (size_t)(from - name);
+    size_t plain;
+    const char *from = plain_name(name, &plain);
     return (plain == item->size && !strncmp(from, item->text, plain))
            || (strlen(symbol) == item->size && !strncmp(symbol, item->text, item->size));
 }
@@ -179,13 +194,42 @@ bool sampling_parse_interval(const char *interval, struct sampling *s, char *mis
     return false;
 }
 
+static bool chooses(const struct item *item, uint64_t number, const char *name, const char *symbol)
+{
+    return item->first ? number >= item->first && number <= item->last
+                       : is_named(item, name, symbol);
+}
+
+static bool find_item(const struct sampling *s, uint32_t index, struct item *item)
+{
+    const char *text = s->kernels;
+    while (text && read_item(text, item) && index-- > 0)
+        text = next_item(item);
+    return text != NULL;
+}
+
+int sampling_element(const struct sampling *s, uint32_t index, uint64_t number, const char *name,
+                     const char *symbol)
+{
+    struct item item;
+    return find_item(s, index, &item) ? chooses(&item, number, name, symbol) : -1;
+}
+
+bool sampling_element_text(const struct sampling *s, uint32_t index, char *text, size_t size)
+{
+    struct item item;
+    bool found = find_item(s, index, &item);
+    if (found)
+        snprintf(text, size, "%.*s", (int)item.size, item.text);
+    return found;
+}
+
 bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name,
                      const char *symbol)
 {
     struct item item;
     for (const char *text = s->kernels; text && read_item(text, &item); text = next_item(&item)) {
-        if (item.first ? number >= item.first && number <= item.last
-                       : is_named(&item, name, symbol))
+        if (chooses(&item, number, name, symbol))
             return true;
     }
     return !s->kernels;

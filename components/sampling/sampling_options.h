@@ -46,6 +46,15 @@ bool sampling_parse_interval(const char *interval, struct sampling *s, char *mis
 bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name,
                      const char *symbol);
 
+/* Does element `index` of the list, from 0, choose it? 1: yes, 0: no, -1: there is no such element.
+ */
+int sampling_element(const struct sampling *s, uint32_t index, uint64_t number, const char *name,
+                     const char *symbol);
+/* The element as it was given, cut to `size`; false: there is none. */
+bool sampling_element_text(const struct sampling *s, uint32_t index, char *text, size_t size);
+/* A kernel's name as an element of a list names it: without its parameters. Cut to `size`. */
+void sampling_plain_name(const char *name, char *text, size_t size);
+
 enum sampling_way sampling_way(const struct sampling *s, uint64_t number, const char *name,
                                const char *symbol);
 /* "detailed", "memory", "functional", "skipped": for statistics. */

@@ -276,7 +276,6 @@ struct override {
     uint32_t segment_count;
     struct ast_expr *value; /* NULL: malformed */
     uint32_t matches;
-    bool changed; /* gave some parameter another value than it had */
     struct span span;
 };
 

@@ -29,10 +29,8 @@ static uint32_t own_domain(struct elaboration *e, struct node *node, const struc
     struct override *override = override_find(e, &node->object, item->name.text);
     if (override != NULL && override->value != NULL) {
         struct scope none = {NULL, NULL};
-        struct value set = eval_as(e, override->value, &none, spec, NULL);
-        override->changed |= !set.ok || !value.ok || set.integer != value.integer;
+        value = eval_as(e, override->value, &none, spec, NULL);
         source = override->value;
-        value = set;
     }
     if (value.ok && (value.integer < 1 || value.integer > MAX_HZ)) {
         diagnostic_add(e->diagnostics, E0302, source->span,

@@ -268,13 +268,8 @@ static void build_slot(struct elaboration *e, struct object *object, uint32_t in
     if (setting_find(e, object, item->name.text, &setting))
         filling = (struct filling){setting.item->value, setting.item->fill_body, setting.scope};
     struct override *override = override_find(e, object, item->name.text);
-    if (override != NULL && override->value != NULL) {
-        const struct ast_expr *before = filling.value;
-        override->changed |= before == NULL || before->kind != AST_NAME
-                             || override->value->kind != AST_NAME
-                             || strcmp(before->name.text, override->value->name.text) != 0;
+    if (override != NULL && override->value != NULL)
         filling = (struct filling){override->value, NULL, {NULL, NULL}};
-    }
     if (filling.value != NULL) {
         fill_slot(e, object, index, &filling);
         return;

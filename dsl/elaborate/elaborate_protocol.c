@@ -336,9 +336,7 @@ bool link_make(struct elaboration *e, struct model_link_type *model, const struc
             partial ? NULL : override_find_link(e, model->name, link_settings[i].name);
         if (override != NULL && override->value != NULL) {
             struct scope none = {NULL, NULL};
-            struct value before = value;
             value = eval_as(e, override->value, &none, spec, NULL);
-            override->changed |= !value.ok || !before.ok || before.integer != value.integer;
         }
         if (!value.ok)
             return false;

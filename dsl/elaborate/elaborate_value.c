@@ -157,19 +157,15 @@ static struct value overridden_value(struct elaboration *e, struct object *objec
 {
     const struct model_param_decl *decl = &object->type->param_decls[param];
     e->diagnostics->muted++;
-    struct value before = described_value(e, object, param, cell);
+    described_value(e, object, param, cell); /* what it names counts as used */
     e->diagnostics->muted--;
     cell->source = MODEL_FROM_OVERRIDE;
     struct scope scope = {NULL, NULL};
     if (override->value == NULL)
         return bad;
     cell->place = override->value->span;
-    struct value value = eval_as(e, override->value, &scope,
-                                 (struct type_spec){decl->dimension, decl->choice}, object->node);
-    if (!value.ok || !before.ok || before.integer != value.integer
-        || (value.dimension == MODEL_DIM_STRING && strcmp(before.string, value.string) != 0))
-        override->changed = true;
-    return value;
+    return eval_as(e, override->value, &scope, (struct type_spec){decl->dimension, decl->choice},
+                   object->node);
 }
 
 static struct value compute(struct elaboration *e, struct object *object, uint32_t param,

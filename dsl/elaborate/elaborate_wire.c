@@ -37,9 +37,7 @@ static bool is_shared(struct elaboration *e, const struct ast_item *item, const 
     struct override *override = override_find_link(e, name, "shared");
     if (override != NULL && override->value != NULL) {
         struct scope none = {NULL, NULL};
-        struct value set = eval_as(e, override->value, &none, spec, NULL);
-        override->changed |= !set.ok || !value.ok || set.integer != value.integer;
-        value = set;
+        value = eval_as(e, override->value, &none, spec, NULL);
     }
     return !value.ok || value.integer;
 }

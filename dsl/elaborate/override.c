@@ -193,7 +193,6 @@ static struct override *pick(struct elaboration *e, struct override *before, str
     struct diagnostic *d = diagnostic_add(e->diagnostics, W0603, before->span,
                                           "'%s' is partly or wholly covered", before->text);
     diagnostic_note(e->diagnostics, d, next->span, "by this one, which comes later and wins");
-    before->changed = true; /* one warning for one mistake */
     return next;
 }
 
@@ -307,8 +306,5 @@ void overrides_finish(struct elaboration *e)
         if (override->matches == 0 && !explained)
             diagnostic_add(e->diagnostics, E0601, override->span, "'%s' matches nothing",
                            override->text);
-        if (override->matches > 0 && !override->changed && override->value != NULL)
-            diagnostic_add(e->diagnostics, W0604, override->span,
-                           "'%s' has no effect: it has this value already", override->text);
     }
 }

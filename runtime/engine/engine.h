@@ -265,13 +265,27 @@ enum engine_result {
                         printed */
     ENGINE_LIMIT,    /* --max-cycles reached */
     ENGINE_PAUSED,   /* the time for a dump has come: checkpoint.h */
-    ENGINE_FAILED    /* a component gave up: engine_fail() */
+    ENGINE_FAILED,   /* a component gave up: engine_fail() */
+    ENGINE_INTERRUPTED /* engine_interrupt() was called */
 };
 
 /* Run until engine_stop(), an end, or a limit. Never re-entered. Whatever ends it, everything else
  * goes on until the end of the window (window.c), so that all threads stop at the same time. */
 enum engine_result engine_run(void);
 void engine_stop(void); /* from a tick */
+
+/* From any thread, also from a signal handler: the run ends with ENGINE_INTERRUPTED within some
+ * thousand cycles, and so does every later one. Whatever takes long within one tick looks at
+ * engine_is_interrupted() and gives up, by engine_stop(). */
+void engine_interrupt(void);
+bool engine_is_interrupted(void);
+/* Did the last run end before its work was done, by a limit, a failure or an interruption? In a
+ * word for statistics; NULL: no. */
+const char *engine_cut_by(void);
+/* From the thread that runs the engine, when that will not go on and nothing else is to run (a
+ * signal handler of the program ends it): as engine_run() leaves it, without the end of the window.
+ * No effect otherwise. */
+void engine_abandon(void);
 
 /* From a tick of `c`: calls `work` when the window is over and no component is being ticked, then
  * ticks `c` again. For writing to a store that others read. Calls are made in the order of

@@ -17,10 +17,10 @@ void extension_register(const struct extension *extension)
     extensions[extension_count++] = extension;
 }
 
-bool extensions_start(const struct heddle_options *options)
+bool extensions_start(const struct heddle_options *options, const struct platform_table *table)
 {
     for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->start && !extensions[i]->start(options))
+        if (extensions[i]->start && !extensions[i]->start(options, table))
             return false;
     return true;
 }
@@ -53,10 +53,27 @@ void extensions_write_stats(struct json *out)
             extensions[i]->write_stats(out);
 }
 
-bool extensions_finish(void)
+void extensions_progress(char *text, size_t size, double seconds)
+{
+    text[0] = '\0';
+    for (unsigned i = 0; i < extension_count && !text[0]; i++)
+        if (extensions[i]->progress)
+            extensions[i]->progress(text, size, seconds);
+}
+
+void extensions_cut(void)
 {
     for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->finish && !extensions[i]->finish())
-            return false;
-    return true;
+        if (extensions[i]->cut)
+            extensions[i]->cut();
+}
+
+enum extension_end extensions_finish(void)
+{
+    enum extension_end worst = EXTENSION_DONE;
+    for (unsigned i = 0; i < extension_count; i++) {
+        enum extension_end end = extensions[i]->finish ? extensions[i]->finish() : EXTENSION_DONE;
+        worst = end > worst ? end : worst;
+    }
+    return worst;
 }

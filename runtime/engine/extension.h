@@ -9,14 +9,21 @@
 #define HEDDLE_RUNTIME_EXTENSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct heddle_options;
 struct json;
 struct platform_table;
 
+enum extension_end {
+    EXTENSION_DONE,
+    EXTENSION_MISSED, /* what an option asked for has never happened */
+    EXTENSION_FAILED  /* something could not be written */
+};
+
 struct extension {
     /* Before the platform is built. false: the options are wrong, as said on standard error. */
-    bool (*start)(const struct heddle_options *options);
+    bool (*start)(const struct heddle_options *options, const struct platform_table *table);
     /* The instances stand, but none is initialised: tables of an earlier platform are forgotten. */
     void (*build)(const struct platform_table *table);
     /* Statistics begin. */
@@ -25,19 +32,26 @@ struct extension {
     void (*settle)(void);
     /* Sections of the statistics, between `clocks` and `components`. */
     void (*write_stats)(struct json *out);
-    /* At the end of a run. false: something could not be written, as said on standard error. */
-    bool (*finish)(void);
+    /* How far the run has come, in a few words, or "": the first extension that has one tells it.
+     * `seconds`: of real time, since the run began. */
+    void (*progress)(char *text, size_t size, double seconds);
+    /* At the end of a run, the statistics not written yet: what has not ended is cut off here. */
+    void (*cut)(void);
+    /* At the end of a run. What is wrong was said on standard error. */
+    enum extension_end (*finish)(void);
 };
 
 void extension_register(const struct extension *extension);
 
-/* Each calls that member of all extensions, in order of their registration. start() and finish()
- * stop at the first one that fails. */
-bool extensions_start(const struct heddle_options *options);
+/* Each calls that member of all extensions, in order of their registration. start() stops at the
+ * first one that fails; finish() gives the worst end. */
+bool extensions_start(const struct heddle_options *options, const struct platform_table *table);
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(void);
 void extensions_write_stats(struct json *out);
-bool extensions_finish(void);
+void extensions_progress(char *text, size_t size, double seconds);
+void extensions_cut(void);
+enum extension_end extensions_finish(void);
 
 #endif

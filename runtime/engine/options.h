@@ -16,6 +16,9 @@
  * driver that does so, the rest of the platform stays as it is at start-up. */
 enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
 
+/* How the user is told how far the run has come. */
+enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
+
 /* What is written of the components' statistics at the end of a span of time: sums over arrays,
  * every instance, or nothing (runtime/observe/stats_span.h). */
 enum platform_span_stats {
@@ -44,12 +47,13 @@ struct heddle_options {
     const char *trace_launches;          /* names and numbers, one a line; NULL: all */
     const char *tables_path;             /* generic builds */
     const char *program_hash;            /* for the stamp; NULL */
+    const char *set;                     /* for the stamp: what was set, a line each; NULL: nothing */
     uint64_t max_cycles;                 /* of the fastest clock; 0: none */
     uint64_t stall_limit;                /* 0: default of 10 million */
     int tick_order;                      /* enum engine_order */
     uint64_t seed;
     bool tick_all; /* test aid: tick every component at every edge; must change nothing */
-    bool progress; /* draw the progress line on stderr */
+    int progress;  /* enum platform_progress, on stderr */
     int threads;
     int mode;            /* enum platform_mode */
     bool page_bounds;    /* kernels may access whole pages of allocations; false: only what was

@@ -1,18 +1,17 @@
 /* The statistics file. It appears at once (temporary file, rename) or not at all. What belongs to
  * spans of time was written to the spool (stats_span.c) when they ended; extensions copy it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "json.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
@@ -23,12 +22,11 @@
 #include "runtime/engine/version.h"
 #include "runtime/link/wire.h"
 
-#define PATH_BYTES 4096
-
 static const struct platform_table *table;
 static struct heddle_options options;
-static char temporary[PATH_BYTES + 16];
-static int spool_fd = -1;
+static struct output_file file;
+static struct output_file spool; /* never gets a name */
+static bool spooling;
 static struct json out;
 static double started;
 
@@ -51,12 +49,31 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
     out.flat = false;
 }
 
+/* As they were given, a line each. */
+static void write_set(void)
+{
+    char text[1024];
+    json_open(&out, "set", '[');
+    for (const char *line = options.set; line && *line;) {
+        size_t size = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)size, line);
+        json_text(&out, NULL, text);
+        line += size + (line[size] == '\n');
+    }
+    json_close(&out, ']');
+}
+
 static void write_stamp(void)
 {
     json_open(&out, "stamp", '{');
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", options.program_hash);
+    write_set();
+    if (table->settings && *table->settings) {
+        json_key(&out, "settings");
+        json_raw(&out, table->settings, strlen(table->settings));
+    }
     json_open(&out, "parameters", '{');
     for (uint32_t i = 0; i < table->instance_count; i++)
         write_parameters(platform_string(table->instances[i].path), table->instances[i].params,
@@ -197,28 +214,34 @@ static void write_host(const struct stats_threads *threads)
     json_close(&out, '}');
 }
 
-static int open_temporary(void)
+static bool complain(void)
 {
-    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
-                strerror(errno));
-    return fd;
+    fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
+            strerror(errno));
+    return false;
+}
+
+/* Why the run ended before its work was done, and how far it came. */
+static void write_end(void)
+{
+    if (engine_cut_by())
+        json_text(&out, "partial", engine_cut_by());
 }
 
 bool stats_write(const struct stats_threads *threads)
 {
     if (!options.stats_path)
         return true;
+    extensions_cut();
     bool spooled = stats_spool_finish();
-    int fd = open_temporary();
-    if (fd < 0)
-        return false;
-    json_start(&out, fd);
+    if (!output_file_open(&file, options.stats_path))
+        return complain();
+    json_start(&out, file.fd);
     json_open(&out, NULL, '{');
     write_stamp();
     json_text(&out, "platform", platform_string(table->name));
     json_text(&out, "mode", options.mode == PLATFORM_FUNCTIONAL ? "functional" : "timing");
+    write_end();
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
     extensions_write_stats(&out);
@@ -229,13 +252,10 @@ bool stats_write(const struct stats_threads *threads)
         write_host(threads);
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
-    bool good = json_finish(&out) && spooled;
-    good = close(fd) == 0 && good;
-    if (good && rename(temporary, options.stats_path) == 0)
-        return true;
-    fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
-            strerror(errno));
-    unlink(temporary);
+    if (json_finish(&out) && spooled)
+        return output_file_publish(&file) || complain();
+    complain();
+    output_file_discard(&file);
     return false;
 }
 
@@ -247,19 +267,13 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     extensions_open_stats();
     if (!options.stats_path)
         return true;
-    int n = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", options.stats_path, (long)getpid());
-    if (n >= (int)sizeof temporary) {
-        fprintf(stderr, "heddle: the path of the statistics is longer than %d bytes\n", PATH_BYTES);
-        return false;
-    }
-    /* Opened now, so that a wrong path costs no simulation; its inode without a name is the spool.
-     */
-    if (spool_fd >= 0)
-        close(spool_fd);
-    spool_fd = open_temporary();
-    if (spool_fd < 0)
-        return false;
-    unlink(temporary);
-    stats_span_open(table, (enum platform_span_stats)options.span_stats, spool_fd);
+    /* Opened now, so that a wrong path costs no simulation. */
+    if (spooling)
+        output_file_discard(&spool);
+    spooling = output_file_open(&spool, options.stats_path);
+    if (!spooling)
+        return complain();
+    output_file_hide(&spool);
+    stats_span_open(table, (enum platform_span_stats)options.span_stats, spool.fd);
     return true;
 }

@@ -9,17 +9,16 @@
 #include "timeline.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/engine/bug.h"
 #include "json.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
@@ -30,7 +29,6 @@
 #include "watch.h"
 #include "runtime/link/ring.h"
 
-#define PATH_BYTES  4096
 #define COMPONENTS  1
 #define CONNECTIONS 2
 #define COUNTERS    3
@@ -60,8 +58,7 @@ struct collected {
 
 static const struct platform_table *table;
 static struct json out;
-static char final_path[PATH_BYTES];
-static char temporary[PATH_BYTES + 16];
+static struct output_file file;
 
 static struct collected collected[ENGINE_MAX_DOMAINS];
 static struct event *merged;
@@ -324,18 +321,11 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
         return true;
     if (!timeline_select_open(table, options))
         return false;
-    int fd = -1;
-    if (snprintf(final_path, sizeof final_path, "%s", path) < (int)sizeof final_path) {
-        snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-        fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    } else {
-        errno = ENAMETOOLONG;
-    }
-    if (fd < 0) {
+    if (!output_file_open(&file, path)) {
         fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", path, strerror(errno));
         return false;
     }
-    json_start(&out, fd);
+    json_start(&out, file.fd);
     out.flat = true;
     json_open(&out, NULL, '{');
     json_text(&out, "displayTimeUnit", "ns");
@@ -369,10 +359,12 @@ bool timeline_close(void)
     json_raw(&out, "\n", 1);
     bool selected = timeline_select_close(shard_now(0));
     bool good = json_finish(&out);
-    good = close(out.fd) == 0 && good;
-    if (good && rename(temporary, final_path) == 0)
+    int reason = errno;
+    if (!good)
+        output_file_discard(&file);
+    else if (output_file_publish(&file))
         return selected;
-    fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", final_path, strerror(errno));
-    unlink(temporary);
+    fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", file.path,
+            strerror(good ? errno : reason));
     return false;
 }

@@ -28,6 +28,7 @@ struct awaited {
 
 static const struct platform_table *table;
 static struct platform_lines watched, suspects;
+static bool seen[PLATFORM_LINES]; /* a message was about the watched line */
 static struct awaited *awaited;
 static uint32_t awaited_count;
 static struct {
@@ -40,7 +41,7 @@ static bool is_watched(uint64_t address)
 {
     for (uint32_t i = 0; i < watched.count; i++) {
         if (address / WATCH_LINE == watched.address[i] / WATCH_LINE)
-            return true;
+            return seen[i] = true;
     }
     return false;
 }
@@ -116,6 +117,10 @@ void watch_suspect(uint64_t address, uint64_t since_ps)
 void watch_close(void)
 {
     print_held();
+    for (uint32_t i = 0; i < watched.count; i++)
+        if (!seen[i])
+            fprintf(stderr, "heddle: no message was about the line at 0x%llx\n",
+                    (unsigned long long)watched.address[i]);
 }
 
 bool watch_suspects(struct platform_lines *lines)
@@ -130,6 +135,7 @@ void watch_open(const struct platform_table *described, const struct heddle_opti
     watched = options->watch;
     suspects = (struct platform_lines){0};
     awaited_count = 0;
+    memset(seen, 0, sizeof seen);
     if (!watched.count)
         return;
     if (!awaited)

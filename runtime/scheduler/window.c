@@ -42,6 +42,7 @@
 #define DEFAULT_STALL_LIMIT 10000000u
 #define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
 #define PROGRESS_SECONDS    0.25
+#define LINES_SECONDS       10.0 /* the first one comes after a second */
 #define MAX_DEFERRED        64
 
 struct deferred {
@@ -59,6 +60,8 @@ static uint32_t fastest;   /* clock */
 static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
 static bool stop;                                        /* set in ticks, read between windows */
+static bool interrupted;                                 /* set anywhere */
+static enum engine_result ended = ENGINE_IDLE;           /* how the last run did */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static struct deferred deferred[MAX_DEFERRED];
 static uint32_t deferred_count;
@@ -73,7 +76,8 @@ static struct {
     uint64_t instructions;
     uint64_t still; /* looks since something was last seen to have moved */
     uint64_t most;  /* as many are a stall */
-    double shown;   /* progress line: wall clock of the last drawing */
+    double first;   /* progress: wall clock of the first look, */
+    double shown;   /* and of the last drawing; 0: none yet */
     bool drawn;
 } watch;
 
@@ -103,6 +107,26 @@ void engine_stop(void)
 {
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     window_ask_end();
+}
+
+void engine_interrupt(void)
+{
+    __atomic_store_n(&interrupted, true, __ATOMIC_RELAXED);
+}
+
+bool engine_is_interrupted(void)
+{
+    return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
+}
+
+const char *engine_cut_by(void)
+{
+    static const char *const words[] = {[ENGINE_DEADLOCK] = "deadlock",
+                                        [ENGINE_STALL] = "stall",
+                                        [ENGINE_LIMIT] = "limit",
+                                        [ENGINE_FAILED] = "failure",
+                                        [ENGINE_INTERRUPTED] = "interruption"};
+    return words[engine_is_interrupted() ? ENGINE_INTERRUPTED : ended];
 }
 
 void engine_fail(const struct component *c, const char *format, ...)
@@ -177,17 +201,27 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* A line that is drawn anew, for terminals, or one after the other, for logs. */
 static void draw_progress(uint64_t time_ps)
 {
+    char words[128];
+    bool lines = limits.progress == PLATFORM_PROGRESS_LINES;
     double now = seconds(CLOCK_MONOTONIC);
-    if (now - watch.shown < PROGRESS_SECONDS)
+    if (watch.shown == 0) {
+        watch.first = now;
+        watch.shown = now - (lines ? LINES_SECONDS - 1 : PROGRESS_SECONDS);
+    }
+    if (now - watch.shown < (lines ? LINES_SECONDS : PROGRESS_SECONDS))
         return;
     watch.shown = now;
-    watch.drawn = true;
-    fprintf(stderr, "\r\033[K%llu.%03llu us simulated, %llu instructions, %.0f KIPS",
-            (unsigned long long)(time_ps / 1000000), (unsigned long long)(time_ps / 1000 % 1000),
+    watch.drawn = !lines;
+    extensions_progress(words, sizeof words, now - watch.first);
+    fprintf(stderr, "%s%llu.%03llu us simulated, %s%s%llu instructions, %.0f KIPS%s",
+            lines ? "heddle: " : "\r\033[K", (unsigned long long)(time_ps / 1000000),
+            (unsigned long long)(time_ps / 1000 % 1000), words, words[0] ? ", " : "",
             (unsigned long long)engine_instructions(),
-            (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9));
+            (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9),
+            lines ? "\n" : "");
 }
 
 static void erase_progress(void)
@@ -361,12 +395,18 @@ static enum engine_result loop(void)
             return ENGINE_LIMIT;
         if (time > pause_ps)
             return ENGINE_PAUSED;
-        if (window_start(time) >= watch.next_ps && check_stall(window_start(time)))
-            return ENGINE_STALL;
+        if (window_start(time) >= watch.next_ps) {
+            if (engine_is_interrupted())
+                return ENGINE_INTERRUPTED;
+            if (check_stall(window_start(time)))
+                return ENGINE_STALL;
+        }
         run_shards(time);
         settle();
         if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
-            return failure[0] ? ENGINE_FAILED : ENGINE_STOPPED;
+            return engine_is_interrupted() ? ENGINE_INTERRUPTED
+                   : failure[0]            ? ENGINE_FAILED
+                                           : ENGINE_STOPPED;
     }
 }
 
@@ -388,6 +428,16 @@ static void move_clocks(enum engine_result result)
                                              : engine.time_ps;
 }
 
+void engine_abandon(void)
+{
+    if (!running)
+        return;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        engine.time_ps = shards[i].now_ps > engine.time_ps ? shards[i].now_ps : engine.time_ps;
+    erase_progress();
+    ended = ENGINE_INTERRUPTED;
+}
+
 enum engine_result engine_run(void)
 {
     static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,
@@ -403,7 +453,7 @@ enum engine_result engine_run(void)
         shard_find_awake(i);
         shard_plan(i);
     }
-    enum engine_result result = loop();
+    enum engine_result result = ended = engine_is_interrupted() ? ENGINE_INTERRUPTED : loop();
     if (engine.shard_count > 1)
         exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
@@ -436,6 +486,8 @@ void window_open(void)
 {
     failure[0] = '\0';
     running = false;
+    ended = ENGINE_IDLE;
+    interrupted = false;
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
     deferred_count = 0;
     fastest = 0;

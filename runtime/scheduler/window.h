@@ -18,7 +18,7 @@ struct engine_limits {
     uint64_t seed;
     bool windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
     bool tick_all;
-    bool progress;
+    int progress; /* enum platform_progress */
 };
 
 /* enum engine_order, seed of random orders, tick all. */

@@ -7,12 +7,15 @@ enum exit_status {
     EXIT_CLEAN = 0,
     EXIT_ERRORS = 1,
     EXIT_USAGE = 2,
-    /* The simulation, not the program, failed. options_env_report() hands these on as one digit. */
+    /* The simulation, not the program, failed (run_ledger_report()). */
     EXIT_GAVE_UP = 3, /* a component: bad address, missing instruction, ... */
     EXIT_DEADLOCK = 4,
     EXIT_STALL = 5,
-    EXIT_LIMIT = 6,      /* --max-cycles */
-    EXIT_NOT_STARTED = 7 /* the platform was not opened, or statistics were not written */
+    EXIT_LIMIT = 6,       /* --max-cycles */
+    EXIT_NOT_STARTED = 7, /* the platform was not opened, or a file could not be written */
+    EXIT_MISSED = 8,      /* what an option asked for never happened: no launch of a list, the end
+                             before --checkpoint-at, a process that ended without its files */
+    EXIT_SIGNALLED = 128  /* + the signal: interrupted; what was known is written */
 };
 
 #endif

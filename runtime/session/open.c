@@ -134,8 +134,6 @@ static bool start(const struct heddle_options *options)
     allow_incomplete = options->allow_incomplete;
     record_trace = options->record_trace;
     record_asked = false;
-    if (!extensions_start(options))
-        return false;
     const struct platform_table *table = platform_image.table;
     if (!table && !options->tables_path) {
         fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
@@ -143,7 +141,7 @@ static bool start(const struct heddle_options *options)
     }
     if (!table)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !build(table, options))
+    if (!table || !extensions_start(options, table) || !build(table, options))
         return false;
     if (record_trace && !record_asked) {
         fprintf(stderr,
@@ -174,26 +172,28 @@ static int run(void)
     bool written;
     enum engine_result result = checkpoint_run(&written);
     if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
-        return EXIT_NOT_STARTED;
+        return result == ENGINE_IDLE ? EXIT_MISSED : EXIT_NOT_STARTED;
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
     static const enum exit_status statuses[] = {
-        [ENGINE_FAILED] = EXIT_GAVE_UP,
-        [ENGINE_DEADLOCK] = EXIT_DEADLOCK,
-        [ENGINE_STALL] = EXIT_STALL,
-        [ENGINE_LIMIT] = EXIT_LIMIT,
+        [ENGINE_FAILED] = EXIT_GAVE_UP,        [ENGINE_DEADLOCK] = EXIT_DEADLOCK,
+        [ENGINE_STALL] = EXIT_STALL,           [ENGINE_LIMIT] = EXIT_LIMIT,
+        [ENGINE_INTERRUPTED] = EXIT_SIGNALLED,
     };
     return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : EXIT_GAVE_UP;
 }
 
-static bool finish(void)
+static int finish(void)
 {
     watch_close();
     bool traced = timeline_close();
-    bool written = stats_write(balance_reported()) && extensions_finish();
+    bool written = stats_write(balance_reported());
+    enum extension_end end = extensions_finish();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
-    return written && traced;
+    return !written || !traced || end == EXTENSION_FAILED ? EXIT_NOT_STARTED
+           : end == EXTENSION_MISSED                      ? EXIT_MISSED
+                                                          : EXIT_CLEAN;
 }
 
 static bool has(const char *type)
@@ -213,6 +213,7 @@ const struct heddle_platform *heddle_platform_open(uint32_t abi)
                                                     .start = start,
                                                     .run = run,
                                                     .finish = finish,
+                                                    .interrupt = engine_interrupt,
                                                     .driver = platform_driver,
                                                     .suspects = watch_suspects,
                                                     .has = has};

@@ -3,12 +3,10 @@
 #include "options_env.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum kind { KIND_STRING, KIND_BOOL, KIND_INT, KIND_U64 };
 
@@ -26,12 +24,13 @@ static const struct key {
     {"trace_launches", KIND_STRING, offsetof(struct heddle_options, trace_launches)},
     {"tables", KIND_STRING, offsetof(struct heddle_options, tables_path)},
     {"program_hash", KIND_STRING, offsetof(struct heddle_options, program_hash)},
+    {"set", KIND_STRING, offsetof(struct heddle_options, set)},
     {"max_cycles", KIND_U64, offsetof(struct heddle_options, max_cycles)},
     {"stall_limit", KIND_U64, offsetof(struct heddle_options, stall_limit)},
     {"tick_order", KIND_INT, offsetof(struct heddle_options, tick_order)},
     {"seed", KIND_U64, offsetof(struct heddle_options, seed)},
     {"tick_all", KIND_BOOL, offsetof(struct heddle_options, tick_all)},
-    {"progress", KIND_BOOL, offsetof(struct heddle_options, progress)},
+    {"progress", KIND_INT, offsetof(struct heddle_options, progress)},
     {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
     {"unified", KIND_STRING, offsetof(struct heddle_options, unified)},
     {"page_bounds", KIND_BOOL, offsetof(struct heddle_options, page_bounds)},
@@ -183,17 +182,14 @@ bool options_env_decode(const char *text, struct heddle_options *options, char *
     return true;
 }
 
-void options_env_report(enum exit_status status)
+size_t options_env_number_path(const char *path, unsigned number, bool folder, char *text,
+                               size_t size)
 {
-    const char *path = getenv(OPTIONS_ENV_STATUS);
-    if (!path || !*path || status == EXIT_CLEAN)
-        return;
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0)
-        return;
-    char digit = (char)('0' + (int)status);
-    /* Nobody could be told about a failure here. */
-    if (write(file, &digit, 1) != 1)
-        unlink(path);
-    close(file);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = folder ? NULL : strrchr(name, '.');
+    size_t front = dot && dot > name ? (size_t)(dot - path) : strlen(path);
+    int length = number > 1 ? snprintf(text, size, "%.*s.process%u%s", (int)front, path, number,
+                                       path + front)
+                            : snprintf(text, size, "%s", path);
+    return (size_t)length;
 }

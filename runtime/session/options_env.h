@@ -3,8 +3,7 @@
  * - HEDDLE_PLATFORM: path of platform.so
  * - HEDDLE_OPTIONS: struct heddle_options as text, "key=value" separated by ';' ('%', ';' and
  *   control characters in values are written %XX). Unset: defaults.
- * - HEDDLE_STATUS: file that takes the outcome of the simulation (options_env_report()); unset:
- *   nobody asks.
+ * - HEDDLE_STATUS: what processes tell `heddle run` (run_ledger.h); unset: nobody asks.
  * - HEDDLE_RECORD_API_TRACE: folder, empty, that takes a recording of the program's calls.
  *
  * The program's runtime library reads the options and calls heddle_platform.start() with them. This
@@ -15,12 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exit_status.h"
 #include "runtime/state/platform.h"
 
 #define OPTIONS_ENV_PLATFORM "HEDDLE_PLATFORM"
 #define OPTIONS_ENV_OPTIONS  "HEDDLE_OPTIONS"
-#define OPTIONS_ENV_STATUS   "HEDDLE_STATUS"
 #define OPTIONS_ENV_RECORD   "HEDDLE_RECORD_API_TRACE"
 
 /* Text for HEDDLE_OPTIONS. Returns the length without the NUL, as snprintf(). */
@@ -32,8 +29,10 @@ size_t options_env_encode(const struct heddle_options *options, char *text, size
 bool options_env_decode(const char *text, struct heddle_options *options, char *storage,
                         const char **mistake);
 
-/* Tells `heddle run` how the simulation ended. The first report counts. Nothing without
- * HEDDLE_STATUS. */
-void options_env_report(enum exit_status status);
+/* The path of what process `number` (run_ledger.h) writes where the first one writes `path`:
+ * "stats.json" becomes "stats.process2.json", a folder or what has no suffix "NAME.process2".
+ * Returns the length without the NUL, as snprintf(). */
+size_t options_env_number_path(const char *path, unsigned number, bool folder, char *text,
+                               size_t size);
 
 #endif

@@ -21,11 +21,11 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
+#include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/engine/version.h"
 
-#define PATH_BYTES 4096
 #define PAGEMAP_HELD                                                                               \
     ((uint64_t)3 << 62) /* present or swapped: Documentation/admin-guide/mm/pagemap.rst */
 #define PAGEMAP_ROWS 512
@@ -166,16 +166,14 @@ static bool write_file(int fd)
 
 static bool write_state(void)
 {
-    char temporary[PATH_BYTES + 32];
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", dump_path, (long)getpid());
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = fd >= 0 && write_file(fd);
-    good = fd >= 0 && close(fd) == 0 && good;
-    if (good && rename(temporary, dump_path) == 0)
+    struct output_file file;
+    bool opened_file = output_file_open(&file, dump_path),
+         good = opened_file && write_file(file.fd);
+    if (good && output_file_publish(&file))
         return true;
     fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", dump_path, strerror(errno));
-    if (fd >= 0)
-        unlink(temporary);
+    if (opened_file && !good)
+        output_file_discard(&file);
     return false;
 }
 
@@ -344,10 +342,6 @@ bool checkpoint_open(const struct platform_table *described, const struct heddle
     if ((dump_path || options->restore_path) && platform_driver()) {
         fprintf(stderr, "heddle: the state of a platform with a driver cannot be dumped or loaded: "
                         "half of it is the host program's\n");
-        return false;
-    }
-    if (dump_path && strlen(dump_path) >= PATH_BYTES) {
-        fprintf(stderr, "heddle: the path of the state is longer than %d bytes\n", PATH_BYTES);
         return false;
     }
     if (options->restore_path && !load(options->restore_path))

@@ -95,8 +95,12 @@ struct heddle_platform {
     bool (*start)(const struct heddle_options *options);
     /* For platforms that drive themselves: runs to the end; returns the exit status. */
     int (*run)(void);
-    /* Writes statistics and trace, prints nothing on success. false: message on stderr. */
-    bool (*finish)(void);
+    /* Writes statistics and trace, prints nothing on success. What has not ended is marked partial
+     * in them. Returns an exit status; if it is not EXIT_CLEAN, a message is on stderr. */
+    int (*finish)(void);
+    /* Ends a run that goes on, and lets none begin: run() returns soon. From any thread, also from
+     * a signal handler; finish() may follow. */
+    void (*interrupt)(void);
     /* What the driver component registered for front ends, NULL without one. */
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */

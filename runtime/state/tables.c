@@ -86,6 +86,7 @@ void tables_image(const struct platform_table *t, char *image, size_t bytes)
     h->abi = t->abi;
     h->name = t->name;
     h->model_hash = find_string(t, t->model_hash);
+    h->settings = t->settings ? (uint32_t)(t->settings - t->strings) : t->string_bytes - 1;
     h->store_count = t->store_count;
     h->file_bytes = bytes;
     for (unsigned i = 0; i < TABLES_SECTIONS; i++) {
@@ -159,7 +160,7 @@ static bool check_header(const struct tables_header *h, size_t bytes, const char
     uint32_t string_bytes = h->section[TABLES_STRINGS].count;
     const char *strings = (const char *)h + h->section[TABLES_STRINGS].offset;
     return string_bytes && !strings[string_bytes - 1] && h->name < string_bytes
-           && h->model_hash < string_bytes;
+           && h->model_hash < string_bytes && h->settings < string_bytes;
 }
 
 static const void *at(const struct tables_header *h, enum tables_section section)
@@ -173,6 +174,7 @@ static void fill(struct platform_table *t, const struct tables_header *h)
     t->name = h->name;
     t->strings = at(h, TABLES_STRINGS);
     t->model_hash = t->strings + h->model_hash;
+    t->settings = t->strings + h->settings;
     t->domains = at(h, TABLES_DOMAINS);
     t->groups = at(h, TABLES_GROUPS);
     t->instances = at(h, TABLES_INSTANCES);

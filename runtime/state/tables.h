@@ -49,6 +49,8 @@ struct tables_header {
     uint32_t name;       /* string */
     uint32_t model_hash; /* string */
     uint32_t store_count;
+    uint32_t settings; /* string */
+    uint32_t reserved;
     uint64_t file_bytes;
     struct {
         uint64_t offset;

@@ -188,7 +188,7 @@ int main(void)
     processes_end();
     addresses_come_round();
     remaps();
-    CHECK(api->finish());
+    finish_platform();
     printf("PASS driver_memory\n");
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/session/options_env.h"
+#include "runtime/session/run_ledger.h"
 #include "components/host/driver/driver_api.h"
 #include "runtime/state/platform.h"
 
@@ -39,7 +40,14 @@ static inline void start_platform(void)
         printf("FAIL " PROGRAM ": the platform does not start\n");
         exit(1);
     }
+    run_ledger_open();
     api = open(PLATFORM_ABI)->driver();
+}
+
+static inline void finish_platform(void)
+{
+    CHECK(api->finish() == EXIT_CLEAN);
+    run_ledger_close(false);
 }
 
 #endif

@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     }
     overflow(small);
     MUST(api->release(memory));
-    CHECK(api->finish());
+    finish_platform();
     printf("PASS driver_queues\n");
     return 0;
 }

@@ -4,6 +4,7 @@ Tests get `run`, `measure` and `heddle` from conftest.py; they are the functions
 of the test's own. A command is written as in a shell, but its program is named without its folder:
 run("platforms/tiny.heddle --set gpu.l2=8KiB -- matmul_tiled 128").
 """
+import csv
 import dataclasses
 import functools
 import itertools
@@ -55,7 +56,10 @@ class Done:
     def table(self):
         """Rows of `heddle stats --csv`: kind, path, name, value."""
         told = call([HEDDLE, "stats", "--csv", self.stats_file]).stdout
-        return [line.split(",") for line in told.splitlines()]
+        return [[row["section"], row["where"], name, value]
+                for row in csv.DictReader(told.splitlines())
+                for name, value in row.items()
+                if name not in ("file", "section", "where") and value]
 
     def total(self, path, name):
         """The sum of a statistic over the components whose path matches."""

@@ -125,7 +125,7 @@ def test_recording_of_several_gpus_needs_as_many(run, tmp_path):
      ["'--record api=FOLDER/there': this exists already"]),
     (f"{TINY} --record api=FOLDER/new", 2, ["records a program; name one"]),
     (f"{TINY} --record api=FOLDER/no/new -- vectoradd", 1, ["cannot make a folder there"]),
-    (f"{TINY} --record api=FOLDER/new -- /bin/true", 1, ["has not used HIP"]),
+    (f"{TINY} --record api=FOLDER/new -- /bin/true", 8, ["has used HIP"]),
     (f"{TINY} --record api=FOLDER/new -- bad_oob", 3,
      ["a kernel broke the device", "nothing is recorded"]),
     (f"{TINY} --max-cycles 100000 --record api=FOLDER/new -- endless", 6, ["nothing is recorded"]),

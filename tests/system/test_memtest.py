@@ -112,6 +112,7 @@ def test_report_tells_virtual_and_physical_address(run, tmp_path):
 
 
 def test_watched_line_is_an_address(run):
+    run(f"{MEMTEST} --watch 0x7fffffff000", "no message was about the line at 0x7fffffff000")
     run(f"{MEMTEST} --watch here", "it is an address", status=2)
 
 

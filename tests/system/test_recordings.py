@@ -88,7 +88,7 @@ REFUSED = {
     "unified": (f"{RING4} --unified 0,1 {NEW} -- vectoradd", 2, ["leave out '--unified'"]),
     "folder": (f"{TINY} --record instructions=FOLDER/no/new -- vectoradd", 1,
                ["cannot make a folder there"]),
-    "no-hip": (f"{TINY} {NEW} -- /bin/true", 1, ["has not used HIP"]),
+    "no-hip": (f"{TINY} {NEW} -- /bin/true", 8, ["has used HIP"]),
     "fault": (f"{TINY} {NEW} -- bad_oob", 3,
               ["cannot be recorded: a kernel broke the device", "nothing is recorded"]),
     "functional-fault": (f"{TINY} --mode functional {NEW} -- bad_oob", 3, ["nothing is recorded"]),

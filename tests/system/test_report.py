@@ -1,10 +1,13 @@
 """Statistics and the report on where the time of kernels went."""
 import csv
 import io
+import json
 import re
+import resource
 
 import pytest
 
+from harness import run
 from programs import GOOD, quick_and_full
 
 TINY = "platforms/tiny.heddle"
@@ -78,3 +81,56 @@ def test_statistics_of_kernels_are_sums_all_or_none(measure, run):
     assert re.search(r'"components": \{.*"gpu\.sa\[0\]\.cu\[3\]"', every)
     assert none.count('"components"') == 1
     run(text.format("some"), "sum, all or none", status=2)
+
+
+def test_several_runs_are_compared_by_what_was_set(measure, heddle):
+    """Composites, links, slots and enumerations by name; a value that is the default is no
+    mistake."""
+    sets = ["gpu.l2=8KiB", "gpu.l2=16KiB", "gpu.l2=8KiB --set pcie.bandwidth=16GB/s "
+            "--set driver.launch_by=command"]
+    runs = [measure(f"{TINY} --generic --set {s} -- processes plain", "^PASS") for s in sets]
+    assert "W06" not in runs[2].output
+    stamp = runs[2].stats["stamp"]
+    assert stamp["set"] == ["gpu.l2=8KiB", "pcie.bandwidth=16GB/s", "driver.launch_by=command"]
+    assert stamp["settings"]["driver.launch_by"] == "command"
+    assert stamp["settings"]["driver.copy"] == "dma_copy"
+    files = [str(done.stats_file) for done in runs]
+    shown = heddle(f"stats {' '.join(files)}").stdout.split("\n\n")[0]
+    assert re.search(r"^settings +" + " +".join(map(re.escape, files)), shown)
+    assert re.search(r"^  gpu\.l2 +8KiB +16KiB +8KiB$", shown, re.M)
+    assert re.search(r"^  link pcie\.bandwidth +32GB/s +32GB/s +16GB/s$", shown, re.M)
+    assert "driver" not in shown
+    heddle(f"stats {files[0]} {files[0]}", "none differs", "no difference")
+    heddle(f"stats {' '.join(files)} --report cpi", "two runs at most", status=2)
+
+
+def test_csv_has_a_row_for_each_kernel_and_component(measure, heddle):
+    runs = [measure(f"{TINY} --generic --set gpu.l2={size} -- matmul_tiled") for size in
+            ("8KiB", "16KiB")]
+    rows = list(csv.DictReader(io.StringIO(
+        heddle(f"stats {runs[0].stats_file} {runs[1].stats_file} --csv").stdout)))
+    for done, size in zip(runs, ("8KiB", "16KiB")):
+        own = [row for row in rows if row["file"] == str(done.stats_file)]
+        assert {row["param:gpu.l2"] for row in own} == {size}
+        places = [(row["section"], row["where"]) for row in own]
+        assert len(set(places)) == len(places)
+        kernel = [row for row in own if row["section"] == "kernel"]
+        assert [int(row["cycles"]) for row in kernel] == \
+            [k["cycles"] for k in done.stats["kernels"]]
+        named = {row["where"]: row for row in own if row["section"] == "component"}
+        for path, values in done.components.items():
+            for name, value in values.items():
+                if isinstance(value, int):
+                    assert int(named[path][name]) == value
+
+
+def test_statistics_tell_the_cpu_time_of_the_whole_process(tmp_path):
+    """But for what comes after they are written."""
+    stats = tmp_path / "s.json"
+    run(f"{TINY} -- vectoradd 64")  # is compiled
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(f"{TINY} --stats {stats} -- vectoradd 200000")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    host = json.loads(stats.read_text())["host"]
+    assert 0.7 * used < host["cpu_seconds"] <= used + 0.01

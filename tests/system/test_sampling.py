@@ -93,6 +93,11 @@ MISTAKES = [
     (f"{RUN} --mode functional --kernels 1 -- dct8x8", 2, "nothing is with"),
     (f"{RUN} --profile blocks -- dct8x8", 2, "give that, too"),
     (f"{RUN} --mode functional --profile all -- dct8x8", 2, "it is blocks or memory"),
+    (f"{RUN} --kernels nosuch -- dct8x8", 8,
+     r"no launch is 'nosuch'\nheddle: there were 24 launches: .*\(\d+, the first is 1\)"),
+    (f"{RUN} --kernels 2-3,500,7- -- dct8x8", 0, "no launch is '500'\nheddle: there were 24"),
+    (f"{RUN} --kernels auto --stats FOLDER/a.json -- processes nothing", 8, "has used HIP"),
+    (f"{RUN} --kernels auto --stats FOLDER/a.json -- copies", 8, "no kernel was launched"),
     ("run tests/system/memtest.heddle --kernels 1", 2, "name one"),
     (f"{EXPERIMENT} --kernels 1 -o FOLDER/e", 2, "name a program"),
     (f"{EXPERIMENT} -o FOLDER/e -- dct8x8", 2, "which launches"),
@@ -110,7 +115,7 @@ MISTAKES = [
     (f"{RUN} --interval 2 -- dct8x8", 2, "chosen while they run"),
     (f"{SAMPLE} --interval 2 --play sass=PROGRAM", 1, "nor the name of a trace"),
     (f"{EXPERIMENT} --kernels auto -o FOLDER/e -- dct8x8", 2, "chooses while a program runs"),
-    (f"{SAMPLE} -- copies", 1, "launches no kernels"),
+    (f"{SAMPLE} -- copies", 1, "no kernel was launched"),
 ]
 
 
@@ -250,3 +255,22 @@ def test_sample_counts_the_same_however_it_is_run(measure):
     done = same_bytes(measure, f"{R9NANO} {{}} --kernels auto -- radix_sort 2500 4", ORDERS)
     # The account of cold starts takes a sixth of the time, and nobody asks for it here.
     assert '"cold"' not in done.stats_file.read_text()
+
+
+def test_residency_of_another_run_is_refused(run, tmp_path):
+    """Another program, platform, parameter or grid, a launch that it lacks, and a file that is
+    cut."""
+    file, cut = tmp_path / "r", tmp_path / "cut"
+    run(f"{TINY} --mode functional --profile memory --residency {file} -- dct8x8")
+    cold = f"--kernels 2 --warmup none --residency {file}"
+    run(f"{TINY} {cold} -- dct8x8")
+    run(f"{TINY} {cold} -- processes two", "another program", status=7)
+    run(f"{TINY} {cold} --set gpu.l2=8KiB -- dct8x8", "other parameters", status=7)
+    run(f"{TINY} {cold} -- dct8x8 128", "of another kernel or grid", status=3)
+    text = file.read_bytes()
+    cut.write_bytes(text[:len(text) // 2])
+    run(f"{TINY} --kernels 2 --warmup none --residency {cut} -- dct8x8",
+        "end is missing|not a line", status=7)
+    cut.write_bytes(text.replace(b" 64 ", b" 32 ", 1))
+    run(f"{TINY} --kernels 2 --warmup none --residency {cut} -- dct8x8", "is damaged|not a line",
+        status=7)

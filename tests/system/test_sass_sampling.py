@@ -291,7 +291,8 @@ def test_list_too_small_for_a_sample_is_simulated(six):
 
 
 @pytest.mark.parametrize("options, status, says", [
-    ("--kernels 99", 3, "chooses none of the list's 6 kernels"),
+    ("--kernels 99", 8, "no launch is '99'\n.*there were 6 launches"),
+    ("--residency FILE --kernels 1 --warmup none", 2, "is for programs"),
     ("--kernels 1,0", 2, "'0' is no launch"), ("--warmup none", 2, "choose them with '--kernels"),
     ("--profile memory", 2, "give that, too"),
     ("--kernels 1 --mode functional", 2, "nothing is with")])

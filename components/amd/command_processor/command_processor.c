@@ -20,6 +20,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
+#include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
 #include "runtime/state/platform.h"
 #include "components/sampling/sampling_options.h"
@@ -264,6 +265,7 @@ static bool work_receive(struct command_processor *c)
                            g->wavefronts, i,
                            work_finished_account(command_processor_work_reply_payload(c, i)));
             kernel_count(d->record, 1, m->finished.wavefront_instructions);
+            progress_done(1);
             if (dispatcher_finished(d, i, m->tag))
                 kernel_release(c, g->dispatcher);
             for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++) {

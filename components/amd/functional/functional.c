@@ -532,6 +532,10 @@ void functional_run(const struct functional_launch *launch, struct functional_re
         }
         if (!run_round(&r))
             break;
+        if (engine_is_interrupted()) {
+            result->end = FUNCTIONAL_INTERRUPTED;
+            break;
+        }
     }
     result->instructions = r.instructions;
     for (uint32_t i = 0; i < counted_count; i++)

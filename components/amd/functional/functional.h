@@ -72,7 +72,12 @@ struct functional_profile {
     uint64_t reused;     /* of the lines, those that the launch before accessed, too */
 };
 
-enum functional_end { FUNCTIONAL_DONE, FUNCTIONAL_FAULT, FUNCTIONAL_LIMIT };
+enum functional_end {
+    FUNCTIONAL_DONE,
+    FUNCTIONAL_FAULT,
+    FUNCTIONAL_LIMIT,
+    FUNCTIONAL_INTERRUPTED /* engine_interrupt() */
+};
 
 struct functional_result {
     enum functional_end end;

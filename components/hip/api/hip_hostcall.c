@@ -15,7 +15,7 @@
  * begun; payloads are written before the ready bit is cleared. */
 #include "hip_hostcall.h"
 
-#include "runtime/session/options_env.h"
+#include "runtime/session/run_ledger.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -191,7 +191,7 @@ static void refuse(int device, uint32_t service)
     hip_say("kernel '%s' asks the host for service %u, which is not supported (printf and assert "
             "are); it is answered with 0",
             services[device].kernel, service);
-    options_env_report(EXIT_GAVE_UP);
+    run_ledger_report(EXIT_GAVE_UP);
 }
 
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)
@@ -208,7 +208,7 @@ static void serve_lanes(int device, const struct header *header, uint64_t *paylo
             words[0] = words[1] = 0;
         } else if (!hip_printf_piece(words)) {
             hip_say("kernel '%s': a message of printf is malformed", services[device].kernel);
-            options_env_report(EXIT_GAVE_UP);
+            run_ledger_report(EXIT_GAVE_UP);
         }
     }
 }

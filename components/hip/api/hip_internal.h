@@ -45,7 +45,13 @@ struct hip_device {
     uint64_t peers;      /* bit d: peer access to device d is enabled */
 };
 
-enum hip_state { HIP_CLOSED, HIP_OPEN, HIP_FAILED, HIP_FINISHED };
+enum hip_state {
+    HIP_CLOSED,
+    HIP_OPEN,
+    HIP_FAILED,
+    HIP_FINISHED,
+    HIP_FORKED /* the child of a process that had opened the platform (hip_process.h) */
+};
 
 struct hip_library {
     pthread_mutex_t lock;

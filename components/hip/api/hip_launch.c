@@ -7,7 +7,7 @@
 #include "hip_registered.h"
 #include "hip_stream.h"
 
-#include "runtime/session/options_env.h"
+#include "runtime/session/run_ledger.h"
 #include "components/amd/isa/object/kernarg.h"
 #include "components/protocols/work/work_placement.h"
 
@@ -148,7 +148,7 @@ static hipError_t refuse(const struct request *request)
     if (hip_first_refusal(request->function)) {
         hip_say("%s: %s", request->what, hip.api->error_text());
     }
-    options_env_report(EXIT_GAVE_UP);
+    run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
 }
 

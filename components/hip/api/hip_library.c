@@ -4,8 +4,9 @@
  * register kernels, so a program that only prints its usage starts no simulator. It is finished by
  * this library's destructor, which runs after the program's own exit handlers. Options come from
  * the environment that `heddle run` sets, and the outcome goes back to it;
- * runtime/session/options_env.h describes both. */
+ * runtime/session/options_env.h and run_ledger.h describe both. */
 #include "hip_hostcall.h"
+#include "hip_process.h"
 #include "hip_recorder.h"
 #include "hip_registered.h"
 #include "hip_stream.h"
@@ -13,6 +14,7 @@
 #include "components/hip/turns/hip_turns.h"
 
 #include "runtime/session/options_env.h"
+#include "runtime/session/run_ledger.h"
 #include "runtime/state/platform.h"
 
 #include <dlfcn.h>
@@ -67,7 +69,7 @@ static bool load_platform(const char *path)
         return false;
     }
     struct heddle_options options;
-    if (!read_options(&options) || !platform->start(&options)) {
+    if (!read_options(&options) || !hip_process_open(&options) || !platform->start(&options)) {
         return false; /* the reason was said */
     }
     unified = options.unified;
@@ -86,6 +88,7 @@ static bool load_platform(const char *path)
     uint32_t flags = hip.api->stream_flags();
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
+    hip_process_guard(platform, &options);
     return true;
 }
 
@@ -151,11 +154,11 @@ static enum hip_state open_library(void)
         return HIP_FAILED;
     }
     if (!hip_run_apart(load_platform, path) || !start_devices()) {
-        options_env_report(EXIT_NOT_STARTED);
+        run_ledger_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
     if (!hip_recorder.open()) {
-        options_env_report(EXIT_NOT_STARTED);
+        run_ledger_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
     return HIP_OPEN;
@@ -191,6 +194,9 @@ hipError_t hip_enter(void)
     }
     if (hip.state == HIP_FINISHED) {
         return hipErrorDeinitialized;
+    }
+    if (hip.state == HIP_FORKED) {
+        return hip_process_refuse();
     }
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
 }
@@ -268,7 +274,7 @@ hipError_t hip_status(enum driver_status status, const char *what)
     }
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = errors[status];
-        options_env_report(outcome_of(status));
+        run_ledger_report(outcome_of(status));
     }
     return errors[status];
 }
@@ -355,6 +361,12 @@ hipError_t hip_wait_here(uint64_t ticket, const char *what)
  * kernel. The thread that ends the program keeps its turn, and stays inside of the library. */
 __attribute__((destructor)) static void finish_library(void)
 {
+    if (hip_process_is_child()) {
+        return;
+    }
+    if (hip.state == HIP_FINISHED) {
+        return; /* in the middle of a call (hip_process.c) */
+    }
     hip_lock();
     enum hip_state state = hip.state;
     hip.state = HIP_FINISHED;
@@ -368,9 +380,7 @@ __attribute__((destructor)) static void finish_library(void)
         hip_streams_wait(device, "end of the program", wait_alone);
     }
     hip_recorder.finish();
-    if (!hip.api->finish()) {
-        options_env_report(EXIT_NOT_STARTED); /* statistics or trace could not be written */
-    }
+    hip_process_finish();
 }
 
 int hip_current_device(void)

@@ -6,11 +6,13 @@
  *
  * Asynchronous copies to pinned memory are looked at whenever a call of HIP returns: the
  * program learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
+#include "components/hip/api/hip_process.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/turns/hip_turns.h"
 #include "hip_record_files.h"
 #include "runtime/session/options_env.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -390,8 +392,13 @@ static bool open_recording(void)
     if (!folder || !*folder) {
         return true;
     }
-    size_t size = strlen(folder) + 1;
-    record.folder = memcpy(hip_allocate(size), folder, size);
+    const char *of_process = hip_process_folder(folder);
+    if (!of_process) {
+        hip_say("--record api: cannot make a folder: %s", strerror(errno));
+        return false;
+    }
+    size_t size = strlen(of_process) + 1;
+    record.folder = memcpy(hip_allocate(size), of_process, size);
     if (!hip_record_files_open(record.folder)) {
         return false;
     }

@@ -107,6 +107,10 @@ uint64_t hip_turns_number(void);
 /* A call of HIP: says once when the order of the calling thread is the host's. */
 void hip_turns_check_caller(void);
 
+/* pthread_create() of the C library, for a thread that is none of the program's. */
+int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+
 /* The engine, as the room that has it (api) offers it to this one. */
 struct hip_turns_engine {
     bool (*is_done)(uint64_t ticket); /* or nothing will be done any more */

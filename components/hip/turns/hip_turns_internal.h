@@ -79,10 +79,6 @@ bool hip_turns_are_wanted(void);
  * library, or of a library that uses HIP. */
 bool hip_turns_orders(const void *caller);
 
-/* pthread_create() of the C library. */
-int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument);
-
 /* Called now and then while `holder` has turn number `turn`. True: it has used so much processor
  * time, or has been asleep for so long outside of what we see, that others should not wait for it;
  * that was said. */

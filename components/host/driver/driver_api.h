@@ -246,8 +246,10 @@ struct driver_api {
     void (*set_attendant)(void (*attend)(const struct driver_attention *now));
 
     const char *(*error_text)(void); /* of the last failure in this thread */
-    /* End of the program: writes statistics and traces. Idempotent. false: message on stderr. */
-    bool (*finish)(void);
+    /* End of the program: writes statistics and traces, and what is known of a run that was
+     * interrupted (heddle_platform.interrupt). Idempotent. Returns an exit status; if it is not
+     * EXIT_CLEAN, a message is on stderr. */
+    int (*finish)(void);
     /* Queues that the program writes itself. */
     const struct driver_queue_api *user_queues;
 };

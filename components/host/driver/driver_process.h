@@ -15,6 +15,8 @@ struct driver_process {
     pthread_mutex_t mutex;
     enum driver_status lost; /* not DRIVER_OK: a kernel failed or the simulation was ended */
     char lost_text[2048];
+    bool is_running; /* the engine, in the thread */
+    pthread_t runner;
     bool paused; /* atomic; no thread enters the engine */
     pthread_t pauser;
     pthread_cond_t continued;

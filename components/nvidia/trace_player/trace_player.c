@@ -6,6 +6,7 @@
  * player knows what is free everywhere, so nobody refuses. */
 #include "trace_player.gen.h"
 
+#include "components/sampling/run_progress.h"
 #include "runtime/observe/hang.h"
 #include "trace_player_state.h"
 #include "runtime/observe/timeline.h"
@@ -84,7 +85,9 @@ static const struct sass_trace *kernel_open(struct trace_player *p, struct playe
     const struct sass_trace *trace = trace_file_open(slot, k->command, some);
     if (!trace)
         return NULL;
+    const uint32_t *grid = trace->header.grid;
     sample_take(p, k, trace->header.kernel_name);
+    progress_asked((uint64_t)grid[0] * grid[1] * grid[2]);
     return some && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
 
@@ -232,8 +235,6 @@ static bool commands_take(struct trace_player *p)
         if (!(command->name ? kernel_take(p) : copy_take(p, command)))
             break;
         progress = true;
-        if (p->command == trace_files.list.count && !sample_has_chosen(p))
-            player_fail(p);
     }
     return progress;
 }
@@ -288,6 +289,7 @@ static void block_finished(struct trace_player *p, uint32_t sm, const struct thr
     struct player_kernel *k = &p->kernel[b->kernel];
     k->blocks++;
     k->running--;
+    progress_done(1);
     k->warp_instructions += m->finished.warp_instructions;
     k->thread_instructions += m->finished.thread_instructions;
     sm_room_give(player_room(p, sm), &k->block);

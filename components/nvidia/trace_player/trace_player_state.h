@@ -111,11 +111,11 @@ struct player_kernel {
 struct trace_player {
     struct trace_player_io io;
     struct trace_writer writer;
-    struct sm_room whole;      /* of an SM without blocks */
-    uint32_t rooms;            /* arena: struct sm_room [count(work)] */
-    uint32_t command;          /* the next one of the list */
-    uint32_t launches, chosen; /* kernels taken; those of them that --kernels names */
-    uint32_t copied;           /* functional mode: commands whose copies were repeated */
+    struct sm_room whole; /* of an SM without blocks */
+    uint32_t rooms;       /* arena: struct sm_room [count(work)] */
+    uint32_t command;     /* the next one of the list */
+    uint32_t launches;    /* kernels taken */
+    uint32_t copied;      /* functional mode: commands whose copies were repeated */
     bool stale; /* kernels were skipped: what caches hold is older than the warm-up asked for */
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
@@ -193,6 +193,5 @@ static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
 static void sample_describe(const struct player_kernel *k, const struct sass_trace *trace,
                             uint32_t record);
 static void sample_over(const struct trace_player *p, const struct player_kernel *k);
-static bool sample_has_chosen(const struct trace_player *p);
 
 #endif

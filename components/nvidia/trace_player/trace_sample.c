@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "components/sampling/launch_census.h"
 #include "components/sampling/online_sampling.h"
 #include "components/traces/instruction_trace/reader/sass_name.h"
 #include "runtime/engine/hash.h"
@@ -37,7 +38,8 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
     if (platform_sampling()->automatic)
         return;
     k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
-    p->chosen += sampling_chosen(platform_sampling(), k->launch, name, symbol);
+    if (platform_sampling()->kernels)
+        census_note(platform_sampling(), k->launch, name, symbol);
     k->touches = platform_mode() == PLATFORM_FUNCTIONAL
                      ? platform_profile() == PLATFORM_PROFILE_MEMORY
                      : k->way == SAMPLING_TOUCHING;
@@ -107,7 +109,6 @@ static void sample_choose(struct trace_player *p, struct player_kernel *k)
                                             (uint64_t)h->grid[0] * h->grid[1] * h->grid[2]};
     k->way = (uint8_t)online_sampling_choose(k->launch, &shape, 0, NULL, !pays);
     k->touches = k->way == SAMPLING_TOUCHING;
-    p->chosen++;
     file->collects = !pays;
     if (!pays)
         memset(file->vector, 0, sizeof file->vector);
@@ -209,16 +210,4 @@ static void sample_describe(const struct player_kernel *k, const struct sass_tra
                                                 : (enum sampling_way)k->way));
     kernel_count(record, k->blocks, k->warp_instructions);
     kernel_describe(record, details, count);
-}
-
-/* The list is at its end: was anything chosen? */
-static bool sample_has_chosen(const struct trace_player *p)
-{
-    if (!platform_sampling()->kernels || platform_sampling()->automatic || p->chosen
-        || !p->launches)
-        return true;
-    snprintf(trace_files.error, sizeof trace_files.error,
-             "'--kernels %s' chooses none of the list's %u kernels", platform_sampling()->kernels,
-             p->launches);
-    return false;
 }

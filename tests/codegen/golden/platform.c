@@ -64,7 +64,8 @@ static const char strings[] = {
     /*   413 */ "total\0"
     /*   419 */ "main\0"
     /*   424 */ "weave\0"
-    /*   430 */ "06eac5fd0c762370e09c8ad5b8ffe21b391d29d348dcea222eabbf2075e90441\0"
+    /*   430 */ "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf\0"
+    /*   495 */ "{\n      \"clock core\": \"1GHz\",\n      \"producers\": \"2\",\n      \"lines\": \"10\",\n      \"producer[*].lines\": \"10\",\n      \"producer[*].line\": \"64B\",\n      \"producer[*].how\": \"keep\",\n      \"producer[*].pace\": \"steady\",\n      \"producer[*].bits\": \"512\",\n      \"single.lines\": \"4\",\n      \"single.line\": \"64B\",\n      \"single.how\": \"drop\",\n      \"single.pace\": \"steady\",\n      \"single.bits\": \"512\",\n      \"consumer.line\": \"64B\",\n      \"consumer.bins\": \"2\",\n      \"auditor.period\": \"100cy\",\n      \"producer[*].sequence\": \"strided\",\n      \"producer[*].sequence.step\": \"3\",\n      \"single.sequence\": \"ascending\",\n      \"consumer.bin[*]\": \"bin\"\n    }\0"
 };
 
 static const struct platform_domain domains[] = {
@@ -162,11 +163,11 @@ static const struct platform_protocol protocols[] = {
 };
 
 static const struct platform_message messages[] = {
-    { .name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80, .length_at = 0, .variable = 0 }, /* 0: put */
-    { .name = 396, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0, .length_at = 0, .variable = 0 }, /* 1: count */
-    { .name = 402, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0, .length_at = 0, .variable = 0 }, /* 2: hint */
-    { .name = 407, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0, .length_at = 0, .variable = 0 }, /* 3: taken */
-    { .name = 413, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8, .length_at = 0, .variable = 0 }, /* 4: total */
+    { .name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80 }, /* 0: put */
+    { .name = 396, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0 }, /* 1: count */
+    { .name = 402, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0 }, /* 2: hint */
+    { .name = 407, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0 }, /* 3: taken */
+    { .name = 413, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8 }, /* 4: total */
 };
 
 static const uint32_t param_names[] = {
@@ -233,9 +234,10 @@ static const uint32_t partitions[] = {
 static const struct platform_table table = {
     .abi = PLATFORM_ABI,
     .name = 424,
-    .model_hash = "06eac5fd0c762370e09c8ad5b8ffe21b391d29d348dcea222eabbf2075e90441",
+    .model_hash = "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf",
     .strings = strings,
-    .string_bytes = 495,
+    .settings = strings + 495,
+    .string_bytes = 1127,
     .store_count = 1,
     .units = units,
     .unit_count = 5,

@@ -437,10 +437,10 @@ static const char *error_text(void)
     return error;
 }
 
-static bool finish(void)
+static int finish(void)
 {
     state.finished++;
-    return true;
+    return 0;
 }
 
 /* No address is that of two processes. */
@@ -498,9 +498,9 @@ static bool start(const struct heddle_options *options)
     return options->abi == PLATFORM_ABI;
 }
 
-static bool finish_platform(void)
+static int finish_platform(void)
 {
-    return true;
+    return 0;
 }
 
 static const void *driver(void)

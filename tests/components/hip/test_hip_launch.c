@@ -1,6 +1,7 @@
 /* Modules, registered binaries, launches, streams, events and devices of the HIP library on the
  * mock platform. */
 #include "hip_fixture.h"
+#include "runtime/session/run_ledger.h"
 #include "tests/components/amd/isa/object/objects.h"
 
 #include <criterion/criterion.h>
@@ -222,38 +223,36 @@ Test(hip_launch, a_fault_breaks_the_device_for_good)
 struct loss {
     enum driver_status status;
     hipError_t error;
-    char outcome;
+    enum exit_status outcome;
 };
 
 ParameterizedTestParameters(hip_launch, the_end_of_a_simulation_has_its_own_error)
 {
     static struct loss losses[] = {
-        {DRIVER_FAULT, hipErrorIllegalAddress, '3'},
-        {DRIVER_DEADLOCK, hipErrorLaunchFailure, '4'},
-        {DRIVER_STALL, hipErrorIllegalState, '5'},
-        {DRIVER_LIMIT, hipErrorLaunchTimeOut, '6'},
+        {DRIVER_FAULT, hipErrorIllegalAddress, EXIT_GAVE_UP},
+        {DRIVER_DEADLOCK, hipErrorLaunchFailure, EXIT_DEADLOCK},
+        {DRIVER_STALL, hipErrorIllegalState, EXIT_STALL},
+        {DRIVER_LIMIT, hipErrorLaunchTimeOut, EXIT_LIMIT},
     };
     return cr_make_param_array(struct loss, losses, sizeof losses / sizeof losses[0]);
 }
 
 ParameterizedTest(struct loss *loss, hip_launch, the_end_of_a_simulation_has_its_own_error)
 {
-    char folder[] = "/tmp/heddle-test-XXXXXX", path[64], outcome = 0;
-    cr_assert(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/status", folder);
-    setenv("HEDDLE_STATUS", path, 1);
+    char path[] = "/tmp/heddle-test-XXXXXX", text[128] = "", want[32];
+    int ledger = mkstemp(path);
+    setenv(RUN_LEDGER_ENV, path, 1);
     register_kernels("v4.hsaco", "gfx803");
     expect(launch_add(1, 64, 0), hipSuccess);
     fixture_mock()->fail_next = loss->status;
     expect(hipDeviceSynchronize(), loss->error);
     expect(launch_add(1, 64, 0), loss->error);
-    FILE *file = fopen(path, "r");
-    cr_assert(file);
-    cr_assert_eq(fread(&outcome, 1, 1, file), 1);
-    fclose(file);
+    cr_assert_gt(pread(ledger, text, sizeof text - 1, 0), 0);
+    close(ledger);
     unlink(path);
-    rmdir(folder);
-    cr_assert_eq(outcome, loss->outcome, "'%c' was reported", outcome);
+    snprintf(want, sizeof want, "\nstatus 1 %d\n", loss->outcome);
+    const char *said = strchr(text, '\n');
+    cr_assert_str_eq(said, want, "'%s' was reported", text);
 }
 
 Test(hip_launch, events_measure_simulated_time)

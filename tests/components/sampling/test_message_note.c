@@ -113,6 +113,7 @@ Test(message_note, an_l2_tells_what_a_miss_costs)
 
 /* ---- what a warm cache would have missed as well ---- */
 
+static const struct residency_identity nobody;
 static char kept_path[] = "/tmp/heddle-test-note-XXXXXX";
 
 /* A launch begins before which instance 0 keeps `count` units of `bytes` from address 0 on. */
@@ -120,11 +121,15 @@ static void keep(unsigned bytes, unsigned count)
 {
     int file = mkstemp(kept_path);
     cr_assert_geq(file, 0);
-    dprintf(file, "1 0 %u 0x0 %u\n", bytes, count);
     close(file);
-    cr_assert(residency_open(kept_path, false));
+    cr_assert(residency_open(kept_path, true, &nobody));
+    for (unsigned i = 0; i < count; i++)
+        residency_record(0, (uint64_t)i * bytes, bytes, true);
+    residency_record_launch(1, 0);
+    cr_assert(residency_close());
+    cr_assert(residency_open(kept_path, false, &nobody));
     unlink(kept_path);
-    residency_begin(1);
+    cr_assert_null(residency_begin(1, 0));
 }
 
 static void send_leading(uint64_t cycle, uint16_t tag, uint64_t address, uint16_t lead)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 Test(options_env, what_is_encoded_is_decoded_again)
 {
@@ -79,20 +78,23 @@ Test(options_env, nothing_means_defaults)
     cr_expect_eq(out.abi, PLATFORM_ABI);
 }
 
-Test(options_env, the_first_report_counts)
+Test(options_env, paths_of_further_processes_have_their_number)
 {
-    char folder[] = "/tmp/heddle-test-XXXXXX", path[64], digits[4] = "";
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/status", folder);
-    setenv(OPTIONS_ENV_STATUS, path, 1);
-    options_env_report(EXIT_CLEAN);
-    cr_expect_neq(access(path, F_OK), 0);
-    options_env_report(EXIT_DEADLOCK);
-    options_env_report(EXIT_GAVE_UP);
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file);
-    cr_expect_str_eq(fgets(digits, sizeof digits, file), "4");
-    fclose(file);
-    unlink(path);
-    rmdir(folder);
+    static const struct {
+        const char *path;
+        unsigned number;
+        bool folder;
+        const char *want;
+    } cases[] = {{"stats.json", 1, false, "stats.json"},
+                 {"/a.b/stats.json", 2, false, "/a.b/stats.process2.json"},
+                 {"/a.b/stats", 12, false, "/a.b/stats.process12"},
+                 {".hidden", 2, false, ".hidden.process2"},
+                 {"rec.d", 3, true, "rec.d.process3"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[64];
+        size_t size = options_env_number_path(cases[i].path, cases[i].number, cases[i].folder, text,
+                                              sizeof text);
+        cr_expect_str_eq(text, cases[i].want);
+        cr_expect_eq(size, strlen(text));
+    }
 }

@@ -13,9 +13,11 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/sampling/residency.h"
+#include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/online_sampling.h"
@@ -174,6 +176,7 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
     uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
                                    program_kernel_symbol(program, k->launch.kernel), number);
     kernel_count(record, k->launch.done_groups, k->launch.done_instructions);
+    progress_done(k->launch.done_groups);
     if (platform_sampling()->kernels || platform_profile())
         kernel_set_launch(record, (uint32_t)k->launch.number, sampling_way_name(way));
     if (platform_profile())
@@ -192,6 +195,21 @@ static struct functional_result execute(const struct functional_launch *launch,
     else if (launch->touches)
         functional_play(launch, (uint32_t)k->launch.number, &result);
     return result;
+}
+
+/* A launch that was interrupted is partial in the statistics; any other one is the driver's end. */
+static void functional_fail(struct driver *d, const struct driver_command *k, uint32_t number,
+                            const struct functional_result *result)
+{
+    const struct program_table *program = driver_program(d);
+    if (result->end == FUNCTIONAL_INTERRUPTED) {
+        kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
+                     program_kernel_symbol(program, k->launch.kernel), number);
+        engine_stop();
+        return;
+    }
+    driver_process()->functional_limit = result->end == FUNCTIONAL_LIMIT;
+    engine_fail(&d->io.base, "%s", result->text);
 }
 
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
@@ -240,8 +258,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     d->io.stats.launches++;
     device->kernels_running++;
     if (result.end != FUNCTIONAL_DONE) {
-        driver_process()->functional_limit = result.end == FUNCTIONAL_LIMIT;
-        engine_fail(&d->io.base, "%s", result.text);
+        functional_fail(d, k, number, &result);
         return false;
     }
     if (launch.executed)
@@ -249,7 +266,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     k->launch.done_groups = result.work_groups;
     k->launch.done_instructions = result.instructions;
     if (residency_is_recorded())
-        residency_record_launch(k->launch.number);
+        residency_record_launch(k->launch.number, launch_shape(d, k));
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result.profile);
     return true;

@@ -19,9 +19,12 @@
  * the next one that is simulated. */
 #include "driver_sampling.h"
 
+#include <inttypes.h>
+
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "driver_flush.h"
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
@@ -130,7 +133,9 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
         warm_read_in();
     d->sample.caches_live = true;
     d->sample.prepared = k->launch.number;
-    residency_begin(k->launch.number);
+    const char *why = residency_begin(k->launch.number, launch_shape(d, k));
+    if (why)
+        engine_fail(&d->io.base, "--residency: launch %" PRIu64 ": %s", k->launch.number, why);
     k->phase = PHASE_QUEUED;
 }
 

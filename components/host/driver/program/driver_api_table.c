@@ -3,6 +3,8 @@
 #include "driver_api_table.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -19,6 +21,7 @@
 #include "driver_mapping.h"
 #include "driver_record.h"
 #include "driver_wait.h"
+#include "runtime/session/exit_status.h"
 
 static struct driver *the_driver(void)
 {
@@ -577,13 +580,36 @@ static const char *api_error_text(void)
     return driver_failure();
 }
 
-static bool api_finish(void)
+/* The lock, at the end of the process; false: it is not to be had. In a run that was interrupted a
+ * call may not come to its end. */
+static bool enter_last(void)
 {
-    api_enter();
+    enum { PATIENCE_S = 60 };
+    struct timespec until;
+    if (!engine_is_interrupted())
+        return pthread_mutex_lock(&driver_process()->mutex) == 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    return pthread_mutex_timedlock(&driver_process()->mutex, &until) == 0;
+}
+
+static int api_finish(void)
+{
+    struct driver_process *p = driver_process();
+    bool inside = p->is_running && pthread_equal(p->runner, pthread_self());
+    if (inside)
+        engine_abandon();
+    else if (!enter_last()) {
+        fprintf(stderr, "heddle: nothing is written: a call of the driver does not end\n");
+        return EXIT_NOT_STARTED;
+    }
+    if (p->lost == DRIVER_OK && (inside || engine_is_interrupted()))
+        host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
     record_finish();
-    bool written = heddle_platform_open(PLATFORM_ABI)->finish();
-    api_leave(DRIVER_OK);
-    return written;
+    int status = heddle_platform_open(PLATFORM_ABI)->finish();
+    if (!inside)
+        api_leave(DRIVER_OK);
+    return status;
 }
 
 static const struct driver_api api_table = {

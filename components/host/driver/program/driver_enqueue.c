@@ -14,6 +14,9 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/protocols/host_call/host_call_data.h"
+#include "components/sampling/launch_census.h"
+#include "components/sampling/run_progress.h"
+#include "components/sampling/sampling_options.h"
 #include "components/traces/replay/replay.h"
 #include "driver_record.h"
 #include "driver_wait.h"
@@ -53,6 +56,17 @@ static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t addr
     return memory_name(d, pid, address);
 }
 
+static void number_launch(struct driver *d, struct driver_command *k)
+{
+    const struct program_table *program = driver_program(d);
+    k->launch.number = ++d->launches_asked;
+    progress_asked(k->launch.groups);
+    if (platform_sampling()->kernels)
+        census_note(platform_sampling(), k->launch.number,
+                    program_kernel_name(program, k->launch.kernel),
+                    program_kernel_symbol(program, k->launch.kernel));
+}
+
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket)
 {
@@ -71,7 +85,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     *k = *command;
     k->ticket = ++d->last_ticket;
     if (k->kind == DRIVER_LAUNCH)
-        k->launch.number = ++d->launches_asked;
+        number_launch(d, k);
     k->queue = queue;
     k->next = DRIVER_NONE;
     k->phase = PHASE_QUEUED;

@@ -184,6 +184,6 @@ static void record_finish(void)
     if (!instruction_recorder)
         return;
     const char *why = amd_recording_finish(driver_process()->lost == DRIVER_OK);
-    if (why)
+    if (why && !engine_is_interrupted())
         fprintf(stderr, "heddle: the program cannot be recorded: %s\n", why);
 }

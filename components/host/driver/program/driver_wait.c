@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_process.h"
@@ -31,12 +32,25 @@ static enum driver_status host_wait_continued(void)
     return DRIVER_OK;
 }
 
+/* Somebody has interrupted the run, to write what is known and to end the process; the program must
+ * not go on meanwhile, as what it waits for will not be done. */
+__attribute__((noreturn)) static void host_park(void)
+{
+    host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
+    pthread_mutex_unlock(&driver_process()->mutex);
+    for (;;)
+        pause();
+}
+
 static enum driver_status host_run(struct driver *d)
 {
     if (driver_process()->in_tick)
         return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
     engine_wake_from_host(d->io.base.id);
+    driver_process()->runner = pthread_self();
+    driver_process()->is_running = true;
     enum engine_result result = engine_run();
+    driver_process()->is_running = false;
     switch (result) {
     case ENGINE_STOPPED:
         return DRIVER_OK; /* what the caller waits for is done, or somebody wants a pause */
@@ -44,6 +58,8 @@ static enum driver_status host_run(struct driver *d)
         return driver_process()->functional_limit
                    ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
                    : host_lose(DRIVER_FAULT, "%s", engine_failure());
+    case ENGINE_INTERRUPTED:
+        host_park();
     case ENGINE_IDLE:
         bug("driver: nothing left to simulate, but a command is not done");
     case ENGINE_LIMIT:

@@ -1,6 +1,7 @@
-/* SHA-256 (FIPS 180-4): the digest that names objects in the build cache and stamps models. */
-#ifndef HEDDLE_CODEGEN_SHA256_H
-#define HEDDLE_CODEGEN_SHA256_H
+/* SHA-256 (FIPS 180-4): the digest that names objects in the build cache, stamps models and tells
+ * programs apart. */
+#ifndef HEDDLE_RUNTIME_SHA256_H
+#define HEDDLE_RUNTIME_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>

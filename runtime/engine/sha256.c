@@ -1,6 +1,5 @@
-/* SHA-256, straight from FIPS 180-4, sections 4.1.2, 5 and 6.2. Called by layout.c and the build
- * cache. */
-#include "codegen/emit/sha256.h"
+/* SHA-256, straight from FIPS 180-4, sections 4.1.2, 5 and 6.2. */
+#include "runtime/engine/sha256.h"
 
 #include <stdio.h>
 #include <string.h>

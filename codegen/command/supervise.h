@@ -1,0 +1,25 @@
+/* Running a child that ends with us: `heddle run` has its program, `heddle sample` and `heddle
+ * experiment` have `heddle run`.
+ *
+ * What somebody sends to us (kill, timeout) goes on to the child, and to the processes that it has
+ * started and that use HIP; what the terminal sends, each of them gets itself. Passed-on signals
+ * carry a number that counts those that were sent to us, so a process that gets one twice knows. A
+ * child whose parent is killed is killed, too. */
+#ifndef HEDDLE_CODEGEN_SUPERVISE_H
+#define HEDDLE_CODEGEN_SUPERVISE_H
+
+#include <stdbool.h>
+
+struct supervise {
+    const char *program;    /* path */
+    const char *name;       /* for messages */
+    char *const *arguments; /* NULL-terminated */
+    bool silent;            /* what it prints is thrown away, what it complains about is not */
+    int ledger;             /* of its processes (runtime/session/run_ledger.h); -1: none */
+};
+
+/* Returns its exit status, 128 + the signal that ended it, which is said, or EXIT_ERRORS when it
+ * cannot be started, which is said, too. Processes of the ledger have ended then as well. */
+int supervise(const struct supervise *child);
+
+#endif

@@ -1,0 +1,123 @@
+/* See settings.h. Elements of arrays that agree are one member, with [*] for each index; where they
+ * do not, each has its own. Two passes: the first finds out which agree. */
+#include "codegen/emit/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/emit/emit.h"
+#include "codegen/emit/intern.h"
+#include "codegen/views/params_value.h"
+
+struct setting {
+    const char *value; /* of the first element */
+    bool differs, written;
+};
+
+struct settings {
+    struct arena *arena;
+    struct intern index; /* collapsed path -> settings */
+    VECTOR(struct setting) list;
+    struct emit out;
+    bool writes; /* the second pass */
+    bool any;
+};
+
+/* "gpu.sa[3].cu[1]" -> "gpu.sa[*].cu[*]". */
+static const char *collapse(struct arena *arena, const char *path)
+{
+    char *text = arena_strdup(arena, path), *to = text;
+    for (const char *from = path; *from;) {
+        *to++ = *from;
+        if (*from++ != '[')
+            continue;
+        *to++ = '*';
+        from += strcspn(from, "]");
+    }
+    *to = '\0';
+    return text;
+}
+
+static void write_text(struct settings *s, const char *text)
+{
+    emit(&s->out, "\"");
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            emit(&s->out, "\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            emit(&s->out, "\\u%04x", (unsigned)*text);
+        else
+            emit(&s->out, "%c", *text);
+    emit(&s->out, "\"");
+}
+
+static void write_member(struct settings *s, const char *path, const char *value)
+{
+    emit(&s->out, "%s      ", s->any ? ",\n" : "\n");
+    s->any = true;
+    write_text(s, path);
+    emit(&s->out, ": ");
+    write_text(s, value);
+}
+
+static void take(struct settings *s, const char *path, const char *value)
+{
+    const char *collapsed = collapse(s->arena, path);
+    const struct intern_entry *known = intern_find(&s->index, collapsed);
+    if (!known) {
+        intern_add(&s->index, collapsed, (uint32_t)s->list.count);
+        vector_push(s->arena, &s->list, ((struct setting){.value = arena_strdup(s->arena, value)}));
+        return;
+    }
+    struct setting *setting = &s->list.items[known->value];
+    if (!s->writes)
+        setting->differs |= strcmp(setting->value, value) != 0;
+    else if (setting->differs)
+        write_member(s, path, value);
+    else if (!setting->written)
+        write_member(s, collapsed, value);
+    setting->written = s->writes;
+}
+
+static void take_params(struct settings *s, const char *path, const struct model_param *params,
+                        uint32_t count)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        take(s, arena_printf(s->arena, "%s%s%s", path, *path ? "." : "", params[i].decl->name),
+             params_value_text(&params[i].value, buffer));
+}
+
+static void take_all(struct settings *s, const struct model *m)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    for (uint32_t i = 0; i < m->domain_count; i++)
+        take(s, arena_printf(s->arena, "clock %s", m->domains[i].name),
+             params_hz_text(m->domains[i].hz, buffer));
+    for (uint32_t i = 0; i < m->link_count; i++) {
+        take(s, arena_printf(s->arena, "link %s.bandwidth", m->links[i]->name),
+             params_bandwidth_text(m->links[i]->bandwidth_bytes_per_s, buffer));
+        take(s, arena_printf(s->arena, "link %s.latency", m->links[i]->name),
+             params_time_text(m->links[i]->latency_ps, buffer));
+    }
+    for (uint32_t i = 0; i < m->instance_count; i++)
+        take_params(s, m->instances[i]->path, m->instances[i]->params,
+                    m->instances[i]->param_count);
+    for (uint32_t i = 0; i < m->part_count; i++) {
+        take(s, m->parts[i]->path, m->parts[i]->type->name);
+        take_params(s, m->parts[i]->path, m->parts[i]->params, m->parts[i]->param_count);
+    }
+}
+
+const char *settings_text(struct arena *arena, const struct model *model)
+{
+    struct settings s = {.arena = arena};
+    intern_init(&s.index, arena);
+    emit_init(&s.out, arena);
+    take_all(&s, model);
+    s.writes = true;
+    emit(&s.out, "{");
+    take_all(&s, model);
+    emit(&s.out, s.any ? "\n    }" : "}");
+    return arena_printf(arena, "%.*s", (int)s.out.size, s.out.text);
+}

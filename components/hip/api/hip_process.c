@@ -1,0 +1,334 @@
+/* See hip_process.h.
+ *
+ * Signals. SIGINT, SIGTERM, SIGHUP and SIGXCPU end a process at once by default, and what it has
+ * simulated is lost. Where files are to be written and the program leaves these signals alone, the
+ * first one interrupts the simulation instead. A thread of ours, which exists for this, then waits
+ * until the engine stands between two windows, has the files written, and ends the process by the
+ * same signal; nothing is done in the handler, which may have come in the middle of anything. A
+ * second signal ends the process at once. `heddle run` passes signals on with their number, since
+ * often the same one reaches the process directly, too (timeout(1) signals the whole group).
+ *
+ * Children. fork() copies the simulation, but not its threads, and files that two processes write
+ * are no files: a child has no GPU, as HIP leaves undefined what one does. It may exec. */
+#include "hip_process.h"
+
+#include "components/hip/turns/hip_turns.h"
+#include "runtime/engine/sha256.h"
+#include "runtime/session/options_env.h"
+#include "runtime/session/run_ledger.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SAME_MS = 200, /* signals that come so soon after one another are one: they went to a group */
+    LOOK_MS = 500  /* between two looks after `heddle run` */
+};
+
+static const int interrupting[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+enum { INTERRUPTING = sizeof interrupting / sizeof interrupting[0] };
+
+static struct {
+    pid_t pid;       /* that has opened the platform; 0: none */
+    unsigned number; /* among the processes of the run */
+    bool leaving;    /* exit() was called */
+    const struct heddle_platform *platform;
+    const char *stats_path; /* or NULL */
+    pid_t runner;           /* `heddle run`, if it is to be looked after */
+    sem_t wake;             /* of our thread */
+    int signal;             /* that has interrupted; 0: none */
+    /* Of the handler. */
+    int direct, passed_on; /* signals */
+    int64_t last_ms;
+} own;
+
+/* ---- files ---- */
+
+static char *own_path(const char *path, bool folder)
+{
+    size_t size = options_env_number_path(path, own.number, folder, NULL, 0) + 1;
+    char *text = hip_allocate(size);
+    options_env_number_path(path, own.number, folder, text, size);
+    return text;
+}
+
+const char *hip_process_folder(const char *folder)
+{
+    if (own.number <= 1) {
+        return folder;
+    }
+    char *path = own_path(folder, true);
+    if (mkdir(path, 0755) == 0) {
+        return path;
+    }
+    hip_release(path);
+    return NULL;
+}
+
+/* The program of this process, which a script may have started. */
+static char *hash_program(void)
+{
+    struct sha256 hash;
+    char buffer[65536];
+    size_t got;
+    FILE *file = fopen("/proc/self/exe", "rbe");
+    if (!file) {
+        return NULL;
+    }
+    char *digest = hip_allocate(65);
+    sha256_init(&hash);
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        sha256_add(&hash, buffer, got);
+    }
+    fclose(file);
+    sha256_finish(&hash, digest);
+    return digest;
+}
+
+static bool is_written(const struct heddle_options *options)
+{
+    return options->stats_path || options->trace_path || options->record_trace
+           || (options->residency && options->profile);
+}
+
+bool hip_process_open(struct heddle_options *options)
+{
+    own.number = run_ledger_open();
+    if (options->stats_path || options->residency) {
+        options->program_hash = hash_program();
+    }
+    if (own.number <= 1) {
+        return true;
+    }
+    if (options->stats_path) {
+        options->stats_path = own_path(options->stats_path, false);
+    }
+    if (options->trace_path) {
+        options->trace_path = own_path(options->trace_path, false);
+    }
+    if (options->residency && options->profile) {
+        options->residency = own_path(options->residency, false);
+    }
+    if (options->record_trace) {
+        options->record_trace = hip_process_folder(options->record_trace);
+        if (!options->record_trace) {
+            hip_say("--record instructions: cannot make a folder for process %u: %s", own.number,
+                    strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- interruption ---- */
+
+static void die_of(int number)
+{
+    sigset_t only;
+    signal(number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    raise(number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* How many signals have been sent, as far as can be told. */
+static int count_signal(const siginfo_t *info)
+{
+    int64_t now = now_ms();
+    if (info->si_code == SI_QUEUE) {
+        own.passed_on =
+            info->si_value.sival_int > own.passed_on ? info->si_value.sival_int : own.passed_on;
+    } else {
+        own.direct += own.direct == 0 || now - own.last_ms > SAME_MS;
+        own.last_ms = now;
+    }
+    return own.direct > own.passed_on ? own.direct : own.passed_on;
+}
+
+static void take_signal(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    (void)context;
+    if (getpid() != own.pid || (count_signal(info) > 1 && number != SIGXCPU)) {
+        die_of(number);
+    } else if (own.signal == 0) {
+        __atomic_store_n(&own.signal, number, __ATOMIC_RELEASE);
+        own.platform->interrupt();
+        sem_post(&own.wake);
+    }
+    errno = error;
+}
+
+static void end_interrupted(int number)
+{
+    int status = hip.api->finish();
+    if (status == EXIT_CLEAN) {
+        run_ledger_close(true);
+    }
+    /* hip_say() may have had its last word. */
+    fprintf(stderr, "heddle: interrupted by signal %d (%s)%s%s%s\n", number, strsignal(number),
+            status == EXIT_CLEAN && own.stats_path ? "; what had been simulated is in '" : "",
+            status == EXIT_CLEAN && own.stats_path ? own.stats_path : "",
+            status == EXIT_CLEAN && own.stats_path ? "'" : "");
+    die_of(number);
+}
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    hip_turns_inside(1);
+    for (;;) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if ((own.runner ? sem_timedwait(&own.wake, &until) : sem_wait(&own.wake)) == 0) {
+            end_interrupted(__atomic_load_n(&own.signal, __ATOMIC_ACQUIRE));
+        }
+        if (own.runner && !run_ledger_owner()) {
+            raise(SIGKILL); /* as `heddle run` has it for the process that it started itself */
+        }
+    }
+    return NULL;
+}
+
+static void start_watch(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's threads */
+    int error = hip_turns_real_create(&thread, &attributes, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error) {
+        hip_say("cannot start a thread: %s; a signal ends this run without its files",
+                strerror(error));
+    }
+}
+
+static void handle_signals(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART}, before;
+    action.sa_sigaction = take_signal;
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < INTERRUPTING; i++) {
+        if (sigaction(interrupting[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO)
+            && before.sa_handler == SIG_DFL) {
+            sigaction(interrupting[i], &action, NULL);
+        }
+    }
+}
+
+/* ---- children and the end ---- */
+
+static void after_fork(void)
+{
+    struct sigaction now;
+    if (own.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED) {
+        return;
+    }
+    hip.state = HIP_FORKED;
+    hip.lost = hipErrorNotInitialized;   /* managed memory that lies on a device stays there */
+    pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
+    for (size_t i = 0; i < INTERRUPTING; i++) {
+        if (sigaction(interrupting[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
+            && now.sa_sigaction == take_signal) {
+            signal(interrupting[i], SIG_DFL);
+        }
+    }
+}
+
+static void finish_inside(void)
+{
+    pthread_mutex_init(&hip.lock,
+                       NULL); /* this thread may hold it, and others are not waited for */
+    hip.state = HIP_FINISHED;
+    own.platform->interrupt();
+    int status = hip.api->finish();
+    hip_say("the program ended in the middle of a call of HIP; nothing more is simulated");
+    if (status == EXIT_CLEAN) {
+        run_ledger_close(true);
+    } else {
+        run_ledger_report((enum exit_status)status);
+    }
+}
+
+/* exit() was called, and what is registered for it comes after this. Objects of the program may
+ * free memory then; in a child that is no use of the GPU. A signal handler of the program may have
+ * called it in the middle of a call: then nothing more can be simulated. */
+static void note_leaving(void)
+{
+    own.leaving = true;
+    if (own.pid == getpid() && hip.state == HIP_OPEN
+        && (hip_has_lock() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0)) {
+        finish_inside();
+    }
+}
+
+bool hip_process_is_child(void)
+{
+    return own.pid != 0 && own.pid != getpid();
+}
+
+hipError_t hip_process_refuse(void)
+{
+    static bool said;
+    if (!said && !own.leaving) {
+        said = true;
+        hip_say(
+            "process %ld was forked after process %ld had used HIP, and has no GPU: fork before "
+            "the first call of HIP, or exec a program",
+            (long)getpid(), (long)own.pid);
+        run_ledger_report(EXIT_NOT_STARTED);
+    }
+    return hipErrorNotInitialized;
+}
+
+void hip_process_guard(const struct heddle_platform *platform, const struct heddle_options *options)
+{
+    const char *record = getenv(OPTIONS_ENV_RECORD);
+    bool writes = is_written(options) || (record && *record);
+    long runner = run_ledger_owner();
+    own.pid = getpid();
+    own.platform = platform;
+    own.stats_path = options->stats_path;
+    own.runner = runner && runner != getppid() ? (pid_t)runner : 0;
+    pthread_atfork(NULL, NULL, after_fork);
+    atexit(note_leaving);
+    if (!writes && !own.runner) {
+        return;
+    }
+    sem_init(&own.wake, 0, 0);
+    start_watch();
+    if (writes && platform->interrupt) {
+        handle_signals();
+    }
+}
+
+void hip_process_finish(void)
+{
+    int status = hip.api->finish();
+    if (status == EXIT_CLEAN) {
+        run_ledger_close(false);
+    } else {
+        run_ledger_report((enum exit_status)status);
+    }
+}

@@ -1,0 +1,234 @@
+"""What becomes of a run's files when a program has children, ends by surprise, or is interrupted:
+they are whole and by process, or their lack is said with a status that is not 0."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import HEDDLE, PROGRAMS, ROOT, heddle, run
+
+TINY = "platforms/tiny.heddle"
+MEMTEST = "tests/system/memtest.heddle"
+PROGRAM = PROGRAMS / "processes"
+OUTPUTS = {"stats": "--stats {}/out.json", "perfetto": "--record perfetto={}/out.json",
+           "api": "--record api={}/out", "instructions": "--record instructions={}/out",
+           "residency": "--mode functional --profile memory --residency {}/out"}
+HAS_NONE = "nothing was written|nothing is recorded"
+
+# A way of ending, its status (None: what stands for a file that is missing), how many processes
+# write, and what is said.
+WAYS = {
+    "plain": (0, 1, None), "quick": (None, 0, HAS_NONE), "abort": (134, 0, HAS_NONE),
+    "exec": (None, 0, HAS_NONE), "child-idle": (0, 1, None),
+    "child-uses": (7, 1, "was forked after .* had used HIP"), "child-exec": (0, 2, "2 processes"),
+    "two": (0, 2, "2 processes"), "nothing": (None, 0, HAS_NONE)}
+
+
+def kernels(path):
+    return json.loads(Path(path).read_text())["kernels"]
+
+
+def is_whole(path, kind):
+    if path.suffix == ".json":
+        json.loads(path.read_text())
+    return {"api": path / "cuda_calls.trace", "instructions": path / "kernelslist.g"}.get(
+        kind, path).exists()
+
+
+@pytest.mark.parametrize("kind", OUTPUTS)
+@pytest.mark.parametrize("way", WAYS)
+def test_each_process_has_files_of_its_own(tmp_path, way, kind):
+    status, writers, says = WAYS[way]
+    status = 8 if status is None else status
+    run(f"{TINY} {OUTPUTS[kind].format(tmp_path)} -- /bin/sh -c 'exec {PROGRAM} {way}'",
+        *([says] if says else []), status=status)
+    suffix = ".json" if kind in ("stats", "perfetto") else ""
+    names = ["out" + suffix, "out.process2" + suffix][:writers]
+    assert sorted(os.listdir(tmp_path)) == names
+    assert all(is_whole(tmp_path / name, kind) for name in names)
+
+
+def test_programs_of_a_script_are_told_apart(tmp_path):
+    stats = tmp_path / "s.json"
+    run(f"{TINY} --stats {stats} --report cpi -- /bin/sh -c '{PROGRAM} plain; {PROGRAMS}/saxpy 64'",
+        "2 processes", r"^process 1 \(processes\)", r"^process 2 \(saxpy\)")
+    other = tmp_path / "s.process2.json"
+    assert kernels(stats)[0]["name"].startswith("twice")
+    assert kernels(other)[0]["name"].startswith("saxpy")
+    hashes = [json.loads(file.read_text())["stamp"]["program"] for file in (stats, other)]
+    assert len(set(hashes)) == 2  # of the programs, not of the shell
+
+
+def test_sample_refuses_several_processes(tmp_path):
+    heddle(f"sample {TINY} -- /bin/sh -c '{PROGRAM} two'", "several processes", status=1,
+           env={"TMPDIR": str(tmp_path)})
+    assert not os.listdir(tmp_path)
+
+
+def test_statically_linked_program_is_named(tmp_path):
+    source, program = tmp_path / "p.c", tmp_path / "p"
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-static", str(source), "-o", str(program)], check=True)
+    run(f"{TINY} --stats {tmp_path}/s.json -- {program}", "linked statically", status=8)
+    run(f"{TINY} -- {program}")  # nothing was asked for
+
+
+# ---- interruption ----
+
+def begin(text, folder, ready="ready"):
+    """Starts `heddle run`; comes back when the program says so, or what it runs on exists."""
+    words = [str(HEDDLE), "run", *text.split()]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               cwd=ROOT, env={**os.environ, "TMPDIR": str(folder)},
+                               start_new_session=True)
+    for line in process.stderr:
+        if ready in line:
+            break
+    return process
+
+
+def end(process, *signals, group=False):
+    for i, number in enumerate(signals):
+        time.sleep(0.3)
+        (os.killpg if group else os.kill)(process.pid, number)
+    try:
+        said = process.communicate(timeout=100)
+    finally:
+        process.poll() is None and os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, "".join(said)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    for name in "out", "tmp":
+        (tmp_path / name).mkdir()
+    return tmp_path / "out", tmp_path / "tmp"
+
+
+@pytest.mark.parametrize("options, way, group", [
+    ("", "spin", False), ("", "spin", True), ("--mode functional", "spin", False),
+    ("--threads 2", "spin", False), ("", "host", False)],
+    ids=["spin", "group", "functional", "threads", "host"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_run_writes_what_is_known(folders, options, way, group, number):
+    out, tmp = folders
+    process = begin(f"{TINY} {options} --stats {out}/s.json -- {PROGRAM} {way}", tmp)
+    status, said = end(process, number, group=group)
+    assert status == 128 + number and "interrupted by signal" in said
+    stats = json.loads((out / "s.json").read_text())
+    assert stats["partial"] == "interruption"
+    assert stats["kernels"][0]["work_groups"] == 1 and "partial" not in stats["kernels"][0]
+    if way == "spin":
+        assert stats["kernels"][1]["partial"] is True
+        assert "functional" in options or stats["kernels"][1]["cycles"] > 1000
+    assert os.listdir(out) == ["s.json"] and not os.listdir(tmp)
+
+
+def test_interrupted_trace_is_whole_and_a_recording_is_none(folders):
+    out, tmp = folders
+    process = begin(f"{TINY} --record perfetto={out}/p.json --record api={out}/a "
+                    f"--record instructions={out}/i -- {PROGRAM} spin", tmp)
+    status, said = end(process, signal.SIGTERM)
+    assert status == 143 and said.count("nothing is recorded") == 2
+    assert json.loads((out / "p.json").read_text())["traceEvents"]
+    assert os.listdir(out) == ["p.json"] and not os.listdir(tmp)
+
+
+def test_second_signal_ends_at_once(folders):
+    out, tmp = folders
+    process = begin(f"{TINY} --stats {out}/s.json -- {PROGRAM} spin", tmp)
+    os.kill(process.pid, signal.SIGTERM)
+    status, _ = end(process, signal.SIGTERM)
+    assert status == 143
+    assert os.listdir(out) in ([], ["s.json"]) and not os.listdir(tmp)
+
+
+@pytest.mark.parametrize("way, status, partial", [("flag", 0, False), ("handler", 8, True)])
+def test_program_with_a_handler_of_its_own_decides(folders, way, status, partial):
+    out, tmp = folders
+    process = begin(f"{TINY} --stats {out}/s.json -- {PROGRAM} {way}", tmp)
+    assert end(process, signal.SIGTERM)[0] == status
+    stats = json.loads((out / "s.json").read_text())
+    assert ("partial" in stats) == partial
+    assert stats["kernels"][0]["cycles"] > 0
+
+
+@pytest.mark.parametrize("script", ["{}", "sh -c '{}; true'"], ids=["program", "script"])
+def test_killed_run_takes_its_program_along(folders, tmp_path, script):
+    out, tmp = folders
+    program = tmp_path / "own_name_of_a_program"
+    program.symlink_to(PROGRAM)
+    process = begin(f"{TINY} --stats {out}/s.json -- {PROGRAM} spin", tmp) if script == "{}" else \
+        subprocess.Popen([str(HEDDLE), "run", TINY, "--stats", f"{out}/s.json", "--", "sh", "-c",
+                          f"{program} spin; true"], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    if script != "{}":
+        process.stderr.readline()
+    children = descendants(process.pid)
+    assert children
+    process.kill()
+    process.communicate(timeout=100)
+    for _ in range(100):
+        if not any(is_alive(pid) for pid in children):
+            break
+        time.sleep(0.1)
+    assert not any(is_alive(pid) for pid in children)
+    assert not os.listdir(out) and not os.listdir(tmp)
+
+
+def descendants(pid):
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *descendants(int(child))]
+    return found
+
+
+def is_alive(pid):
+    try:
+        return not re.search(r"\) [ZX] ", Path(f"/proc/{pid}/stat").read_text())
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_progress_is_told_in_lines_when_asked_for(folders):
+    out, tmp = folders
+    process = begin(f"{TINY} --progress lines -- {PROGRAM} spin", tmp)
+    line = process.stderr.readline()
+    end(process, signal.SIGTERM)
+    assert re.match(r"heddle: \d+\.\d{3} us simulated, kernel 2 of 2, 50 % of the work-groups, "
+                    r"about \d+ s left, \d+ instructions, \d+ KIPS$", line)
+    run(f"{TINY} --progress often -- {PROGRAM} plain", "auto, lines or none", status=2)
+    assert not run(f"{TINY} -- {PROGRAM} plain").stderr
+
+
+def test_platform_that_drives_itself_is_interrupted(folders):
+    out, tmp = folders
+    words = f"{MEMTEST} --set tester.episodes=1000000 --stats {out}/s.json --progress lines"
+    process = begin(words, tmp, ready="simulated")
+    status, said = end(process, signal.SIGTERM)
+    assert status == 143 and "interrupted by signal 15" in said
+    assert json.loads((out / "s.json").read_text())["partial"] == "interruption"
+    assert os.listdir(out) == ["s.json"] and not os.listdir(tmp)
+
+
+def test_run_that_is_ended_by_a_limit_marks_what_has_not_ended(measure):
+    done = measure(f"{TINY} --max-cycles 100000 -- processes spin", status=6)
+    first, second = done.stats["kernels"]
+    assert done.stats["partial"] == "limit"
+    assert "partial" not in first and second["partial"] is True
+    assert second["cycles"] > 50000 and second["components"]
+
+
+def test_sample_ends_with_its_run(folders):
+    out, tmp = folders
+    process = subprocess.Popen([str(HEDDLE), "sample", TINY, "--", str(PROGRAM), "spin"], cwd=ROOT,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "TMPDIR": str(tmp)})
+    process.stderr.readline()
+    status, said = end(process, signal.SIGTERM)
+    assert status != 0 and "ended with status 143" in said
+    assert not os.listdir(tmp)
