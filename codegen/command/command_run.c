@@ -117,7 +117,9 @@ int command_run(struct command *c)
             return EXIT_ERRORS;
     }
     if (!build(c, program && run_program_is_fixed(program), &built))
-        return built.refused ? EXIT_USAGE : EXIT_ERRORS;
+        return !built.refused                                 ? EXIT_ERRORS
+               : c->options->program || c->options->play_sass ? EXIT_NOT_STARTED
+                                                              : EXIT_USAGE;
     options.tables_path = run_absolute(c, built.tables);
     char **arguments = c->options->program;
     if (c->options->play_instructions) {

@@ -141,7 +141,7 @@ static bool parse_unified(const struct options *o, struct heddle_options *option
         end = at + strcspn(at, ",");
         for (const char *before = text; before < at; before += strcspn(before, ",") + 1)
             if (strtoull(before, NULL, 10) == strtoull(at, NULL, 10)) {
-                fprintf(stderr, "heddle run: '--unified %s': GPU %.*s stands twice\n", text,
+                fprintf(stderr, "heddle run: '--unified %s': GPU %.*s is named twice\n", text,
                         (int)(end - at), at);
                 return false;
             }

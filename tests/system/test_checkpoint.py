@@ -47,7 +47,7 @@ def test_damaged_state_is_refused(run, state, tmp_path):
     damaged.write_bytes(content[:30001] + b"x" + content[30002:])
     run(f"{MEMTEST} --restore {damaged}", "damaged", status=7)
     run(f"{MEMTEST} --restore {MEMTEST}", "was not written by|is no file of", status=7)
-    run(f"{MEMTEST} --restore {tmp_path}/none", "No such file", status=7)
+    run(f"{MEMTEST} --restore {tmp_path}/none", "No such file", status=1)
 
 
 def test_checkpoint_after_the_end_is_not_written(run, tmp_path):

@@ -307,7 +307,7 @@ def test_mistake_in_the_list_of_a_recording_is_named(run, tmp_path, pattern, ins
 
 
 @pytest.mark.parametrize("text, status, says", [
-    (f"{TINY} --play instructions=nowhere", 1, "cannot read '--play instructions=nowhere'"),
+    (f"{TINY} --play instructions=nowhere", 1, "'--play instructions nowhere': cannot read it"),
     (f"{TINY} --play instructions=TRACE -- vectoradd", 2,
      "either a program or '--play instructions'"),
     (f"{TINY} --play instructions=TRACE --kernels auto --stats FOLDER/stats.json", 2,

@@ -212,7 +212,7 @@ def test_bad_residency_is_named(run, tmp_path):
     run(f"{RESIDENCY} --residency {bad} -- ocean", "bad:1: not a line", status=7)
     run(f"{RESIDENCY} --residency {bad}.gone -- ocean", "No such file", status=7)
     run(f"{TINY} --mode functional --profile memory --residency {tmp_path}/nowhere/x -- ocean",
-        "No such file", status=7)
+        "No such file", status=1)
 
 
 @pytest.mark.parametrize("text, says", [
