@@ -18,7 +18,7 @@ static size_t count_bytes(char **list)
     return bytes;
 }
 
-void run_fix_layout(char **arguments)
+void run_fix_layout(char *const *arguments)
 {
     static const char name[] = "HEDDLE_PADDING";
     char padding[STEP];

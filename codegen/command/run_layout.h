@@ -5,6 +5,6 @@
 #define HEDDLE_CODEGEN_RUN_LAYOUT_H
 
 /* In the process that is going to be the program, right before it is. */
-void run_fix_layout(char **arguments);
+void run_fix_layout(char *const *arguments);
 
 #endif
