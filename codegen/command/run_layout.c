@@ -10,7 +10,7 @@
 
 enum { STEP = 1 << 14 /* bytes; the environment and the arguments of most programs take less */ };
 
-static size_t count_bytes(char **list)
+static size_t count_bytes(char *const *list)
 {
     size_t bytes = 0;
     for (size_t i = 0; list[i]; i++)

@@ -71,7 +71,7 @@ int32_t platform_space(uint64_t address);
  * instructions. */
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
-/* --bounds page: kernels may access an allocation up to the end of its last page. */
+/* --bounds page: programs may access an allocation up to the end of its last page. */
 bool platform_page_bounds(void);
 
 /* The trace of API calls that is to be played, or NULL; and the file of module `number`, NULL

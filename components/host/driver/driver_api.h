@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 8
+#define DRIVER_API_VERSION 9
 
 enum driver_status {
     DRIVER_OK,

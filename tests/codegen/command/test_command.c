@@ -137,20 +137,6 @@ Test(command, a_changed_source_file_is_compiled_again, .timeout = 120)
     support_remove(folder);
 }
 
-Test(command, a_signal_sent_to_run_reaches_the_program, .timeout = 60)
-{
-    char *folder = support_folder();
-    struct support_result r = support_run(
-        "\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" -- sh -c 'trap \"echo caught; exit 3\" TERM; "
-        "echo >\"%s/ready\"; while :; do sleep 0.05; done' & "
-        "until test -e '%s/ready'; do sleep 0.05; done; kill -TERM $!; wait $!",
-        folder, folder);
-    cr_expect_eq(r.status, 3, "%d %s%s", r.status, r.output, r.errors);
-    cr_expect_str_eq(r.output, "caught\n");
-    support_release(&r);
-    support_remove(folder);
-}
-
 Test(command, builds_at_the_same_time_do_not_disturb_each_other, .timeout = 120)
 {
     char *folder = support_folder();

@@ -58,14 +58,17 @@ static const char strings[] = {
     /*   365 */ "consumer.top[1]\0"
     /*   381 */ "strand(64)\0"
     /*   392 */ "put\0"
-    /*   396 */ "count\0"
-    /*   402 */ "hint\0"
-    /*   407 */ "taken\0"
-    /*   413 */ "total\0"
-    /*   419 */ "main\0"
-    /*   424 */ "weave\0"
-    /*   430 */ "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf\0"
-    /*   495 */ "{\n      \"clock core\": \"1GHz\",\n      \"producers\": \"2\",\n      \"lines\": \"10\",\n      \"producer[*].lines\": \"10\",\n      \"producer[*].line\": \"64B\",\n      \"producer[*].how\": \"keep\",\n      \"producer[*].pace\": \"steady\",\n      \"producer[*].bits\": \"512\",\n      \"single.lines\": \"4\",\n      \"single.line\": \"64B\",\n      \"single.how\": \"drop\",\n      \"single.pace\": \"steady\",\n      \"single.bits\": \"512\",\n      \"consumer.line\": \"64B\",\n      \"consumer.bins\": \"2\",\n      \"auditor.period\": \"100cy\",\n      \"producer[*].sequence\": \"strided\",\n      \"producer[*].sequence.step\": \"3\",\n      \"single.sequence\": \"ascending\",\n      \"consumer.bin[*]\": \"bin\"\n    }\0"
+    /*   396 */ "address:a8,order:u8,length:u4,how:e1=keep|drop\0"
+    /*   443 */ "count\0"
+    /*   449 */ "hint\0"
+    /*   454 */ "address:a8\0"
+    /*   465 */ "taken\0"
+    /*   471 */ "total\0"
+    /*   477 */ "lines:u8,first:u8,ok:b1\0"
+    /*   501 */ "main\0"
+    /*   506 */ "weave\0"
+    /*   512 */ "b70704a583b45a400678e0f4af0c2995165820c2be66ac656e139e752dbfe01e\0"
+    /*   577 */ "{\n      \"clock core\": \"1GHz\",\n      \"producers\": \"2\",\n      \"lines\": \"10\",\n      \"producer[*].lines\": \"10\",\n      \"producer[*].line\": \"64B\",\n      \"producer[*].how\": \"keep\",\n      \"producer[*].pace\": \"steady\",\n      \"producer[*].bits\": \"512\",\n      \"single.lines\": \"4\",\n      \"single.line\": \"64B\",\n      \"single.how\": \"drop\",\n      \"single.pace\": \"steady\",\n      \"single.bits\": \"512\",\n      \"consumer.line\": \"64B\",\n      \"consumer.bins\": \"2\",\n      \"auditor.period\": \"100cy\",\n      \"producer[*].sequence\": \"strided\",\n      \"producer[*].sequence.step\": \"3\",\n      \"single.sequence\": \"ascending\",\n      \"consumer.bin[*]\": \"bin\"\n    }\0"
 };
 
 static const struct platform_domain domains[] = {
@@ -163,11 +166,11 @@ static const struct platform_protocol protocols[] = {
 };
 
 static const struct platform_message messages[] = {
-    { .name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80 }, /* 0: put */
-    { .name = 396, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0 }, /* 1: count */
-    { .name = 402, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0 }, /* 2: hint */
-    { .name = 407, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0 }, /* 3: taken */
-    { .name = 413, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8 }, /* 4: total */
+    { .name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80, .fields = 396, .length_at = 0, .variable = 0 }, /* 0: put */
+    { .name = 443, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0, .fields = 0, .length_at = 0, .variable = 0 }, /* 1: count */
+    { .name = 449, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0, .fields = 454, .length_at = 0, .variable = 0 }, /* 2: hint */
+    { .name = 465, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0, .fields = 0, .length_at = 0, .variable = 0 }, /* 3: taken */
+    { .name = 471, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8, .fields = 477, .length_at = 0, .variable = 0 }, /* 4: total */
 };
 
 static const uint32_t param_names[] = {
@@ -228,16 +231,16 @@ static const uint32_t incoming[] = {
 };
 
 static const uint32_t partitions[] = {
-    419,
+    501,
 };
 
 static const struct platform_table table = {
     .abi = PLATFORM_ABI,
-    .name = 424,
-    .model_hash = "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf",
+    .name = 506,
+    .model_hash = "b70704a583b45a400678e0f4af0c2995165820c2be66ac656e139e752dbfe01e",
     .strings = strings,
-    .settings = strings + 495,
-    .string_bytes = 1127,
+    .settings = strings + 577,
+    .string_bytes = 1209,
     .store_count = 1,
     .units = units,
     .unit_count = 5,

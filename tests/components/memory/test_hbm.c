@@ -61,6 +61,7 @@ static struct hbm_params plain(void)
                                .hash = 0,
                                .tck = 2 * NS,
                                .tburst = 4 * NS,
+                               .burst = 64,
                                .trcd_read = 14 * NS,
                                .trcd_write = 12 * NS,
                                .tcl = 14 * NS,

@@ -34,6 +34,7 @@ static struct hbm_params hbm2(void)
                                .hash = 1,
                                .tck = CK,
                                .tburst = CK,
+                               .burst = 32,
                                .trcd_read = 12 * CK,
                                .trcd_write = 9 * CK,
                                .tcl = 12 * CK,

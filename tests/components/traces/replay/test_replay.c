@@ -231,7 +231,7 @@ Test(replay, the_cache_gives_the_same)
 static const struct mistake {
     const char *line, *by, *text;
 } mistakes[] = {
-    {"0034 ", "", "its steps end before s_endpgm"},
+    {"0034 ", "", "ends without EXIT"},
     {"insts = 10", "insts = 11", "ends 1 instructions before"},
     {"0008 ", "0008 ffffffffffffffff 0 s_barrier 0 0",
      "'s_barrier' in the trace, but 's_waitcnt' in '-code'"},
@@ -246,7 +246,7 @@ static const struct mistake {
     {"#END_TB", "", "#END_TB is missing"},
     {"-entry", "-entry = 0x90000", "the kernel begins at 0x90000"},
     {"-entry", "", "no '-entry = ...'"},
-    {"-isa", "", "no trace of an AMD program"},
+    {"-isa", "", "the header has no"},
 };
 
 /* All in one test: each writes files and reads them back. */
