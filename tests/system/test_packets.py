@@ -114,7 +114,7 @@ def test_calls_go_to_the_second_gpu(run, measure, tmp_path):
     (f"{TRACE} {SMALL} --play api={VECADD} --module meson.build", 1,
      ["'meson.build' is neither a code object nor a bundle"]),
     (f"{TRACE} {SMALL} --play api={VECADD} --module nowhere.hsaco", 1,
-     ["cannot read '.*nowhere.hsaco'"]),
+     ["nowhere.hsaco.*cannot read"]),
     (f"{TRACE} {SMALL}", 2, ["plays traces of API calls: .* --play api=DIR"]),
     (f"{TRACE} {SMALL} --play api={VECADD} -- vectoradd", 2, ["either a program or '--play api'"]),
     (f"{TRACE} {MODULE}", 2, ["'--module' is for the kernels of a trace"])],

@@ -33,7 +33,7 @@ static struct sigaction previous_handler;
 
 /* Room for pinned memory: its addresses are given out one behind the other, so that one that was
  * freed is not soon in use again. */
-#define PINNED_BYTES (1ull << 40)
+#define PINNED_BYTES (1ull << 38)
 
 bool hip_reserve_window(uint64_t device_bytes)
 {

@@ -4,6 +4,8 @@
 #include "components/hip/common/hip_common.h"
 #include "hip_turns_internal.h"
 
+#include <errno.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -180,7 +182,9 @@ static void *begin(void *record)
     return start(argument);
 }
 
-/* A thread of this library or of the platform: never seen by wrappers. */
+/* A thread of this library or of the platform: never seen by wrappers. Its record is no memory of
+ * the heap: freed by a thread that lives on, it would stay there, and the program would find its
+ * own memory elsewhere with more threads. */
 struct hidden {
     void *(*start)(void *);
     void *argument;
@@ -189,7 +193,7 @@ struct hidden {
 static void *begin_hidden(void *argument)
 {
     struct hidden hidden = *(struct hidden *)argument;
-    hip_release(argument);
+    munmap(argument, sizeof hidden);
     hip_turns_inside(1);
     return hidden.start(hidden.argument);
 }
@@ -197,12 +201,14 @@ static void *begin_hidden(void *argument)
 static int create_hidden(pthread_t *thread, const pthread_attr_t *attributes,
                          void *(*start)(void *), void *argument)
 {
-    struct hidden *hidden = hip_allocate(sizeof *hidden);
+    struct hidden *hidden =
+        mmap(NULL, sizeof *hidden, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (hidden == MAP_FAILED)
+        return errno;
     *hidden = (struct hidden){start, argument};
     int error = hip_turns_real_create(thread, attributes, begin_hidden, hidden);
-    if (error) {
-        hip_release(hidden);
-    }
+    if (error)
+        munmap(hidden, sizeof *hidden);
     return error;
 }
 
