@@ -47,10 +47,10 @@ struct heddle_options {
     const char *trace_launches;          /* names and numbers, one a line; NULL: all */
     const char *tables_path;             /* generic builds */
     const char *program_hash;            /* for the stamp; NULL */
-    const char *set;                     /* for the stamp: what was set, a line each; NULL: nothing */
-    uint64_t max_cycles;                 /* of the fastest clock; 0: none */
-    uint64_t stall_limit;                /* 0: default of 10 million */
-    int tick_order;                      /* enum engine_order */
+    const char *set;      /* for the stamp: what was set, a line each; NULL: nothing */
+    uint64_t max_cycles;  /* of the fastest clock; 0: none */
+    uint64_t stall_limit; /* 0: default of 10 million */
+    int tick_order;       /* enum engine_order */
     uint64_t seed;
     bool tick_all; /* test aid: tick every component at every edge; must change nothing */
     int progress;  /* enum platform_progress, on stderr */

@@ -119,8 +119,8 @@ static bool control_level_is_empty(const struct command_processor *c)
     return !count;
 }
 
-/* A flush, and an acquire of system scope, ask the L2 once more when the L3 has answered: kernels that
- * go on have read lines of the L3 again which it dropped only after the L2 had. */
+/* A flush, and an acquire of system scope, ask the L2 once more when the L3 has answered: kernels
+ * that go on have read lines of the L3 again which it dropped only after the L2 had. */
 static bool control_flush_again(struct command_processor *c)
 {
     bool drops = c->control == CONTROL_FLUSH || c->control == CONTROL_ACQUIRE;
