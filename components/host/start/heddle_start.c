@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/session/options_env.h"
+#include "runtime/session/run_ledger.h"
 #include "runtime/state/platform.h"
 
 static const struct driver_api *started;
@@ -14,6 +15,7 @@ static const struct driver_api *started;
 static void finish(void)
 {
     started->finish();
+    run_ledger_close(false);
 }
 
 static const struct driver_api *lack(const char *what, const char *more)
@@ -65,6 +67,7 @@ const struct driver_api *heddle_start(void)
     if (api->set_window(HEDDLE_WINDOW, HEDDLE_WINDOW_BYTES) != DRIVER_OK)
         return lack("the driver does not start: ", api->error_text());
     started = api;
+    run_ledger_open();
     atexit(finish);
     return started;
 }

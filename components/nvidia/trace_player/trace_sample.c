@@ -35,11 +35,11 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
     char name[SAMPLE_NAME];
     sass_name_plain(symbol, name, sizeof name);
     k->launch = ++p->launches;
+    if (platform_sampling()->kernels)
+        census_note(platform_sampling(), k->launch, name, symbol);
     if (platform_sampling()->automatic)
         return;
     k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
-    if (platform_sampling()->kernels)
-        census_note(platform_sampling(), k->launch, name, symbol);
     k->touches = platform_mode() == PLATFORM_FUNCTIONAL
                      ? platform_profile() == PLATFORM_PROFILE_MEMORY
                      : k->way == SAMPLING_TOUCHING;
