@@ -29,9 +29,12 @@ enum platform_profile platform_profile(void)
     return profile;
 }
 
+static bool restored; /* launches before the state are not known */
+
 static bool start(const struct heddle_options *options, const struct platform_table *table)
 {
     char mistake[512] = "the list of --kernels is too long";
+    restored = options->restore_path != NULL;
     size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
     if (size <= sizeof chosen_kernels) {
         memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
@@ -57,12 +60,14 @@ static void write_stats(struct json *out)
     online_sampling_write(out);
 }
 
-/* A run that was cut short may not have come to what was chosen. */
+/* A run that was cut short may not have come to what was chosen, one from a state may be past it.
+ */
 static enum extension_end finish(void)
 {
     if (!residency_close())
         return EXTENSION_FAILED;
-    return engine_cut_by() || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;
+    bool partly = engine_cut_by() || restored;
+    return partly || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;
 }
 
 const struct extension sampling_extension = {
