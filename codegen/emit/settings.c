@@ -23,21 +23,6 @@ struct settings {
     bool any;
 };
 
-/* "gpu.sa[3].cu[1]" -> "gpu.sa[*].cu[*]". */
-static const char *collapse(struct arena *arena, const char *path)
-{
-    char *text = arena_strdup(arena, path), *to = text;
-    for (const char *from = path; *from;) {
-        *to++ = *from;
-        if (*from++ != '[')
-            continue;
-        *to++ = '*';
-        from += strcspn(from, "]");
-    }
-    *to = '\0';
-    return text;
-}
-
 static void write_text(struct settings *s, const char *text)
 {
     emit(&s->out, "\"");
@@ -62,7 +47,7 @@ static void write_member(struct settings *s, const char *path, const char *value
 
 static void take(struct settings *s, const char *path, const char *value)
 {
-    const char *collapsed = collapse(s->arena, path);
+    const char *collapsed = params_collapse(s->arena, path);
     const struct intern_entry *known = intern_find(&s->index, collapsed);
     if (!known) {
         intern_add(&s->index, collapsed, (uint32_t)s->list.count);

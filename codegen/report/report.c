@@ -1,10 +1,10 @@
 /* Kernels out of statistics files. See report.h; tables of them are made in report_print.c. */
 #include "codegen/report/report.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "codegen/report/statistics_read.h"
+#include "codegen/views/params_value.h"
 
 static const char *const wavefront_groups[] = {"issued", "executing", "waiting"};
 
@@ -63,20 +63,6 @@ static uint64_t add_rows(struct report *report, struct report_kernel *k, unsigne
     return sum;
 }
 
-/* "gpu[1].l2[3]" -> "gpu[*].l2[*]". */
-static char *without_indices(struct arena *arena, const char *path)
-{
-    char *text = arena_alloc(arena, 2 * strlen(path) + 1), *to = text;
-    while (*path) {
-        *to++ = *path;
-        if (*path++ == '[') {
-            *to++ = '*';
-            path += strcspn(path, "]");
-        }
-    }
-    return text;
-}
-
 static void add_caches(struct report *report, struct report_kernel *k, unsigned run,
                        json_t *components)
 {
@@ -86,7 +72,7 @@ static void add_caches(struct report *report, struct report_kernel *k, unsigned 
     {
         if (!json_object_get(stats, "misses") && !json_object_get(stats, "hits"))
             continue;
-        char *place = without_indices(report->arena, path);
+        const char *place = params_collapse(report->arena, path);
         uint32_t i = 0;
         while (i < k->caches.count && strcmp(k->caches.items[i].path, place) != 0)
             i++;

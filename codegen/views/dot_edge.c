@@ -218,12 +218,8 @@ static bool is_first_over(const struct dot_graph *graph, uint32_t edge)
 static uint32_t wires_in_box(const struct dot_graph *graph, uint32_t box)
 {
     uint32_t count = 0;
-    for (uint32_t i = 1; i <= graph->model->wire_count; i++) {
-        uint32_t root = i;
-        while (graph->wire_box[root] != root)
-            root = graph->wire_box[root];
-        count += root == box;
-    }
+    for (uint32_t i = 1; i <= graph->model->wire_count; i++)
+        count += dot_wire_box(graph, i) == box;
     return count;
 }
 

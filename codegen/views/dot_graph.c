@@ -332,7 +332,7 @@ static bool same_edge_in_overview(const struct dot_edge *a, const struct dot_edg
            && a->latency_cy == b->latency_cy && a->traffic == b->traffic;
 }
 
-static uint32_t wire_box(const struct dot_graph *graph, uint32_t wire)
+uint32_t dot_wire_box(const struct dot_graph *graph, uint32_t wire)
 {
     while (graph->wire_box[wire] != wire)
         wire = graph->wire_box[wire];
@@ -342,8 +342,8 @@ static uint32_t wire_box(const struct dot_graph *graph, uint32_t wire)
 /* Wires that one edge stands for are one box. */
 static void join_wires(struct dot_graph *graph, uint32_t a, uint32_t b)
 {
-    a = wire_box(graph, a);
-    b = wire_box(graph, b);
+    a = dot_wire_box(graph, a);
+    b = dot_wire_box(graph, b);
     graph->wire_box[a > b ? a : b] = a > b ? b : a;
 }
 
@@ -428,7 +428,7 @@ static void finish_edges(struct builder *b)
         struct dot_edge *e = &b->edges.items[i];
         uint32_t copies = e->around->instance_count;
         e->per_scope = e->count % copies == 0 ? e->count / copies : e->count;
-        e->wire = wire_box(b->graph, e->wire);
+        e->wire = dot_wire_box(b->graph, e->wire);
         const struct dot_node *ends[] = {e->from, e->to};
         const uint32_t ports[] = {e->from_port, e->to_port};
         for (unsigned k = 0; k < 2; k++) {

@@ -100,6 +100,9 @@ bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct 
                      const struct model_instance *const *scope, uint32_t scope_count,
                      const struct view_options *options, struct view_error *error);
 
+/* The first wire of the box of `wire`, both as in model_connection. */
+uint32_t dot_wire_box(const struct dot_graph *graph, uint32_t wire);
+
 /* Of an overview: how far nodes are from compute units, and places for the elements of small arrays
  * that are joined with each other. */
 void dot_grid_place(struct dot_graph *graph);

@@ -29,22 +29,6 @@ struct table {
     struct params_slots slots;
 };
 
-/* "gpu.sa[3].cu[1]" -> "gpu.sa[*].cu[*]". */
-static const char *collapse(struct arena *arena, const char *path)
-{
-    char *text = arena_strdup(arena, path), *to = text;
-    for (const char *from = path; *from;) {
-        *to++ = *from;
-        if (*from++ != '[')
-            continue;
-        *to++ = '*';
-        while (*from && *from != ']')
-            from++;
-    }
-    *to = '\0';
-    return text;
-}
-
 static bool same_source(const struct model_param *a, const struct model_param *b)
 {
     return a->decl == b->decl && a->source == b->source && a->place.line == b->place.line
@@ -82,17 +66,17 @@ static void collect(struct table *t, const struct model *m)
 {
     for (uint32_t i = 0; i < m->instance_count; i++) {
         const struct model_instance *instance = m->instances[i];
-        const char *collapsed = collapse(t->arena, instance->path);
+        const char *collapsed = params_collapse(t->arena, instance->path);
         for (uint32_t p = 0; p < instance->param_count; p++)
             add_param(t, instance->path, collapsed, &instance->params[p]);
     }
     for (uint32_t i = 0; i < m->part_count; i++) {
-        const char *collapsed = collapse(t->arena, m->parts[i]->path);
+        const char *collapsed = params_collapse(t->arena, m->parts[i]->path);
         for (uint32_t p = 0; p < m->parts[i]->param_count; p++)
             add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p]);
     }
     count_groups(t);
-    params_slots_collect(&t->slots, t->arena, m, collapse);
+    params_slots_collect(&t->slots, t->arena, m, params_collapse);
 }
 
 /* "gpu.l2[*].size"; a row that is not all of its group names its first element and how many more.

@@ -147,6 +147,20 @@ const char *params_source_name(enum model_value_source source)
     return names[source];
 }
 
+const char *params_collapse(struct arena *arena, const char *path)
+{
+    char *text = arena_alloc(arena, 2 * strlen(path) + 1), *to = text;
+    while (*path) {
+        *to++ = *path;
+        if (*path++ != '[')
+            continue;
+        *to++ = '*';
+        path += strcspn(path, "]");
+    }
+    *to = '\0';
+    return text;
+}
+
 bool params_value_equal(const struct model_value *a, const struct model_value *b)
 {
     if (a->dimension != b->dimension || a->integer != b->integer)

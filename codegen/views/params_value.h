@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dsl/arena.h"
 #include "dsl/model.h"
 
 #define PARAMS_VALUE_MAX 64
@@ -26,6 +27,9 @@ const char *params_hz_text(uint64_t hz, char *buffer);
 const char *params_dimension_name(enum model_dimension dimension);
 /* "default", "body", "override", "let". */
 const char *params_source_name(enum model_value_source source);
+
+/* "gpu.sa[3].cu[1]" -> "gpu.sa[*].cu[*]". */
+const char *params_collapse(struct arena *arena, const char *path);
 
 bool params_value_equal(const struct model_value *a, const struct model_value *b);
 

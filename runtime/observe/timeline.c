@@ -23,6 +23,7 @@
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+#include "needed.h"
 #include "timeline_fields.h"
 #include "timeline_select.h"
 #include "timeline_spans.h"
@@ -199,13 +200,6 @@ void timeline_write_begin(const struct component *c, uint64_t id, const char *na
     add_span('b', c, id, name);
 }
 
-static void *needed(void *memory)
-{
-    if (!memory)
-        die("no memory for the names of the trace");
-    return memory;
-}
-
 const char *timeline_name(const char *name)
 {
     static char **names;
@@ -215,8 +209,8 @@ const char *timeline_name(const char *name)
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return names[i];
-    names = needed(realloc(names, (count + 1) * sizeof *names));
-    names[count] = needed(strdup(name));
+    names = needed(realloc(names, (count + 1) * sizeof *names), "names");
+    names[count] = needed(strdup(name), "names");
     return names[count++];
 }
 

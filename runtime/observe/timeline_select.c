@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/bug.h"
+#include "needed.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/lookup.h"
@@ -103,9 +103,8 @@ bool timeline_select_open(const struct platform_table *table, const struct heddl
         return false;
     if (!options->trace_instances)
         return true;
-    selection.instances = calloc(table->instance_count, sizeof *selection.instances);
-    if (!selection.instances)
-        die("no memory for the selection of the trace");
+    selection.instances =
+        needed(calloc(table->instance_count, sizeof *selection.instances), "selection");
     return each_line(options->trace_instances, select_instances);
 }
 
@@ -148,18 +147,11 @@ static bool is_wanted(const char *name, uint32_t number)
     return any;
 }
 
-static void *needed(void *memory)
-{
-    if (!memory)
-        die("no memory for the selection of the trace");
-    return memory;
-}
-
 void timeline_select_launch_begin(const char *name, uint64_t id)
 {
     if (!selection.wanted_count)
         return;
-    struct launch *k = needed(malloc(sizeof *k));
+    struct launch *k = needed(malloc(sizeof *k), "selection");
     *k = (struct launch){name, id, is_wanted(name, ++selection.launches), selection.open};
     selection.open = k;
     selection.open_wanted += k->wanted;

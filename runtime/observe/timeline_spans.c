@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/bug.h"
+#include "needed.h"
 
 struct list {
     struct timeline_span *spans;
@@ -16,9 +16,7 @@ static uint32_t list_count;
 
 void timeline_spans_open(uint32_t instances)
 {
-    lists = calloc(instances, sizeof *lists);
-    if (!lists)
-        die("no memory for the spans of the trace");
+    lists = needed(calloc(instances, sizeof *lists), "spans");
     list_count = instances;
 }
 
@@ -27,9 +25,7 @@ void timeline_spans_add(uint32_t instance, struct timeline_span span)
     struct list *l = &lists[instance];
     if (l->count == l->capacity) {
         l->capacity = l->capacity ? 2 * l->capacity : 8;
-        l->spans = realloc(l->spans, l->capacity * sizeof *l->spans);
-        if (!l->spans)
-            die("no memory for the spans of the trace");
+        l->spans = needed(realloc(l->spans, l->capacity * sizeof *l->spans), "spans");
     }
     l->spans[l->count++] = span;
 }

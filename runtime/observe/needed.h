@@ -1,0 +1,15 @@
+/* Memory of those who watch a run, which is not simulated state: without it there is no going on.
+ */
+#ifndef HEDDLE_RUNTIME_NEEDED_H
+#define HEDDLE_RUNTIME_NEEDED_H
+
+#include "runtime/engine/bug.h"
+
+static inline void *needed(void *memory, const char *what)
+{
+    if (!memory)
+        die("no memory for the %s of the trace", what);
+    return memory;
+}
+
+#endif
