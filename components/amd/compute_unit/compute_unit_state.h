@@ -269,7 +269,7 @@ static inline struct decoded *cu_decoded(const struct compute_unit *c)
 
 static inline enum isa_target cu_target(const struct compute_unit *c)
 {
-    return compute_unit_params(c)->isa == 0 ? ISA_GFX803 : ISA_GFX906;
+    return (enum isa_target)compute_unit_params(c)->isa;
 }
 
 /* First cycle not before `cycle` that belongs to `simd`. */

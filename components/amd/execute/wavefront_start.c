@@ -31,7 +31,9 @@ static void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
         wavefront_scratch_resource(&s->sgpr[n], p->scratch);
         n += 4;
     }
-    uint64_t flat = target == ISA_GFX803 ? (uint64_t)p->private_bytes << 32 : p->scratch;
+    uint64_t flat = isa_traits[target].scratch == ISA_SCRATCH_OFFSET
+                        ? (uint64_t)p->private_bytes << 32
+                        : p->scratch;
     const struct {
         bool wanted;
         uint64_t value;
@@ -117,8 +119,7 @@ void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
                      const struct work_placement *p, const uint32_t id[3], unsigned number)
 {
     struct kernel_registers k;
-    kernel_registers_decode(&k, target == ISA_GFX803 ? KERNEL_GFX8 : KERNEL_GFX9, p->rsrc1,
-                            p->rsrc2, p->properties);
+    kernel_registers_decode(&k, isa_traits[target].registers, p->rsrc1, p->rsrc2, p->properties);
     memset(s, 0, sizeof *s);
     wavefront_start_scalars(target, s, &k, p, id, number);
     wavefront_start_place(s, p, number);

@@ -44,16 +44,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "isa_target.h"
+
 enum { ISA_LANES = 64, ISA_MAX_INST_BYTES = 12, ISA_MAX_TEXT = 256 };
-
-/* ---- targets --------------------------------------------------------------------------------- */
-
-enum isa_target { ISA_GFX803, ISA_GFX906, ISA_TARGET_COUNT };
-
-/* "gfx803" -> ISA_GFX803; names with feature suffixes ("gfx906:xnack-") are accepted. 0, or -1 for
- * an unknown name. */
-int isa_target_by_name(const char *name, enum isa_target *out);
-const char *isa_target_name(enum isa_target target);
 
 /* ---- decoded instructions -------------------------------------------------------------------- */
 

@@ -32,10 +32,10 @@ static int scalar_operands(struct isa_decoder *d, unsigned dst, unsigned src0, u
 static void decode_waitcnt(struct isa_decoder *d)
 {
     uint32_t imm = d->word[0];
-    bool gfx9 = d->target != ISA_GFX803;
+    bool gfx9 = isa_is_gfx9(d->target);
     unsigned vm = isa_field(imm, 0, 4) | (gfx9 ? isa_field(imm, 14, 2) << 4 : 0),
              exp = isa_field(imm, 4, 3), lgkm = isa_field(imm, 8, 4);
-    d->out->wait_vm = (uint8_t)(vm == (gfx9 ? 63u : 15u) ? ISA_NO_WAIT : vm);
+    d->out->wait_vm = (uint8_t)(vm == isa_traits[d->target].vmcnt_most ? ISA_NO_WAIT : vm);
     d->out->wait_exp = (uint8_t)(exp == 7 ? ISA_NO_WAIT : exp);
     d->out->wait_lgkm = (uint8_t)(lgkm == 15 ? ISA_NO_WAIT : lgkm);
 }

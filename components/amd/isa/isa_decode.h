@@ -28,7 +28,7 @@ static inline unsigned isa_field(uint32_t word, unsigned low, unsigned count)
 bool isa_decoder_fetch(struct isa_decoder *d, unsigned index);
 int isa_decoder_find_row(struct isa_decoder *d, enum isa_format format, unsigned opcode);
 
-bool isa_scalar_code_exists(enum isa_target target, unsigned code);
+bool isa_scalar_code_exists(unsigned code);
 bool isa_source_code_exists(enum isa_target target, unsigned code);
 
 /* Keep the highest registers named; codes that are no such register are ignored. */

@@ -33,14 +33,14 @@ int isa_decode_smem(struct isa_decoder *d)
     if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 6) * 2, buffer ? 4 : 2)
         || (buffer && out->sdst % 4))
         return ISA_ERROR_INVALID;
-    bool gfx9 = d->target != ISA_GFX803, immediate = isa_field(w, 17, 1);
+    bool gfx9 = isa_is_gfx9(d->target), immediate = isa_field(w, 17, 1);
     if (gfx9 && isa_field(w, 14, 1)) {
         out->soffset = (uint16_t)isa_field(hi, 25, 7);
         out->simm = immediate ? (int32_t)(isa_field(hi, 0, 21) << 11) >> 11 : 0;
         out->memory |= ISA_MEM_OFFSET_IS_SGPR;
         if (immediate)
             out->memory |= ISA_MEM_OFFEN;
-        return isa_scalar_code_exists(d->target, out->soffset) ? 0 : ISA_ERROR_INVALID;
+        return isa_scalar_code_exists(out->soffset) ? 0 : ISA_ERROR_INVALID;
     }
     if (immediate) {
         out->simm =
@@ -48,7 +48,7 @@ int isa_decode_smem(struct isa_decoder *d)
     } else {
         out->memory |= ISA_MEM_OFFSET_IS_SGPR;
         out->soffset = (uint16_t)isa_field(hi, 0, 7);
-        if (!isa_scalar_code_exists(d->target, out->soffset))
+        if (!isa_scalar_code_exists(out->soffset))
             return ISA_ERROR_INVALID;
         isa_decoder_note_sgprs(out, out->soffset, 1);
     }
@@ -165,7 +165,7 @@ int isa_decode_flat(struct isa_decoder *d)
     if (!isa_decoder_fetch(d, 1))
         return ISA_ERROR_TRUNCATED;
     uint32_t w = d->word[0], hi = d->word[1];
-    bool gfx9 = d->target != ISA_GFX803;
+    bool gfx9 = isa_is_gfx9(d->target);
     unsigned segment = gfx9 ? isa_field(w, 14, 2) : 0;
     if (segment == 3)
         return ISA_ERROR_INVALID;

@@ -23,20 +23,18 @@ int isa_decoder_find_row(struct isa_decoder *d, enum isa_format format, unsigned
     return 0;
 }
 
-bool isa_scalar_code_exists(enum isa_target target, unsigned code)
+bool isa_scalar_code_exists(unsigned code)
 {
-    if (code <= 101 || code == ISA_M0 || (code >= 102 && code <= 107) || code == 126 || code == 127)
-        return true;
-    return code >= 108 && code <= 123 && (target == ISA_GFX803 || target == ISA_GFX906);
+    return code <= 124 || code == 126 || code == 127;
 }
 
 bool isa_source_code_exists(enum isa_target target, unsigned code)
 {
     if (code < 128)
-        return isa_scalar_code_exists(target, code);
+        return isa_scalar_code_exists(code);
     if (code <= 208 || (code >= 240 && code <= 248) || (code >= 251 && code <= 253) || code >= 255)
         return true;
-    return target != ISA_GFX803 && code >= 235 && code <= 239;
+    return isa_is_gfx9(target) && code >= 235 && code <= 239;
 }
 
 void isa_decoder_note_vgprs(struct isa_inst *out, unsigned code, unsigned dwords)
@@ -58,7 +56,7 @@ void isa_decoder_note_sgprs(struct isa_inst *out, unsigned code, unsigned dwords
  */
 static bool align_tuple(enum isa_target target, unsigned *code, unsigned dwords)
 {
-    unsigned low = dwords >= 4 ? 3 : dwords - 1, ttmp = target == ISA_GFX803 ? ISA_TTMP0 : 108;
+    unsigned low = dwords >= 4 ? 3 : dwords - 1, ttmp = isa_traits[target].first_ttmp;
     if (dwords < 2 || *code >= 128)
         return true;
     if (*code <= 101) {
@@ -92,7 +90,7 @@ void isa_decoder_vgpr_destination(struct isa_decoder *d, unsigned vgpr, unsigned
 bool isa_decoder_sgpr_destination(struct isa_decoder *d, uint16_t *slot, unsigned code,
                                   unsigned dwords)
 {
-    if (!isa_scalar_code_exists(d->target, code) || !align_tuple(d->target, &code, dwords))
+    if (!isa_scalar_code_exists(code) || !align_tuple(d->target, &code, dwords))
         return false;
     *slot = (uint16_t)code;
     isa_decoder_note_sgprs(d->out, code, dwords);

@@ -13,7 +13,7 @@ static int decode_sdwa(struct isa_decoder *d, bool compare)
         return ISA_ERROR_TRUNCATED;
     struct isa_inst *out = d->out;
     uint32_t w = d->word[1];
-    bool gfx9 = d->target != ISA_GFX803;
+    bool gfx9 = isa_is_gfx9(d->target);
     out->flags |= ISA_IS_SDWA;
     out->sel_src[0] = (uint8_t)isa_field(w, 16, 3);
     out->sel_src[1] = (uint8_t)isa_field(w, 24, 3);
@@ -185,7 +185,7 @@ static int vop3_modifiers(struct isa_decoder *d)
     out->clamp = (uint8_t)isa_field(w, 15, 1);
     if (!has_sdst) {
         out->abs = (uint8_t)isa_field(w, 8, 3);
-        out->opsel = (uint8_t)(d->target == ISA_GFX803 ? 0 : isa_field(w, 11, 4));
+        out->opsel = (uint8_t)(isa_is_gfx9(d->target) ? isa_field(w, 11, 4) : 0);
     }
     return 0;
 }
@@ -196,7 +196,7 @@ int isa_decode_vop3(struct isa_decoder *d)
         return ISA_ERROR_TRUNCATED;
     uint32_t w = d->word[0], hi = d->word[1];
     struct isa_inst *out = d->out;
-    bool packed = d->target != ISA_GFX803 && isa_field(w, 23, 3) == 7;
+    bool packed = isa_is_gfx9(d->target) && isa_field(w, 23, 3) == 7;
     int error = packed ? isa_decoder_find_row(d, ISA_VOP3P, isa_field(w, 16, 7))
                        : isa_decoder_find_row(d, ISA_VOP3, isa_field(w, 16, 10));
     if (error)

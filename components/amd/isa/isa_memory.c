@@ -23,7 +23,7 @@ static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wave *wave,
                              const struct isa_inst *inst)
 {
-    if (inst->target == ISA_GFX803)
+    if (isa_traits[inst->target].scratch == ISA_SCRATCH_OFFSET)
         return ctx->scratch_base + (uint64_t)wave->sgpr[ISA_FLAT_SCRATCH + 1] * 256;
     return isa_wave_pair(wave, ISA_FLAT_SCRATCH);
 }

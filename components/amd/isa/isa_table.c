@@ -141,7 +141,8 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
 {
     /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the
      * VOP2/VOP1 ones have none. */
-    return row->format == ISA_VOP3 && row->opcode[ISA_GFX906] > 0x1f0 && is_half(row->type[1]);
+    return row->format == ISA_VOP3 && row->opcode[ISA_ENCODING_GFX9] > 0x1f0
+           && is_half(row->type[1]);
 }
 
 bool isa_op_saturates(unsigned op)
@@ -173,9 +174,42 @@ enum { MAX_OPCODE = 1024 };
 
 static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][MAX_OPCODE]; /* row + 1 */
 
+/* Opcodes of a target over those that it inherits. */
+static const struct {
+    uint8_t target;
+    uint16_t row;
+    int16_t opcode;
+} overrides[] = {
+#define TARGET(...)
+#define OPCODE(target, row, opcode) {ISA_##target, ISA_OP_##row, opcode},
+#include "targets.tab"
+#undef TARGET
+#undef OPCODE
+};
+
+static int16_t opcodes[ISA_TARGET_COUNT][ISA_OP_COUNT];
+
+static void inherit(unsigned target)
+{
+    unsigned parent = isa_traits[target].parent;
+    if (parent != target)
+        inherit(parent);
+    for (unsigned row = 0; row < ISA_OP_COUNT; row++)
+        opcodes[target][row] = parent == target ? isa_table[row].opcode[isa_traits[target].encoding]
+                                                : opcodes[parent][row];
+    for (unsigned i = 0; i < sizeof overrides / sizeof overrides[0]; i++)
+        if (overrides[i].target == target)
+            opcodes[target][overrides[i].row] = overrides[i].opcode;
+}
+
+int isa_table_opcode(enum isa_target target, unsigned op)
+{
+    return opcodes[target][op];
+}
+
 static void index_row(unsigned target, const struct isa_table_row *row, int16_t value)
 {
-    int opcode = row->opcode[target];
+    int opcode = opcodes[target][row - isa_table];
     if (opcode < 0)
         return;
     find_index[target][row->format][opcode] = value;
@@ -200,6 +234,8 @@ static void index_row(unsigned target, const struct isa_table_row *row, int16_t 
 __attribute__((constructor)) static void build_index(void)
 {
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
+        inherit(target);
+    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
         for (unsigned row = 0; row < ISA_OP_COUNT; row++)
             index_row(target, &isa_table[row], (int16_t)(row + 1));
 }
@@ -210,26 +246,6 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
-
-static const char *const target_names[ISA_TARGET_COUNT] = {"gfx803", "gfx906"};
-
-int isa_target_by_name(const char *name, enum isa_target *out)
-{
-    size_t length = strcspn(name, ":");
-    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
-        if (strlen(target_names[target]) == length
-            && !strncmp(name, target_names[target], length)) {
-            *out = (enum isa_target)target;
-            return 0;
-        }
-    }
-    return -1;
-}
-
-const char *isa_target_name(enum isa_target target)
-{
-    return target < ISA_TARGET_COUNT ? target_names[target] : "unknown";
-}
 
 const char *isa_mnemonic(const struct isa_inst *inst)
 {
@@ -295,6 +311,6 @@ struct isa_row isa_row(size_t index)
     out.timing = (enum isa_timing)row->timing;
     out.implemented = isa_row_executable(row);
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
-        out.opcode[target] = row->opcode[target];
+        out.opcode[target] = opcodes[target][index];
     return out;
 }

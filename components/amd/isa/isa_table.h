@@ -168,10 +168,13 @@ struct isa_table_row {
     const char *mnemonic;
     uint8_t format, kind, timing, operation; /* operation: enum isa_atomic or ISA_OPERATION_* */
     uint8_t type[4];                         /* dst, src0..2; memory: type[0] is the element */
-    int16_t opcode[ISA_TARGET_COUNT];
+    int16_t opcode[ISA_ENCODING_COUNT];      /* of the targets without a parent; -1: none */
 };
 
 extern const struct isa_table_row isa_table[ISA_OP_COUNT];
+
+/* Opcode of a row on a target, or -1. */
+int isa_table_opcode(enum isa_target target, unsigned op);
 
 /* Row of an encoding, or -1. VOP3 opcodes include those of the VOP3 forms of VOPC, VOP2 and VOP1.
  */

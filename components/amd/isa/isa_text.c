@@ -22,7 +22,7 @@ static void put_hwreg(struct isa_text *t)
                                         "SH_MEM_BASES", "TBA_LO",    "TBA_HI", "TMA_LO",  "TMA_HI"};
     unsigned imm = (uint16_t)t->inst->simm, id = imm & 63, offset = imm >> 6 & 31,
              width = (imm >> 11) + 1;
-    unsigned known = t->inst->target == ISA_GFX803 ? 8 : 20;
+    unsigned known = isa_traits[t->inst->target].hwregs;
     isa_text_separate(t);
     if (id < known && names[id])
         isa_text_put(t, "hwreg(HW_REG_%s", names[id]);
@@ -41,7 +41,7 @@ static void put_waitcnt(struct isa_text *t)
     const char *space = " ";
     if (all || inst->wait_vm != ISA_NO_WAIT)
         isa_text_put(t, "%svmcnt(%u)", space,
-                     inst->wait_vm == ISA_NO_WAIT ? (inst->target == ISA_GFX803 ? 15 : 63)
+                     inst->wait_vm == ISA_NO_WAIT ? isa_traits[inst->target].vmcnt_most
                                                   : inst->wait_vm);
     if (all || inst->wait_exp != ISA_NO_WAIT)
         isa_text_put(t, "%sexpcnt(%u)", space, inst->wait_exp == ISA_NO_WAIT ? 7 : inst->wait_exp);
@@ -58,7 +58,7 @@ static const char *message_name(const struct isa_inst *inst, unsigned id)
                                           [7] = "ORDERED_PS_DONE", [8] = "EARLY_PRIM_DEALLOC",
                                           [9] = "GS_ALLOC_REQ",    [10] = "GET_DOORBELL",
                                           [15] = "SYSMSG"};
-    return inst->target == ISA_GFX803 && id >= 5 && id != 15 ? NULL : names[id];
+    return !isa_is_gfx9(inst->target) && id >= 5 && id != 15 ? NULL : names[id];
 }
 
 static void put_message(struct isa_text *t)
@@ -73,7 +73,7 @@ static void put_message(struct isa_text *t)
         isa_text_put(t, stream || op ? "sendmsg(MSG_%s, %s, %u)" : "sendmsg(MSG_%s, %s)", name,
                      gs[op], stream);
     else if (id == 15 && op >= 1 && op <= 4 && !stream
-             && (op != 3 || t->inst->target == ISA_GFX803))
+             && (op != 3 || !isa_is_gfx9(t->inst->target)))
         isa_text_put(t, "sendmsg(MSG_SYSMSG, %s)", sys[op]);
     else if (name && id != 2 && id != 3 && id != 15 && !op && !stream)
         isa_text_put(t, "sendmsg(MSG_%s)", name);

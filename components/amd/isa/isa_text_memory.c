@@ -192,7 +192,7 @@ void isa_text_buffer(struct isa_text *t)
         return;
     unsigned registers = data_registers(t);
     /* d16 data is packed from gfx9 on, not on gfx8 */
-    if (t->inst->target == ISA_GFX803 && t->row->type[0] >= TYPE_DFX
+    if (!isa_is_gfx9(t->inst->target) && t->row->type[0] >= TYPE_DFX
         && t->row->type[0] <= TYPE_DFXYZW)
         registers = t->row->type[0] - TYPE_DFX + 1u;
     if (!(inst->memory & ISA_MEM_LDS)) {

@@ -40,7 +40,8 @@ static bool put_special_register(struct isa_text *t, unsigned code, unsigned dwo
                  {126, "exec"},         {108, "tba"},        {110, "tma"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if ((code & ~1u) != pairs[i].code
-            || (pairs[i].code >= 108 && pairs[i].code < 112 && t->inst->target != ISA_GFX803))
+            || (pairs[i].code >= 108 && pairs[i].code < 112
+                && isa_traits[t->inst->target].first_ttmp == 108))
             continue;
         if (dwords == 2)
             isa_text_put(t, "%s", pairs[i].pair);
@@ -53,7 +54,7 @@ static bool put_special_register(struct isa_text *t, unsigned code, unsigned dwo
 
 void isa_text_register(struct isa_text *t, unsigned code, unsigned dwords)
 {
-    unsigned ttmp = t->inst->target == ISA_GFX803 ? 112 : 108;
+    unsigned ttmp = isa_traits[t->inst->target].first_ttmp;
     if (code >= ISA_VGPR)
         put_range(t, "v", code - ISA_VGPR, dwords);
     else if (code <= 101)

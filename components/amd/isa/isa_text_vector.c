@@ -112,7 +112,7 @@ static void put_packed_modifiers(struct isa_text *t)
 static const char *form_suffix(const struct isa_inst *inst, const struct isa_table_row *row)
 {
     if (inst->flags & ISA_IS_SDWA)
-        return row->format == ISA_VOPC && inst->target == ISA_GFX803
+        return row->format == ISA_VOPC && !isa_is_gfx9(inst->target)
                    ? ""
                    : "_sdwa"; /* llvm-mc leaves it out there */
     if (inst->flags & ISA_IS_DPP)

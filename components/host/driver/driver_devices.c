@@ -57,7 +57,7 @@ static void device_add_instance(struct driver_device_info *info,
         info->lds_bytes_per_cu = (uint32_t)device_param(instance, "lds", 65536);
         info->clock_hz = hz;
         snprintf(info->isa, sizeof info->isa, "%s",
-                 isa_target_name(device_param(instance, "isa", 0) == 0 ? ISA_GFX803 : ISA_GFX906));
+                 isa_target_name((enum isa_target)device_param(instance, "isa", 0)));
     } else if (!strcmp(type, "cache") && !strncmp(rest, "l2", 2)) {
         info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
     } else if (!strcmp(type, "rdma_engine")) {

@@ -1,0 +1,30 @@
+/* Traits of the targets. See isa_target.h. */
+#include "isa_target.h"
+
+#include <string.h>
+
+const struct isa_traits isa_traits[ISA_TARGET_COUNT] = {
+#define TARGET(id, text, of, ...) [ISA_##id] = {.name = text, .parent = ISA_##of, __VA_ARGS__},
+#define OPCODE(target, row, opcode)
+#include "targets.tab"
+#undef TARGET
+#undef OPCODE
+};
+
+int isa_target_by_name(const char *name, enum isa_target *out)
+{
+    size_t length = strcspn(name, ":");
+    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
+        const char *known = isa_traits[target].name;
+        if (strlen(known) == length && !strncmp(name, known, length)) {
+            *out = (enum isa_target)target;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+const char *isa_target_name(enum isa_target target)
+{
+    return target < ISA_TARGET_COUNT ? isa_traits[target].name : "unknown";
+}
