@@ -132,7 +132,9 @@ int isa_decode_ds(struct isa_decoder *d)
     unsigned dwords = isa_type_dwords(d->row->type[0]);
     out->simm = (int32_t)isa_field(w, 0, 16);
     out->dwords = (uint8_t)dwords;
-    if (isa_field(w, 16, 1))
+    bool gws = d->kind == KIND_UNGWS || d->kind == KIND_UNGWSV;
+    if (isa_field(w, 16, 1)
+        && (gws || isa_traits[d->target].accumulators != ISA_ACCUMULATORS_UNIFIED))
         out->flags |= ISA_IS_GDS;
     if (shape.address)
         memory_register(d, 0, ISA_VGPR + isa_field(hi, 0, 8), 1);
@@ -148,9 +150,18 @@ int isa_decode_ds(struct isa_decoder *d)
     return 0;
 }
 
-static unsigned data_dwords(const struct isa_table_row *row)
+/* Registers of buffer data; 16-bit elements are packed from gfx9 on, not on gfx8. */
+static unsigned buffer_dwords(const struct isa_decoder *d)
 {
-    unsigned dwords = isa_type_dwords(row->type[0]);
+    unsigned type = d->row->type[0];
+    bool unpacked = !isa_is_gfx9(d->target) && type >= TYPE_DFX && type <= TYPE_DFXYZW;
+    return unpacked ? type - TYPE_DFX + 1 : isa_type_dwords(type);
+}
+
+static unsigned data_dwords(const struct isa_decoder *d)
+{
+    const struct isa_table_row *row = d->row;
+    unsigned dwords = buffer_dwords(d);
     return isa_kind_shape(row->kind) == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP
                ? 2 * dwords
                : dwords;
@@ -159,13 +170,13 @@ static unsigned data_dwords(const struct isa_table_row *row)
 static void memory_data(struct isa_decoder *d, unsigned load_code, unsigned store_code)
 {
     struct isa_inst *out = d->out;
-    unsigned kind = d->kind, dwords = isa_type_dwords(d->row->type[0]);
+    unsigned kind = d->kind, dwords = buffer_dwords(d);
     bool load = kind == KIND_LOAD;
-    out->dwords = (uint8_t)dwords;
+    out->dwords = (uint8_t)isa_type_dwords(d->row->type[0]);
     if (kind == KIND_UNLDS || kind == KIND_UNSTLDS)
         return;
     if (!load)
-        memory_register(d, 1, store_code, data_dwords(d->row));
+        memory_register(d, 1, store_code, data_dwords(d) + (out->memory & ISA_MEM_TFE ? 1 : 0));
     if (load || (kind == KIND_ATOMIC && (out->memory & ISA_MEM_GLC))) {
         out->dst = (uint16_t)load_code;
         isa_decoder_note_vgprs(out, out->dst, dwords + (out->memory & ISA_MEM_TFE ? 1 : 0));
@@ -191,12 +202,14 @@ int isa_decode_flat(struct isa_decoder *d)
     out->memory = (uint8_t)((isa_field(w, 16, 1) ? ISA_MEM_GLC : 0)
                             | (isa_field(w, 17, 1) ? ISA_MEM_SLC : 0));
     if (gfx9) {
-        out->simm =
-            segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19 : (int32_t)isa_field(w, 0, 12);
+        out->simm = segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19
+                            : (int32_t)isa_field(w, 0, d->strict ? 13 : 12);
         out->memory |= (uint8_t)((isa_field(w, 13, 1) && !architected ? ISA_MEM_LDS : 0)
                                  | (isa_field(hi, 23, 1) && !unified ? ISA_MEM_NV : 0)
                                  | (isa_field(w, 25, 1) && unified ? ISA_MEM_SCC : 0));
     }
+    if (d->strict && !gfx9) /* LLVM prints an offset that these targets do not have */
+        out->simm = (int32_t)isa_field(w, 0, 13);
     unsigned saddr = isa_field(hi, 16, 7);
     out->soffset = ISA_NO_OPERAND;
     if (segment && saddr != 0x7f
@@ -242,7 +255,7 @@ int isa_decode_buffer(struct isa_decoder *d, enum isa_format format)
     if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(hi, 16, 5) * 4, 4))
         return ISA_ERROR_INVALID;
     unsigned soffset = isa_field(hi, 24, 8);
-    if (!isa_source_code_exists(d->target, soffset) || soffset >= 255 || soffset == 252)
+    if (!isa_source_code_exists(d->target, soffset) || soffset >= ISA_LDS_DIRECT)
         return ISA_ERROR_INVALID;
     out->soffset = (uint16_t)soffset;
     isa_decoder_note_sgprs(out, soffset, 1);

@@ -221,8 +221,15 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
 {
     /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the
      * VOP2/VOP1 ones have none. */
+    if (row >= &isa_table[ISA_OP_v_cvt_pk_fp8_f32] && row <= &isa_table[ISA_OP_v_cvt_sr_bf8_f32])
+        return true;
     return row->format == ISA_VOP3 && row->opcode[ISA_ENCODING_GFX9] > 0x1f0
            && is_half(row->type[1]);
+}
+
+bool isa_row_reads_fp8(const struct isa_table_row *row)
+{
+    return row >= &isa_table[ISA_OP_v_cvt_f32_fp8] && row <= &isa_table[ISA_OP_v_cvt_pk_f32_bf8];
 }
 
 bool isa_op_saturates(unsigned op)

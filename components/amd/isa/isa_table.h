@@ -244,6 +244,9 @@ bool isa_type_is_float(unsigned type);  /* takes abs and neg, omod */
 /* gfx9 VOP3 instructions whose sources may be the upper halves of registers. */
 bool isa_row_has_op_sel(const struct isa_table_row *row);
 
+/* Conversions from fp8 and bf8: their SDWA forms write whole registers. */
+bool isa_row_reads_fp8(const struct isa_table_row *row);
+
 /* Integer additions and subtractions without a carry whose results `clamp` saturates; of those with
  * one all do. Others with integer results ignore it or are not executable with it. */
 bool isa_op_saturates(unsigned op);
