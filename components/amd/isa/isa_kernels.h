@@ -172,6 +172,11 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define KERNEL_CMPX KERNEL_CMP
 #define KERNEL_X(...)
 #define KERNEL_UN(...)
+#define KERNEL_UNMAC KERNEL_UN
+#define KERNEL_UNMK  KERNEL_UN
+#define KERNEL_UNAK  KERNEL_UN
+#define KERNEL_UNPK  KERNEL_UN
+#define KERNEL_UNMIX KERNEL_UN
 
 #define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)

@@ -40,6 +40,11 @@
 #define NAME_CMPX  NAME_V
 #define NAME_X(m)  NULL
 #define NAME_UN(m) NULL
+#define NAME_UNMAC NAME_UN
+#define NAME_UNMK  NAME_UN
+#define NAME_UNAK  NAME_UN
+#define NAME_UNPK  NAME_UN
+#define NAME_UNMIX NAME_UN
 
 #define FAST_V(m)      fast_##m
 #define FAST_MAC       FAST_V
@@ -56,6 +61,11 @@
 #define FAST_CMPX(m)   NULL
 #define FAST_X(m)      NULL
 #define FAST_UN(m)     NULL
+#define FAST_UNMAC     FAST_UN
+#define FAST_UNMK      FAST_UN
+#define FAST_UNAK      FAST_UN
+#define FAST_UNPK      FAST_UN
+#define FAST_UNMIX     FAST_UN
 #define F32_OR_NONE(T) (TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_NONE)
 
 typedef void valu_kernel(KERNEL_ARGUMENTS);
