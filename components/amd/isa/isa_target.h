@@ -47,10 +47,12 @@ struct isa_traits {
     uint8_t hwregs;     /* numbers of hardware registers that have names: below this */
     uint8_t scratch;    /* enum isa_scratch */
     uint8_t accumulators, matrix;
-    bool packed_work_items; /* v0 = x | y << 10 | z << 20 at the start */
-    bool aligned_vgprs;     /* tuples of vector registers start at an even one */
-    bool scope_bits;        /* sc0, sc1, nt where others have glc, scc, slc */
-    bool xnack, sramecc;    /* may code objects ask for it */
+    bool packed_work_items;       /* v0 = x | y << 10 | z << 20 at the start */
+    bool aligned_vgprs;           /* tuples of vector registers start at an even one */
+    bool minimum_keeps_denormals; /* v_min, v_max, v_med3 of floats do not flush, whatever MODE says
+                                   */
+    bool scope_bits;              /* sc0, sc1, nt where others have glc, scc, slc */
+    bool xnack, sramecc;          /* may code objects ask for it */
 };
 
 extern const struct isa_traits isa_traits[ISA_TARGET_COUNT];
