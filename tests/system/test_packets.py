@@ -228,6 +228,13 @@ def test_copies_through_memory_count_the_same_however_they_are_run(measure):
                ["--tick-all", "--tick-order random:1", "--threads 2"])
 
 
+def test_recording_of_a_whole_program_is_refused(run, tmp_path):
+    """Its calls are more than packets can say."""
+    run(f"platforms/tiny.heddle --mode functional --record api={tmp_path}/trace -- vectoradd")
+    run(f"{TRACE} {SMALL} --play api={tmp_path}/trace",
+        "cuda_calls.trace:[0-9]+: no packet says this call", status=3)
+
+
 def test_chosen_launches_do_not_wait_for_the_host(measure):
     """The host is never quiet while it waits for them; what is chosen has its own cycles."""
     text = f"{DIRECT} {SMALL} --max-cycles 50000000 {{}} -- matmul_chain"
