@@ -299,8 +299,11 @@ static void encode(const struct access_form *f, uint32_t word[3])
     }
     unsigned segment = f->format == ISA_SCRATCH ? 1 : f->format == ISA_GLOBAL ? 2 : 0;
     unsigned base = f->has_base ? BASE : segment && isa_is_gfx9(f->target) ? 0x7f : 0;
+    /* where scratch is architected, a bit says whether it has an address register */
+    bool has_address = f->format == ISA_SCRATCH && !f->has_base
+                       && isa_traits[f->target].scratch == ISA_SCRATCH_ARCHITECTED;
     word[0] = 0xdc000000u | f->opcode << 18 | glc << 16 | segment << 14
-              | ((unsigned)f->offset & (segment ? 0x1fff : 0xfff));
+              | (unsigned)has_address << 13 | ((unsigned)f->offset & (segment ? 0x1fff : 0xfff));
     word[1] = ADDRESS | data << 8 | base << 16 | (unsigned)RESULT << 24;
 }
 
