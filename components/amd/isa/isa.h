@@ -294,6 +294,8 @@ struct isa_context {
     uint32_t *vgpr;
     /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. */
     uint32_t vgpr_count;
+    /* Accumulation register n is vgpr[(accum_offset + n) * 64 + l]. */
+    uint32_t accum_offset, agpr_count;
     /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
      * hardware, and the lanes that did so are counted (never reset here). */
     uint32_t lds_size;
