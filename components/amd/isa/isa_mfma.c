@@ -2,10 +2,10 @@
  * isa_mfma.c - matrix instructions: which operands and rules isa_matrix.h's functions get. Called
  * by isa_execute.c.
  *
- * exec is ignored: all lanes take part. Modifiers that a row's generation does not have are ignored,
- * too: cbsz and abid of products of one block and of f64, blgp of gfx942's products of one block
- * other than f32. Of gfx942's f64, blgp negates A, B and C; of SMFMAC, cbsz and abid choose a part
- * of the index register (LLVM's AMDGPU operand syntax; AMD matrix instruction calculator).
+ * exec is ignored: all lanes take part. Modifiers that a row's generation does not have are
+ * ignored, too: cbsz and abid of products of one block and of f64, blgp of gfx942's products of one
+ * block other than f32. Of gfx942's f64, blgp negates A, B and C; of SMFMAC, cbsz and abid choose a
+ * part of the index register (LLVM's AMDGPU operand syntax; AMD matrix instruction calculator).
  */
 #include "isa_matrix.h"
 #include "isa_table.h"
@@ -51,9 +51,8 @@ void isa_mfma_execute(isa_matrix_function *multiply, const struct isa_context *c
                                    .b = matrix_type(row->type[2]),
                                    .rules = isa_traits[inst->target].matrix,
                                    .sparse = mai->sparse};
-    struct isa_matrix_operands operands = {.a = place(ctx, inst->src[0]),
-                                           .b = place(ctx, inst->src[1]),
-                                           .d = place(ctx, inst->dst)};
+    struct isa_matrix_operands operands = {
+        .a = place(ctx, inst->src[0]), .b = place(ctx, inst->src[1]), .d = place(ctx, inst->dst)};
     if (form.sparse) {
         operands.index = place(ctx, inst->src[2]);
         operands.c = operands.d;
