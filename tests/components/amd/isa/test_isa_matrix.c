@@ -2,17 +2,17 @@
  * test_isa_matrix.c - every matrix instruction of gfx908, gfx90a and gfx942, against matrices.
  *
  * The oracle shares nothing with isa_matrix.c: where an element stands comes from the formulae of
- * AMD's calculator (mfma.tab), and an element of D from exact sums in fixed point (exact.h), cut
- * and rounded as isa_matrix.h says. Operands are vector and accumulation registers that may overlap
- * the destination, and constants; their values are of several kinds, among them NaNs, infinities,
- * denormals and zeros of both signs.
+ * AMD's calculator (mfma.tab), and an element of D from exact sums in fixed point (fixed_point.h),
+ * cut and rounded as isa_matrix.h says. Operands are vector and accumulation registers that may
+ * overlap the destination, and constants; their values are of several kinds, among them NaNs,
+ * infinities, denormals and zeros of both signs.
  *
  * HEDDLE_VECTORS says how often each instruction is executed, each time with new operands. In one
  * of 64 all of D and all other registers are looked at, in the others a few elements.
  */
 #include <stdlib.h>
 
-#include "exact.h"
+#include "fixed_point.h"
 #include "machine.h"
 
 enum type { F64, F32, XF32, F16, BF16, FP8, BF8, I8 };
@@ -148,9 +148,9 @@ static uint64_t quiet(bool wide)
     return wide ? UINT64_C(0x7ff8000000000000) : 0x7fc00000;
 }
 
-static uint64_t rounded(const struct exact *x, bool wide)
+static uint64_t rounded(const struct fixed *x, bool wide)
 {
-    return wide ? exact_round(x, 52, -1022) : exact_round(x, 23, -126);
+    return wide ? fixed_round(x, 52, -1022) : fixed_round(x, 23, -126);
 }
 
 /* a * b + c, rounded once; the sign of a sum of zeros is minus only if both are. */
@@ -168,11 +168,11 @@ static uint64_t fused(enum type type, uint64_t a_bits, uint64_t b_bits, uint64_t
         return quiet(wide_type == F64);
     if (infinite || c.is_infinite)
         return ((infinite ? sign : c.sign) ? top : 0) | infinity;
-    struct exact sum =
-        exact_make(sign, (unsigned __int128)a.significand * b.significand, a.exponent + b.exponent);
-    struct exact addend = exact_make(c.sign, c.significand, c.exponent);
+    struct fixed sum =
+        fixed_make(sign, (unsigned __int128)a.significand * b.significand, a.exponent + b.exponent);
+    struct fixed addend = fixed_make(c.sign, c.significand, c.exponent);
     bool zero_product = !a.significand || !b.significand;
-    exact_add(&sum, &addend);
+    fixed_add(&sum, &addend);
     if (zero_product && !c.significand)
         return sign && c.sign ? top : 0;
     return rounded(&sum, wide_type == F64);
@@ -245,10 +245,10 @@ static bool decided_by_infinities(const struct terms *t, unsigned first, unsigne
 /* The sum of terms first, first + step ...: each cut to 24 fractional bits of the largest exponent,
  * which is returned. */
 static int cut_sum(const struct terms *t, unsigned first, unsigned end, unsigned step,
-                   struct exact *sum)
+                   struct fixed *sum)
 {
     int most = INT32_MIN;
-    *sum = exact_make(false, 0, 0);
+    *sum = fixed_make(false, 0, 0);
     for (int pass = 0; pass < 2; pass++)
         for (unsigned q = first; q < end; q += step) {
             struct number a = number_of(t->form->a, t->a[q]), b = number_of(t->form->b, t->b[q]);
@@ -261,8 +261,8 @@ static int cut_sum(const struct terms *t, unsigned first, unsigned end, unsigned
             }
             if (cut > 0)
                 product = cut > 127 ? 0 : product >> cut << cut;
-            struct exact term = exact_make(a.sign ^ b.sign, product, low);
-            exact_add(sum, &term);
+            struct fixed term = fixed_make(a.sign ^ b.sign, product, low);
+            fixed_add(sum, &term);
         }
     return most;
 }
@@ -272,7 +272,7 @@ static uint64_t element_dot(const struct terms *t, unsigned group)
     bool fp8 = is_fp8(t->form);
     uint64_t c = t->c, decided;
     for (unsigned q = 0; q < t->count; q += group) {
-        struct exact sum, odd;
+        struct fixed sum, odd;
         if (decided_by_infinities(t, q, q + group, c, &decided)) {
             c = decided;
             continue;
@@ -281,17 +281,17 @@ static uint64_t element_dot(const struct terms *t, unsigned group)
         if (fp8) {
             int other = cut_sum(t, q + 1, q + group, 2, &odd);
             e = other > e ? other : e;
-            exact_floor(&sum, e - 24);
-            exact_floor(&odd, e - 24);
-            exact_add(&sum, &odd);
+            fixed_floor(&sum, e - 24);
+            fixed_floor(&odd, e - 24);
+            fixed_add(&sum, &odd);
         }
         struct number n = number_of(F32, c);
         int own = n.significand ? leading_exponent(&n) : -126, m = own > e ? own : e;
-        struct exact addend =
-            exact_make(n.sign, fp8 && own < m - 25 ? 0 : n.significand, n.exponent);
-        exact_floor(&sum, m - 31);
-        exact_floor(&addend, m - 24);
-        exact_add(&sum, &addend);
+        struct fixed addend =
+            fixed_make(n.sign, fp8 && own < m - 25 ? 0 : n.significand, n.exponent);
+        fixed_floor(&sum, m - 31);
+        fixed_floor(&addend, m - 24);
+        fixed_add(&sum, &addend);
         c = rounded(&sum, false);
     }
     return c;
@@ -311,7 +311,7 @@ static uint64_t element_of(const struct terms *t)
     enum isa_matrix rules = isa_traits[f->target].matrix;
     bool wide = f->a == F64;
     uint64_t c = t->c;
-    exact_words = wide ? EXACT_WORDS : EXACT_NARROW;
+    fixed_words = wide ? FIXED_WORDS : FIXED_NARROW;
     if (f->a == I8)
         return element_integer(t);
     if (f->a == F64 || f->a == F32)
