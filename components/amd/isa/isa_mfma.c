@@ -22,7 +22,7 @@ static uint8_t matrix_type(unsigned type)
 
 static uint32_t *place(const struct isa_context *ctx, unsigned code)
 {
-    unsigned reg = code >= ISA_AGPR ? code - ISA_AGPR + ctx->accum_offset : code - ISA_VGPR;
+    unsigned reg = code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
     return ctx->vgpr + (size_t)reg * 64;
 }
 

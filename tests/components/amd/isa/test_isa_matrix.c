@@ -444,7 +444,6 @@ static void execute(void)
     cr_assert_str_eq(isa_mnemonic(&inst), bench.form->name);
     struct isa_context ctx = {.vgpr = bench.after,
                               .vgpr_count = ACCUMULATORS,
-                              .accum_offset = ACCUMULATORS,
                               .agpr_count = ACCUMULATORS};
     struct isa_wave wave = {.mode = random32() & 0xff};
     isa_wave_set_pair(&wave, ISA_EXEC, (uint64_t)random32() << 32);
