@@ -4,6 +4,7 @@
 #define HEDDLE_COMMAND_PROCESSOR_STATE_H
 
 #include "resource_pool.h"
+#include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/engine.h"
 
