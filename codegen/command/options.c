@@ -262,7 +262,7 @@ static const struct option_spec {
     {"--tick-all", NULL, KIND_FLAG, FIELD(tick_all), ON(RUN),
      "tick every component at every edge; must change nothing"},
     {"--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM),
-     "gfx803 or gfx906 (default: what the code object says)"},
+     "the target, such as gfx906 (default: what the code object says)"},
     {"--memory", "MIB", KIND_NUMBER, FIELD(memory), ON(TRACE),
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
