@@ -299,8 +299,9 @@ static inline uint64_t isa_wave_vcc(const struct isa_wave *wave)
  */
 struct isa_context {
     uint32_t *vgpr;
-    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. */
-    uint32_t vgpr_count;
+    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. Accumulator a0
+     * is register number vgpr_count. */
+    uint32_t vgpr_count, agpr_count;
     /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
      * hardware, and the lanes that did so are counted (never reset here). */
     uint32_t lds_size;
