@@ -305,6 +305,12 @@ static struct zeros image(const struct isa_decoder *d)
 static struct zeros zeros_of(const struct isa_decoder *d)
 {
     switch (d->row->format) {
+    case ISA_SOP1: /* no constant as an address */
+        return (struct zeros){.invalid = d->row->type[0] == TYPE_NONE
+                                         && d->row->timing == ISA_TIMING_BRANCH
+                                         && d->out->src[0] >= 128
+                                         && (d->out->src[0] <= 208
+                                             || (d->out->src[0] >= 240 && d->out->src[0] <= 248))};
     case ISA_SOPP:
         return (struct zeros){
             .first = d->row->type[1] == TYPE_NONE && d->out->op != ISA_OP_s_endpgm ? 0xffff : 0};
