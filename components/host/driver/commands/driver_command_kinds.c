@@ -152,7 +152,7 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
     struct driver_device *device = &d->device[number];
-    int slot = slot_for(d, number);
+    int slot = slot_for_launch(d, number);
     if (slot < 0)
         return false;
     void *payload =
@@ -167,6 +167,7 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     dirty_note(d, number, k->pid);
+    device->slots_of_launches++;
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;

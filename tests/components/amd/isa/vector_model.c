@@ -327,8 +327,10 @@ static uint64_t value_of(const struct vector_form *f, const struct vector_operan
 /* The 32 bits that SDWA, or op_sel, makes of a result and what was there. */
 static uint32_t placed(const struct vector_form *f, uint64_t value, uint32_t old)
 {
-    if ((f->row->flags & HALVES) && (f->opsel & 8))
-        return (uint32_t)(part(old, 0, 16) + part(value, 0, 16) * power(16));
+    /* gfx9's own 16-bit instructions leave the other half alone */
+    if ((f->row->flags & HALVES) && exact_width(f->row->signature[0]) == 16)
+        return f->opsel & 8 ? (uint32_t)(part(old, 0, 16) + part(value, 0, 16) * power(16))
+                            : (uint32_t)(part(value, 0, 16) + part(old, 16, 16) * power(16));
     if (f->form != COVERED_SDWA || f->dst_select == 6)
         return (uint32_t)value;
     unsigned from = f->dst_select < 4 ? 8 * f->dst_select : 16 * (f->dst_select - 4);
