@@ -307,6 +307,12 @@ struct isa_context {
     uint64_t time;
 };
 
+/* The number of a vector register or accumulator, by its operand code, in vgpr[]. */
+static inline unsigned isa_register(const struct isa_context *ctx, unsigned code)
+{
+    return code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
+}
+
 enum isa_status {
     ISA_OK,
     ISA_IS_MEMORY, /* isa_execute was given an SMEM or VMEM instruction and did nothing */
@@ -346,6 +352,8 @@ enum isa_atomic {
     ISA_ATOMIC_FMIN,
     ISA_ATOMIC_FMAX,
     ISA_ATOMIC_FADD,
+    ISA_ATOMIC_PK_ADD_F16, /* of 4 bytes: two sums */
+    ISA_ATOMIC_PK_ADD_BF16,
     ISA_ATOMIC_COUNT
 };
 

@@ -15,7 +15,7 @@ enum { SCRATCH_DWORD_STRIDE = 256 };
 
 static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 {
-    return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64;
+    return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
 
 /* ---- flat, global, scratch ------------------------------------------------------------------- */
