@@ -24,13 +24,14 @@ RUNNER(ready_general)
     return status;
 }
 
-/* What follows from MODE, anew when it has changed. False: it does not round to nearest. */
+/* What follows from MODE, anew when it has changed. False: it does not round to nearest, or vector
+ * instructions are not what they look like. */
 static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
                                                struct isa_workspace *work)
 {
     bool in = wave->mode & 0x10, out = wave->mode & 0x20;
     isa_workspace_plain(work);
-    if (wave->mode & 15)
+    if (wave->mode & (15 | ISA_MODE_INDEXED | ISA_MODE_SKIP))
         return false;
     work->mode = wave->mode;
     work->env.keep_in = in ? 0xffffffff : 0x80000000;
@@ -182,6 +183,8 @@ RUNNER(ready_fast_signed)
 /* v_lshlrev_b64 by a constant of less than 32, which addresses are made with. */
 RUNNER(ready_shift)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return ready_general(ctx, wave, ready, work);
     uint64_t exec = isa_wave_exec(wave);
     unsigned shift = (unsigned)ready->constant[0];
     const uint32_t *from = ctx->vgpr + ready->source[1];
@@ -202,6 +205,8 @@ RUNNER(ready_shift)
 /* SDWA of integers: parts of sources, and of the destination. */
 RUNNER(ready_parts)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return ready_general(ctx, wave, ready, work);
     const struct isa_inst *inst = ready->inst;
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
     for (unsigned i = 0; i < ready->sources; i++) {
