@@ -154,8 +154,9 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     const char *symbol = program_kernel_symbol(command_processor_program(c), m->launch.kernel);
     d->kernel = m->launch.kernel;
     d->host_tag = m->tag;
-    if (!dispatcher_start(d, &packet, &descriptor, m->launch.entry, m->launch.packet_address,
-                          m->launch.pid, c->launches)) {
+    if (!dispatcher_start(d, (enum isa_target)command_processor_params(c)->isa, &packet,
+                          &descriptor, m->launch.entry, m->launch.packet_address, m->launch.pid,
+                          c->launches)) {
         engine_fail(&c->io.base,
                     "kernel '%s': no compute unit can hold a work-group of %u wavefronts with %u "
                     "vector registers, %u scalar registers and %u bytes of LDS",

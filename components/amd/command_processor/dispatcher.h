@@ -10,6 +10,7 @@
 
 #include "dispatcher.gen.h"
 
+#include "components/amd/isa/isa_target.h"
 #include "components/protocols/command/aql_packet.h"
 #include "dispatch_order.h"
 #include "dispatch_protocol.h"
@@ -65,7 +66,8 @@ struct dispatch_cost {
 static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint32_t round_trip);
 
 /* Takes a launch. False: no compute unit can ever hold its work-groups. */
-static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *packet,
+static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
+                             const struct aql_packet *packet,
                              const struct aql_descriptor *descriptor, uint64_t entry,
                              uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
 

@@ -7,8 +7,9 @@
  * fma (correctly rounded in hardware or in libm). No libm function that may differ between hosts is
  * called.
  *
- * Accuracy of the approximate instructions (hardware: 1 ulp, and 2^29 ulp for the fp64 ones): rcp,
- * sqrt in fp32 and fp64 and rcp, sqrt in fp16 are correctly rounded; rsq within 1 ulp; exp2 and
+ * Accuracy of the approximate instructions (hardware: 1 ulp, and 2^29 ulp for the fp64 ones), which
+ * do not follow MODE's rounding: rcp, sqrt in fp32 and fp64 and rcp, sqrt in fp16 are correctly
+ * rounded; rsq within 1 ulp; exp2 and
  * log2 are evaluated in double (relative error below 2^-40) and rounded once; sin and cos of x
  * turns likewise, absolute error below 2^-40, for |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3
  * manual says of out-of-range inputs.
@@ -16,6 +17,7 @@
 #ifndef HEDDLE_ISA_MATH_H
 #define HEDDLE_ISA_MATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -58,6 +60,21 @@ INLINE float flush_f32(float x, uint32_t keep)
     return f32_bits(flush_bits(bits_f32(x), keep));
 }
 
+/* Of the functions that flush denormals in any mode. */
+INLINE float flushed_f32(float x)
+{
+    return flush_f32(x, 0x80000000);
+}
+
+INLINE float quiet_f32(float x)
+{
+    return f32_bits(bits_f32(x) | 0x400000);
+}
+INLINE double quiet_f64(double x)
+{
+    return f64_bits(bits_f64(x) | UINT64_C(0x8000000000000));
+}
+
 /* ---- half precision -------------------------------------------------------------------------- */
 
 INLINE float f32_f16(uint32_t half)
@@ -97,9 +114,10 @@ INLINE uint32_t f16_toward_zero(float x)
     return x != x ? f16_nan(x) : half;
 }
 
-INLINE float round_f16(float x)
+/* A NaN that came from a half, as it is. */
+INLINE uint32_t f16_nan_kept(float x)
 {
-    return x != x ? x : f32_f16(f16_f32(x));
+    return (bits_f32(x) >> 16 & 0x8000) | 0x7c00 | (bits_f32(x) >> 13 & 0x3ff);
 }
 
 /* ---- fused multiply-add ---------------------------------------------------------------------- */
@@ -395,14 +413,17 @@ INLINE float clamp_f32(float x, float low, float high)
     return x < low ? low : x > high ? high : x;
 }
 
+/* Products are exact in double. */
 INLINE uint32_t norm_i16(float x)
 {
-    return (uint32_t)i32_from_f32(__builtin_rintf(clamp_f32(x, -1.0f, 1.0f) * 32767.0f)) & 0xffff;
+    double scaled = (double)clamp_f32(x, -1.0f, 1.0f) * 32767.0;
+    return (uint32_t)i32_from_f64(__builtin_rint(scaled)) & 0xffff;
 }
 
 INLINE uint32_t norm_u16(float x)
 {
-    return (uint32_t)i32_from_f32(__builtin_rintf(clamp_f32(x, 0.0f, 1.0f) * 65535.0f)) & 0xffff;
+    double scaled = (double)clamp_f32(x, 0.0f, 1.0f) * 65535.0;
+    return (uint32_t)i32_from_f64(__builtin_rint(scaled)) & 0xffff;
 }
 
 INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
@@ -412,38 +433,95 @@ INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
     return (c & ~(255u << shift)) | byte << shift;
 }
 
-/* ---- minimum, maximum, median: a NaN loses against a number; -0 < +0 ------------------------- */
+/*
+ * ---- minimum, maximum, median (Vega manual, V_MIN_F32, V_MED3_F32) ----
+ *
+ * -0 < +0. A NaN loses against a number; of two NaNs the second results, as it is. With MODE's IEEE
+ * bit, a signalling NaN results, quietened. Integer operations only: the host's treatment of
+ * denormals does not matter.
+ */
 
-INLINE float min_f32(float a, float b)
+INLINE bool is_nan_f32(uint32_t x)
 {
-    float less = (a < b) | ((a == b) & (bits_f32(a) >> 31)) ? a : b;
-    return a != a ? b : b != b ? a : less;
+    return (x & 0x7fffffff) > 0x7f800000;
+}
+INLINE bool is_nan_f64(uint64_t x)
+{
+    return (x & INT64_MAX) > UINT64_C(0x7ff0000000000000);
 }
 
-INLINE float max_f32(float a, float b)
+/* Ordered as the floats are. */
+INLINE int32_t order_f32(uint32_t x)
 {
-    float more = (a > b) | ((a == b) & ~bits_f32(a) >> 31) ? a : b;
-    return a != a ? b : b != b ? a : more;
+    return (int32_t)(x ^ (uint32_t)((int32_t)x >> 31) >> 1);
+}
+INLINE int64_t order_f64(uint64_t x)
+{
+    return (int64_t)(x ^ (uint64_t)((int64_t)x >> 63) >> 1);
 }
 
-INLINE double min_f64(double a, double b)
+/* x, the one of a and b that wins as numbers, unless one is a NaN. */
+INLINE float unless_nan_f32(uint32_t x, uint32_t a, uint32_t b, bool ieee)
 {
-    double less = (a < b) | ((a == b) & (bits_f64(a) >> 63)) ? a : b;
-    return a != a ? b : b != b ? a : less;
+    const uint32_t quiet = 0x400000, signals = ieee ? quiet : 0;
+    x = is_nan_f32(b) ? a : x;
+    x = is_nan_f32(a) ? b : x;
+    x = is_nan_f32(b) & ((~b & signals) != 0) ? b | quiet : x;
+    return f32_bits(is_nan_f32(a) & ((~a & signals) != 0) ? a | quiet : x);
 }
 
-INLINE double max_f64(double a, double b)
+INLINE double unless_nan_f64(uint64_t x, uint64_t a, uint64_t b, bool ieee)
 {
-    double more = (a > b) | ((a == b) & ~bits_f64(a) >> 63) ? a : b;
-    return a != a ? b : b != b ? a : more;
+    const uint64_t quiet = UINT64_C(0x8000000000000), signals = ieee ? quiet : 0;
+    x = is_nan_f64(b) ? a : x;
+    x = is_nan_f64(a) ? b : x;
+    x = is_nan_f64(b) & ((~b & signals) != 0) ? b | quiet : x;
+    return f64_bits(is_nan_f64(a) & ((~a & signals) != 0) ? a | quiet : x);
 }
 
-/* With a NaN among the sources: the minimum of the three, as the manual defines. */
-INLINE float med3_f32(float a, float b, float c)
+INLINE float min_f32(float x, float y, bool ieee)
 {
-    float median = max_f32(min_f32(a, b), min_f32(max_f32(a, b), c));
-    float least = min_f32(min_f32(a, b), c);
-    return (a != a) | (b != b) | (c != c) ? least : median;
+    uint32_t a = bits_f32(x), b = bits_f32(y);
+    return unless_nan_f32(order_f32(a) < order_f32(b) ? a : b, a, b, ieee);
+}
+INLINE float max_f32(float x, float y, bool ieee)
+{
+    uint32_t a = bits_f32(x), b = bits_f32(y);
+    return unless_nan_f32(order_f32(a) > order_f32(b) ? a : b, a, b, ieee);
+}
+INLINE double min_f64(double x, double y, bool ieee)
+{
+    uint64_t a = bits_f64(x), b = bits_f64(y);
+    return unless_nan_f64(order_f64(a) < order_f64(b) ? a : b, a, b, ieee);
+}
+INLINE double max_f64(double x, double y, bool ieee)
+{
+    uint64_t a = bits_f64(x), b = bits_f64(y);
+    return unless_nan_f64(order_f64(a) > order_f64(b) ? a : b, a, b, ieee);
+}
+
+INLINE float min3_f32(float a, float b, float c, bool ieee)
+{
+    return min_f32(min_f32(a, b, ieee), c, ieee);
+}
+INLINE float max3_f32(float a, float b, float c, bool ieee)
+{
+    return max_f32(max_f32(a, b, ieee), c, ieee);
+}
+
+INLINE bool equal_f32(float x, float y)
+{
+    uint32_t a = bits_f32(x), b = bits_f32(y);
+    return (a == b) | !((a | b) << 1);
+}
+
+/* The larger of the two that are not the largest; with a NaN, the minimum of the three. */
+INLINE float med3_f32(float a, float b, float c, bool ieee)
+{
+    float largest = max3_f32(a, b, c, ieee), left = equal_f32(largest, a) ? b : a;
+    float right = equal_f32(largest, a) | equal_f32(largest, b) ? c : b;
+    bool nan = is_nan_f32(bits_f32(a)) | is_nan_f32(bits_f32(b)) | is_nan_f32(bits_f32(c));
+    return nan ? min3_f32(a, b, c, ieee) : max_f32(left, right, ieee);
 }
 
 /* ---- parts of floats ------------------------------------------------------------------------- */
@@ -740,52 +818,49 @@ INLINE double div_scale_f64(double a, double b, double c)
     return (b == 0.0) | (c == 0.0) ? __builtin_nan("") : rest;
 }
 
-/* The flag says that div_scale moved one operand only; the size of the quotient estimate tells
- * which. */
-INLINE float div_fmas_f32(float a, float b, float c, uint32_t scaled)
+/* What is left of a quotient below half the least denormal number, by rounding mode. */
+INLINE float underflow_f32(uint32_t sign, unsigned round)
 {
-    float sum = fma_f32(a, b, c);
-    return scaled ? sum * (exponent_f32(c) > 127 ? 0x1p64f : 0x1p-64f) : sum;
+    return f32_bits(round == (sign ? 2u : 1u) ? 1 : 0);
+}
+INLINE double underflow_f64(uint64_t sign, unsigned round)
+{
+    return f64_bits(round == (sign ? 2u : 1u) ? 1 : 0);
 }
 
-INLINE double div_fmas_f64(double a, double b, double c, uint32_t scaled)
-{
-    double sum = fma_f64(a, b, c);
-    return scaled ? sum * (exponent_f64(c) > 1023 ? 0x1p128 : 0x1p-128) : sum;
-}
-
-INLINE float div_fixup_f32(float a, float b, float c)
+INLINE float div_fixup_f32(float a, float b, float c, unsigned round)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
     float infinity = __builtin_inff(), magnitude_b = __builtin_fabsf(b),
           magnitude_c = __builtin_fabsf(c);
     float estimate = a != a ? infinity : __builtin_fabsf(a);
-    float result = exponent_f32(c) - exponent_f32(b) < -150 ? 0.0f : estimate;
+    float result = exponent_f32(c) - exponent_f32(b) < -150 ? underflow_f32(sign, round) : estimate;
     result = (magnitude_b == infinity) | (c == 0.0f) ? 0.0f : result;
     result = (b == 0.0f) | (magnitude_c == infinity) ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
     int invalid =
         ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
-    result = b != b ? b : result;
-    return c != c ? c : result;
+    result = b != b ? quiet_f32(b) : result;
+    return c != c ? quiet_f32(c) : result;
 }
 
-INLINE double div_fixup_f64(double a, double b, double c)
+INLINE double div_fixup_f64(double a, double b, double c, unsigned round)
 {
     uint64_t sign = (bits_f64(b) ^ bits_f64(c)) & UINT64_C(0x8000000000000000);
     double magnitude_b = __builtin_fabs(b), magnitude_c = __builtin_fabs(c),
            infinity = __builtin_inf();
     double estimate = a != a ? infinity : __builtin_fabs(a);
-    double result = exponent_f64(c) - exponent_f64(b) < -1075 ? 0.0 : estimate;
+    double result =
+        exponent_f64(c) - exponent_f64(b) < -1075 ? underflow_f64(sign, round) : estimate;
     result = (magnitude_b == infinity) | (c == 0.0) ? 0.0 : result;
     result = (b == 0.0) | (magnitude_c == infinity) ? infinity : result;
     result = f64_bits(bits_f64(result) | sign);
     int invalid =
         ((b == 0.0) & (c == 0.0)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f64_bits(UINT64_C(0xfff8000000000000)) : result;
-    result = b != b ? b : result;
-    return c != c ? c : result;
+    result = b != b ? quiet_f64(b) : result;
+    return c != c ? quiet_f64(c) : result;
 }
 
 INLINE float div_fixup_f16(float a, float b, float c)
@@ -800,8 +875,8 @@ INLINE float div_fixup_f16(float a, float b, float c)
     int invalid =
         ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
-    result = b != b ? b : result;
-    return c != c ? c : result;
+    result = b != b ? quiet_f32(b) : result;
+    return c != c ? quiet_f32(c) : result;
 }
 
 /* ---- 2/pi for the reduction of large fp64 arguments ------------------------------------------ */

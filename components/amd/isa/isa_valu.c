@@ -16,30 +16,13 @@
  */
 #include "isa_valu.h"
 
-#include <xmmintrin.h>
-
+#include "isa_exact.h"
 #include "isa_kernels.h"
 #include "isa_math.h"
 #include "isa_table.h"
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
-
-#define NAME_V(m)  kernel_##m
-#define NAME_MAC   NAME_V
-#define NAME_MK    NAME_V
-#define NAME_AK    NAME_V
-#define NAME_PK    NAME_V
-#define NAME_MIX   NAME_V
-#define NAME_CO    NAME_V
-#define NAME_CIO   NAME_V
-#define NAME_SD    NAME_V
-#define NAME_CI    NAME_V
-#define NAME_VI    NAME_V
-#define NAME_CMP   NAME_V
-#define NAME_CMPX  NAME_V
-#define NAME_X(m)  NULL
-#define NAME_UN(m) NULL
 
 #define FAST_V(m)      fast_##m
 #define FAST_MAC       FAST_V
@@ -56,6 +39,11 @@
 #define FAST_CMPX(m)   NULL
 #define FAST_X(m)      NULL
 #define FAST_UN(m)     NULL
+#define FAST_UNMAC     FAST_UN
+#define FAST_UNMK      FAST_UN
+#define FAST_UNAK      FAST_UN
+#define FAST_UNPK      FAST_UN
+#define FAST_UNMIX     FAST_UN
 #define F32_OR_NONE(T) (TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_NONE)
 
 typedef void valu_kernel(KERNEL_ARGUMENTS);
@@ -91,51 +79,91 @@ static const struct entry entries[] = {
 #undef INST
 #undef INSTN
 
-/* ---- rounding -----------------------------------------------------------------------------------
+/* ---- modes -----------------------------------------------------------------------------------
  */
 
-/* fp32 and fp64 arithmetic and the conversions to them; MODE's modes do not touch the rest here. */
-static bool follows_round_mode(unsigned op)
+enum {
+    FLUSHES = 1,    /* fp32 and fp16 denormals, whatever MODE says */
+    IS_MINIMUM = 2, /* or maximum or median */
+};
+
+/*
+ * What MODE does not decide alone. Multiply-adds that round twice have no denormals (LLVM,
+ * SIISelLowering: "v_mad_f32 does not support denormals ever"; it treats those of fp16 alike).
+ * Minima and maxima take denormals for what they are on gfx8, and follow MODE since (LLVM,
+ * GCNSubtarget: supportsMinMaxDenormModes).
+ */
+static unsigned nature_of(unsigned op)
 {
     switch (op) {
-    case ISA_OP_v_add_f32:
-    case ISA_OP_v_sub_f32:
-    case ISA_OP_v_subrev_f32:
-    case ISA_OP_v_mul_f32:
     case ISA_OP_v_mac_f32:
     case ISA_OP_v_mad_f32:
-    case ISA_OP_v_fma_f32:
-    case ISA_OP_v_fmac_f32:
+    case ISA_OP_v_mad_legacy_f32:
     case ISA_OP_v_madmk_f32:
     case ISA_OP_v_madak_f32:
-    case ISA_OP_v_add_f64:
-    case ISA_OP_v_mul_f64:
-    case ISA_OP_v_fma_f64:
-    case ISA_OP_v_cvt_f32_i32:
-    case ISA_OP_v_cvt_f32_u32:
-    case ISA_OP_v_cvt_f32_f64:
-        return true;
+    case ISA_OP_v_mac_f16:
+    case ISA_OP_v_mad_f16:
+    case ISA_OP_v_mad_legacy_f16:
+    case ISA_OP_v_madmk_f16:
+    case ISA_OP_v_madak_f16:
+        return FLUSHES;
+    case ISA_OP_v_min_f32:
+    case ISA_OP_v_max_f32:
+    case ISA_OP_v_min3_f32:
+    case ISA_OP_v_max3_f32:
+    case ISA_OP_v_med3_f32:
+    case ISA_OP_v_min_f16:
+    case ISA_OP_v_max_f16:
+    case ISA_OP_v_min_f64:
+    case ISA_OP_v_max_f64:
+        return IS_MINIMUM;
     default:
-        return false;
+        return 0;
     }
 }
 
-/* Calls the kernel under the wavefront's rounding mode and leaves the host's as it was. */
-static void run_rounded(const struct isa_wave *wave, const struct isa_inst *inst,
-                        const struct entry *entry, uint32_t *to, const uint32_t *const source[3],
-                        struct isa_environment *env)
+static bool is_half_or_double(unsigned type)
 {
-    /* MODE: nearest, up, down, zero. MXCSR: nearest, down, up, zero. */
-    static const uint32_t host_modes[4] = {0, 0x4000, 0x2000, 0x6000};
-    unsigned mode = entry->dst == TYPE_F64 ? wave->mode >> 2 & 3 : wave->mode & 3;
-    if (!mode || !follows_round_mode(inst->op)) {
+    return type == TYPE_F16 || type == TYPE_PF16 || type == TYPE_F64;
+}
+
+static void set_environment(struct isa_environment *env, const struct isa_wave *wave,
+                            const struct isa_inst *inst, const struct entry *entry)
+{
+    const uint32_t flush = 0x80000000, keep = 0xffffffff;
+    unsigned nature = nature_of(inst->op);
+    bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
+    uint32_t mode = nature == FLUSHES ? 0 : keeps ? 0xf0 : wave->mode;
+    env->keep_in = mode & 0x10 ? keep : flush;
+    env->keep_out = mode & 0x20 ? keep : flush;
+    env->flush_in = !(mode & 0x40);
+    env->flush_out = !(mode & 0x80);
+    env->ieee = wave->mode >> 9 & 1;
+    if (entry->kind == KIND_CIO || entry->kind == KIND_CI)
+        env->mask_in = isa_wave_pair(wave, inst->src[2]);
+    else if (entry->kind == KIND_VI)
+        env->mask_in = isa_wave_vcc(wave);
+}
+
+/* The usual mode rounds to nearest and keeps denormals of fp64 and fp16, and vector instructions
+ * are what they look like. */
+static bool is_usual_mode(uint32_t mode)
+{
+    return (mode & (0xcf | ISA_MODE_INDEXED | ISA_MODE_SKIP)) == 0xc0;
+}
+
+/* The row's kernel, or its exact form where that is needed. */
+static void run_kernel(const struct isa_wave *wave, const struct isa_inst *inst,
+                       const struct entry *entry, uint32_t *to, const uint32_t *const source[3],
+                       struct isa_environment *env)
+{
+    unsigned row = inst->op - ISA_OP_VALU_FIRST;
+    bool scales = entry->kind == KIND_VI && (env->mask_in & isa_wave_exec(wave));
+    bool flushes = is_half_or_double(entry->dst) && env->flush_out;
+    if ((!is_usual_mode(wave->mode) || scales || flushes) && isa_exact_covers(row))
+        isa_exact_run(row, is_half_or_double(entry->dst), wave->mode, to, source, env);
+    else
         entry->kernel(to, source[0], source[1], source[2], env);
-        return;
-    }
-    uint32_t host = _mm_getcsr();
-    _mm_setcsr((host & ~0x6000u) | host_modes[mode]);
-    entry->kernel(to, source[0], source[1], source[2], env);
-    _mm_setcsr(host);
 }
 
 /* ---- sources --------------------------------------------------------------------------------- */
@@ -273,35 +301,60 @@ static void blend(uint32_t *to, const uint32_t *from, uint64_t mask)
     }
 }
 
-static void output_f32(uint32_t *word, float scale, bool clamp, bool dx10, uint32_t keep)
+/*
+ * omod and clamp of a float result (Vega manual, "Output Modifiers"; LLVM, SIFoldOperands). omod is
+ * ignored with MODE's IEEE bit, or where MODE keeps denormal results; else the result, denormals
+ * flushed, is scaled, flushed again, and -0 becomes +0. (Whether hardware flushes before it scales
+ * is not documented.) DX10_CLAMP clamps a NaN to 0, which passes otherwise.
+ */
+struct output {
+    float scale;
+    bool clamp, dx10;
+};
+
+static struct output output_of(const struct isa_wave *wave, const struct isa_inst *inst,
+                               unsigned type)
+{
+    static const float scales[4] = {1.0f, 2.0f, 4.0f, 0.5f};
+    uint32_t denormals = is_half_or_double(type) ? 0x80 : 0x20;
+    bool ignored = wave->mode & (0x200 | denormals);
+    return (struct output){.scale = ignored ? 1.0f : scales[inst->omod & 3],
+                           .clamp = inst->clamp,
+                           .dx10 = wave->mode >> 8 & 1};
+}
+
+static void output_f32(uint32_t *word, struct output o)
 {
     for (unsigned i = 0; i < 64; i++) {
-        float x = f32_bits(word[i]);
-        uint32_t scaled = x != x ? word[i] : flush_bits(bits_f32(x * scale), keep);
-        float limited = f32_bits(scaled);
-        limited = limited > 0.0f ? (limited > 1.0f ? 1.0f : limited) : 0.0f;
-        word[i] = clamp && (x == x || dx10) ? bits_f32(limited) : scaled;
+        float x = f32_bits(word[i]), scaled = x * o.scale;
+        uint32_t value = o.scale == 1.0f ? word[i] : bits_f32(flushed_f32(scaled) + 0.0f);
+        float limited = f32_bits(value) > 0.0f ? clamp_f32(f32_bits(value), 0.0f, 1.0f) : 0.0f;
+        value = x != x ? word[i] : value;
+        word[i] = o.clamp && (x == x || o.dx10) ? bits_f32(limited) : value;
     }
 }
 
-static void output_f16(uint32_t *word, float scale, bool clamp, bool dx10)
+static void output_f16(uint32_t *word, struct output o)
 {
     for (unsigned i = 0; i < 64; i++) {
-        float x = f32_f16(word[i]), scaled = x * scale;
-        float limited = scaled > 0.0f ? (scaled > 1.0f ? 1.0f : scaled) : 0.0f;
-        uint32_t value = x != x ? word[i] : f16_f32(scaled);
-        word[i] = clamp && (x == x || dx10) ? f16_f32(limited) : value;
+        float x = f32_f16(word[i]), scaled = x * o.scale;
+        uint32_t value = f16_f32(scaled + 0.0f);
+        value = o.scale == 1.0f ? word[i] : value & 0x7c00 ? value : 0;
+        float limited = f32_f16(value) > 0.0f ? clamp_f32(f32_f16(value), 0.0f, 1.0f) : 0.0f;
+        value = x != x ? word[i] : value;
+        word[i] = o.clamp && (x == x || o.dx10) ? f16_f32(limited) : value;
     }
 }
 
-static void output_f64(uint32_t *word, double scale, bool clamp, bool dx10)
+static void output_f64(uint32_t *word, struct output o)
 {
     for (unsigned i = 0; i < 64; i++) {
         uint64_t raw = (uint64_t)word[i] | (uint64_t)word[64 + i] << 32;
-        double x = f64_bits(raw), scaled = x * scale;
-        double limited = scaled > 0.0 ? (scaled > 1.0 ? 1.0 : scaled) : 0.0;
-        uint64_t value = x != x ? raw : bits_f64(scaled);
-        value = clamp && (x == x || dx10) ? bits_f64(limited) : value;
+        double x = f64_bits(raw), scaled = x * (double)o.scale + 0.0;
+        scaled = denormal_f64(scaled) ? 0.0 : scaled;
+        uint64_t value = o.scale == 1.0f || x != x ? raw : bits_f64(scaled);
+        double y = f64_bits(value), limited = y > 0.0 ? (y > 1.0 ? 1.0 : y) : 0.0;
+        value = o.clamp && (x == x || o.dx10) ? bits_f64(limited) : value;
         word[i] = (uint32_t)value;
         word[64 + i] = (uint32_t)(value >> 32);
     }
@@ -340,20 +393,28 @@ static void place_part(uint32_t *result, const uint32_t *old, unsigned select, u
     }
 }
 
+/* gfx9's own 16-bit instructions leave the other half of the destination alone; those that it
+ * inherits zero the upper one (LLVM, GCNSubtarget: zeroesHigh16BitsOfDest). */
+static bool keeps_upper_half(const struct isa_inst *inst, const struct entry *entry)
+{
+    bool half = entry->dst == TYPE_F16 || entry->dst == TYPE_U16 || entry->dst == TYPE_I16;
+    bool own = isa_row_has_op_sel(&isa_table[inst->op]) || inst->op == ISA_OP_v_mac_f16
+               || inst->op == ISA_OP_v_madmk_f16 || inst->op == ISA_OP_v_madak_f16;
+    return half && own && isa_is_gfx9(inst->target) && !(inst->flags & ISA_IS_SDWA);
+}
+
 static void finish_result(const struct isa_wave *wave, const struct isa_inst *inst,
                           const struct entry *entry, const struct isa_environment *env,
                           struct lanes *result, const uint32_t *old)
 {
-    static const float scales[4] = {1.0f, 2.0f, 4.0f, 0.5f};
-    float scale = scales[inst->omod & 3];
-    bool dx10 = wave->mode >> 8 & 1;
     if (inst->omod || inst->clamp) {
+        struct output output = output_of(wave, inst, entry->dst);
         if (entry->dst == TYPE_F32)
-            output_f32(result->word, scale, inst->clamp, dx10, env->keep_out);
+            output_f32(result->word, output);
         else if (entry->dst == TYPE_F16 || entry->dst == TYPE_PF16)
-            output_f16(result->word, scale, inst->clamp, dx10);
+            output_f16(result->word, output);
         else if (entry->dst == TYPE_F64)
-            output_f64(result->word, (double)scale, inst->clamp, dx10);
+            output_f64(result->word, output);
         else if (entry->kind == KIND_CO || entry->kind == KIND_CIO)
             output_saturated(result->word, env->mask_out, subtracts(inst->op));
     }
@@ -362,16 +423,20 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
     if ((inst->opsel & 8) && isa_row_has_op_sel(&isa_table[inst->op]))
         for (unsigned i = 0; i < 64; i++)
             result->word[i] = result->word[i] << 16 | (old[i] & 0xffff);
+    else if (keeps_upper_half(inst, entry))
+        for (unsigned i = 0; i < 64; i++)
+            result->word[i] |= old[i] & 0xffff0000;
 }
 
 /* ---- packed ---------------------------------------------------------------------------------- */
 
 /* Runs a packed row's kernel on the low and then on the high halves that op_sel chooses. */
-static void run_packed(const struct entry *entry, const struct isa_inst *inst,
-                       const uint32_t *const source[3], struct lanes *result,
-                       struct isa_environment *env)
+static void run_packed(const struct isa_wave *wave, const struct entry *entry,
+                       const struct isa_inst *inst, const uint32_t *const source[3],
+                       struct lanes *result, struct isa_environment *env)
 {
     struct lanes half[3], out[2];
+    const uint32_t *halves[3] = {half[0].word, half[1].word, half[2].word};
     for (unsigned part = 0; part < 2; part++) {
         unsigned select = part ? inst->opsel >> 4 : inst->opsel, neg = part ? inst->abs : inst->neg;
         for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++) {
@@ -380,9 +445,9 @@ static void run_packed(const struct entry *entry, const struct isa_inst *inst,
             for (unsigned lane = 0; lane < 64; lane++)
                 half[i].word[lane] = (source[i][lane] >> shift & 0xffff) ^ flip;
         }
-        entry->kernel(out[part].word, half[0].word, half[1].word, half[2].word, env);
+        run_kernel(wave, inst, entry, out[part].word, halves, env);
         if (inst->clamp && entry->dst == TYPE_PF16)
-            output_f16(out[part].word, 1.0f, true, true);
+            output_f16(out[part].word, output_of(wave, inst, entry->dst));
         else if (inst->clamp && isa_op_saturates(inst->op))
             isa_limit_result(inst->op, out[part].word, half[0].word, half[1].word, half[2].word);
     }
@@ -391,34 +456,47 @@ static void run_packed(const struct entry *entry, const struct isa_inst *inst,
 }
 
 /* A source of the mixed-precision instructions as floats. */
-static void widen_source(const struct isa_inst *inst, unsigned i, const uint32_t *from,
+static void widen_source(const struct isa_inst *inst, unsigned i, const uint32_t *from, bool flush,
                          struct lanes *to)
 {
     unsigned shift = inst->opsel >> i & 1 ? 16 : 0;
     bool half = inst->opsel >> (4 + i) & 1;
-    for (unsigned lane = 0; lane < 64; lane++)
-        to->word[lane] = half ? bits_f32(f32_f16(from[lane] >> shift & 0xffff)) : from[lane];
+    for (unsigned lane = 0; lane < 64; lane++) {
+        uint32_t u = from[lane] >> shift & 0xffff;
+        u = flush && !(u & 0x7c00) ? u & 0x8000 : u;
+        to->word[lane] = half ? bits_f32(f32_f16(u)) : from[lane];
+    }
     apply_sign(to, TYPE_F32, inst->abs >> i & 1, inst->neg >> i & 1);
 }
 
+/* fp16 sources and results follow MODE's bits for fp16, the sum in between those for fp32. clamp is
+ * applied to the half (LLVM, VOP3PInstructions.td). */
 static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
                       const struct isa_inst *inst, const uint32_t *const source[3],
                       struct lanes *result, const uint32_t *old, struct isa_environment *env)
 {
     struct lanes wide[3];
+    const uint32_t *widened[3] = {wide[0].word, wide[1].word, wide[2].word};
+    bool half = inst->op != ISA_OP_v_fma_mix_f32, high = inst->op == ISA_OP_v_fma_mixhi_f16;
+    struct output output = output_of(wave, inst, half ? TYPE_F16 : TYPE_F32);
     for (unsigned i = 0; i < 3; i++)
-        widen_source(inst, i, source[i], &wide[i]);
-    entry->kernel(result->word, wide[0].word, wide[1].word, wide[2].word, env);
-    if (inst->clamp)
-        output_f32(result->word, 1.0f, true, wave->mode >> 8 & 1, env->keep_out);
-    if (inst->op == ISA_OP_v_fma_mix_f32)
+        widen_source(inst, i, source[i], env->flush_in, &wide[i]);
+    run_kernel(wave, inst, entry, result->word, widened, env);
+    if (!half) {
+        if (inst->clamp)
+            output_f32(result->word, output);
         return;
-    bool high = inst->op == ISA_OP_v_fma_mixhi_f16;
+    }
     for (unsigned lane = 0; lane < 64; lane++) {
         float x = f32_bits(result->word[lane]);
-        uint32_t half = x != x ? f16_nan(x) : f16_f32(x);
-        result->word[lane] =
-            high ? (old[lane] & 0xffff) | half << 16 : (old[lane] & 0xffff0000) | half;
+        uint32_t u = x != x ? f16_nan(x) : isa_exact_half(x, wave->mode);
+        result->word[lane] = env->flush_out && !(u & 0x7c00) ? u & 0x8000 : u;
+    }
+    if (inst->clamp)
+        output_f16(result->word, output);
+    for (unsigned lane = 0; lane < 64; lane++) {
+        uint32_t u = result->word[lane];
+        result->word[lane] = high ? (old[lane] & 0xffff) | u << 16 : (old[lane] & 0xffff0000) | u;
     }
 }
 
@@ -543,17 +621,6 @@ static void write_mask(struct isa_wave *wave, const struct isa_inst *inst,
         isa_wave_set_pair(wave, ISA_EXEC, mask);
 }
 
-static void set_environment(struct isa_environment *env, const struct isa_wave *wave,
-                            const struct isa_inst *inst, const struct entry *entry)
-{
-    env->keep_in = wave->mode & 0x10 ? 0xffffffff : 0x80000000;
-    env->keep_out = wave->mode & 0x20 ? 0xffffffff : 0x80000000;
-    if (entry->kind == KIND_CIO || entry->kind == KIND_CI)
-        env->mask_in = isa_wave_pair(wave, inst->src[2]);
-    else if (entry->kind == KIND_VI)
-        env->mask_in = isa_wave_vcc(wave);
-}
-
 /* Everything but the plain case: modifiers, SDWA, DPP, packed. */
 static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
                              const struct isa_inst *inst, const struct entry *entry,
@@ -564,7 +631,7 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
     struct lanes result;
     uint32_t *to = entry->dst_dwords ? ctx->vgpr + (size_t)(inst->dst - ISA_VGPR) * 64 : NULL;
     if (entry->kind == KIND_PK) {
-        run_packed(entry, inst, source, &result, env);
+        run_packed(wave, entry, inst, source, &result, env);
     } else if (entry->kind == KIND_MIX) {
         run_mixed(wave, entry, inst, source, &result, to, env);
     } else {
@@ -572,7 +639,7 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
         for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++)
             source[i] = is_dot ? dot_source(inst, entry, i, source[i], &buffer[i])
                                : modify(inst, entry, i, source[i], &buffer[i], exec, &writable);
-        run_rounded(wave, inst, entry, result.word, source, env);
+        run_kernel(wave, inst, entry, result.word, source, env);
         if (inst->clamp && isa_op_saturates(inst->op))
             isa_limit_result(inst->op, result.word, source[0], source[1], source[2]);
         if (to)
@@ -617,7 +684,8 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
             fetch(ctx, wave, inst, inst->src[i], entry->src[i], entry->wide >> i & 1, &buffer[i]);
     bool modified = (inst->flags & (ISA_IS_SDWA | ISA_IS_DPP))
                     || inst->abs | inst->neg | inst->omod | inst->clamp | inst->opsel
-                    || entry->kind == KIND_PK || entry->kind == KIND_MIX;
+                    || entry->kind == KIND_PK || entry->kind == KIND_MIX
+                    || keeps_upper_half(inst, entry);
     if (modified) {
         execute_modified(ctx, wave, inst, entry, source, buffer, &env);
         return ISA_OK;
@@ -626,10 +694,10 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
     uint32_t *to =
         entry->dst_dwords ? ctx->vgpr + (size_t)(inst->dst - ISA_VGPR) * 64 : buffer[0].word;
     if (!entry->dst_dwords || exec == ~UINT64_C(0)) {
-        run_rounded(wave, inst, entry, to, source, &env);
+        run_kernel(wave, inst, entry, to, source, &env);
     } else {
         struct lanes result;
-        run_rounded(wave, inst, entry, result.word, source, &env);
+        run_kernel(wave, inst, entry, result.word, source, &env);
         for (unsigned i = 0; i < entry->dst_dwords; i++)
             blend(to + 64 * i, result.word + 64 * i, exec);
     }

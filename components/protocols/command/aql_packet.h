@@ -132,8 +132,8 @@ struct aql_descriptor {
     uint32_t first_group, groups, kernel;
     uint8_t reserved1[8];
     uint32_t rsrc3, rsrc1, rsrc2;
-    uint16_t properties;
-    uint8_t reserved2[6];
+    uint16_t properties, preload;
+    uint8_t reserved2[4];
 };
 _Static_assert(sizeof(struct aql_descriptor) == 64, "a descriptor has 64 bytes");
 

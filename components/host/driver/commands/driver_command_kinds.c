@@ -170,6 +170,8 @@ static bool step_launch(struct driver *d, struct driver_queue *q, uint32_t comma
         return by_queue ? submit_step(d, command, q) : send_launch(d, command, q->device);
     if (send_stages(d, command, q->device))
         return true;
+    if (k->sent < k->size) /* the link is busy, or there is no slot */
+        return false;
     if (by_queue)
         return submit_step(d, command, q);
     if (!all_answered(k))

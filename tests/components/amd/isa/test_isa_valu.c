@@ -241,7 +241,7 @@ static const struct case32 cases32[] = {
     {"v_frexp_exp_i16_f16", 0x4600, 0, 0, 3},
     {"v_cvt_f16_f32", 0x7fc12345, 0, 0, 0x7e09},
     /* division: the helpers' special cases */
-    {"v_div_fixup_f32", ONE, 0, 0, QNAN},
+    {"v_div_fixup_f32", ONE, 0, 0, 0xffc00000},
     {"v_div_fixup_f32", QNAN, 0x80800000, ONE, NEG_INF},
     {"v_div_fixup_f32", ONE, 0, 0xbf800000, NEG_INF},
     {"v_div_fixup_f32", ONE, INF, 0xbf800000, NEG_ZERO},
@@ -992,6 +992,7 @@ Test(isa_valu, modifiers)
     machine_init(&m);
     machine_set(&m, 1, F(-3.0f));
     machine_set(&m, 2, F(2.0f));
+    m.wave.mode = 0x100; /* without IEEE, denormals flushed: omod holds */
     encode_vop3(word, "v_add_f32", 3, V0 + 1, V0 + 2, 0);
     word[0] |= 1 << 8;   /* |v1| */
     word[1] |= 2u << 29; /* -v2 */
