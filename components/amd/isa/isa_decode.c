@@ -204,7 +204,8 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
 /* What decodes but cannot be executed in this form. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
-    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS) || inst->agprs)
+    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS)
+        || (inst->agprs && inst->unit != ISA_UNIT_VALU))
         return false;
     if ((inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE)) && inst->format != ISA_SMEM)
         return false;

@@ -43,11 +43,11 @@ struct product {
     unsigned each_a, each_b; /* values of a lane */
     unsigned terms;
     unsigned broadcast; /* block's bits that abid replaces */
-    unsigned group; /* terms that CDNA3 adds at a time */
+    unsigned group;     /* terms that CDNA3 adds at a time */
     enum rule rule;
     struct unpacked a, b;
     _Alignas(64) uint32_t c_row[128];
-    uint32_t c_copy[MOST_D * 64];
+    uint32_t c_copy[MOST_D * 64], index[64];
     const uint32_t *c;
     unsigned c_step; /* from register to register */
 };
@@ -56,13 +56,13 @@ struct product {
 
 static unsigned bits_of(unsigned type)
 {
-    return type == MATRIX_F64                                              ? 64
-           : type == MATRIX_F32 || type == MATRIX_XF32                     ? 32
-           : type == MATRIX_F16 || type == MATRIX_BF16                     ? 16
-                                                                           : 8;
+    return type == MATRIX_F64                          ? 64
+           : type == MATRIX_F32 || type == MATRIX_XF32 ? 32
+           : type == MATRIX_F16 || type == MATRIX_BF16 ? 16
+                                                       : 8;
 }
 
-/* Without a zero of either sign but +0, bias `bias`, one NaN. */
+/* `up` brings exponent and fraction to their places in an f32, `scale` the bias to 127. */
 INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
 {
     float x = f32_bits((byte & 0x7f) << up) * scale;
@@ -87,9 +87,9 @@ static void unpack_value(unsigned type, bool normal, const uint32_t *from, unsig
     case MATRIX_XF32:
         UNPACK((w & 0x7fffffff) > 0x7f800000 ? f32_bits(0x7fc00000) : f32_bits(w & 0xffffe000));
     case MATRIX_F16:
-        UNPACK(normal && !(w & 0x7c00) ? 0.0f : f32_f16(w & 0xffff));
+        UNPACK(normal && !(w & 0x7c00) && (w & 0x3ff) ? 0.0f : f32_f16(w & 0xffff));
     case MATRIX_BF16:
-        UNPACK(normal && !(w & 0x7f80) ? 0.0f : f32_bits(w << 16));
+        UNPACK(normal && !(w & 0x7f80) && (w & 0x7f) ? 0.0f : f32_bits(w << 16));
     case MATRIX_FP8:
         UNPACK(f32_fnuz(w & 0xff, 20, 0x1p119f));
     case MATRIX_BF8:
@@ -198,7 +198,7 @@ static enum rule rule_of(const struct product *p, bool small)
 
 /* Of `width` results. The choices of row functions and `wide` are constants in each of the calls,
  * which the loops over terms are compiled for. */
-#define EACH_PIECE(call)                                                                              \
+#define EACH_PIECE(call)                                                                           \
     for (row->j = 0; row->j < width; row->j += MATRIX_ROW, c += MATRIX_ROW, d += MATRIX_ROW,       \
         cf += MATRIX_ROW, df += MATRIX_ROW)                                                        \
     call
@@ -265,7 +265,7 @@ static void find_indexed(const struct product *p, unsigned i, struct matrix_row 
     unsigned shift = o->cbsz ? 0 : o->abid % (32 / set_bits) * set_bits;
     for (unsigned q = 0; q < p->terms; q++) {
         unsigned group = q / p->each_a, value = q % p->each_a;
-        unsigned index = o->index[i + m * group] >> shift >> 2 * value & 3;
+        unsigned index = p->index[i + m * group] >> shift >> 2 * value & 3;
         unsigned b = 64 * (value / 2 * 4 + index) + m * group;
         row->b[q] = p->b.value + b;
         row->b_exponent[q] = p->b.exponent + b;
@@ -318,8 +318,8 @@ static void multiply_registers(const struct product *p)
 static void read_doubles(const uint32_t *from, bool negative, double *to)
 {
     for (unsigned lane = 0; lane < 64; lane++)
-        to[lane] = f64_bits((uint64_t)(from[64 + lane] ^ (negative ? 0x80000000 : 0)) << 32
-                            | from[lane]);
+        to[lane] =
+            f64_bits((uint64_t)(from[64 + lane] ^ (negative ? 0x80000000 : 0)) << 32 | from[lane]);
 }
 
 INLINE void double_row(const struct product *p, const double *a, const double *b, unsigned i,
@@ -375,6 +375,8 @@ void VARIANT(isa_matrix_multiply_)(const struct isa_matrix_form *form,
     p.terms = form->sparse ? form->k / 2u : form->k;
     p.group = p.terms < most ? p.terms : most;
     p.broadcast = form->sparse ? 0 : mask & (form->blocks - 1u);
+    if (form->sparse)
+        memcpy(p.index, o->index, sizeof p.index);
     find_c(&p, form->m * form->m * form->blocks / 64u * (form->a == MATRIX_F64 ? 2 : 1));
     if (form->a == MATRIX_F64) {
         multiply_doubles(&p);

@@ -65,6 +65,8 @@ enum isa_kind {
     KIND_X,
     KIND_CMP,
     KIND_CMPX,
+    KIND_MFMA,
+    KIND_SMFMAC,
     KIND_PK,
     KIND_MIX,
     KIND_LOAD,
@@ -124,8 +126,6 @@ enum isa_kind {
     KIND_UNCACHE,
     KIND_UNLDS,   /* loads to LDS */
     KIND_UNSTLDS, /* buffer_store_lds_dword */
-    KIND_MFMA,
-    KIND_SMFMAC,
     /* gcn_graphics.tab */
     KIND_IMAGE,
     KIND_SAMPLE,
