@@ -483,7 +483,7 @@ static void run_pairs(const struct isa_wave *wave, const struct entry *entry,
         }
         run_kernel(wave, inst, entry, out.word, words, env);
         if (inst->clamp)
-            output_f32(out.word, output_of(wave, inst, TYPE_F32));
+            apply_output(out.word, TYPE_F32, output_of(wave, inst, TYPE_F32));
         memcpy(result->word + 64 * part, out.word, 256);
     }
 }

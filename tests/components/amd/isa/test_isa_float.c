@@ -472,7 +472,7 @@ static void run_both(const struct isa_inst *inst, struct machine *m, struct mach
     other->ctx.vgpr = other->vgpr;
     m->ctx.vgpr = m->vgpr;
     cr_assert_eq(isa_execute(&m->ctx, &m->wave, inst), ISA_OK);
-    isa_prepare(inst, VGPRS, &ready);
+    isa_prepare(inst, VGPRS, 0, &ready);
     isa_workspace_begin(&work);
     cr_assert_eq(ready.run(&other->ctx, &other->wave, &ready, &work), ISA_OK);
     isa_workspace_end(&work);
