@@ -57,7 +57,7 @@ struct entry {
 
 #define WIDE(T)                                                                                    \
     (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64  \
-     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32)
+     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32 || TYPE_##T == TYPE_F32X2)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
         NAME_##kind(m),                                                                            \
@@ -276,7 +276,8 @@ static const uint32_t *modify(const struct isa_inst *inst, const struct entry *e
 {
     bool dpp = i == 0 && (inst->flags & ISA_IS_DPP);
     bool sdwa = i < 2 && (inst->flags & ISA_IS_SDWA) && (inst->sel_src[i] != 6);
-    bool upper = (inst->opsel >> i & 1) && isa_row_has_op_sel(&isa_table[inst->op]);
+    bool upper = (inst->opsel >> i & 1) && entry->kind != KIND_FP8
+                 && isa_row_has_op_sel(&isa_table[inst->op]);
     bool sign = ((inst->abs | inst->neg) >> i & 1) && isa_type_is_float(entry->src[i]);
     if (!dpp && !sdwa && !upper && !sign)
         return from;
@@ -420,6 +421,8 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
             output_f32(result->word, output);
         else if (entry->dst == TYPE_F16 || entry->dst == TYPE_PF16)
             output_f16(result->word, output);
+        else if (entry->dst == TYPE_F32X2)
+            output_f32(result->word, output), output_f32(result->word + 64, output);
         else if (entry->dst == TYPE_F64)
             output_f64(result->word, output);
         else if (entry->kind == KIND_CO || entry->kind == KIND_CIO)
