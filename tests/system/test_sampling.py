@@ -196,6 +196,21 @@ def test_profile_counts_the_unique_reads_of_a_cold_launch(measure, program, sets
     assert profile["lines_read"] <= profile["lines"] <= profile["accesses"] <= asked
 
 
+@pytest.mark.parametrize("program, launch", [("bitonic 11", 5), ("kmeans", 5), ("saxpy", 2)])
+def test_launch_alone_is_as_cold_as_behind_another_cold_one(measure, program, launch):
+    """The same misses, and about the same cycles; docs/design/sampling.md says what is left."""
+    def cold(chosen):
+        done = measure(f"{TINY} --kernels {chosen} --warmup none --kernel-stats all -- {program}")
+        kernel = launches.kernels(done.stats)[launch]
+        parts = {path: part for path, part in kernel["components"].items()
+                 if re.search(r"\.(l2|dram|l1s|l1i)(\[\d+\])?$", path)}
+        return kernel["cycles"], sum(p.get("misses", 0) + p.get("reads", 0) for p in parts.values())
+    alone, behind = cold(launch), cold(f"{launch - 1},{launch}")
+    assert alone[1] == behind[1] and abs(alone[0] - behind[0]) <= alone[0] / 100
+    if program.startswith("bitonic"):
+        assert alone == behind
+
+
 def listed_lines(file):
     """Of --addresses: addresses of lines by launch and access."""
     with open(file, encoding="utf-8") as text:
