@@ -202,6 +202,9 @@ static const struct option_spec {
     {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
      "what caches and TLBs hold of the launches before: written with --profile memory, read with "
      "--kernels and --warmup none, for what cold misses cost"},
+    {"--addresses", "FILE", KIND_TEXT, FIELD(addresses), ON(RUN),
+     "with --profile memory: write the lines that each launch accesses, each once for reading and "
+     "once for writing, as a table (launch, address, access)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
      "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
