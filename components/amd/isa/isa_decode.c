@@ -125,6 +125,7 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_SSCRLOAD:
     case KIND_LOAD2:
     case KIND_LOAD2ST:
+    case KIND_FLOAD:
     case KIND_LOADTID:
     case KIND_UNLDS:
     case KIND_IMAGE:
@@ -138,8 +139,9 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_SSCRSTORE:
     case KIND_STORE2:
     case KIND_STORE2ST:
+    case KIND_FSTORE:
+    case KIND_STORELDS:
     case KIND_STORETID:
-    case KIND_UNSTLDS:
         flags = ISA_IS_STORE;
         break;
     case KIND_STIME:
@@ -147,6 +149,9 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
         break;
     case KIND_CACHE:
     case KIND_SCACHE:
+    case KIND_SPROBE:
+    case KIND_SBPROBE:
+    case KIND_SDISCARD:
         return ISA_IS_CACHE_OP;
     case KIND_SWIZZLE:
     case KIND_PERMUTE:
@@ -201,24 +206,15 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
     return flags;
 }
 
-/* What decodes but cannot be executed in this form. */
+/* What decodes but cannot be executed in this form: what needs the global data share, and transfers
+ * to LDS of more than a dword. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
     if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS)
         || (inst->agprs && inst->unit != ISA_UNIT_VALU))
         return false;
-    if ((inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE)) && inst->format != ISA_SMEM)
-        return false;
-    bool dot_product = row->format == ISA_VOP3P && row->kind == KIND_V;
-    if (dot_product && (inst->opsel != 0x70 || inst->neg || inst->abs))
-        return false;
-    bool integer = row->format >= ISA_VOP2 && row->format <= ISA_VOP3P && row->kind != KIND_CMP
-                   && row->kind != KIND_CMPX && row->type[0] != TYPE_F32 && row->type[0] != TYPE_F16
-                   && row->type[0] != TYPE_F64 && row->type[0] != TYPE_PF16;
-    if (integer && inst->clamp && row->kind != KIND_CO && row->kind != KIND_CIO
-        && !isa_op_saturates(inst->op))
-        return false;
-    return true;
+    bool vector = inst->unit == ISA_UNIT_VMEM;
+    return !vector || !(inst->memory & ISA_MEM_LDS) || isa_type_bytes(row->type[0]) <= 4;
 }
 
 static void finish(struct isa_decoder *d)

@@ -216,8 +216,7 @@ static enum isa_status run_scalar(struct isa_context *ctx, struct isa_wave *wave
     return row(ctx, wave, ready->inst);
 }
 
-void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs,
-                 struct isa_ready *out)
+void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs, struct isa_ready *out)
 {
     (void)agprs;
     *out = (struct isa_ready){.run = run_any, .inst = inst, .size = inst->size};

@@ -326,6 +326,55 @@ INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
     return fma_f32(f32_f16(a >> 16), f32_f16(b >> 16), low);
 }
 
+/* ---- cube maps and screens ------------------------------------------------------------------ */
+
+/* The major axis of a vector: 2 for z, which wins against equal ones, 1 for y, 0 for x. */
+INLINE uint32_t cube_axis(float x, float y, float z)
+{
+    float ax = __builtin_fabsf(x), ay = __builtin_fabsf(y), az = __builtin_fabsf(z);
+    return (az >= ax) & (az >= ay) ? 2 : ay >= ax ? 1 : 0;
+}
+
+INLINE float cube_id(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    float major = axis == 2 ? z : axis == 1 ? y : x;
+    return (float)(int32_t)(2 * axis + (major < 0.0f ? 1 : 0));
+}
+
+INLINE float cube_sc(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    return axis == 2 ? (z < 0.0f ? -x : x) : axis == 1 ? x : x < 0.0f ? z : -z;
+}
+
+INLINE float cube_tc(float x, float y, float z)
+{
+    return cube_axis(x, y, z) == 1 ? (y < 0.0f ? -z : z) : -y;
+}
+
+INLINE float cube_ma(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    return 2.0f * (axis == 2 ? z : axis == 1 ? y : x);
+}
+
+/* Which of four shader engines a rectangle of tiles covers. The selector has two bits each of the
+ * first and last tile: y, x of the first above y, x of the last. The engine of tile (x, y) is
+ * (x[0] ^ y[1]) * 2 + (y[0] ^ x[1]); the table of the Vega ISA manual holds what follows from it.
+ */
+INLINE uint32_t screen_partition(uint32_t selector)
+{
+    uint32_t x0 = selector >> 6 & 3, y0 = selector >> 4 & 3, covered = 0;
+    uint32_t columns = ((selector >> 2 & 3) - x0) & 3, rows = ((selector & 3) - y0) & 3;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t x = x0 + (i & 3), y = y0 + (i >> 2);
+        uint32_t engine = ((x ^ y >> 1) & 1) << 1 | ((y ^ x >> 1) & 1);
+        covered |= ((i & 3) <= columns) & (i >> 2 <= rows) ? 1u << engine : 0;
+    }
+    return covered;
+}
+
 /* ---- conversions: NaN gives 0, the rest saturates -------------------------------------------- */
 
 INLINE int32_t i32_from_f32(float x)

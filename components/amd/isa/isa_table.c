@@ -131,6 +131,7 @@ unsigned isa_type_dwords(unsigned type)
         return 8;
     case TYPE_B512:
         return 16;
+    case TYPE_DHFX:
     case TYPE_DFXY:
         return 1;
     case TYPE_DFXYZ:
@@ -179,9 +180,9 @@ unsigned isa_mai_dwords(unsigned op, unsigned operand)
 unsigned isa_kind_shape(unsigned kind)
 {
     static const uint8_t shapes[] = {
-        [KIND_UNMAC] = KIND_MAC,     [KIND_UNMK] = KIND_MK,         [KIND_UNAK] = KIND_AK,
-        [KIND_UNPK] = KIND_PK,       [KIND_UNMIX] = KIND_MIX,       [KIND_UNLOAD] = KIND_LOAD,
-        [KIND_UNSTORE] = KIND_STORE, [KIND_UNATOMIC] = KIND_ATOMIC, [KIND_UNCACHE] = KIND_CACHE,
+        [KIND_UNMAC] = KIND_MAC,     [KIND_UNMK] = KIND_MK,   [KIND_UNAK] = KIND_AK,
+        [KIND_UNPK] = KIND_PK,       [KIND_UNMIX] = KIND_MIX, [KIND_UNATOMIC] = KIND_ATOMIC,
+        [KIND_UNCACHE] = KIND_CACHE,
     };
     return kind < sizeof shapes && shapes[kind] ? shapes[kind] : kind;
 }
@@ -206,6 +207,32 @@ unsigned isa_type_bytes(unsigned type)
     }
 }
 
+unsigned isa_type_components(unsigned type)
+{
+    switch (type) {
+    case TYPE_FX:
+    case TYPE_DFX:
+    case TYPE_DHFX:
+        return 1;
+    case TYPE_FXY:
+    case TYPE_DFXY:
+        return 2;
+    case TYPE_FXYZ:
+    case TYPE_DFXYZ:
+        return 3;
+    case TYPE_FXYZW:
+    case TYPE_DFXYZW:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+bool isa_type_is_d16_format(unsigned type)
+{
+    return type >= TYPE_DFX && type <= TYPE_DFXYZW;
+}
+
 bool isa_type_is_float(unsigned type)
 {
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32
@@ -223,29 +250,6 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
      * VOP2/VOP1 ones have none. */
     return row->format == ISA_VOP3 && row->opcode[ISA_ENCODING_GFX9] > 0x1f0
            && is_half(row->type[1]);
-}
-
-bool isa_op_saturates(unsigned op)
-{
-    switch (op) {
-    case ISA_OP_v_add_u16:
-    case ISA_OP_v_sub_u16:
-    case ISA_OP_v_subrev_u16:
-    case ISA_OP_v_add_u32_gfx9:
-    case ISA_OP_v_sub_u32_gfx9:
-    case ISA_OP_v_subrev_u32_gfx9:
-    case ISA_OP_v_add_i32:
-    case ISA_OP_v_sub_i32:
-    case ISA_OP_v_add_i16:
-    case ISA_OP_v_sub_i16:
-    case ISA_OP_v_pk_add_u16:
-    case ISA_OP_v_pk_sub_u16:
-    case ISA_OP_v_pk_add_i16:
-    case ISA_OP_v_pk_sub_i16:
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* ---- index ----------------------------------------------------------------------------------- */

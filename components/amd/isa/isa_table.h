@@ -99,23 +99,25 @@ enum isa_kind {
     KIND_LOADTID,
     KIND_STORETID,
     KIND_NOP,
+    KIND_CONDXCHG,
+    KIND_SRC2,
+    KIND_WRSRC2,
+    KIND_FLOAD,
+    KIND_FSTORE,
+    KIND_STORELDS,
+    KIND_SATOMIC,
+    KIND_SBATOMIC,
+    KIND_SSCRLOAD,
+    KIND_SSCRSTORE,
+    KIND_SPROBE,
+    KIND_SBPROBE,
+    KIND_SDISCARD,
     /* From here on: known, not executable. */
     KIND_UN,
-    KIND_UNS,
-    KIND_UNSB,
-    KIND_UNPROBE,
-    KIND_UNPROBEB,
-    KIND_UNDISCARD,
-    KIND_UNLOAD,
-    KIND_UNSTORE,
     KIND_UN_RTN,
     KIND_UNORD,
     KIND_UNGWS,
     KIND_UNGWSV,
-    KIND_SRC2,
-    KIND_WRSRC2,
-    KIND_SSCRLOAD,
-    KIND_SSCRSTORE,
     /* The shapes of the executable kinds without UN: isa_kind_shape. */
     KIND_UNMAC,
     KIND_UNMK,
@@ -125,7 +127,6 @@ enum isa_kind {
     KIND_UNATOMIC,
     KIND_UNCACHE,
     KIND_UNLDS,   /* loads to LDS */
-    KIND_UNSTLDS, /* buffer_store_lds_dword */
     /* gcn_graphics.tab */
     KIND_IMAGE,
     KIND_SAMPLE,
@@ -186,6 +187,7 @@ enum isa_type {
     TYPE_FXYZ,
     TYPE_FXYZW,
     TYPE_DFX,
+    TYPE_DHFX,
     TYPE_DFXY,
     TYPE_DFXYZ,
     TYPE_DFXYZW,
@@ -239,14 +241,23 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
 /* Registers (dwords) that a value of the type takes. */
 unsigned isa_type_dwords(unsigned type);
 unsigned isa_type_bytes(unsigned type); /* in memory */
-bool isa_type_is_float(unsigned type);  /* takes abs and neg, omod */
+
+/* Of the types of typed buffers (FX to DFXYZW): 1 to 4; 0: none of them. */
+unsigned isa_type_components(unsigned type);
+bool isa_type_is_d16_format(unsigned type);
+bool isa_type_is_float(unsigned type); /* takes abs and neg, omod */
 
 /* gfx9 VOP3 instructions whose sources may be the upper halves of registers. */
 bool isa_row_has_op_sel(const struct isa_table_row *row);
 
-/* Integer additions and subtractions without a carry whose results `clamp` saturates; of those with
- * one all do. Others with integer results ignore it or are not executable with it. */
+/* Rows with integer results that `clamp` limits, but for those with a carry, which all do; others
+ * ignore it. */
 bool isa_op_saturates(unsigned op);
+
+/* Replaces the wrapped results of 64 lanes by limited ones; sources as the row's kernel takes them.
+ */
+void isa_limit_result(unsigned op, uint32_t *result, const uint32_t *a, const uint32_t *b,
+                      const uint32_t *c);
 
 static inline bool isa_row_executable(const struct isa_table_row *row)
 {

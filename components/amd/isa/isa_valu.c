@@ -147,10 +147,11 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
         env->mask_in = isa_wave_vcc(wave);
 }
 
-/* The usual mode rounds to nearest and keeps denormals of fp64 and fp16. */
+/* The usual mode rounds to nearest and keeps denormals of fp64 and fp16, and vector instructions
+ * are what they look like. */
 static bool is_usual_mode(uint32_t mode)
 {
-    return (mode & 0xcf) == 0xc0;
+    return (mode & (0xcf | ISA_MODE_INDEXED | ISA_MODE_SKIP)) == 0xc0;
 }
 
 /* The row's kernel, or its exact form where that is needed. */
@@ -382,35 +383,6 @@ static bool subtracts(unsigned op)
            && op != ISA_OP_v_addc_co_u32;
 }
 
-static int64_t limited(int64_t x, int64_t low, int64_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-/* a + b, or a - b, of 16 or 32 bits, again but without wrapping: `clamp` of an integer result. */
-static void output_limited(unsigned op, uint32_t *word, const uint32_t *a, const uint32_t *b)
-{
-    bool half = op != ISA_OP_v_add_u32_gfx9 && op != ISA_OP_v_sub_u32_gfx9
-                && op != ISA_OP_v_subrev_u32_gfx9 && op != ISA_OP_v_add_i32
-                && op != ISA_OP_v_sub_i32;
-    bool is_signed = op == ISA_OP_v_add_i32 || op == ISA_OP_v_sub_i32 || op == ISA_OP_v_add_i16
-                     || op == ISA_OP_v_sub_i16 || op == ISA_OP_v_pk_add_i16
-                     || op == ISA_OP_v_pk_sub_i16;
-    bool reversed = op == ISA_OP_v_subrev_u16 || op == ISA_OP_v_subrev_u32_gfx9;
-    bool adds = op == ISA_OP_v_add_u16 || op == ISA_OP_v_add_u32_gfx9 || op == ISA_OP_v_add_i32
-                || op == ISA_OP_v_add_i16 || op == ISA_OP_v_pk_add_u16 || op == ISA_OP_v_pk_add_i16;
-    unsigned up = half ? 48 : 32;
-    int64_t high = (INT64_C(1) << (64 - up - is_signed)) - 1, low = is_signed ? -high - 1 : 0;
-    for (unsigned i = 0; i < 64; i++) {
-        uint64_t left = (uint64_t)(reversed ? b[i] : a[i]) << up;
-        uint64_t right = (uint64_t)(reversed ? a[i] : b[i]) << up;
-        int64_t x = is_signed ? (int64_t)left >> up : (int64_t)(left >> up);
-        int64_t y = is_signed ? (int64_t)right >> up : (int64_t)(right >> up);
-        uint32_t result = (uint32_t)limited(adds ? x + y : x - y, low, high);
-        word[i] = half ? result & 0xffff : result;
-    }
-}
-
 static void place_part(uint32_t *result, const uint32_t *old, unsigned select, unsigned unused)
 {
     unsigned shift = select < 4    ? select * 8
@@ -480,7 +452,7 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
         if (inst->clamp && entry->dst == TYPE_PF16)
             apply_output(out[part].word, entry->dst, output_of(wave, inst, entry->dst));
         else if (inst->clamp && isa_op_saturates(inst->op))
-            output_limited(inst->op, out[part].word, half[0].word, half[1].word);
+            isa_limit_result(inst->op, out[part].word, half[0].word, half[1].word, half[2].word);
     }
     for (unsigned lane = 0; lane < 64; lane++)
         result->word[lane] = out[0].word[lane] | out[1].word[lane] << 16;
@@ -531,31 +503,36 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
     }
 }
 
-/* ---- instructions without a kernel ----------------------------------------------------------- */
-
-static bool relative_register(const struct isa_context *ctx, const struct isa_wave *wave,
-                              unsigned code, const uint32_t **out)
+/* A source of a dot product: its halves as op_sel and op_sel_hi choose them, and, of floats,
+ * negated by neg_lo and neg_hi. The third source is a whole register, negated by neg_lo. */
+static const uint32_t *dot_source(const struct isa_inst *inst, const struct entry *entry,
+                                  unsigned i, const uint32_t *from, struct lanes *to)
 {
-    uint32_t index = code - ISA_VGPR + wave->sgpr[ISA_M0];
-    *out = ctx->vgpr + (size_t)(index % 512) * 64;
-    return index < ctx->vgpr_count;
+    bool is_float = entry->dst == TYPE_F32, low = inst->neg >> i & 1, high = inst->abs >> i & 1;
+    unsigned first = i < 2 && (inst->opsel >> i & 1) ? 16 : 0;
+    unsigned second = i < 2 && !(inst->opsel >> (4 + i) & 1) ? 0 : 16;
+    uint32_t flip = !is_float ? 0 : i == 2 ? (uint32_t)low << 31 : low << 15 | (uint32_t)high << 31;
+    for (unsigned lane = 0; lane < 64; lane++)
+        to->word[lane] =
+            ((from[lane] >> first & 0xffff) | (from[lane] >> second & 0xffff) << 16) ^ flip;
+    return to->word;
 }
 
-static enum isa_status move_relative(struct isa_context *ctx, struct isa_wave *wave,
-                                     const struct isa_inst *inst)
+/* ---- instructions without a kernel ----------------------------------------------------------- */
+
+static void move_relative(struct isa_context *ctx, struct isa_wave *wave,
+                          const struct isa_inst *inst)
 {
     struct lanes buffer;
-    const uint32_t *from = NULL, *to = ctx->vgpr + (size_t)(inst->dst - ISA_VGPR) * 64;
-    bool relative_to = inst->op != ISA_OP_v_movrels_b32,
-         relative_from = inst->op != ISA_OP_v_movreld_b32;
-    if (relative_to && !relative_register(ctx, wave, inst->dst, &to))
-        return ISA_BAD_REGISTER;
-    if (!relative_from)
-        from = fetch(ctx, wave, inst, inst->src[0], TYPE_U32, false, &buffer);
-    else if (inst->src[0] < ISA_VGPR || !relative_register(ctx, wave, inst->src[0], &from))
-        return ISA_BAD_REGISTER;
-    blend(ctx->vgpr + (to - ctx->vgpr), from, isa_wave_exec(wave));
-    return ISA_OK;
+    uint32_t index = wave->sgpr[ISA_M0];
+    unsigned from = inst->src[0], to = inst->dst;
+    if (inst->op != ISA_OP_v_movrels_b32
+        && !isa_relative_destination(ctx, inst->dst, index, 1, &to))
+        return;
+    if (inst->op != ISA_OP_v_movreld_b32 && from >= ISA_VGPR)
+        from = isa_relative_source(ctx, from, index, 1);
+    blend(ctx->vgpr + (size_t)(to - ISA_VGPR) * 64,
+          fetch(ctx, wave, inst, from, TYPE_U32, false, &buffer), isa_wave_exec(wave));
 }
 
 static void swap_registers(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
@@ -566,6 +543,27 @@ static void swap_registers(struct isa_context *ctx, uint64_t exec, const struct 
     memcpy(old.word, a, 256);
     blend(a, b, exec);
     blend(b, old.word, exec);
+}
+
+/* v_mqsad_u32_u8: four sums, each at one byte further in source 0, added to four registers. */
+static void sum_masked_differences(struct isa_context *ctx, const struct isa_wave *wave,
+                                   const struct isa_inst *inst)
+{
+    struct lanes buffer[3], sum[4];
+    const uint32_t *pixels = fetch(ctx, wave, inst, inst->src[0], TYPE_U64, true, &buffer[0]);
+    const uint32_t *reference = fetch(ctx, wave, inst, inst->src[1], TYPE_U32, false, &buffer[1]);
+    const uint32_t *added = fetch(ctx, wave, inst, inst->src[2], TYPE_U64, true, &buffer[2]);
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned lane = 0; lane < 64; lane++) {
+            bool is_vgpr = inst->src[2] >= ISA_VGPR;
+            uint32_t term = is_vgpr || i < 2 ? added[64 * i + lane] : 0;
+            uint64_t both = (uint64_t)pixels[lane] | (uint64_t)pixels[64 + lane] << 32;
+            uint32_t value = msad_u8((uint32_t)(both >> 8 * i), reference[lane]) + term;
+            sum[i].word[lane] = inst->clamp && value < term ? 0xffffffff : value;
+        }
+    for (unsigned i = 0; i < 4; i++)
+        blend(ctx->vgpr + (size_t)(inst->dst - ISA_VGPR + i) * 64, sum[i].word,
+              isa_wave_exec(wave));
 }
 
 static uint32_t lane_value(const struct isa_context *ctx, const struct isa_wave *wave,
@@ -600,7 +598,11 @@ static enum isa_status execute_special(struct isa_context *ctx, struct isa_wave 
     case ISA_OP_v_movreld_b32:
     case ISA_OP_v_movrels_b32:
     case ISA_OP_v_movrelsd_b32:
-        return move_relative(ctx, wave, inst);
+        move_relative(ctx, wave, inst);
+        return ISA_OK;
+    case ISA_OP_v_mqsad_u32_u8:
+        sum_masked_differences(ctx, wave, inst);
+        return ISA_OK;
     case ISA_OP_v_swap_b32:
         if (inst->src[0] < ISA_VGPR)
             return ISA_BAD_REGISTER;
@@ -636,11 +638,13 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
     } else if (entry->kind == KIND_MIX) {
         run_mixed(wave, entry, inst, source, &result, to, env);
     } else {
+        bool is_dot = isa_table[inst->op].format == ISA_VOP3P;
         for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++)
-            source[i] = modify(inst, entry, i, source[i], &buffer[i], exec, &writable);
+            source[i] = is_dot ? dot_source(inst, entry, i, source[i], &buffer[i])
+                               : modify(inst, entry, i, source[i], &buffer[i], exec, &writable);
         run_kernel(wave, inst, entry, result.word, source, env);
         if (inst->clamp && isa_op_saturates(inst->op))
-            output_limited(inst->op, result.word, source[0], source[1]);
+            isa_limit_result(inst->op, result.word, source[0], source[1], source[2]);
         if (to)
             finish_result(wave, inst, entry, env, &result, to);
     }
@@ -650,10 +654,26 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
         write_mask(wave, inst, entry, env->mask_out & exec & writable);
 }
 
+/* Under a MODE that lets vector instructions do something else, or nothing. */
+static __attribute__((noinline)) enum isa_status
+execute_otherwise(struct isa_context *ctx, struct isa_wave *wave, const struct isa_inst *inst)
+{
+    struct isa_inst moved;
+    uint32_t mode = wave->mode;
+    if ((mode & ISA_MODE_SKIP) || !isa_move_registers(ctx, wave, inst, &moved))
+        return ISA_OK;
+    wave->mode &= ~(uint32_t)ISA_MODE_INDEXED;
+    enum isa_status status = PASTE(isa_valu_execute_, ISA_VARIANT)(ctx, wave, &moved);
+    wave->mode = mode;
+    return status;
+}
+
 enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
                                                       struct isa_wave *wave,
                                                       const struct isa_inst *inst)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return execute_otherwise(ctx, wave, inst);
     const struct entry *entry = &entries[inst->op - ISA_OP_VALU_FIRST];
     if (!entry->kernel)
         return execute_special(ctx, wave, inst);

@@ -208,7 +208,7 @@ static void random_form(struct form *f)
 {
     static const unsigned controls[] = {0x1b, 0xe4, 0x4e, 0x121, 0x127, 0x12f, 0x140, 0x141};
     do
-        f->kind = random_below(FORMS);
+        f->kind = (f->kind + 1) % FORMS; /* each in turn */
     while (!has_form(f, f->kind));
     f->neg = f->abs = f->omod = f->clamp = f->op_sel = f->op_sel_hi = 0;
     if (f->kind != FORM_PLAIN || is_vop3p(f))
@@ -472,7 +472,7 @@ static void run_both(const struct isa_inst *inst, struct machine *m, struct mach
     other->ctx.vgpr = other->vgpr;
     m->ctx.vgpr = m->vgpr;
     cr_assert_eq(isa_execute(&m->ctx, &m->wave, inst), ISA_OK);
-    isa_prepare(inst, VGPRS, &ready);
+    isa_prepare(inst, VGPRS, 0, &ready);
     isa_workspace_begin(&work);
     cr_assert_eq(ready.run(&other->ctx, &other->wave, &ready, &work), ISA_OK);
     isa_workspace_end(&work);
