@@ -208,7 +208,7 @@ static void random_form(struct form *f)
 {
     static const unsigned controls[] = {0x1b, 0xe4, 0x4e, 0x121, 0x127, 0x12f, 0x140, 0x141};
     do
-        f->kind = random_below(FORMS);
+        f->kind = (f->kind + 1) % FORMS; /* each in turn */
     while (!has_form(f, f->kind));
     f->neg = f->abs = f->omod = f->clamp = f->op_sel = f->op_sel_hi = 0;
     if (f->kind != FORM_PLAIN || is_vop3p(f))
