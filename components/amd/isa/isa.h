@@ -32,9 +32,9 @@
  *
  * Limits, visible in isa_row() or stated here: images, interpolation, exports, and what needs the
  * global data share decode and print but do not execute; isa_reason() says why. There is no trap
- * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS. MODE's rounding is followed
- * by fp32 and fp64 add, multiply, fma and conversion; all else rounds to nearest even, except where
- * the instruction names a rounding. Exceptions are never raised; a signalling NaN is quietened;
+ * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS. MODE's
+ * rounding is followed by fp32 and fp64 add, multiply, fma and conversion; all else rounds to
+ * nearest even, except where the instruction names a rounding. Exceptions are never raised; a signalling NaN is quietened;
  * fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
  */
 #ifndef HEDDLE_ISA_H
