@@ -30,10 +30,11 @@
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
  * and operand text are checked against llvm-mc 19.
  *
- * Limits, visible in isa_row() or stated here: images, interpolation, exports, GDS, typed buffers,
- * loads to LDS and scalar atomics decode and print but do not execute. MODE's rounding is followed
- * by fp32 and fp64 add, multiply, fma and conversion; all else rounds to nearest even, except where
- * the instruction names a rounding. Exceptions are never raised; a signalling NaN is quietened;
+ * Limits, visible in isa_row() or stated here: images, interpolation, exports, and what needs the
+ * global data share decode and print but do not execute; isa_reason() says why. There is no trap
+ * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS. MODE's
+ * rounding is followed by fp32 and fp64 add, multiply, fma and conversion; all else rounds to
+ * nearest even, except where the instruction names a rounding. Exceptions are never raised; a signalling NaN is quietened;
  * fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
  */
 #ifndef HEDDLE_ISA_H
@@ -342,6 +343,9 @@ enum isa_status {
 };
 
 const char *isa_status_text(enum isa_status status);
+
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any. */
+const char *isa_reason(const struct isa_inst *inst);
 
 /*
  * Executes what touches only registers and LDS, and advances wave->pc. On any status but ISA_OK and
