@@ -364,15 +364,37 @@ static void merge_edge(struct builder *b, struct dot_edge edge)
     vector_push(b->arena, &b->edges, edge);
 }
 
+static bool asks_for_pages(const struct model_type *type)
+{
+    for (uint32_t i = 0; i < type->port_count; i++)
+        if (!type->ports[i].is_in && !type->ports[i].is_any
+            && dot_traffic_of(type->ports[i].protocol) == DOT_TRANSLATION)
+            return true;
+    return false;
+}
+
 static enum dot_traffic traffic_of(const struct model_connection *c)
 {
     enum dot_traffic traffic = dot_traffic_of(c->protocol);
-    enum dot_kind to = dot_kind_of(c->to->owner->type);
-    bool kept = to == DOT_KIND_CACHE || to == DOT_KIND_TRANSLATION;
+    const struct model_type *type = c->to->owner->type;
+    enum dot_kind to = dot_kind_of(type);
+    bool kept = to == DOT_KIND_CACHE || to == DOT_KIND_TRANSLATION
+                || (to == DOT_KIND_BRIDGE && asks_for_pages(type));
     return traffic == DOT_WORK && kept ? DOT_CONTROL : traffic;
 }
 
-static bool is_wanted(const struct builder *b, enum dot_traffic traffic)
+/* What is connected to others only by wires that empty them keeps these in the picture. */
+static void find_who_leads_on(struct builder *b, const struct model *model)
+{
+    for (uint32_t i = 0; i < model->connection_count; i++) {
+        struct dot_node *from = b->drawn[model->connections[i]->from->owner->id];
+        if (from && traffic_of(model->connections[i]) != DOT_CONTROL)
+            from->leads_on = true;
+    }
+}
+
+static bool is_wanted(const struct builder *b, const struct dot_node *from,
+                      enum dot_traffic traffic)
 {
     bool orders = traffic == DOT_WORK || traffic == DOT_CONTROL;
     switch (b->options->only) {
@@ -382,7 +404,7 @@ static bool is_wanted(const struct builder *b, enum dot_traffic traffic)
         return orders;
     default:
         return traffic != DOT_CONTROL || b->options->controls
-               || b->options->level == VIEW_LEVEL_FULL;
+               || b->options->level == VIEW_LEVEL_FULL || (from && !from->leads_on);
     }
 }
 
@@ -392,7 +414,7 @@ static void add_connection(struct builder *b, const struct model_connection *c,
     struct dot_node *scope = b->graph->scope;
     struct dot_node *from = b->drawn[c->from->owner->id];
     struct dot_node *to = b->drawn[c->to->owner->id];
-    if ((!from && !to) || !is_wanted(b, traffic_of(c)))
+    if ((!from && !to) || !is_wanted(b, from, traffic_of(c)))
         return;
     uint32_t from_port = from ? port_at_node(b, c->from, from) : port_at_node(b, c->to, scope);
     uint32_t to_port = to ? port_at_node(b, c->to, to) : port_at_node(b, c->from, scope);
@@ -541,6 +563,7 @@ bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct 
     build_tree(&b, graph->scope);
     struct dot_node **stubs = arena_alloc(arena, graph->scope->type->port_count * sizeof *stubs);
     add_stubs(&b, graph->scope, stubs);
+    find_who_leads_on(&b, model);
     for (uint32_t i = 0; i < model->connection_count; i++)
         add_connection(&b, model->connections[i], stubs);
     finish_edges(&b);

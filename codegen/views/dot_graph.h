@@ -37,6 +37,7 @@ struct dot_node {
     const struct model_port_decl *stub_port;
     bool is_open;
     bool holds_compute; /* a compute unit, or a composite with one inside */
+    bool leads_on;      /* is connected to something by more than what empties it */
     bool is_shown;      /* has an edge or a shown child, or nothing is filtered */
     int64_t element;    /* of a node drawn apart; -1 */
     uint32_t depth;     /* 0: the scope */

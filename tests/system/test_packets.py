@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import API_TRACES, call, same, same_bytes
+from harness import API_TRACES, call, measure as measure_in, same, same_bytes
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 TRACE = "platforms/packet_trace.heddle"
@@ -226,3 +226,111 @@ def test_program_that_waits_looks_at_the_status(measure):
 def test_copies_through_memory_count_the_same_however_they_are_run(measure):
     same_bytes(measure, f"{DIRECT} {SMALL} {{}} -- copies",
                ["--tick-all", "--tick-order random:1", "--threads 2"])
+
+
+# The figure "Direct-execution mode component setup", edge by edge; names are those of the platform.
+AS_DRAWN = {
+    ("cpu", "core_tlb"), ("core_tlb", "core_cache_bus"), ("core_cache_bus", "core_cache"),
+    ("os", "os_mmu"), ("device_tlb", "core_cache_bus"), ("device_tlb", "os_mmu"), ("cpu", "os"),
+    ("core_tlb", "os_mmu"), ("dma", "device_tlb"), ("router", "device"), ("core_cache", "router"),
+    ("router", "dma"), ("router", "memory")}
+# What a figure of heddle shows in addition: accesses of registers pass the cache by; the device
+# gives commands to its DMA engine; the program is outside, and so are the GPUs.
+BESIDE = {("core_cache_bus", "router"), ("device", "router"), ("driver", "cpu"),
+          ("device", "driver"), ("os_mmu", "core_tlb"), ("os_mmu", "device_tlb")}
+
+
+def test_direct_mode_is_joined_as_drawn(heddle):
+    """In the description, and in the picture as it is drawn when nothing is asked for."""
+    model = json.loads(heddle(f"dump {DIRECT} {SMALL}").stdout)
+    ends = {(c["from"].split(".")[0], c["to"].split(".")[0]) for c in model["connections"]}
+    host = {name for edge in AS_DRAWN | BESIDE for name in edge}
+    assert {edge for edge in ends if set(edge) <= host} == AS_DRAWN | BESIDE
+    picture = heddle(f"dot {DIRECT} {SMALL} --level platform").stdout
+    drawn = set(re.findall(r'^n\d+ -> n\d+ \[tooltip="(\w+) -> (\w+)', picture, re.M))
+    both = drawn | {(b, a) for a, b in drawn}
+    assert AS_DRAWN <= both, AS_DRAWN - both
+
+
+@pytest.fixture(scope="module")
+def direct_steps(tmp_path_factory):
+    """A small run whose costs are set: its statistics, and spans of the core, as (begin, end, call,
+    name), and of the device."""
+    folder = tmp_path_factory.mktemp("direct")
+    done = measure_in(f"{DIRECT} {SMALL} --set cpu.fence=30cy --set os.map_time=200cy"
+                      f" --set os.unmap_time=100cy --record perfetto={folder}/trace.json"
+                      " -- vectoradd 100", folder=folder)
+    spans, begun = {"host_core": [], "mmio": []}, {}
+    for e in json.loads((folder / "trace.json").read_text())["traceEvents"]:
+        if e.get("cat") not in spans:
+            continue
+        call, key = int(e["id"], 16) % 2**32, (e["id"], e["name"])
+        if e["ph"] == "b":
+            begun[key] = e["ts"]
+        else:
+            spans[e["cat"]].append((round(begun.pop(key) * 1000), round(e["ts"] * 1000), call,
+                                    e["name"]))
+    assert not begun
+    return done.components, sorted(spans["host_core"]), spans["mmio"]
+
+
+FENCE, MAP, UNMAP = "fence before the registers", "map the registers", "unmap the registers"
+TOUCH = ("2 write its address to the device", "look at the status")
+FENCE_BEHIND = "fence behind the registers"
+
+
+def test_registers_are_mapped_and_unmapped_around_each_access_with_fences(direct_steps):
+    components, spans, _ = direct_steps
+    cpu, system, tlb = map(components.get, ("cpu", "os", "core_tlb"))
+    accesses = cpu["packets"] + cpu["polls"]
+    assert cpu["polls"] >= 3 and system["maps"] == system["unmaps"] == accesses
+    assert cpu["fences"] == 2 * accesses
+    assert tlb["forgotten"] == accesses < tlb["misses"]  # no translation is used again
+    around = [s for s in spans if "registers" in s[3] or s[3] in TOUCH]
+    assert len(around) == 5 * accesses
+    for i in range(0, len(around), 5):  # one access at a time, each in this order
+        steps = around[i:i + 5]
+        assert [s[3] for s in steps[:2] + steps[3:]] == [FENCE, MAP, FENCE_BEHIND, UNMAP]
+        assert steps[2][3] in TOUCH and len({s[2] for s in steps}) == 1
+        assert all(a[1] <= b[0] for a, b in zip(steps, steps[1:]))
+
+
+def test_fences_and_system_calls_cost_what_the_platform_says(direct_steps):
+    spans = direct_steps[1]
+    lasted = {name: {s[1] - s[0] for s in spans if s[3] == name}
+              for name in (FENCE, FENCE_BEHIND, MAP, UNMAP)}
+    assert lasted[FENCE] == lasted[FENCE_BEHIND] == {30}
+    assert lasted[MAP] == {200 + 3}  # there, back, and a cycle in which it returns
+    assert lasted[UNMAP] == {100 + 3 + 4}  # and to the MMU, to the TLBs, and back
+
+
+def test_blocking_call_polls_the_status_and_others_return_at_once(direct_steps):
+    """A call that waits is told so, and looks until the status says that it is over. Nobody else
+    looks, and the answer to the write of no call waits for the GPU."""
+    components, spans, device = direct_steps
+    answers = [s[2] for s in device if s[3] == "6 write the answer"]
+    pending = {call for call in answers if answers.count(call) == 2}
+    assert 3 <= len(pending) < components["cpu"]["packets"] == len(set(answers))
+    looked = {s[2] for s in spans if s[3] == TOUCH[1]}
+    assert looked and looked <= pending
+    assert {s[2] for s in spans if s[3][0] == "8"} <= pending  # copies to the host
+    executed = {s[2]: s for s in device if s[3][0] == "5"}
+    written = {s[2]: s for s in spans if s[3] == TOUCH[0]}
+    assert any(written[call][1] < executed[call][1] - 500 for call in pending)
+
+
+def test_recording_of_a_whole_program_is_refused(run, tmp_path):
+    """Its calls are more than packets can say."""
+    run(f"platforms/tiny.heddle --mode functional --record api={tmp_path}/trace -- vectoradd")
+    run(f"{TRACE} {SMALL} --play api={tmp_path}/trace",
+        "cuda_calls.trace:[0-9]+: no packet says this call", status=3)
+
+
+def test_chosen_launches_do_not_wait_for_the_host(measure):
+    """The host is never quiet while it waits for them; what is chosen has its own cycles."""
+    text = f"{DIRECT} {SMALL} --max-cycles 50000000 {{}} -- matmul_chain"
+    whole = measure(text.format("")).stats["kernels"]
+    chosen = same_bytes(measure, text.format("--kernels 3 {}"), ["--tick-all", "--threads 2"])
+    cycles = [k["cycles"] for k in chosen.stats["kernels"]]
+    assert cycles[:2] + cycles[3:4] == [0, 0, 0]
+    assert abs(cycles[2] - whole[2]["cycles"]) < 0.01 * whole[2]["cycles"]

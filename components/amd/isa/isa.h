@@ -30,11 +30,11 @@
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
  * and operand text are checked against llvm-mc 19.
  *
- * Limits, visible in isa_row() or stated here: images, interpolation and exports are not decoded;
- * GDS, typed buffers, loads to LDS and scalar atomics decode and print but do not execute. MODE's
- * rounding is followed by fp32 and fp64 add, multiply, fma and conversion; all else rounds to
- * nearest even, except where the instruction names a rounding. Exceptions are never raised; a
- * signalling NaN is quietened; fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
+ * Limits, visible in isa_row() or stated here: images, interpolation, exports, GDS, typed buffers,
+ * loads to LDS and scalar atomics decode and print but do not execute. MODE's rounding is followed
+ * by fp32 and fp64 add, multiply, fma and conversion; all else rounds to nearest even, except where
+ * the instruction names a rounding. Exceptions are never raised; a signalling NaN is quietened;
+ * fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
  */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
@@ -148,7 +148,7 @@ enum { ISA_NO_WAIT = 255 };
 /*
  * Operand codes are those of the 9-bit source encoding, for sources and destinations alike: 0..101
  * SGPRs, 102..127 the special scalar registers below, 128..208 inline integers, 240..248 inline
- * floats, 255 the literal, 256..511 VGPRs.
+ * floats, 255 the literal, 256..511 VGPRs, 512..767 accumulation registers.
  */
 enum {
     ISA_FLAT_SCRATCH = 102,
@@ -162,6 +162,7 @@ enum {
     ISA_SCC = 253,
     ISA_LITERAL = 255,
     ISA_VGPR = 256,
+    ISA_AGPR = 512,
     ISA_NO_OPERAND = 0xffff
 };
 
@@ -193,7 +194,9 @@ struct isa_inst {
     uint8_t dwords;      /* memory: registers of data (loads, stores), scalar dwords */
     uint8_t cache_op;    /* enum isa_cache_op */
     uint8_t target;      /* enum isa_target */
-    uint8_t format_bits; /* MTBUF data and number format */
+    uint8_t format_bits; /* MTBUF: data and number format; MIMG: dmask; EXP: mask of sources */
+    uint16_t agprs;      /* 1 + highest accumulation register named, 0 for none */
+    uint8_t broadcast;   /* MFMA: cbsz | abid << 4; its blgp is in neg */
 };
 
 /* Bits of isa_inst.memory. */
@@ -204,8 +207,21 @@ enum {
     ISA_MEM_LDS = 8,
     ISA_MEM_OFFEN = 16,
     ISA_MEM_IDXEN = 32,
-    ISA_MEM_OFFSET_IS_SGPR = 64,
+    ISA_MEM_OFFSET_IS_SGPR = 64, /* SMEM */
+    ISA_MEM_SCC = 64,            /* vector memory: scc, or sc1 where GLC is sc0 and SLC is nt */
     ISA_MEM_NV = 128
+};
+
+/* Bits of isa_inst.opsel: of images; of exports. */
+enum {
+    ISA_IMAGE_UNORM = 1,
+    ISA_IMAGE_DA = 2,
+    ISA_IMAGE_R128 = 4, /* a16 on gfx9 */
+    ISA_IMAGE_LWE = 8,
+    ISA_IMAGE_D16 = 16,
+    ISA_EXPORT_COMPRESSED = 1,
+    ISA_EXPORT_DONE = 2,
+    ISA_EXPORT_VALID_MASK = 4
 };
 
 enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED = -3 };
@@ -276,8 +292,9 @@ static inline uint64_t isa_wave_vcc(const struct isa_wave *wave)
  */
 struct isa_context {
     uint32_t *vgpr;
-    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. */
-    uint32_t vgpr_count;
+    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. Accumulator a0
+     * is register number vgpr_count. */
+    uint32_t vgpr_count, agpr_count;
     /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
      * hardware, and the lanes that did so are counted (never reset here). */
     uint32_t lds_size;

@@ -118,15 +118,18 @@ static uint32_t special_flags(unsigned op)
 static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table_row *row)
 {
     uint32_t flags = 0;
-    switch (row->kind) {
+    switch (isa_kind_shape(row->kind)) {
     case KIND_LOAD:
     case KIND_SLOAD:
     case KIND_SBLOAD:
     case KIND_SSCRLOAD:
     case KIND_LOAD2:
     case KIND_LOAD2ST:
-    case KIND_UNLOAD:
     case KIND_LOADTID:
+    case KIND_UNLDS:
+    case KIND_IMAGE:
+    case KIND_SAMPLE:
+    case KIND_GATHER:
         flags = ISA_IS_LOAD;
         break;
     case KIND_STORE:
@@ -135,8 +138,8 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_SSCRSTORE:
     case KIND_STORE2:
     case KIND_STORE2ST:
-    case KIND_UNSTORE:
     case KIND_STORETID:
+    case KIND_UNSTLDS:
         flags = ISA_IS_STORE;
         break;
     case KIND_STIME:
@@ -201,7 +204,8 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
 /* What decodes but cannot be executed in this form. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
-    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS))
+    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS)
+        || (inst->agprs && inst->unit != ISA_UNIT_VALU))
         return false;
     if ((inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE)) && inst->format != ISA_SMEM)
         return false;
@@ -226,7 +230,7 @@ static void finish(struct isa_decoder *d)
         [ISA_VOP1] = ISA_UNIT_VALU,    [ISA_VOPC] = ISA_UNIT_VALU, [ISA_VOP3] = ISA_UNIT_VALU,
         [ISA_VOP3P] = ISA_UNIT_VALU,   [ISA_DS] = ISA_UNIT_LDS,    [ISA_MUBUF] = ISA_UNIT_VMEM,
         [ISA_MTBUF] = ISA_UNIT_VMEM,   [ISA_FLAT] = ISA_UNIT_VMEM, [ISA_GLOBAL] = ISA_UNIT_VMEM,
-        [ISA_SCRATCH] = ISA_UNIT_VMEM,
+        [ISA_SCRATCH] = ISA_UNIT_VMEM, [ISA_MIMG] = ISA_UNIT_VMEM, [ISA_VINTRP] = ISA_UNIT_VALU,
     };
     out->timing = row->timing;
     out->unit = row->timing == ISA_TIMING_BRANCH    ? ISA_UNIT_BRANCH
@@ -244,10 +248,10 @@ static void finish(struct isa_decoder *d)
         out->flags |= ISA_UNIMPLEMENTED_SEMANTICS;
 }
 
-/* A tuple that runs past v255 names no registers. */
+/* A tuple that runs past v255 or a255 names no registers. */
 static int check_ranges(const struct isa_inst *out)
 {
-    return out->vgprs > 256 ? ISA_ERROR_INVALID : 0;
+    return out->vgprs > 256 || out->agprs > 256 ? ISA_ERROR_INVALID : 0;
 }
 
 static int dispatch(struct isa_decoder *d)
@@ -260,8 +264,12 @@ static int dispatch(struct isa_decoder *d)
     switch (w >> 26) {
     case 0x30:
         return isa_decode_smem(d);
+    case 0x31:
+        return isa_decode_export(d);
     case 0x34:
         return isa_decode_vop3(d);
+    case 0x35:
+        return isa_decode_interpolation(d);
     case 0x36:
         return isa_decode_ds(d);
     case 0x37:
@@ -270,6 +278,8 @@ static int dispatch(struct isa_decoder *d)
         return isa_decode_buffer(d, ISA_MUBUF);
     case 0x3a:
         return isa_decode_buffer(d, ISA_MTBUF);
+    case 0x3c:
+        return isa_decode_image(d);
     default:
         return ISA_ERROR_INVALID;
     }

@@ -17,6 +17,7 @@ struct isa_decoder {
     uint32_t word[3];
     struct isa_inst *out;
     const struct isa_table_row *row;
+    unsigned kind; /* of the row, as isa_kind_shape has it */
 };
 
 static inline unsigned isa_field(uint32_t word, unsigned low, unsigned count)
@@ -31,7 +32,8 @@ int isa_decoder_find_row(struct isa_decoder *d, enum isa_format format, unsigned
 bool isa_scalar_code_exists(unsigned code);
 bool isa_source_code_exists(enum isa_target target, unsigned code);
 
-/* Keep the highest registers named; codes that are no such register are ignored. */
+/* Keep the highest registers named, vector or accumulation ones; codes that are no such register
+ * are ignored. */
 void isa_decoder_note_vgprs(struct isa_inst *out, unsigned code, unsigned dwords);
 void isa_decoder_note_sgprs(struct isa_inst *out, unsigned code, unsigned dwords);
 
@@ -53,5 +55,11 @@ int isa_decode_smem(struct isa_decoder *d);
 int isa_decode_ds(struct isa_decoder *d);
 int isa_decode_flat(struct isa_decoder *d);
 int isa_decode_buffer(struct isa_decoder *d, enum isa_format format);
+
+/* isa_decode_graphics.c. */
+int isa_decode_interpolation(struct isa_decoder *d);
+int isa_decode_interpolation_vop3(struct isa_decoder *d);
+int isa_decode_image(struct isa_decoder *d);
+int isa_decode_export(struct isa_decoder *d);
 
 #endif

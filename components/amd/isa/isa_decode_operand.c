@@ -18,6 +18,7 @@ int isa_decoder_find_row(struct isa_decoder *d, enum isa_format format, unsigned
     if (row < 0)
         return ISA_ERROR_INVALID;
     d->row = &isa_table[row];
+    d->kind = isa_kind_shape(d->row->kind);
     d->out->op = (uint16_t)row;
     d->out->format = d->row->format;
     return 0;
@@ -39,8 +40,12 @@ bool isa_source_code_exists(enum isa_target target, unsigned code)
 
 void isa_decoder_note_vgprs(struct isa_inst *out, unsigned code, unsigned dwords)
 {
-    if (code >= ISA_VGPR && code != ISA_NO_OPERAND && code - ISA_VGPR + dwords > out->vgprs)
-        out->vgprs = (uint16_t)(code - ISA_VGPR + dwords);
+    if (code < ISA_VGPR || code == ISA_NO_OPERAND)
+        return;
+    unsigned end = (code & 255) + dwords;
+    uint16_t *most = code < ISA_AGPR ? &out->vgprs : &out->agprs;
+    if (end > *most)
+        *most = (uint16_t)end;
 }
 
 void isa_decoder_note_sgprs(struct isa_inst *out, unsigned code, unsigned dwords)
@@ -72,7 +77,9 @@ static bool align_tuple(enum isa_target target, unsigned *code, unsigned dwords)
 
 bool isa_decoder_source(struct isa_decoder *d, unsigned index, unsigned code, unsigned type)
 {
-    if (!isa_source_code_exists(d->target, code)
+    if (type == TYPE_A32)
+        code = code >= ISA_VGPR ? ISA_AGPR + (code & 255) : ISA_NO_OPERAND;
+    if (code == ISA_NO_OPERAND || !isa_source_code_exists(d->target, code)
         || !align_tuple(d->target, &code, isa_type_dwords(type)))
         return false;
     d->out->src[index] = (uint16_t)code;
@@ -83,7 +90,7 @@ bool isa_decoder_source(struct isa_decoder *d, unsigned index, unsigned code, un
 
 void isa_decoder_vgpr_destination(struct isa_decoder *d, unsigned vgpr, unsigned type)
 {
-    d->out->dst = (uint16_t)(ISA_VGPR + vgpr);
+    d->out->dst = (uint16_t)((type == TYPE_A32 ? ISA_AGPR : ISA_VGPR) + vgpr);
     isa_decoder_note_vgprs(d->out, d->out->dst, isa_type_dwords(type));
 }
 

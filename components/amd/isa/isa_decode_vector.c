@@ -79,8 +79,8 @@ static bool sub_dword_form_exists(const struct isa_decoder *d)
     for (unsigned i = 0; i < 4; i++)
         if (row->type[i] != TYPE_MASK && isa_type_dwords(row->type[i]) > 1)
             return false;
-    return row->kind != KIND_MK && row->kind != KIND_AK
-           && (row->kind != KIND_X || row->type[0] == TYPE_NONE);
+    return d->kind != KIND_MK && d->kind != KIND_AK
+           && (d->kind != KIND_X || row->type[0] == TYPE_NONE);
 }
 
 static int vector_source0(struct isa_decoder *d, unsigned code, bool compare)
@@ -134,7 +134,7 @@ int isa_decode_vop2(struct isa_decoder *d)
     if (error)
         return error;
     struct isa_inst *out = d->out;
-    unsigned kind = d->row->kind;
+    unsigned kind = d->kind;
     isa_decoder_vgpr_destination(d, isa_field(w, 17, 8), d->row->type[0]);
     isa_decoder_source(d, 1, isa_field(w, 9, 8) + ISA_VGPR, d->row->type[2]);
     if (kind == KIND_CO || kind == KIND_CIO)
@@ -158,7 +158,7 @@ int isa_decode_vop2(struct isa_decoder *d)
 static int vop3_masks(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
-    unsigned kind = d->row->kind;
+    unsigned kind = d->kind;
     uint32_t w = d->word[0], hi = d->word[1];
     if (kind == KIND_CMP || kind == KIND_CMPX)
         return isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 8), 2)
@@ -175,11 +175,36 @@ static int vop3_masks(struct isa_decoder *d)
     return 0;
 }
 
+/* Matrix instructions: VOP3P with bits of their own. Before gfx90a C and D are accumulators. */
+static int decode_mai(struct isa_decoder *d)
+{
+    struct isa_inst *out = d->out;
+    uint32_t w = d->word[0], hi = d->word[1];
+    bool unified = isa_traits[d->target].accumulators == ISA_ACCUMULATORS_UNIFIED;
+    unsigned bank = !unified || isa_field(w, 15, 1) ? ISA_AGPR : ISA_VGPR;
+    out->dst = (uint16_t)(bank + isa_field(w, 0, 8));
+    isa_decoder_note_vgprs(out, out->dst, isa_mai_dwords(out->op, 0));
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned code = isa_field(hi, 9 * i, 9);
+        bool index = i == 2 && d->kind == KIND_SMFMAC, constant = i == 2 && !index;
+        if (code >= ISA_VGPR && !index)
+            code = (i == 2 ? bank : isa_field(hi, 27 + i, 1) ? ISA_AGPR : ISA_VGPR) + (code & 255);
+        if (code < ISA_VGPR
+            && !(constant && (code <= 208 || code >= 240) && code >= 128 && code <= 248))
+            return ISA_ERROR_INVALID;
+        out->src[i] = (uint16_t)code;
+        isa_decoder_note_vgprs(out, code, isa_mai_dwords(out->op, i + 1));
+    }
+    out->neg = (uint8_t)isa_field(hi, 29, 3);
+    out->broadcast = (uint8_t)(isa_field(w, 8, 3) | isa_field(w, 11, 4) << 4);
+    return 0;
+}
+
 static int vop3_modifiers(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     uint32_t w = d->word[0], hi = d->word[1];
-    bool has_sdst = d->row->kind == KIND_CO || d->row->kind == KIND_CIO || d->row->kind == KIND_SD;
+    bool has_sdst = d->kind == KIND_CO || d->kind == KIND_CIO || d->kind == KIND_SD;
     out->neg = (uint8_t)isa_field(hi, 29, 3);
     out->omod = (uint8_t)isa_field(hi, 27, 2);
     out->clamp = (uint8_t)isa_field(w, 15, 1);
@@ -203,6 +228,10 @@ int isa_decode_vop3(struct isa_decoder *d)
         return error;
     const uint8_t *type = d->row->type;
     out->flags |= ISA_IS_VOP3_FORM;
+    if (d->kind == KIND_MFMA || d->kind == KIND_SMFMAC)
+        return decode_mai(d);
+    if (d->row->format == ISA_VOP3 && type[0] == TYPE_NONE)
+        return isa_decode_interpolation_vop3(d);
     if (type[0] == TYPE_SREG) {
         if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 8), 1))
             return ISA_ERROR_INVALID;
@@ -211,13 +240,13 @@ int isa_decode_vop3(struct isa_decoder *d)
     }
     for (unsigned i = 0; i < 3; i++) {
         unsigned code = isa_field(hi, 9 * i, 9);
-        if (type[i + 1] == TYPE_NONE || (i == 2 && d->row->kind == KIND_MAC))
+        if (type[i + 1] == TYPE_NONE || (i == 2 && d->kind == KIND_MAC))
             continue;
         if (code == ISA_LITERAL || !isa_decoder_source(d, i, code, type[i + 1])
             || (type[i + 1] == TYPE_SREG && code >= ISA_VGPR))
             return ISA_ERROR_INVALID;
     }
-    if (d->row->kind == KIND_MAC)
+    if (d->kind == KIND_MAC)
         out->src[2] = out->dst;
     error = vop3_masks(d);
     if (error)

@@ -213,6 +213,11 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define KERNEL_CMPX KERNEL_CMP
 #define KERNEL_X(...)
 #define KERNEL_UN(...)
+#define KERNEL_UNMAC KERNEL_UN
+#define KERNEL_UNMK  KERNEL_UN
+#define KERNEL_UNAK  KERNEL_UN
+#define KERNEL_UNPK  KERNEL_UN
+#define KERNEL_UNMIX KERNEL_UN
 
 /* The kernel of a row by its kind, or NULL. */
 #define NAME_V(m)  kernel_##m
@@ -230,6 +235,11 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define NAME_CMPX  NAME_V
 #define NAME_X(m)  NULL
 #define NAME_UN(m) NULL
+#define NAME_UNMAC NAME_UN
+#define NAME_UNMK  NAME_UN
+#define NAME_UNAK  NAME_UN
+#define NAME_UNPK  NAME_UN
+#define NAME_UNMIX NAME_UN
 
 #define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)

@@ -104,8 +104,9 @@ struct isa_ready {
     uint32_t data;  /* place of what is stored, or of the first register that is loaded */
 };
 
-/* *inst must live as long as *out. `vgprs`: what isa_context.vgpr_count will be. Never fails: what
- * cannot be executed says so in run(). */
-void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, struct isa_ready *out);
+/* *inst must live as long as *out. `vgprs`, `agprs`: what isa_context.vgpr_count and
+ * agpr_count will be. Never fails: what cannot be executed says so in run(). */
+void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs,
+                 struct isa_ready *out);
 
 #endif

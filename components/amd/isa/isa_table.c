@@ -57,17 +57,50 @@ enum { NO = -1 };
                     {TYPE_##type, TYPE_NONE, TYPE_NONE, TYPE_NONE},                                \
                     {o8, o9}},
 
+#define THIRD_MFMA(d)   TYPE_##d
+#define THIRD_SMFMAC(d) TYPE_U32
+#define MAI(name, kind, m, n, k, blocks, a, b, d)                                                  \
+    [ISA_OP_##name] = {                                                                            \
+        #name,           ISA_VOP3P,          KIND_##kind,                                          \
+        ISA_TIMING_FULL, ISA_OPERATION_NONE, {TYPE_##d, TYPE_##a, TYPE_##b, THIRD_##kind(d)},      \
+        {NO, NO}},
+#define MEMORY_TIMING_MIMG   ISA_TIMING_VMEM
+#define MEMORY_TIMING_EXP    ISA_TIMING_SPECIAL
+#define MEMORY_TIMING_VINTRP ISA_TIMING_FULL
+#define MEMORY_TIMING_VOP3   ISA_TIMING_FULL
+#define INTERPN(m, text, fmt, o8, o9, kind, number)                                                \
+    [ISA_OP_##m] = {text,                                                                          \
+                    ISA_##fmt,                                                                     \
+                    KIND_##kind,                                                                   \
+                    MEMORY_TIMING_##fmt,                                                           \
+                    number, /* address registers */                                                \
+                    {TYPE_NONE, TYPE_NONE, TYPE_NONE, TYPE_NONE},                                  \
+                    {o8, o9}},
+#define GRAPHICS(m, ...)     INTERPN(m, #m, __VA_ARGS__)
+#define INTERP(m, text, ...) INTERPN(m, text, __VA_ARGS__, 0)
+
 const struct isa_table_row isa_table[ISA_OP_COUNT] = {
 #include "gcn_sop.tab"
 #include "gcn_vop.tab"
 #include "gcn_vopc.tab"
 #include "gcn_vop3p.tab"
 #include "gcn_mem.tab"
+#include "gcn_mai.tab"
+#include "gcn_graphics.tab"
 };
 
 #undef INST
 #undef INSTN
 #undef MEM
+#undef MAI
+#undef GRAPHICS
+#undef INTERP
+
+static const struct isa_mai_row mai[] = {
+#define MAI(name, kind, m, n, k, blocks, ...) {m, n, k, blocks, KIND_##kind == KIND_SMFMAC},
+#include "gcn_mai.tab"
+#undef MAI
+};
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
@@ -84,6 +117,8 @@ unsigned isa_type_dwords(unsigned type)
     case TYPE_B64:
     case TYPE_MASK:
     case TYPE_FXY:
+    case TYPE_PF32:
+    case TYPE_P32:
         return 2;
     case TYPE_B96:
     case TYPE_FXYZ:
@@ -104,6 +139,51 @@ unsigned isa_type_dwords(unsigned type)
     default:
         return 1;
     }
+}
+
+const struct isa_mai_row *isa_mai_row(unsigned op)
+{
+    return op >= ISA_OP_MAI_FIRST && op < ISA_OP_GRAPHICS_FIRST ? &mai[op - ISA_OP_MAI_FIRST]
+                                                                : NULL;
+}
+
+static unsigned element_bits(unsigned type)
+{
+    switch (type) {
+    case TYPE_F64:
+        return 64;
+    case TYPE_F16:
+    case TYPE_BF16:
+        return 16;
+    case TYPE_I8:
+    case TYPE_FP8:
+    case TYPE_BF8:
+        return 8;
+    default:
+        return 32;
+    }
+}
+
+unsigned isa_mai_dwords(unsigned op, unsigned operand)
+{
+    const struct isa_mai_row *row = isa_mai_row(op);
+    unsigned k = operand == 1 && row->sparse ? row->k / 2u : row->k;
+    unsigned elements = operand == 1   ? row->m * k
+                        : operand == 2 ? row->n * k
+                                       : (unsigned)row->m * row->n;
+    if (operand == 3 && row->sparse)
+        return 1;
+    return elements * row->blocks * element_bits(isa_table[op].type[operand]) / (32 * ISA_LANES);
+}
+
+unsigned isa_kind_shape(unsigned kind)
+{
+    static const uint8_t shapes[] = {
+        [KIND_UNMAC] = KIND_MAC,     [KIND_UNMK] = KIND_MK,         [KIND_UNAK] = KIND_AK,
+        [KIND_UNPK] = KIND_PK,       [KIND_UNMIX] = KIND_MIX,       [KIND_UNLOAD] = KIND_LOAD,
+        [KIND_UNSTORE] = KIND_STORE, [KIND_UNATOMIC] = KIND_ATOMIC, [KIND_UNCACHE] = KIND_CACHE,
+    };
+    return kind < sizeof shapes && shapes[kind] ? shapes[kind] : kind;
 }
 
 unsigned isa_type_bytes(unsigned type)
@@ -218,12 +298,14 @@ static void index_row(unsigned target, const struct isa_table_row *row, int16_t 
         find_index[target][ISA_VOP3][opcode] = value;
         break;
     case ISA_VOP2:
-        if (row->kind != KIND_MK && row->kind != KIND_AK)
+        if (isa_kind_shape(row->kind) != KIND_MK && isa_kind_shape(row->kind) != KIND_AK
+            && row != &isa_table[ISA_OP_v_pk_fmac_f16])
             find_index[target][ISA_VOP3][0x100 + opcode] = value;
         break;
     case ISA_VOP1:
-        if (row->kind != KIND_X || row->type[0] == TYPE_NONE || row->type[1] == TYPE_VREL
-            || row == &isa_table[ISA_OP_v_movreld_b32])
+        if (row->type[0] != TYPE_A32
+            && (row->kind != KIND_X || row->type[0] == TYPE_NONE || row->type[1] == TYPE_VREL
+                || row == &isa_table[ISA_OP_v_movreld_b32]))
             find_index[target][ISA_VOP3][0x140 + opcode] = value;
         break;
     default:

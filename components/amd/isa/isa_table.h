@@ -3,8 +3,8 @@
  * components/amd/isa.
  *
  * The .tab files are the single truth; everything here is their expansion. An operation's number is
- * its place in gcn_sop.tab, gcn_vop.tab, gcn_vopc.tab, gcn_mem.tab, in this order, so that a switch
- * over one group is dense.
+ * its place in gcn_sop.tab, gcn_vop.tab, gcn_vopc.tab, gcn_vop3p.tab, gcn_mem.tab, gcn_mai.tab and
+ * gcn_graphics.tab, in this order, so that a switch over one group is dense.
  */
 #ifndef HEDDLE_ISA_TABLE_H
 #define HEDDLE_ISA_TABLE_H
@@ -12,9 +12,12 @@
 #include "isa.h"
 
 enum isa_op {
-#define INST(m, ...)  ISA_OP_##m,
-#define INSTN(m, ...) ISA_OP_##m,
-#define MEM(m, ...)   ISA_OP_##m,
+#define INST(m, ...)     ISA_OP_##m,
+#define INSTN(m, ...)    ISA_OP_##m,
+#define MEM(m, ...)      ISA_OP_##m,
+#define MAI(m, ...)      ISA_OP_##m,
+#define GRAPHICS(m, ...) ISA_OP_##m,
+#define INTERP(m, ...)   ISA_OP_##m,
 #include "gcn_sop.tab"
     ISA_OP_VALU_FIRST,
     ISA_OP_BEFORE_VALU = ISA_OP_VALU_FIRST - 1,
@@ -24,9 +27,18 @@ enum isa_op {
     ISA_OP_MEM_FIRST,
     ISA_OP_BEFORE_MEM = ISA_OP_MEM_FIRST - 1,
 #include "gcn_mem.tab"
+    ISA_OP_MAI_FIRST,
+    ISA_OP_BEFORE_MAI = ISA_OP_MAI_FIRST - 1,
+#include "gcn_mai.tab"
+    ISA_OP_GRAPHICS_FIRST,
+    ISA_OP_BEFORE_GRAPHICS = ISA_OP_GRAPHICS_FIRST - 1,
+#include "gcn_graphics.tab"
 #undef INST
 #undef INSTN
 #undef MEM
+#undef MAI
+#undef GRAPHICS
+#undef INTERP
     ISA_OP_COUNT
 };
 
@@ -53,6 +65,8 @@ enum isa_kind {
     KIND_X,
     KIND_CMP,
     KIND_CMPX,
+    KIND_MFMA,
+    KIND_SMFMAC,
     KIND_PK,
     KIND_MIX,
     KIND_LOAD,
@@ -101,7 +115,27 @@ enum isa_kind {
     KIND_SRC2,
     KIND_WRSRC2,
     KIND_SSCRLOAD,
-    KIND_SSCRSTORE
+    KIND_SSCRSTORE,
+    /* The shapes of the executable kinds without UN: isa_kind_shape. */
+    KIND_UNMAC,
+    KIND_UNMK,
+    KIND_UNAK,
+    KIND_UNPK,
+    KIND_UNMIX,
+    KIND_UNATOMIC,
+    KIND_UNCACHE,
+    KIND_UNLDS,   /* loads to LDS */
+    KIND_UNSTLDS, /* buffer_store_lds_dword */
+    /* gcn_graphics.tab */
+    KIND_IMAGE,
+    KIND_SAMPLE,
+    KIND_GATHER,
+    KIND_IMGATOMIC,
+    KIND_EXPORT,
+    KIND_INTERP,
+    KIND_INTERPMOV,
+    KIND_INTERP16,
+    KIND_INTERP16C
 };
 
 enum isa_type {
@@ -154,7 +188,14 @@ enum isa_type {
     TYPE_DFX,
     TYPE_DFXY,
     TYPE_DFXYZ,
-    TYPE_DFXYZW
+    TYPE_DFXYZW,
+    TYPE_A32,  /* an accumulation register */
+    TYPE_PF32, /* two floats in a pair of registers */
+    TYPE_P32,  /* two words in one */
+    TYPE_XF32, /* elements of matrices, as TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8 and TYPE_I32 are */
+    TYPE_BF16,
+    TYPE_FP8,
+    TYPE_BF8
 };
 
 enum {
@@ -172,6 +213,21 @@ struct isa_table_row {
 };
 
 extern const struct isa_table_row isa_table[ISA_OP_COUNT];
+
+/* What gcn_mai.tab says beyond types. */
+struct isa_mai_row {
+    uint8_t m, n, k, blocks;
+    bool sparse;
+};
+
+/* Of a row from ISA_OP_MAI_FIRST to before ISA_OP_GRAPHICS_FIRST; NULL of others. */
+const struct isa_mai_row *isa_mai_row(unsigned op);
+
+/* Registers of an operand of such a row: 0 the destination, 1 A, 2 B, 3 C (or the index). */
+unsigned isa_mai_dwords(unsigned op, unsigned operand);
+
+/* The executable kind whose operands and text a kind has: MAC of UNMAC, itself of most. */
+unsigned isa_kind_shape(unsigned kind);
 
 /* Opcode of a row on a target, or -1. */
 int isa_table_opcode(enum isa_target target, unsigned op);

@@ -9,6 +9,7 @@
 #define HEDDLE_ISA_TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "kernel_registers.h"
@@ -47,13 +48,19 @@ struct isa_traits {
     uint8_t hwregs;     /* numbers of hardware registers that have names: below this */
     uint8_t scratch;    /* enum isa_scratch */
     uint8_t accumulators, matrix;
-    bool packed_work_items;       /* v0 = x | y << 10 | z << 20 at the start */
+    uint32_t shared_aperture, private_aperture; /* upper halves of flat addresses: LDS, scratch */
+    bool packed_work_items;                     /* v0 = x | y << 10 | z << 20 at the start */
     bool aligned_vgprs;           /* tuples of vector registers start at an even one */
     bool minimum_keeps_denormals; /* v_min, v_max, v_med3 of floats do not flush, whatever MODE says
                                    */
     bool scope_bits;              /* sc0, sc1, nt where others have glc, scc, slc */
     bool xnack, sramecc;          /* may code objects ask for it */
 };
+
+/* Where flat addresses leave device memory, as the Linux driver sets it (amdkfd,
+ * kfd_flat_memory.c: VI, and GFX9). */
+#define ISA_APERTURES_GFX8 .shared_aperture = 0x20000000, .private_aperture = 0x20000001
+#define ISA_APERTURES_GFX9 .shared_aperture = 0x00010000, .private_aperture = 0x00020000
 
 extern const struct isa_traits isa_traits[ISA_TARGET_COUNT];
 
@@ -66,5 +73,11 @@ static inline bool isa_is_gfx9(enum isa_target target)
  * an unknown name. */
 int isa_target_by_name(const char *name, enum isa_target *out);
 const char *isa_target_name(enum isa_target target);
+
+/* The traits of the target of that name; NULL: there is none. */
+const struct isa_traits *isa_traits_of(const char *name);
+
+/* "gfx803, gfx900 ... or gfx942", for messages. Returns the length as snprintf does. */
+size_t isa_target_names(char *text, size_t size);
 
 #endif

@@ -184,6 +184,7 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
         return t.length;
     }
     t.row = &isa_table[inst->op];
+    t.kind = isa_kind_shape(t.row->kind);
     isa_text_put(&t, "%s", t.row->mnemonic);
     switch (t.row->format) {
     case ISA_SOP1:
@@ -211,6 +212,15 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
     case ISA_MUBUF:
     case ISA_MTBUF:
         isa_text_buffer(&t);
+        break;
+    case ISA_VINTRP:
+        isa_text_interpolation(&t);
+        break;
+    case ISA_MIMG:
+        isa_text_image(&t);
+        break;
+    case ISA_EXP:
+        isa_text_export(&t);
         break;
     default:
         isa_text_vector(&t);

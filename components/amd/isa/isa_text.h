@@ -11,6 +11,7 @@ struct isa_text {
     size_t size, length;
     const struct isa_inst *inst;
     const struct isa_table_row *row;
+    unsigned kind;     /* of the row, as isa_kind_shape has it */
     unsigned operands; /* printed so far, for commas */
 };
 
@@ -31,5 +32,11 @@ void isa_text_smem(struct isa_text *t);
 void isa_text_ds(struct isa_text *t);
 void isa_text_flat(struct isa_text *t);
 void isa_text_buffer(struct isa_text *t);
+void isa_text_interpolation(struct isa_text *t);
+void isa_text_image(struct isa_text *t);
+void isa_text_export(struct isa_text *t);
+
+/* glc, slc and scc, by the names of the target. */
+void isa_text_cache_policy(struct isa_text *t);
 
 #endif

@@ -6,7 +6,7 @@
 void isa_text_smem(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    unsigned kind = t->row->kind;
+    unsigned kind = t->kind;
     if (kind == KIND_SCACHE)
         return;
     bool buffer =
@@ -85,7 +85,7 @@ static void put_ds_offset(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
     unsigned imm = (unsigned)inst->simm;
-    switch (t->row->kind) {
+    switch (t->kind) {
     case KIND_SWIZZLE:
         put_swizzle(t);
         break;
@@ -111,7 +111,7 @@ static void put_ds_offset(struct isa_text *t)
 void isa_text_ds(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    unsigned kind = t->row->kind;
+    unsigned kind = t->kind;
     bool twice =
         kind == KIND_LOAD2 || kind == KIND_LOAD2ST || kind == KIND_XCHG2 || kind == KIND_XCHG2ST;
     if (inst->dst != ISA_NO_OPERAND) {
@@ -132,7 +132,23 @@ void isa_text_ds(struct isa_text *t)
 static unsigned data_registers(const struct isa_text *t)
 {
     return t->inst->dwords
-           * (t->row->kind == KIND_ATOMIC && t->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u);
+           * (t->kind == KIND_ATOMIC && t->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u);
+}
+
+void isa_text_cache_policy(struct isa_text *t)
+{
+    bool scopes = isa_traits[t->inst->target].scope_bits;
+    unsigned memory = t->inst->memory;
+    isa_text_put(t, "%s%s%s",
+                 !(memory & ISA_MEM_GLC) ? ""
+                 : scopes                ? " sc0"
+                                         : " glc",
+                 !(memory & ISA_MEM_SLC) ? ""
+                 : scopes                ? " nt"
+                                         : " slc",
+                 !(memory & ISA_MEM_SCC) ? ""
+                 : scopes                ? " sc1"
+                                         : " scc");
 }
 
 void isa_text_flat(struct isa_text *t)
@@ -161,8 +177,8 @@ void isa_text_flat(struct isa_text *t)
     }
     if (inst->simm)
         isa_text_put(t, " offset:%d", inst->simm);
-    isa_text_put(t, "%s%s%s%s", inst->memory & ISA_MEM_GLC ? " glc" : "",
-                 inst->memory & ISA_MEM_SLC ? " slc" : "", inst->memory & ISA_MEM_LDS ? " lds" : "",
+    isa_text_cache_policy(t);
+    isa_text_put(t, "%s%s", inst->memory & ISA_MEM_LDS ? " lds" : "",
                  inst->memory & ISA_MEM_TFE ? " tfe" : "");
 }
 
@@ -188,14 +204,17 @@ static void put_buffer_format(struct isa_text *t)
 void isa_text_buffer(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    if (t->row->kind == KIND_CACHE)
+    if (t->kind == KIND_CACHE) {
+        if (inst->op == ISA_OP_buffer_wbl2 || inst->op == ISA_OP_buffer_inv)
+            isa_text_cache_policy(t);
         return;
+    }
     unsigned registers = data_registers(t);
     /* d16 data is packed from gfx9 on, not on gfx8 */
     if (!isa_is_gfx9(t->inst->target) && t->row->type[0] >= TYPE_DFX
         && t->row->type[0] <= TYPE_DFXYZW)
         registers = t->row->type[0] - TYPE_DFX + 1u;
-    if (!(inst->memory & ISA_MEM_LDS)) {
+    if (!(inst->memory & ISA_MEM_LDS) && t->kind != KIND_UNSTLDS) {
         isa_text_separate(t);
         isa_text_register(t,
                           inst->dst != ISA_NO_OPERAND && inst->src[1] == ISA_NO_OPERAND
@@ -203,8 +222,11 @@ void isa_text_buffer(struct isa_text *t)
                               : inst->src[1],
                           registers + (inst->memory & ISA_MEM_TFE ? 1 : 0));
     }
-    isa_text_separate(t);
-    if (inst->src[0] == ISA_NO_OPERAND)
+    if (t->kind != KIND_UNSTLDS)
+        isa_text_separate(t);
+    if (t->kind == KIND_UNSTLDS)
+        t->operands = 0;
+    else if (inst->src[0] == ISA_NO_OPERAND)
         isa_text_put(t, "off");
     else
         isa_text_register(t, inst->src[0],
@@ -218,7 +240,9 @@ void isa_text_buffer(struct isa_text *t)
                  inst->memory & ISA_MEM_OFFEN ? " offen" : "");
     if (inst->simm)
         isa_text_put(t, " offset:%d", inst->simm);
-    isa_text_put(t, "%s%s%s%s", inst->memory & ISA_MEM_GLC ? " glc" : "",
-                 inst->memory & ISA_MEM_SLC ? " slc" : "", inst->memory & ISA_MEM_LDS ? " lds" : "",
+    if (t->kind == KIND_UNSTLDS)
+        isa_text_put(t, " lds");
+    isa_text_cache_policy(t);
+    isa_text_put(t, "%s%s", (inst->memory & ISA_MEM_LDS) && t->kind != KIND_UNSTLDS ? " lds" : "",
                  inst->memory & ISA_MEM_TFE ? " tfe" : "");
 }

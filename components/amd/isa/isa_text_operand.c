@@ -56,7 +56,7 @@ void isa_text_register(struct isa_text *t, unsigned code, unsigned dwords)
 {
     unsigned ttmp = isa_traits[t->inst->target].first_ttmp;
     if (code >= ISA_VGPR)
-        put_range(t, "v", code - ISA_VGPR, dwords);
+        put_range(t, code < ISA_AGPR ? "v" : "a", code & 255, dwords);
     else if (code <= 101)
         put_range(t, "s", code, dwords);
     else if (code == ISA_M0)

@@ -109,17 +109,19 @@ static void put_packed_modifiers(struct isa_text *t)
         put_packed_bits(t, "neg_hi", inst->abs & mask, sources);
 }
 
-static const char *form_suffix(const struct isa_inst *inst, const struct isa_table_row *row)
+static const char *form_suffix(const struct isa_text *t)
 {
+    const struct isa_inst *inst = t->inst;
+    const struct isa_table_row *row = t->row;
     if (inst->flags & ISA_IS_SDWA)
         return row->format == ISA_VOPC && !isa_is_gfx9(inst->target)
                    ? ""
                    : "_sdwa"; /* llvm-mc leaves it out there */
     if (inst->flags & ISA_IS_DPP)
         return "_dpp";
-    bool only_form = row->format == ISA_VOP3 || row->format == ISA_VOP3P || row->kind == KIND_MK
-                     || row->kind == KIND_AK || row->type[0] == TYPE_NONE
-                     || row->type[0] == TYPE_SREG || inst->op == ISA_OP_v_swap_b32;
+    bool only_form = row->format == ISA_VOP3 || row->format == ISA_VOP3P || t->kind == KIND_MK
+                     || t->kind == KIND_AK || row->type[0] == TYPE_NONE || row->type[0] == TYPE_SREG
+                     || inst->op == ISA_OP_v_swap_b32;
     if (only_form)
         return "";
     return inst->flags & ISA_IS_VOP3_FORM ? "_e64" : "_e32";
@@ -133,29 +135,29 @@ static void put_vector_operands(struct isa_text *t)
         isa_text_operand(t, inst->sdst, row->type[0]);
     else if (row->type[0] != TYPE_NONE)
         isa_text_operand(t, inst->dst, row->type[0]);
-    if (row->kind == KIND_CO || row->kind == KIND_CIO || row->kind == KIND_SD)
+    if (t->kind == KIND_CO || t->kind == KIND_CIO || t->kind == KIND_SD)
         isa_text_operand(t, inst->sdst, TYPE_MASK);
-    bool literal_in_middle = row->kind == KIND_MK;
+    bool literal_in_middle = t->kind == KIND_MK;
     for (unsigned i = 0; i < 3; i++) {
         if (row->type[i + 1] == TYPE_NONE
-            || (i == 2 && (row->kind == KIND_MAC || row->kind == KIND_MK)))
+            || (i == 2 && (t->kind == KIND_MAC || t->kind == KIND_MK)))
             continue;
         if (i == 1 && literal_in_middle)
             isa_text_operand(t, ISA_LITERAL, TYPE_B32);
-        if (i == 2 && row->kind == KIND_AK)
+        if (i == 2 && t->kind == KIND_AK)
             isa_text_operand(t, ISA_LITERAL, TYPE_B32);
         else
             put_modified(t, i);
     }
-    if (row->kind == KIND_CIO || row->kind == KIND_CI)
+    if (t->kind == KIND_CIO || t->kind == KIND_CI)
         isa_text_operand(t, inst->src[2], TYPE_MASK);
 }
 
-void isa_text_vector(struct isa_text *t)
+static void put_vector(struct isa_text *t)
 {
     static const char *const omods[] = {"", " mul:2", " mul:4", " div:2"};
     const struct isa_inst *inst = t->inst;
-    isa_text_put(t, "%s", form_suffix(inst, t->row));
+    isa_text_put(t, "%s", form_suffix(t));
     put_vector_operands(t);
     if (inst->format == ISA_VOP3P)
         put_packed_modifiers(t);
@@ -167,4 +169,42 @@ void isa_text_vector(struct isa_text *t)
         put_sdwa(t);
     if (inst->flags & ISA_IS_DPP)
         put_dpp(t);
+}
+
+/* Matrix instructions: tuples whose sizes the row gives. */
+static void put_matrix(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    unsigned cbsz = inst->broadcast & 7, abid = inst->broadcast >> 4;
+    isa_text_separate(t);
+    isa_text_register(t, inst->dst, isa_mai_dwords(inst->op, 0));
+    for (unsigned i = 0; i < 3; i++) {
+        isa_text_separate(t);
+        if (inst->src[i] >= ISA_VGPR)
+            isa_text_register(t, inst->src[i], isa_mai_dwords(inst->op, i + 1));
+        else
+            isa_text_source(t, inst->src[i], t->row->type[i + 1]);
+    }
+    if (cbsz)
+        isa_text_put(t, " cbsz:%u", cbsz);
+    if (abid)
+        isa_text_put(t, " abid:%u", abid);
+    bool negates = t->row->type[0] == TYPE_F64 && isa_traits[inst->target].scope_bits;
+    if (inst->neg && negates)
+        isa_text_put(t, " neg:[%u,%u,%u]", inst->neg & 1, inst->neg >> 1 & 1, inst->neg >> 2);
+    else if (inst->neg && t->kind == KIND_MFMA)
+        isa_text_put(t, " blgp:%u", inst->neg);
+}
+
+void isa_text_vector(struct isa_text *t)
+{
+    if (t->kind == KIND_MFMA || t->kind == KIND_SMFMAC) {
+        put_matrix(t);
+        return;
+    }
+    if (t->row->type[0] == TYPE_NONE && t->kind >= KIND_INTERP) {
+        isa_text_interpolation(t);
+        return;
+    }
+    put_vector(t);
 }

@@ -39,6 +39,11 @@
 #define FAST_CMPX(m)   NULL
 #define FAST_X(m)      NULL
 #define FAST_UN(m)     NULL
+#define FAST_UNMAC     FAST_UN
+#define FAST_UNMK      FAST_UN
+#define FAST_UNAK      FAST_UN
+#define FAST_UNPK      FAST_UN
+#define FAST_UNMIX     FAST_UN
 #define F32_OR_NONE(T) (TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_NONE)
 
 typedef void valu_kernel(KERNEL_ARGUMENTS);

@@ -9,7 +9,6 @@
 
 #include "runtime/session/run_ledger.h"
 #include "components/amd/isa/object/kernarg.h"
-#include "components/protocols/work/work_placement.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -68,32 +67,18 @@ static hipError_t check_geometry(const struct request *request, int device)
 
 static hipError_t check_kernel(const struct request *request, int device)
 {
-    const struct code_object_kernel *kernel = request->function->kernel;
     if (request->function->module->device != device) {
         hip_say("%s: kernel '%s' is loaded on device %d, the stream belongs to device %d",
                 request->what, request->function->name, request->function->module->device, device);
         return hipErrorInvalidHandle;
-    }
-    if (kernel->enable_grid_work_group_count[0] || kernel->enable_grid_work_group_count[1]
-        || kernel->enable_grid_work_group_count[2]) {
-        hip_say("%s: kernel '%s' wants numbers of work-groups in scalar registers, which is not "
-                "supported yet",
-                request->what, request->function->name);
-        return hipErrorNotSupported;
     }
     return hipSuccess;
 }
 
 static struct kernarg_geometry geometry_of(const struct request *request, int device)
 {
-    bool gfx8 = strncmp(hip.devices[device].info.isa, "gfx8", 4) == 0;
-    struct kernarg_geometry geometry = {
-        .dynamic_lds_bytes = (uint32_t)request->dynamic_lds,
-        .shared_aperture = (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9)
-                           << 32,
-        .private_aperture =
-            (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
-    };
+    struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
+    kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];

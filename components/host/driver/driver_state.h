@@ -37,6 +37,7 @@ enum {
     DRIVER_WRITTEN = 1024, /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,   /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
+    DRIVER_SPARE_SLOTS = 1,    /* of a device, for other messages when launches have all others */
     DRIVER_BOUNCE = 16384,     /* bytes of a block of a copy between GPUs through the host */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
@@ -89,8 +90,9 @@ struct driver_scratch {
 
 struct driver_device {
     uint64_t size;  /* bytes of memory */
-    uint32_t slots; /* arena: struct driver_slot[in_flight] */
+    uint32_t slots; /* arena: struct driver_slot[in_flight + DRIVER_SPARE_SLOTS] */
     uint32_t slots_used;
+    uint32_t slots_of_launches;
     uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_flush.c */

@@ -3,78 +3,13 @@
  * the core writes them before the packet, or reads them behind the answer, as the program would
  * have written and will read its buffer. The device sees what the core's cache holds of them. The
  * call that is not waiting for the program's sake has its turn alone, so packets reach the device
- * in the order of calls. */
-#include "host_core.gen.h"
-
-#include <string.h>
-
-#include "api_answer.gen.h"
-#include "api_request.gen.h"
-#include "components/protocols/host_call/host_call_data.h"
-#include "components/protocols/mem/mem_mask.h"
-#include "runtime/engine/bug.h"
-#include "runtime/state/blob.h"
-#include "runtime/observe/hang.h"
-#include "runtime/observe/timeline.h"
-
-enum { CORE_LINE = 64, CORE_LINES = 32, CORE_ROOM = 4096, CORE_STATUS = 30, CORE_DEVICE = 31 };
-_Static_assert(API_REQUEST_MOST_BYTES < CORE_STATUS * CORE_LINE, "a tag for each line of a packet");
-
-/* Lines of data have tags of their own. */
-enum { CORE_DATA_TAG = 0x8000, CORE_DATA_LINES = HOST_CALL_DATA / CORE_LINE };
-_Static_assert(64 * CORE_DATA_LINES <= CORE_DATA_TAG, "a tag for each line of data of each call");
-
-enum core_phase {
-    CORE_FREE,
-    CORE_PUT, /* data to memory */
-    CORE_WRITE,
-    CORE_RING,
-    CORE_WAIT,
-    CORE_READ,
-    CORE_GET, /* data from memory */
-    CORE_DONE
-};
-
-struct core_call {
-    uint32_t phase; /* enum core_phase */
-    uint32_t blob;
-    uint32_t data, data_bytes;        /* of a copy; 0: none */
-    bool back;                        /* from the device */
-    uint32_t bytes, issued, finished; /* of the packet, in this phase */
-    uint16_t tag;
-    uint16_t call; /* enum api_call */
-    bool wait;
-    bool looking, answered; /* a look at the status is under way; the device has answered */
-    uint64_t order, since;
-    uint64_t look_at; /* cycle */
-};
-
-struct host_core {
-    struct host_core_io io;
-    uint32_t calls; /* arena */
-    uint32_t used;
-    bool busy; /* with a call that others wait for */
-    uint64_t taken;
-};
-
-static uint32_t call_count(const struct host_core *c)
-{
-    return (uint32_t)host_core_params(c)->calls;
-}
-
-static struct core_call *call_at(const struct host_core *c, uint32_t i)
-{
-    return arena_at(struct core_call, c->calls) + i;
-}
+ * in the order of calls. A call that the device answers as pending looks at the device's status
+ * from time to time. */
+#include "host_core_state.h"
 
 static void host_core_init(struct host_core *c)
 {
     c->calls = arena_allocate(call_count(c) * sizeof(struct core_call));
-}
-
-static uint64_t address_of(const struct host_core *c, uint32_t slot)
-{
-    return (uint64_t)host_core_params(c)->memory + (uint64_t)slot * CORE_ROOM;
 }
 
 static uint64_t data_address(const struct host_core *c, uint32_t slot)
@@ -97,11 +32,6 @@ static void place_data(const struct host_core *c, struct core_call *k, uint32_t 
     k->data_bytes = (uint32_t)r.memcpy_async.size;
     *(k->back ? &r.memcpy_async.destination : &r.memcpy_async.source) = data_address(c, slot);
     api_request_encode(&r, blob->bytes, blob->size, &fault);
-}
-
-static uint32_t pid_of(const struct host_core *c)
-{
-    return (uint32_t)host_core_params(c)->pid;
 }
 
 static bool take_call(struct host_core *c)
@@ -183,84 +113,71 @@ static bool send_lines(struct host_core *c, uint32_t slot)
     return sent;
 }
 
-static bool ring(struct host_core *c, uint32_t slot)
-{
-    struct core_call *k = call_at(c, slot);
-    uint64_t address = address_of(c, slot);
-    if (!host_core_mem_can_send(c))
-        return false;
-    void *payload =
-        host_core_mem_send_write(c, (uint16_t)(slot * CORE_LINES + CORE_DEVICE),
-                                 (uint64_t)host_core_params(c)->device_register, pid_of(c));
-    mem_mask_store(mem_write_mask(payload, CORE_LINE), mem_mask_range(0, sizeof address, CORE_LINE),
-                   CORE_LINE);
-    memcpy(mem_write_data(payload, CORE_LINE), &address, sizeof address);
-    timeline_begin(&c->io.base, k->order, "2 write its address to the device");
-    k->phase = CORE_WAIT;
-    k->look_at = host_core_now(c) + (uint64_t)host_core_params(c)->poll;
-    if (k->wait)
-        c->busy = false;
-    return true;
-}
-
-/* Where the program waits, it looks at the device's status until its call is over (balar's
- * readLastCudaStatus). */
-static bool look(struct host_core *c, uint32_t slot)
-{
-    struct core_call *k = call_at(c, slot);
-    if (!k->wait || k->looking)
-        return false;
-    if (host_core_now(c) < k->look_at) {
-        host_core_wake_at(c, k->look_at);
-        return false;
-    }
-    if (!host_core_mem_can_send(c))
-        return false;
-    host_core_mem_send_read(c, (uint16_t)(slot * CORE_LINES + CORE_STATUS),
-                            (uint64_t)host_core_params(c)->device_register, sizeof(uint64_t),
-                            pid_of(c), false);
-    k->looking = true;
-    c->io.stats.polls++;
-    return true;
-}
-
 static void lap(struct host_core *c, struct core_call *k, struct stat_histogram *stat)
 {
     stat_histogram_add(stat, host_core_now(c) - k->since);
     k->since = host_core_now(c);
 }
 
-static void go_on(struct host_core *c, struct core_call *k)
+static void read_answer(struct host_core *c, struct core_call *k)
 {
-    timeline_end(&c->io.base, k->order, "2 write its address to the device");
-    lap(c, k, &c->io.stats.wait_device);
+    k->told = host_core_now(c);
     k->phase = CORE_READ;
     k->bytes = packet_bytes(&api_answer_layout, k->call);
     k->issued = k->finished = 0;
 }
 
-/* Nobody waits for other calls to see that they are over. */
-static void device_answered(struct host_core *c, struct core_call *k)
+/* Those that wait let others go on meanwhile. */
+static void access_over(struct host_core *c, struct core_call *k)
 {
-    k->answered = true;
-    if (!k->wait)
-        go_on(c, k);
-}
-
-static void looked(struct host_core *c, struct core_call *k)
-{
-    k->looking = false;
+    bool rang = k->phase == CORE_RING;
+    if (rang && k->wait)
+        c->busy = false;
+    if (rang || k->over) {
+        read_answer(c, k);
+        return;
+    }
     k->look_at = host_core_now(c) + (uint64_t)host_core_params(c)->poll;
-    if (k->answered)
-        go_on(c, k);
+    k->phase = CORE_WAIT;
 }
 
-/* Has the device done the copy? */
-static bool answered_well(const struct core_call *k)
+/* Where the program waits, it looks at the device's status until its call is over (balar's
+ * readLastCudaStatus), or until a look of another call has seen that. */
+static bool wait(struct host_core *c, struct core_call *k)
+{
+    if (k->over) {
+        read_answer(c, k);
+        return true;
+    }
+    if (host_core_now(c) < k->look_at) {
+        host_core_wake_at(c, k->look_at);
+        return false;
+    }
+    access_want(c, k, CORE_LOOK);
+    return true;
+}
+
+/* The packet with the answer has been read. */
+static void answer_here(struct host_core *c, struct core_call *k)
 {
     struct api_answer a;
     struct packet_fault fault;
-    return api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault) && !a.error;
+    bool readable = api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault);
+    if (readable && a.state == API_STATE_PENDING) {
+        k->look_at = host_core_now(c) + (uint64_t)host_core_params(c)->poll;
+        k->phase = CORE_WAIT;
+        return;
+    }
+    stat_histogram_add(&c->io.stats.wait_device, k->told - k->since);
+    k->since = k->told;
+    k->phase = CORE_DONE;
+    if (k->data && k->back && readable && !a.error) {
+        k->issued = k->finished = 0;
+        k->phase = CORE_GET;
+        timeline_begin(&c->io.base, k->order, "8 read the data from memory");
+    } else {
+        lap(c, k, &c->io.stats.read_answer);
+    }
 }
 
 static void data_over(struct host_core *c, struct core_call *k, uint32_t offset,
@@ -294,20 +211,24 @@ static void line_over(struct host_core *c, struct core_call *k, uint32_t offset,
     k->finished += bytes;
     if (k->finished < k->bytes)
         return;
-    if (k->phase == CORE_WRITE) {
-        timeline_end(&c->io.base, k->order, "1 write the packet to memory");
-        lap(c, k, &c->io.stats.write_packet);
-        k->phase = CORE_RING;
-    } else {
-        k->phase = CORE_DONE;
-        if (k->data && k->back && answered_well(k)) {
-            k->issued = k->finished = 0;
-            k->phase = CORE_GET;
-            timeline_begin(&c->io.base, k->order, "8 read the data from memory");
-        } else {
-            lap(c, k, &c->io.stats.read_answer);
-        }
+    if (k->phase == CORE_READ) {
+        answer_here(c, k);
+        return;
     }
+    timeline_end(&c->io.base, k->order, "1 write the packet to memory");
+    lap(c, k, &c->io.stats.write_packet);
+    access_want(c, k, CORE_RING);
+}
+
+/* The device's status: the packet of a call that is over, or 0. */
+static void status_here(struct host_core *c, uint64_t address)
+{
+    uint64_t first = address_of(c, 0);
+    if (address >= first && address < address_of(c, call_count(c)))
+        call_at(c, (uint32_t)((address - first) / CORE_ROOM))->over = true;
+    else if (address)
+        bug("host_core: the device has answered a packet at 0x%llx, where none is",
+            (unsigned long long)address);
 }
 
 static bool receive(struct host_core *c)
@@ -325,11 +246,13 @@ static bool receive(struct host_core *c)
                                    : NULL;
         if (data)
             data_over(c, k, line * CORE_LINE, bytes);
-        else if (line == CORE_STATUS)
-            looked(c, k);
-        else if (line == CORE_DEVICE)
-            device_answered(c, k);
-        else
+        else if (line == CORE_DEVICE) {
+            uint64_t status = 0;
+            if (bytes)
+                memcpy(&status, bytes, sizeof status);
+            status_here(c, status);
+            access_answered(c);
+        } else
             line_over(c, k, line * CORE_LINE, bytes);
         host_core_mem_pop_reply(c);
         progress = true;
@@ -347,10 +270,8 @@ static bool call_step(struct host_core *c, uint32_t slot)
     case CORE_WRITE:
     case CORE_READ:
         return send_lines(c, slot);
-    case CORE_RING:
-        return ring(c, slot);
     case CORE_WAIT:
-        return look(c, slot);
+        return wait(c, k);
     case CORE_DONE:
         if (!host_core_host_can_reply(c))
             return false;
@@ -371,14 +292,16 @@ static bool host_core_tick(struct host_core *c)
     progress |= take_call(c);
     for (uint32_t i = 0; i < call_count(c) && c->used; i++)
         progress |= call_step(c, i);
-    return progress;
+    return access_step(c) || progress;
 }
 
 static unsigned host_core_outstanding(const struct host_core *c, struct hang_report *report)
 {
     static const char *const phases[] = {
-        "",        "has its data written", "is written", "is written", "is waited for",
-        "is read", "has its data read",    "is done"};
+        [CORE_PUT] = "has its data written", [CORE_WRITE] = "is written",
+        [CORE_RING] = "accesses registers",  [CORE_READ] = "is read",
+        [CORE_WAIT] = "is waited for",       [CORE_LOOK] = "accesses registers",
+        [CORE_GET] = "has its data read",    [CORE_DONE] = "is done"};
     for (uint32_t i = 0; report && i < call_count(c); i++)
         if (call_at(c, i)->phase != CORE_FREE)
             hang_note(report, "call %u of the API %s", call_at(c, i)->call,

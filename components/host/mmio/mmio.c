@@ -3,8 +3,10 @@
  * A call goes through phases: its address is written here; the DMA engine fetches the packet; the
  * call is executed, in the order of addresses (mmio_call.c); the DMA engine writes the answer to
  * where the packet was; the host's write is answered. These are the steps of the sequence diagram
- * of "Balar In Depth"; `return_on_read` has the order of balar's source instead. Nothing here ever
- * waits inside: whoever takes calls also drains the streams that they wait for. */
+ * of "Balar In Depth"; `return_on_read` has the order of balar's source instead. A hosted call that
+ * waits is answered twice: `pending` at once, and with what it brought when the host's reads of the
+ * device say so. Nothing here ever waits inside: whoever takes calls also drains the streams that
+ * they wait for. */
 #include "mmio_state.h"
 
 static void mmio_init(struct mmio *c)
@@ -170,6 +172,13 @@ static bool fetch_data(struct mmio *c, struct mmio_call *k)
     return false;
 }
 
+/* Is it over only when work of the GPU is? */
+static bool waits(const struct mmio_call *k)
+{
+    return (api_stream_rule((enum api_call)k->request.call) & API_STREAM_WAITS)
+           || moves_data(k, API_DIRECTION_DEVICE_TO_HOST);
+}
+
 /* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something.
  */
 static bool hand_over(struct mmio *c, struct mmio_call *k)
@@ -189,6 +198,7 @@ static bool hand_over(struct mmio *c, struct mmio_call *k)
     post->blob = k->work;
     post->size = k->data;
     k->phase = PHASE_WAITING;
+    k->notice = waits(k) ? NOTICE_DUE : NOTICE_NONE;
     return true;
 }
 
@@ -237,7 +247,7 @@ static bool run(struct mmio *c)
 
 /* ---- from answer to host ---- */
 
-static void write_answer(struct mmio *c, uint32_t slot)
+static void post_answer(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     struct packet_fault fault;
@@ -246,13 +256,18 @@ static void write_answer(struct mmio *c, uint32_t slot)
     size_t bytes = api_answer_encode(&k->answer, blob->bytes, blob->size, &fault);
     if (!bytes)
         bug("mmio: the answer to call %u cannot be encoded", k->answer.call);
-    k->phase = PHASE_ANSWERING;
     timeline_begin(&c->io.base, k->order, "6 write the answer");
     post_dma(c, OWNER_ANSWER, slot,
              (struct packet_dma_command){.address = k->address,
                                          .size = bytes,
                                          .blob = k->blob,
                                          .way = PACKET_DMA_WAY_TO_MEMORY});
+}
+
+static void write_answer(struct mmio *c, uint32_t slot)
+{
+    call_at(c, slot)->phase = PHASE_ANSWERING;
+    post_answer(c, slot);
 }
 
 static void call_free(struct mmio *c, struct mmio_call *k)
@@ -275,13 +290,40 @@ static bool tell_host(struct mmio *c, struct mmio_call *k)
     return true;
 }
 
-/* A step of a call that has been executed. */
+/* A step of telling the host that the call is pending. */
+static bool notice_step(struct mmio *c, uint32_t slot)
+{
+    struct mmio_call *k = call_at(c, slot);
+    if (k->notice == NOTICE_TELL) {
+        if (!tell_host(c, k))
+            return false;
+        k->notice = NOTICE_TOLD;
+        return true;
+    }
+    if (k->notice != NOTICE_DUE)
+        return false;
+    k->notice = k->phase == PHASE_DONE ? NOTICE_NONE : NOTICE_WRITING;
+    if (k->notice == NOTICE_WRITING) {
+        k->answer.state = API_STATE_PENDING;
+        post_answer(c, slot);
+        k->answer.state = API_STATE_DONE;
+    }
+    return true;
+}
+
+/* A step of a call that has been executed, or waits. */
 static bool answer_step(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     bool on_read = mmio_params(c)->return_on_read != 0;
+    if (k->notice != NOTICE_NONE && k->notice != NOTICE_TOLD)
+        return notice_step(c, slot);
     switch ((enum mmio_phase)k->phase) {
     case PHASE_DONE:
+        if (k->notice == NOTICE_TOLD) {
+            k->phase = PHASE_UNREAD;
+            return true;
+        }
         if (!on_read) {
             write_answer(c, slot);
             return true;
@@ -306,8 +348,12 @@ static void answer_written(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     timeline_end(&c->io.base, k->order, "6 write the answer");
+    if (k->notice == NOTICE_WRITING) {
+        k->notice = NOTICE_TELL;
+        return;
+    }
     k->phase = PHASE_TELL;
-    if (!mmio_params(c)->return_on_read)
+    if (!k->told)
         return;
     c->last_answer = k->address;
     c->read_ready = true;
@@ -333,11 +379,11 @@ static uint32_t free_call(const struct mmio *c)
     return i;
 }
 
-static void reply_read(struct mmio *c, uint16_t tag)
+static void reply_read(struct mmio *c, uint16_t tag, uint64_t address)
 {
     uint8_t *line = mem_data_data(mmio_host_reply_data(c, tag), MMIO_LINE);
     memset(line, 0, MMIO_LINE);
-    memcpy(line, &c->last_answer, sizeof c->last_answer);
+    memcpy(line, &address, sizeof address);
 }
 
 /* The oldest call whose answer nobody has read, or MMIO_NONE. */
@@ -351,7 +397,8 @@ static uint32_t oldest_unread(const struct mmio *c)
     return best;
 }
 
-/* Reads that wait for an answer, with return_on_read: the answer goes to memory first. */
+/* Reads that wait for an answer: with return_on_read, or of a host that polls, which is told 0 when
+ * no call is over. The answer goes to memory first. */
 static bool serve_reads(struct mmio *c)
 {
     if (!c->reads || !mmio_host_can_reply(c))
@@ -365,7 +412,7 @@ static bool serve_reads(struct mmio *c)
     }
     if (c->reading && !c->read_ready)
         return false;
-    reply_read(c, c->read_tags[0]);
+    reply_read(c, c->read_tags[0], c->reading || !mmio_params(c)->hosted ? c->last_answer : 0);
     memmove(c->read_tags, c->read_tags + 1, sizeof c->read_tags - sizeof c->read_tags[0]);
     c->reads--;
     c->reading = c->read_ready = false;
@@ -382,7 +429,7 @@ static bool take_request(struct mmio *c, const struct mem_request *m)
         call_begin(c, slot, m->tag, address);
         return true;
     }
-    if (message_kind(m) == MEM_READ && mmio_params(c)->return_on_read) {
+    if (message_kind(m) == MEM_READ && (mmio_params(c)->return_on_read || mmio_params(c)->hosted)) {
         if (c->reads == sizeof c->read_tags / sizeof c->read_tags[0])
             return false;
         c->read_tags[c->reads++] = m->tag;
@@ -391,7 +438,7 @@ static bool take_request(struct mmio *c, const struct mem_request *m)
     if (!mmio_host_can_reply(c))
         return false;
     if (message_kind(m) == MEM_READ) {
-        reply_read(c, m->tag);
+        reply_read(c, m->tag, c->last_answer);
         return true;
     }
     c->io.stats.malformed += message_kind(m) < MEM_FENCE;

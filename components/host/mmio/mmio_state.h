@@ -107,12 +107,16 @@ enum mmio_phase {
     PHASE_DONE,    /* the answer is to be written */
     PHASE_ANSWERING,
     PHASE_TELL,  /* the write is to be answered */
-    PHASE_UNREAD /* return_on_read: the host is to read the device */
+    PHASE_UNREAD /* the host is to read the device: with return_on_read, or when it polls */
 };
 
+/* hosted: a call that waits is answered `pending` first. */
+enum mmio_notice { NOTICE_NONE, NOTICE_DUE, NOTICE_WRITING, NOTICE_TELL, NOTICE_TOLD };
+
 struct mmio_call {
-    uint8_t phase; /* enum mmio_phase */
-    bool told;     /* the write has been answered */
+    uint8_t phase;  /* enum mmio_phase */
+    uint8_t notice; /* enum mmio_notice */
+    bool told;      /* the write has been answered */
     bool malformed;
     uint16_t tag;   /* of the host's write */
     uint32_t step;  /* of execution */

@@ -17,8 +17,8 @@ struct host_tlb_entry {
 
 struct host_tlb {
     struct host_tlb_io io;
-    uint32_t entries; /* arena */
-    bool walking;
+    uint32_t entries;    /* arena */
+    bool walking, again; /* again: the answer may be older than a shoot-down */
     uint64_t uses;
 };
 
@@ -43,14 +43,31 @@ static struct host_tlb_entry *find(const struct host_tlb *c, uint32_t pid, uint6
     return NULL;
 }
 
+/* The address is the first field of all requests that have one; the process is at one place in two
+ * of them. */
+static uint64_t address_of(const struct mem_request *m)
+{
+    return message_kind(m) == MEM_READ ? m->read.address : m->write.address;
+}
+
+static uint32_t pid_of(const struct mem_request *m)
+{
+    return message_kind(m) == MEM_READ ? m->read.pid : m->write.pid;
+}
+
 static bool take_walk(struct host_tlb *c)
 {
     const struct translate_reply *m = host_tlb_translate_peek_reply(c);
     const struct mem_request *first = host_tlb_top_peek(c);
     if (!m)
         return false;
-    uint64_t address = message_kind(first) == MEM_READ ? first->read.address : first->write.address;
-    uint32_t pid = message_kind(first) == MEM_READ ? first->read.pid : first->write.pid;
+    if (c->again) { /* asked for once more, as if it had missed now */
+        c->again = c->walking = false;
+        host_tlb_translate_pop_reply(c);
+        return true;
+    }
+    uint64_t address = address_of(first);
+    uint32_t pid = pid_of(first);
     struct host_tlb_entry *oldest = entry_at(c, 0);
     for (uint32_t i = 1; i < (uint32_t)host_tlb_params(c)->entries; i++)
         if (entry_at(c, i)->used < oldest->used)
@@ -102,9 +119,8 @@ static bool pass_request(struct host_tlb *c)
         host_tlb_top_pop(c);
         return true;
     }
-    /* The address is the first field of all three; the process is at one place in two of them. */
-    uint64_t address = message_kind(m) == MEM_READ ? m->read.address : m->write.address;
-    uint32_t pid = message_kind(m) == MEM_READ ? m->read.pid : m->write.pid;
+    uint64_t address = address_of(m);
+    uint32_t pid = pid_of(m);
     struct host_tlb_entry *e = find(c, pid, address);
     if (!e) {
         if (!host_tlb_translate_can_send(c))
@@ -137,9 +153,35 @@ static bool pass_replies(struct host_tlb *c)
     return progress;
 }
 
+static bool is_shot(const struct tlb_control_request *m, uint32_t pid, uint64_t page, uint64_t size)
+{
+    return (m->forget.pid == pid || m->forget.pid == UINT32_MAX)
+           && page < m->forget.address + m->forget.size && m->forget.address < page + size;
+}
+
+/* A shoot-down. Requests that have left have their addresses; a walk under way is done again. */
+static bool forget(struct host_tlb *c)
+{
+    const struct tlb_control_request *m = host_tlb_control_peek(c);
+    if (!m || !host_tlb_control_can_reply(c))
+        return false;
+    for (uint32_t i = 0; i < (uint32_t)host_tlb_params(c)->entries; i++) {
+        struct host_tlb_entry *e = entry_at(c, i);
+        if (!e->page || !is_shot(m, e->pid, (e->page - 1) << e->bits, (uint64_t)1 << e->bits))
+            continue;
+        *e = (struct host_tlb_entry){0};
+        c->io.stats.forgotten++;
+    }
+    c->again |= c->walking;
+    host_tlb_control_reply_forgotten(c, m->tag);
+    host_tlb_control_pop(c);
+    return true;
+}
+
 static bool host_tlb_tick(struct host_tlb *c)
 {
     bool progress = pass_replies(c);
+    progress |= host_tlb_control_is_connected(c) && forget(c);
     if (c->walking)
         progress |= take_walk(c);
     return pass_request(c) || progress;

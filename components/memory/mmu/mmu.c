@@ -1,6 +1,6 @@
 /* Page walker: up to `walkers` walks at a time, each answered `walk_latency` - 1 cycles after it
  * was taken, with what the page table holds then. Inputs take turns. Walks all last equally long,
- * so they end in the order in which they began. */
+ * so they end in the order in which they began. Shoot-downs go to all TLBs, one at a time. */
 #include "mmu.gen.h"
 
 #include "components/protocols/page_table/page_table.h"
@@ -20,6 +20,7 @@ struct mmu {
     uint32_t head;
     uint32_t count;
     uint32_t next_input;
+    uint32_t told, forgotten; /* TLBs, of the oldest shoot-down */
 };
 
 static void mmu_init(struct mmu *c)
@@ -91,13 +92,37 @@ static bool accept(struct mmu *c)
     return progress;
 }
 
+static bool pass_shootdown(struct mmu *c)
+{
+    const struct tlb_control_request *m = mmu_control_peek(c);
+    uint32_t tlbs = mmu_tlbs_count(c);
+    bool progress = false;
+    if (!m)
+        return false;
+    for (; c->told < tlbs && mmu_tlbs_can_send(c, c->told); progress = true)
+        mmu_tlbs_send_forget(c, c->told++, 0, m->forget.address, m->forget.size, m->forget.pid);
+    for (uint32_t i = 0; i < tlbs; i++) {
+        for (; mmu_tlbs_peek_reply(c, i); progress = true) {
+            mmu_tlbs_pop_reply(c, i);
+            c->forgotten++;
+        }
+    }
+    if (c->forgotten < tlbs || !mmu_control_can_reply(c))
+        return progress;
+    mmu_control_reply_forgotten(c, m->tag);
+    mmu_control_pop(c);
+    c->told = c->forgotten = 0;
+    return true;
+}
+
 static bool mmu_tick(struct mmu *c)
 {
     uint32_t first = c->next_input;
+    bool shot = mmu_control_is_connected(c) && pass_shootdown(c);
     bool progress = accept(c);
     if (!progress)
         c->next_input = first; /* a tick that does nothing leaves no trace */
-    return finish(c) || progress;
+    return finish(c) || progress || shot;
 }
 
 static unsigned mmu_outstanding(const struct mmu *c, struct hang_report *report)

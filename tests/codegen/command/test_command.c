@@ -63,7 +63,7 @@ static const struct {
     {"\"$HEDDLE\" stats \"$FIXTURE/weave.heddle\"", 1, "", "weave.heddle:1:"},
     {"echo '7e000280 bf810000' | \"$HEDDLE\" disasm --mcpu gfx803 -", 0, "v_mov_b32", ""},
     {"echo '7e000280' | \"$HEDDLE\" disasm", 1, "", "add --mcpu"},
-    {"echo '7e000280' | \"$HEDDLE\" disasm --mcpu gfx999", 1, "", "gfx803 gfx906"},
+    {"echo '7e000280' | \"$HEDDLE\" disasm --mcpu gfx999", 1, "", "gfx803 gfx900 gfx906 gfx908"},
     {"HEDDLE_HOME=/nowhere \"$HEDDLE\" check x", 1, "", "HEDDLE_HOME"},
     {"HEDDLE_CC=no-such-compiler HEDDLE_CACHE=$(mktemp -d) \"$HEDDLE\" build "
      "\"$FIXTURE/weave.heddle\"",

@@ -5,17 +5,20 @@
 
 #include "host_tlb.gen.h"
 #include "tests/components/harness.h"
+#include "tlb_control.gen.h"
 #include "translate.gen.h"
 
 extern const struct unit_type host_tlb__generic;
 
-static const struct build_port ports[] = {
-    {"top", BUILD_IN, false}, {"bottom", BUILD_OUT, false}, {"translate", BUILD_OUT, false}};
-static const struct build_type type = {.unit = &host_tlb__generic, .ports = ports, .port_count = 3};
+static const struct build_port ports[] = {{"top", BUILD_IN, false},
+                                          {"bottom", BUILD_OUT, false},
+                                          {"translate", BUILD_OUT, false},
+                                          {"control", BUILD_IN, false}};
+static const struct build_type type = {.unit = &host_tlb__generic, .ports = ports, .port_count = 4};
 
 enum { PAGE = 4096, PAGES = 16 };
 
-static uint32_t leaf, host, memory, walker;
+static uint32_t leaf, host, memory, walker, control;
 
 /* Page i of process 1 is physical page PAGES - 1 - i; there are no others. */
 static void walk(const struct harness_message *request, struct harness_message *reply)
@@ -45,6 +48,9 @@ static void set_up(int64_t entries, uint64_t walk_latency)
     host = harness_requester();
     memory = harness_server(10, harness_answer_memory);
     walker = harness_server(walk_latency, walk);
+    control = harness_requester();
+    harness_wire(HARNESS_TLB_CONTROL, (struct build_end){control, 0, 0},
+                 (struct build_end){leaf, 3, 0}, 4, 1, 1);
     harness_wire(HARNESS_MEM, (struct build_end){host, 0, 0}, (struct build_end){leaf, 0, 0}, 16, 1,
                  1);
     harness_wire(HARNESS_MEM, (struct build_end){leaf, 1, 0}, (struct build_end){memory, 0, 0}, 16,
@@ -117,4 +123,48 @@ Test(host_tlb, an_address_without_a_page_is_reported)
     cr_expect_eq(harness_run(), ENGINE_FAILED);
     cr_expect_not_null(strstr(engine_failure(), "no page at 0x10000"));
     engine_clear_failure();
+}
+
+static void forget(uint64_t cycle, uint64_t address, uint64_t size, uint32_t pid)
+{
+    struct harness_message m = {.cycle = cycle, .kind = TLB_CONTROL_FORGET};
+    memcpy(m.fields, &address, 8);
+    memcpy(m.fields + 8, &size, 8);
+    memcpy(m.fields + 16, &pid, 4);
+    harness_send(control, &m);
+}
+
+/* Pages 0 .. 3 are read, some are shot down, and all are read again. */
+Test(host_tlb, a_shoot_down_forgets_the_pages_of_the_process_and_no_others)
+{
+    static const struct {
+        uint64_t address, size;
+        uint32_t pid, forgotten;
+    } cases[] = {{PAGE, PAGE, 1, 1},       {PAGE - 1, 2, 1, 2},    {0, PAGES * PAGE, 2, 0},
+                 {PAGE, 1, UINT32_MAX, 1}, {4 * PAGE, PAGE, 1, 0}, {0, (uint64_t)1 << 48, 1, 4}};
+    for (uint32_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        set_up(4, 30);
+        for (uint16_t i = 0; i < 8; i++) {
+            struct harness_message m = harness_read(1 + i / 4 * 500, i, i % 4 * PAGE, 8);
+            harness_send(host, &m);
+        }
+        forget(400, cases[c].address, cases[c].size, cases[c].pid);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_count(control), 1);
+        cr_expect_eq(harness_count(walker), 4 + cases[c].forgotten, "case %u", c);
+    }
+}
+
+/* The answer that was under way may be older than the shoot-down: it is never used. */
+Test(host_tlb, a_walk_under_way_is_done_again)
+{
+    set_up(4, 50);
+    struct harness_message m = harness_read(1, 0, PAGE, 8);
+    harness_send(host, &m);
+    forget(20, PAGE, PAGE, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(walker), 2);
+    cr_expect_eq(harness_reply(control, 0)->cycle, 22);
+    cr_expect_gt(harness_log(memory, 0)->cycle, 2 + 2 * 51);
+    cr_expect_eq(harness_count(memory), 1);
 }

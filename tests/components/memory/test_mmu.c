@@ -9,6 +9,7 @@
 #define OWNER_SOURCE "test_mmu.c"
 #include "tests/components/owner.h"
 #include "tests/components/translations.h"
+#include "tlb_control.gen.h"
 
 extern const struct unit_type mmu__generic;
 
@@ -22,11 +23,18 @@ static void owner_fill(struct page_table *table)
         page_table_map(table, 3, VIRTUAL + (i << 14), (PAGES - i) << 14, i % 2);
 }
 
-static const struct build_port ports[] = {{"top", BUILD_IN, true}};
+static const struct build_port ports[] = {
+    {"top", BUILD_IN, true}, {"control", BUILD_IN, false}, {"tlbs", BUILD_OUT, true}};
 static const struct build_type type = {
-    .unit = &mmu__generic, .ports = ports, .port_count = 1, .store_count = 1};
+    .unit = &mmu__generic, .ports = ports, .port_count = 3, .store_count = 1};
 
-static uint32_t mmu, users[2];
+static uint32_t mmu, users[2], control, tlbs[2];
+
+static void forgotten(const struct harness_message *request, struct harness_message *reply)
+{
+    (void)request;
+    reply->kind = TLB_CONTROL_FORGOTTEN;
+}
 
 static void set_up(int64_t latency, int64_t walkers)
 {
@@ -38,6 +46,14 @@ static void set_up(int64_t latency, int64_t walkers)
     mmu = build_instance(&type, 0, "mmu", values, NULL, sizeof values / sizeof values[0]);
     for (uint32_t i = 0; i < 2; i++)
         users[i] = harness_requester();
+    control = harness_requester();
+    for (uint32_t i = 0; i < 2; i++)
+        tlbs[i] = harness_server(10 + 70 * i, forgotten);
+    harness_wire(HARNESS_TLB_CONTROL, (struct build_end){control, 0, 0},
+                 (struct build_end){mmu, 1, 0}, 4, 1, 1);
+    for (uint32_t i = 0; i < 2; i++)
+        harness_wire(HARNESS_TLB_CONTROL, (struct build_end){mmu, 2, i},
+                     (struct build_end){tlbs[i], 0, 0}, 4, 1, 1);
     for (uint32_t i = 0; i < 2; i++)
         harness_wire(HARNESS_TRANSLATE, (struct build_end){users[i], 0, 0},
                      (struct build_end){mmu, 0, i}, 32, 1, 1);
@@ -88,4 +104,33 @@ Test(mmu, walkers_bound_the_walks_in_flight_and_inputs_take_turns)
     cr_expect_leq(last, 40 / 4 * 51 + 4);
     cr_expect_leq(harness_log(users[1], 19)->cycle, last + 2);
     cr_expect_geq(harness_log(users[1], 19)->cycle + 2, last);
+}
+
+/* One TLB answers after 10 cycles, the other after 80; the second shoot-down waits for the first.
+ */
+Test(mmu, a_shoot_down_goes_to_all_tlbs_and_is_answered_when_all_have_forgotten)
+{
+    set_up(10, 4);
+    for (uint16_t i = 0; i < 2; i++) {
+        uint64_t address = VIRTUAL + i, size = 5;
+        uint32_t pid = 3;
+        struct harness_message m = {.cycle = 5 + i, .tag = i, .kind = TLB_CONTROL_FORGET};
+        memcpy(m.fields, &address, 8);
+        memcpy(m.fields + 8, &size, 8);
+        memcpy(m.fields + 16, &pid, 4);
+        harness_send(control, &m);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint32_t t = 0; t < 2; t++) {
+        cr_assert_eq(harness_count(tlbs[t]), 2);
+        for (uint16_t i = 0; i < 2; i++)
+            cr_expect_arr_eq(harness_log(tlbs[t], i)->fields, (&(struct {
+                                 uint64_t a, s;
+                                 uint32_t p;
+                             }){VIRTUAL + i, 5, 3}),
+                             20);
+    }
+    uint64_t first = harness_reply(control, 0)->cycle;
+    cr_expect_eq(first, 5 + 1 + 1 + 80 + 1);
+    cr_expect_eq(harness_reply(control, 1)->cycle, first + 1 + 80 + 1);
 }

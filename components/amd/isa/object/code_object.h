@@ -105,7 +105,8 @@ struct code_object_kernel {
     bool dynamic_stack;  /* private_size is not known at compile time (recursion, function pointers)
                           */
     uint32_t vgpr_count; /* allocated 32-bit registers a lane, rounded to the granule; AGPRs
-                            included on gfx90a */
+                            included where they share a file with VGPRs */
+    uint32_t accum_offset; /* VGPRs a lane, before the first AGPR */
     uint32_t
         sgpr_count; /* allocated, with VCC, FLAT_SCRATCH and XNACK_MASK, rounded to the granule */
     uint32_t
@@ -121,6 +122,7 @@ struct code_object_kernel {
     bool enable_flat_scratch_init;        /* 2 */
     bool enable_private_segment_size;     /* 1 */
     bool enable_grid_work_group_count[3]; /* 1 each; v2 only */
+    uint32_t preload_count;               /* 1 each: dwords of the arguments */
     uint32_t user_sgpr_count;             /* the sum, as the descriptor states it */
     bool enable_work_group_id[3];         /* 1 each */
     bool enable_work_group_info;          /* 1 */
@@ -132,6 +134,7 @@ struct code_object_kernel {
     uint32_t float_round_32, float_round_16_64, float_denorm_32, float_denorm_16_64;
     bool dx10_clamp, ieee_mode;
     uint32_t pgm_rsrc1, pgm_rsrc2, pgm_rsrc3; /* raw */
+    uint16_t preload;                         /* raw kernarg_preload */
 
     struct code_object_argument *arguments; /* by ascending offset */
     uint32_t argument_count;

@@ -20,6 +20,9 @@ struct kernarg_geometry {
     uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
 };
 
+/* The flat addresses of LDS and scratch on a device of architecture `gfx` ("gfx906"). */
+void kernarg_set_apertures(struct kernarg_geometry *geometry, const char *gfx);
+
 /* Bytes of the buffer that the kernel needs; at least 1, so that it has an address. */
 uint32_t kernarg_size(const struct code_object_kernel *kernel);
 

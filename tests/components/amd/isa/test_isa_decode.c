@@ -27,6 +27,9 @@ static const struct plain {
     [ISA_FLAT] = {0xdc000000u, 0, 18, 2},
     [ISA_GLOBAL] = {0xdc008000u, 0x7f << 16, 18, 2},
     [ISA_SCRATCH] = {0xdc004000u, 0x7f << 16, 18, 2},
+    [ISA_VINTRP] = {0xd4000000u, 0, 16, 1},
+    [ISA_MIMG] = {0xf0000000u, 0, 18, 2},
+    [ISA_EXP] = {0xc4000000u, 0, 0, 2},
 };
 
 /* Encodes the row. Returns the words; 0 for none. */
@@ -44,7 +47,9 @@ static unsigned plain_encoding(const struct isa_row *row, enum isa_target target
     if (!strcmp(row->mnemonic, "v_writelane_b32"))
         word[1] = 0;
     bool has_literal = (row->format == ISA_SOPK && opcode == 0x14)
-                       || (row->format == ISA_VOP2 && strstr(row->mnemonic, "v_mad"));
+                       || (row->format == ISA_VOP2
+                           && (strstr(row->mnemonic, "v_mad") || strstr(row->mnemonic, "v_fmamk")
+                               || strstr(row->mnemonic, "v_fmaak")));
     return p->words + has_literal;
 }
 
