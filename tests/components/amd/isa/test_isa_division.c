@@ -113,7 +113,8 @@ static void compare(enum function function, enum float_format f, unsigned round,
         if (got == expected || nan)
             continue;
         inexact[function][f][round]++;
-        if (function != FUSED && round && is_close(f, got, expected, !keeps))
+        bool approximate = round || (function == DIVIDE && f == FP16);
+        if (function != FUSED && approximate && is_close(f, got, expected, !keeps))
             continue;
         if (wrong++ < 10)
             cr_log_error("%s %s%u(%llx, %llx, %llx), rounding %u: %llx, expected %llx",
