@@ -165,6 +165,7 @@ enum {
     ISA_VCCZ = 251,
     ISA_EXECZ = 252,
     ISA_SCC = 253,
+    ISA_LDS_DIRECT = 254, /* vector instructions; not executable */
     ISA_LITERAL = 255,
     ISA_VGPR = 256,
     ISA_AGPR = 512,
@@ -238,6 +239,12 @@ enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED
  * (out->size says how long it is) and isa_format() works. On other errors *out is zeroed.
  */
 int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
+
+/*
+ * The same for disassembly: what LLVM 19's disassembler refuses is ISA_ERROR_INVALID here, too.
+ * isa_decode ignores fields that the hardware ignores.
+ */
+int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
 
 /* Assembler text in llvm-mc's spelling (branch operands as the raw immediate, as llvm-mc prints
  * them without symbols; with pc != UINT64_MAX the branch target follows as a comment). Returns the

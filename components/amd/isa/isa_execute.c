@@ -192,7 +192,7 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
 
 void isa_workspace_begin(struct isa_workspace *work)
 {
-    work->mode = 15; /* of no prepared instruction */
+    work->mode = UINT32_MAX; /* of no wavefront */
     work->daz = false;
     work->one = 1.0f;
 }

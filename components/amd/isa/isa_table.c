@@ -120,6 +120,7 @@ unsigned isa_type_dwords(unsigned type)
     case TYPE_MASK:
     case TYPE_FXY:
     case TYPE_PF32:
+    case TYPE_F32X2:
     case TYPE_P32:
         return 2;
     case TYPE_B96:
@@ -233,7 +234,7 @@ bool isa_type_is_d16_format(unsigned type)
 bool isa_type_is_float(unsigned type)
 {
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32
-           || type == TYPE_M16 || type == TYPE_M64;
+           || type == TYPE_M16 || type == TYPE_M64 || type == TYPE_F32X2 || type == TYPE_WF16;
 }
 
 static bool is_half(unsigned type)
@@ -245,8 +246,15 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
 {
     /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the
      * VOP2/VOP1 ones have none. */
+    if (row >= &isa_table[ISA_OP_v_cvt_pk_fp8_f32] && row <= &isa_table[ISA_OP_v_cvt_sr_bf8_f32])
+        return true;
     return row->format == ISA_VOP3 && row->opcode[ISA_ENCODING_GFX9] > 0x1f0
            && is_half(row->type[1]);
+}
+
+bool isa_row_reads_fp8(const struct isa_table_row *row)
+{
+    return row >= &isa_table[ISA_OP_v_cvt_f32_fp8] && row <= &isa_table[ISA_OP_v_cvt_pk_f32_bf8];
 }
 
 /* ---- index ----------------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ struct entry {
 
 #define WIDE(T)                                                                                    \
     (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64  \
-     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32)
+     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32 || TYPE_##T == TYPE_F32X2)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
         NAME_##kind(m),                                                                            \
@@ -88,7 +88,8 @@ enum {
 
 /*
  * What MODE does not decide alone. Multiply-adds that round twice have no denormals (LLVM,
- * SIISelLowering: "v_mad_f32 does not support denormals ever"; it treats those of fp16 alike).
+ * SIISelLowering: "v_mad_f32 does not support denormals ever"; it treats those of fp16 alike), nor
+ * has v_dot2_f32_f16 any of fp32 ("fdot2_f32_f16 always flushes fp32 denormal operand and output").
  * Minima and maxima take denormals for what they are on gfx8, and follow MODE since (LLVM,
  * GCNSubtarget: supportsMinMaxDenormModes).
  */
@@ -108,6 +109,7 @@ static unsigned nature_of(unsigned op)
     case ISA_OP_v_mad_legacy_f16:
     case ISA_OP_v_madmk_f16:
     case ISA_OP_v_madak_f16:
+    case ISA_OP_v_dot2_f32_f16:
         return FLUSHES;
     case ISA_OP_v_min_f32:
     case ISA_OP_v_max_f32:
@@ -276,7 +278,8 @@ static const uint32_t *modify(const struct isa_inst *inst, const struct entry *e
 {
     bool dpp = i == 0 && (inst->flags & ISA_IS_DPP);
     bool sdwa = i < 2 && (inst->flags & ISA_IS_SDWA) && (inst->sel_src[i] != 6);
-    bool upper = (inst->opsel >> i & 1) && isa_row_has_op_sel(&isa_table[inst->op]);
+    bool upper = (inst->opsel >> i & 1) && entry->kind != KIND_FP8
+                 && isa_row_has_op_sel(&isa_table[inst->op]);
     bool sign = ((inst->abs | inst->neg) >> i & 1) && isa_type_is_float(entry->src[i]);
     if (!dpp && !sdwa && !upper && !sign)
         return from;
@@ -330,41 +333,48 @@ static struct output output_of(const struct isa_wave *wave, const struct isa_ins
                            .dx10 = wave->mode >> 8 & 1};
 }
 
-static void output_f32(uint32_t *word, struct output o)
+static uint32_t output_of_f32(uint32_t u, struct output o)
 {
-    for (unsigned i = 0; i < 64; i++) {
-        float x = f32_bits(word[i]), scaled = x * o.scale;
-        uint32_t value = o.scale == 1.0f ? word[i] : bits_f32(flushed_f32(scaled) + 0.0f);
-        float limited = f32_bits(value) > 0.0f ? clamp_f32(f32_bits(value), 0.0f, 1.0f) : 0.0f;
-        value = x != x ? word[i] : value;
-        word[i] = o.clamp && (x == x || o.dx10) ? bits_f32(limited) : value;
-    }
+    float x = f32_bits(u), scaled = flushed_f32(flushed_f32(x) * o.scale);
+    if (x != x)
+        return o.clamp && o.dx10 ? 0 : u;
+    x = o.scale == 1.0f ? x : scaled + 0.0f;
+    return !o.clamp ? bits_f32(x) : x > 0.0f ? bits_f32(x > 1.0f ? 1.0f : x) : 0;
 }
 
-static void output_f16(uint32_t *word, struct output o)
+static uint32_t output_of_f16(uint32_t u, struct output o)
 {
-    for (unsigned i = 0; i < 64; i++) {
-        float x = f32_f16(word[i]), scaled = x * o.scale;
-        uint32_t value = f16_f32(scaled + 0.0f);
-        value = o.scale == 1.0f ? word[i] : value & 0x7c00 ? value : 0;
-        float limited = f32_f16(value) > 0.0f ? clamp_f32(f32_f16(value), 0.0f, 1.0f) : 0.0f;
-        value = x != x ? word[i] : value;
-        word[i] = o.clamp && (x == x || o.dx10) ? f16_f32(limited) : value;
-    }
+    uint32_t flushed = u & 0x7c00 ? u : 0, scaled = f16_f32(f32_f16(flushed) * o.scale);
+    bool negative = u >> 15 & 1;
+    if ((u & 0x7fff) > 0x7c00)
+        return o.clamp && o.dx10 ? 0 : u;
+    u = o.scale == 1.0f ? u : scaled & 0x7c00 ? scaled : 0;
+    return !o.clamp ? u : negative ? 0 : u > 0x3c00 ? 0x3c00 : u;
 }
 
-static void output_f64(uint32_t *word, struct output o)
+static uint64_t output_of_f64(uint64_t u, struct output o)
 {
-    for (unsigned i = 0; i < 64; i++) {
-        uint64_t raw = (uint64_t)word[i] | (uint64_t)word[64 + i] << 32;
-        double x = f64_bits(raw), scaled = x * (double)o.scale + 0.0;
-        scaled = denormal_f64(scaled) ? 0.0 : scaled;
-        uint64_t value = o.scale == 1.0f || x != x ? raw : bits_f64(scaled);
-        double y = f64_bits(value), limited = y > 0.0 ? (y > 1.0 ? 1.0 : y) : 0.0;
-        value = o.clamp && (x == x || o.dx10) ? bits_f64(limited) : value;
-        word[i] = (uint32_t)value;
-        word[64 + i] = (uint32_t)(value >> 32);
-    }
+    double x = f64_bits(u), scaled = (denormal_f64(x) ? 0.0 : x) * (double)o.scale;
+    if (x != x)
+        return o.clamp && o.dx10 ? 0 : u;
+    x = o.scale == 1.0f ? x : (denormal_f64(scaled) ? 0.0 : scaled) + 0.0;
+    return !o.clamp ? bits_f64(x) : x > 0.0 ? bits_f64(x > 1.0 ? 1.0 : x) : 0;
+}
+
+static void apply_output(uint32_t *word, unsigned type, struct output o)
+{
+    if (type == TYPE_F32 || type == TYPE_F32X2)
+        for (unsigned i = 0; i < (type == TYPE_F32 ? 64 : 128); i++)
+            word[i] = output_of_f32(word[i], o);
+    else if (type == TYPE_F16 || type == TYPE_PF16)
+        for (unsigned i = 0; i < 64; i++)
+            word[i] = output_of_f16(word[i], o);
+    else if (type == TYPE_F64)
+        for (unsigned i = 0; i < 64; i++) {
+            uint64_t u = output_of_f64(word[i] | (uint64_t)word[64 + i] << 32, o);
+            word[i] = (uint32_t)u;
+            word[64 + i] = (uint32_t)(u >> 32);
+        }
 }
 
 /* Carry-producing integer operations saturate: additions to all ones, subtractions to zero. */
@@ -415,14 +425,8 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
                           struct lanes *result, const uint32_t *old)
 {
     if (inst->omod || inst->clamp) {
-        struct output output = output_of(wave, inst, entry->dst);
-        if (entry->dst == TYPE_F32)
-            output_f32(result->word, output);
-        else if (entry->dst == TYPE_F16 || entry->dst == TYPE_PF16)
-            output_f16(result->word, output);
-        else if (entry->dst == TYPE_F64)
-            output_f64(result->word, output);
-        else if (entry->kind == KIND_CO || entry->kind == KIND_CIO)
+        apply_output(result->word, entry->dst, output_of(wave, inst, entry->dst));
+        if (entry->kind == KIND_CO || entry->kind == KIND_CIO)
             output_saturated(result->word, env->mask_out, subtracts(inst->op));
     }
     if (inst->flags & ISA_IS_SDWA)
@@ -455,7 +459,7 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
         }
         run_kernel(wave, inst, entry, out[part].word, halves, env);
         if (inst->clamp && entry->dst == TYPE_PF16)
-            output_f16(out[part].word, output_of(wave, inst, entry->dst));
+            apply_output(out[part].word, entry->dst, output_of(wave, inst, entry->dst));
         else if (inst->clamp && isa_op_saturates(inst->op))
             isa_limit_result(inst->op, out[part].word, half[0].word, half[1].word, half[2].word);
     }
@@ -480,7 +484,7 @@ static void run_pairs(const struct isa_wave *wave, const struct entry *entry,
         }
         run_kernel(wave, inst, entry, out.word, words, env);
         if (inst->clamp)
-            output_f32(out.word, output_of(wave, inst, TYPE_F32));
+            apply_output(out.word, TYPE_F32, output_of(wave, inst, TYPE_F32));
         memcpy(result->word + 64 * part, out.word, 256);
     }
 }
@@ -533,7 +537,7 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
     run_kernel(wave, inst, entry, result->word, widened, env);
     if (!half) {
         if (inst->clamp)
-            output_f32(result->word, output);
+            apply_output(result->word, TYPE_F32, output);
         return;
     }
     for (unsigned lane = 0; lane < 64; lane++) {
@@ -542,7 +546,7 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
         result->word[lane] = env->flush_out && !(u & 0x7c00) ? u & 0x8000 : u;
     }
     if (inst->clamp)
-        output_f16(result->word, output);
+        apply_output(result->word, TYPE_F16, output);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint32_t u = result->word[lane];
         result->word[lane] = high ? (old[lane] & 0xffff) | u << 16 : (old[lane] & 0xffff0000) | u;
