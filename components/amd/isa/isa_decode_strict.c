@@ -232,7 +232,8 @@ static struct zeros ds(const struct isa_decoder *d)
 static bool may_load_lds(const struct isa_decoder *d)
 {
     static const uint8_t types[] = {TYPE_U8, TYPE_I8, TYPE_U16, TYPE_I16, TYPE_B32, TYPE_FX};
-    for (size_t i = 0; (d->kind == KIND_LOAD || d->kind == KIND_FLOAD) && i < sizeof types; i++)
+    bool loads = d->kind == KIND_LOAD || d->kind == KIND_FLOAD;
+    for (size_t i = 0; loads && i < sizeof types; i++)
         if (d->row->type[0] == types[i])
             return d->out->op != ISA_OP_buffer_load_format_d16_hi_x;
     return false;

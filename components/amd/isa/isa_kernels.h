@@ -93,27 +93,29 @@
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-#define RESULT_U32  uint32_t
-#define RESULT_I32  int32_t
-#define RESULT_U16  uint32_t
-#define RESULT_P16  uint32_t
-#define RESULT_I16  int32_t
-#define RESULT_U64  uint64_t
-#define RESULT_I64  int64_t
-#define RESULT_F32  float
-#define RESULT_F16  float
-#define RESULT_PF16 float
-#define RESULT_F64  double
-#define RESULT_P32  uint32_t
-#define RESULT_PF32 float
+#define RESULT_U32   uint32_t
+#define RESULT_I32   int32_t
+#define RESULT_U16   uint32_t
+#define RESULT_P16   uint32_t
+#define RESULT_I16   int32_t
+#define RESULT_U64   uint64_t
+#define RESULT_I64   int64_t
+#define RESULT_F32   float
+#define RESULT_F16   float
+#define RESULT_PF16  float
+#define RESULT_F64   double
+#define RESULT_P32   uint32_t
+#define RESULT_PF32  float
+#define RESULT_F32X2 uint64_t
 
-#define WRITE_U32(A, B, C) d[lane] = r;
-#define WRITE_I32(A, B, C) d[lane] = (uint32_t)r;
-#define WRITE_U16(A, B, C) d[lane] = r & 0xffff;
-#define WRITE_P16(A, B, C) d[lane] = r & 0xffff;
-#define WRITE_I16(A, B, C) d[lane] = (uint32_t)r & 0xffff;
-#define WRITE_U64(A, B, C) d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)(r >> 32);
-#define WRITE_I64(A, B, C) d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)((uint64_t)r >> 32);
+#define WRITE_U32(A, B, C)   d[lane] = r;
+#define WRITE_I32(A, B, C)   d[lane] = (uint32_t)r;
+#define WRITE_U16(A, B, C)   d[lane] = r & 0xffff;
+#define WRITE_P16(A, B, C)   d[lane] = r & 0xffff;
+#define WRITE_I16(A, B, C)   d[lane] = (uint32_t)r & 0xffff;
+#define WRITE_U64(A, B, C)   d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)(r >> 32);
+#define WRITE_F32X2(A, B, C) WRITE_U64(A, B, C)
+#define WRITE_I64(A, B, C)   d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)((uint64_t)r >> 32);
 #define WRITE_F32(A, B, C)                                                                         \
     uint32_t nan = NAN32_##A(a, NAN32_##B(b, NAN32_##C(c, 0x7fc00000u)));                          \
     nan = own_nan ? bits_f32(r) : nan;                                                             \

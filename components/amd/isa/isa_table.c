@@ -120,6 +120,7 @@ unsigned isa_type_dwords(unsigned type)
     case TYPE_MASK:
     case TYPE_FXY:
     case TYPE_PF32:
+    case TYPE_F32X2:
     case TYPE_P32:
         return 2;
     case TYPE_B96:
@@ -233,7 +234,7 @@ bool isa_type_is_d16_format(unsigned type)
 bool isa_type_is_float(unsigned type)
 {
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32
-           || type == TYPE_M16 || type == TYPE_M64;
+           || type == TYPE_M16 || type == TYPE_M64 || type == TYPE_F32X2 || type == TYPE_WF16;
 }
 
 static bool is_half(unsigned type)
@@ -366,6 +367,24 @@ const char *isa_status_text(enum isa_status status)
         return "trap";
     }
     return "unknown";
+}
+
+const char *isa_reason(const struct isa_inst *inst)
+{
+    unsigned kind = isa_table[inst->op].kind;
+    if ((inst->flags & ISA_IS_GDS) || kind == KIND_UNORD || kind == KIND_UNGWS
+        || kind == KIND_UNGWSV)
+        return "no GPU here has a global data share (GDS, GWS)";
+    switch (inst->format) {
+    case ISA_MIMG:
+        return "images are not simulated";
+    case ISA_EXP:
+        return "exports to graphics are not simulated";
+    case ISA_VINTRP:
+        return "interpolation is not simulated";
+    default:
+        return "";
+    }
 }
 
 static enum isa_unit unit_of(const struct isa_table_row *row)

@@ -185,10 +185,11 @@ enum isa_type {
     TYPE_DFXY,
     TYPE_DFXYZ,
     TYPE_DFXYZW,
-    TYPE_A32,  /* an accumulation register */
-    TYPE_PF32, /* two floats in a pair of registers */
-    TYPE_P32,  /* two words in one */
-    TYPE_WF16, /* a word of two halves; constants are those of one */
+    TYPE_A32,   /* an accumulation register */
+    TYPE_PF32,  /* two floats in a pair of registers */
+    TYPE_P32,   /* two words in one */
+    TYPE_F32X2, /* the same, as one result */
+    TYPE_WF16,  /* a word of two halves; constants are those of one */
     TYPE_W16,
     TYPE_XF32, /* elements of matrices, as TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8 and TYPE_I32 are */
     TYPE_BF16,

@@ -57,7 +57,7 @@ struct entry {
 
 #define WIDE(T)                                                                                    \
     (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64  \
-     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32)
+     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32 || TYPE_##T == TYPE_F32X2)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
         NAME_##kind(m),                                                                            \
@@ -82,8 +82,9 @@ static const struct entry entries[] = {
  */
 
 enum {
-    FLUSHES = 1,    /* fp32 and fp16 denormals, whatever MODE says */
-    IS_MINIMUM = 2, /* or maximum or median */
+    FLUSHES = 1,       /* fp32 and fp16 denormals, whatever MODE says */
+    IS_MINIMUM = 2,    /* or maximum or median */
+    KEEPS_SOURCES = 3, /* that are denormals */
 };
 
 /*
@@ -92,6 +93,8 @@ enum {
  * has v_dot2_f32_f16 any of fp32 ("fdot2_f32_f16 always flushes fp32 denormal operand and output").
  * Minima and maxima take denormals for what they are on gfx8, and follow MODE since (LLVM,
  * GCNSubtarget: supportsMinMaxDenormModes).
+ * v_div_fmas flushes results only (RDNA manuals: "input denormals are not flushed"); remainders are
+ * denormal where quotients are not.
  */
 static unsigned nature_of(unsigned op)
 {
@@ -121,6 +124,9 @@ static unsigned nature_of(unsigned op)
     case ISA_OP_v_min_f64:
     case ISA_OP_v_max_f64:
         return IS_MINIMUM;
+    case ISA_OP_v_div_fmas_f32:
+    case ISA_OP_v_div_fmas_f64:
+        return KEEPS_SOURCES;
     default:
         return 0;
     }
@@ -137,7 +143,10 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
     bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
-    uint32_t mode = nature == FLUSHES ? 0 : keeps ? 0xf0 : wave->mode;
+    uint32_t mode = nature == FLUSHES         ? 0
+                    : keeps                   ? 0xf0
+                    : nature == KEEPS_SOURCES ? wave->mode | 0x50
+                                              : wave->mode;
     env->keep_in = mode & 0x10 ? keep : flush;
     env->keep_out = mode & 0x20 ? keep : flush;
     env->saturates = wave->mode & ISA_MODE_SATURATE;
@@ -278,7 +287,8 @@ static const uint32_t *modify(const struct isa_inst *inst, const struct entry *e
 {
     bool dpp = i == 0 && (inst->flags & ISA_IS_DPP);
     bool sdwa = i < 2 && (inst->flags & ISA_IS_SDWA) && (inst->sel_src[i] != 6);
-    bool upper = (inst->opsel >> i & 1) && isa_row_has_op_sel(&isa_table[inst->op]);
+    bool upper = (inst->opsel >> i & 1) && entry->kind != KIND_FP8
+                 && isa_row_has_op_sel(&isa_table[inst->op]);
     bool sign = ((inst->abs | inst->neg) >> i & 1) && isa_type_is_float(entry->src[i]);
     if (!dpp && !sdwa && !upper && !sign)
         return from;
@@ -362,8 +372,8 @@ static uint64_t output_of_f64(uint64_t u, struct output o)
 
 static void apply_output(uint32_t *word, unsigned type, struct output o)
 {
-    if (type == TYPE_F32)
-        for (unsigned i = 0; i < 64; i++)
+    if (type == TYPE_F32 || type == TYPE_F32X2)
+        for (unsigned i = 0; i < (type == TYPE_F32 ? 64 : 128); i++)
             word[i] = output_of_f32(word[i], o);
     else if (type == TYPE_F16 || type == TYPE_PF16)
         for (unsigned i = 0; i < 64; i++)
