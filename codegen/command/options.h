@@ -52,7 +52,7 @@ struct options {
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
-    bool markdown, man, no_cache, allow_incoherent, allow_incomplete;
+    bool lines, markdown, man, no_cache, allow_incoherent, allow_incomplete;
     const char *html_folder;
 };
 

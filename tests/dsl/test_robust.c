@@ -7,6 +7,7 @@
 
 #include "dsl/compile.h"
 #include "fixtures.h"
+#include "tests/sanitized.h"
 
 static void expect_answer(const char *text, size_t size)
 {
@@ -31,7 +32,7 @@ static void read_example(void)
 Test(robust, every_prefix_of_the_example_has_an_answer)
 {
     read_example();
-    for (size_t size = 0; size < strlen(fixture.text); size += 7)
+    for (size_t size = 0; size < strlen(fixture.text); size += SANITIZED ? 35 : 7)
         expect_answer(fixture.text, size);
 }
 
@@ -47,7 +48,7 @@ Test(robust, damaged_examples_have_an_answer)
     read_example();
     size_t size = strlen(fixture.text);
     static char text[sizeof fixture.text];
-    for (uint32_t seed = 1; seed <= 400; seed++) {
+    for (uint32_t seed = 1; seed <= (SANITIZED ? 80 : 400); seed++) {
         uint32_t state = seed;
         memcpy(text, fixture.text, size);
         for (int i = 0; i < 4; i++) {
@@ -102,7 +103,7 @@ Test(robust, endless_lists_end_with_a_message)
 {
     static const char *const pieces[] = {"a : b; ", "a.b -> c.d; ", "param a : int; ",
                                          "let a = 1; ", "in a : b; "};
-    static char text[2000000];
+    static char text[SANITIZED ? 200000 : 2000000];
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "component c { ");
         while (n + strlen(pieces[i]) < sizeof text - 2)
@@ -115,7 +116,7 @@ Test(robust, endless_lists_end_with_a_message)
 Test(robust, deep_nesting_ends_with_a_message)
 {
     static const char *const pieces[] = {"{", "(", "[", "-", "a.", "if x {", "a ? b : ", "1 + "};
-    static char text[300000];
+    static char text[SANITIZED ? 60000 : 300000];
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "component c { let x = ");
         while (n + strlen(pieces[i]) < sizeof text - 1)

@@ -53,22 +53,23 @@ def test_platform_without_user_queues_says_so(run):
     "many_streams streams scratch calls prints overlap stream_rules host_threads",
     GOOD + ["many_streams", "stream_rules"]))
 def test_every_launch_goes_through_a_user_queue(measure, program):
-    # On r9nano the last launch of stream_rules is left behind, a deadlock that is said; see
-    # "Known" in CHANGELOG.md.
-    platform = "r9nano_mgpusim" if program == "stream_rules" else "r9nano"
-    done = measure(f"platforms/{platform}.heddle {LAUNCH} -- {program}")
+    done = measure(f"platforms/r9nano.heddle {LAUNCH} -- {program}")
     assert done.total("gpu.pp$", "dispatches") == done.total("driver$", "launches")
 
 
 @pytest.mark.parametrize("text", [
     f"{TINY} {LAUNCH} --set driver.queue_packets=4 -- many_streams 4 40",  # more than a ring holds
     f"{TINY} {LAUNCH} --set driver.staging=separate -- many_streams 12",  # more streams than slots
+    # Arguments wait for the link, which a copy fills.
+    f"{TINY} --generic {LAUNCH} --set pcie.bandwidth=1GB/s -- stream_rules",
+    f"{TINY} --generic {LAUNCH} --set driver.copy=magic_copy -- streams",
     f"{TINY} {LAUNCH} --mode functional -- many_streams",
     # Copies, peers, unified devices (each GPU runs a part of the work-groups), pages that move.
     f"{RING} {LAUNCH} -- peer_ring", f"{RING} {LAUNCH} -- halo",
     f"{RING} {LAUNCH} --unified 0,1,2,3 -- vectoradd 2000",
     f"platforms/managed4.heddle --generic {LAUNCH} -- managed_pingpong"],
-    ids=["small-ring", "separate", "functional", "peer_ring", "halo", "unified", "managed"])
+    ids=["small-ring", "separate", "busy-link", "magic", "functional",
+         "peer_ring", "halo", "unified", "managed"])
 def test_launches_through_user_queues_pass(run, text):
     run(text)
 

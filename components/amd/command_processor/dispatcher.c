@@ -40,12 +40,13 @@ static void start_scratch(struct dispatcher *d, const struct aql_packet *packet)
         arena_at(uint32_t, d->scratch_free)[i] = blocks - 1 - i;
 }
 
-static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *packet,
+static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
+                             const struct aql_packet *packet,
                              const struct aql_descriptor *descriptor, uint64_t entry,
                              uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
 {
     const struct work_placement *w = &d->common;
-    d->common = work_common(packet, descriptor, entry, packet_address, pid, dispatch_id);
+    d->common = work_common(target, packet, descriptor, entry, packet_address, pid, dispatch_id);
     d->total = d->left = work_count_groups(w, d->groups);
     memset(d->next, 0, sizeof d->next);
     d->next_number = 0;

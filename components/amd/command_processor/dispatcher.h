@@ -10,6 +10,7 @@
 
 #include "dispatcher.gen.h"
 
+#include "components/amd/isa/isa_target.h"
 #include "components/protocols/command/aql_packet.h"
 #include "dispatch_order.h"
 #include "dispatch_protocol.h"
@@ -33,8 +34,11 @@ struct dispatcher {
     bool released;            /* the L2 has written back what it wrote */
     bool invalidated;         /* the caches hold nothing that the kernel must not find */
     uint64_t start_at;        /* cycle at which the kernel overhead is over */
-    uint32_t record;          /* handle of the kernel in the statistics */
-    uint32_t kernel;          /* number of its name */
+    /* Arguments for registers, in dwords: not there yet, there, asked for (kernel_preload.c). */
+    uint8_t preload_left, preload_there, preload_asked;
+    struct aql_descriptor descriptor;
+    uint32_t record;                 /* handle of the kernel in the statistics */
+    uint32_t kernel;                 /* number of its name */
     struct resource_request request; /* of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];              /* work-groups in each direction */
@@ -65,7 +69,8 @@ struct dispatch_cost {
 static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint32_t round_trip);
 
 /* Takes a launch. False: no compute unit can ever hold its work-groups. */
-static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *packet,
+static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
+                             const struct aql_packet *packet,
                              const struct aql_descriptor *descriptor, uint64_t entry,
                              uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
 

@@ -49,8 +49,8 @@ static void compute_unit_init(struct compute_unit *c)
     c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
     c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
-    c->vgprs =
-        arena_allocate(simds * (size_t)compute_unit_params(c)->vgprs * 64 * sizeof(uint32_t));
+    uint32_t vgprs = work_registers(cu_target(c), (uint32_t)compute_unit_params(c)->vgprs);
+    c->vgprs = arena_allocate(simds * vgprs * 64 * sizeof(uint32_t));
     c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
     c->vmem_table = arena_allocate(queue * sizeof(struct cu_vmem));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);

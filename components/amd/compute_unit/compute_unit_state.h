@@ -12,6 +12,7 @@
 #include "components/amd/execute/replay_access.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/amd/execute/wavefront_start.h"
+#include "components/amd/execute/work_cut.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/protocols/work/work_placement.h"
 #include "components/amd/execute/work_record.h"
@@ -98,7 +99,7 @@ struct cu_group {
     uint32_t id[3];
     uint32_t pid;
     uint32_t lds_offset, lds_bytes;
-    uint32_t vgprs;
+    uint32_t vgprs, agprs;
     uint64_t scratch;
     bool memory_only;  /* see cu_memory_only.c */
     bool played;       /* see cu_played.c */
@@ -204,7 +205,7 @@ struct compute_unit {
     uint32_t waves;      /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars;    /* struct isa_wave, alike */
     uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
-    uint32_t vgprs;      /* uint32_t[simds][vgprs][64] */
+    uint32_t vgprs;      /* uint32_t[simds][work_registers(vgprs)][64] */
     uint32_t lds;        /* uint8_t[lds] */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t played;     /* struct cu_played, as many as wavefronts */
@@ -269,7 +270,7 @@ static inline struct decoded *cu_decoded(const struct compute_unit *c)
 
 static inline enum isa_target cu_target(const struct compute_unit *c)
 {
-    return compute_unit_params(c)->isa == 0 ? ISA_GFX803 : ISA_GFX906;
+    return (enum isa_target)compute_unit_params(c)->isa;
 }
 
 /* First cycle not before `cycle` that belongs to `simd`. */
@@ -285,6 +286,7 @@ static inline struct isa_context cu_context(const struct compute_unit *c, const 
     const struct cu_group *g = &c->group[w->group];
     struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
                                   .vgpr_count = g->vgprs,
+                                  .agpr_count = g->agprs,
                                   .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
                                   .lds_size = g->lds_bytes,
                                   .time = component_now(&c->io.base)};

@@ -12,7 +12,7 @@
 /* The largest vmcnt: 4 bits on gfx8, 6 on gfx9 (ISA manuals, s_waitcnt). */
 static unsigned issue_most_vm(const struct compute_unit *c)
 {
-    return cu_target(c) == ISA_GFX803 ? 15 : 63;
+    return isa_traits[cu_target(c)].vmcnt_most;
 }
 
 enum { ISSUE_SLEEP_UNIT = 64 }; /* cycles; GCN3 ISA manual, S_SLEEP */

@@ -29,8 +29,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     unsigned wave = cu_wave_number(c, place->simd, place->slot);
     struct cu_wave *w = cu_wave_at(c, wave);
     struct isa_wave *s = cu_scalars(c, wave);
-    size_t registers =
-        ((size_t)place->simd * (size_t)compute_unit_params(c)->vgprs + place->vgpr) * 64;
+    size_t before = (size_t)place->simd * (size_t)compute_unit_params(c)->vgprs + place->vgpr;
+    size_t registers = work_registers(cu_target(c), (uint32_t)before) * (size_t)64;
     if (w->state != WAVE_FREE)
         bug("compute unit: SIMD %u slot %u is taken", place->simd, place->slot);
     for (unsigned i = 0; i < c->line_slots; i++) {
@@ -98,7 +98,8 @@ static void group_start(struct compute_unit *c, uint64_t now)
                            .pid = p.pid,
                            .lds_offset = p.lds_offset,
                            .lds_bytes = p.lds_bytes,
-                           .vgprs = p.vgprs,
+                           .vgprs = p.accum_offset,
+                           .agprs = work_registers(cu_target(c), p.vgprs) - p.accum_offset,
                            .scratch = p.scratch,
                            .memory_only = p.memory_only != 0,
                            .played = p.played != 0,

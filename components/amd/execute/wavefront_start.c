@@ -18,20 +18,20 @@ static void wavefront_scratch_resource(uint32_t *sgpr, uint64_t base)
               | 1u << 19 | 3u << 21 | 1u << 23;
 }
 
-/* Scalar registers and MODE, exec excepted, of wavefront `number` of work-group `id`; `s` is
- * zeroed. */
-static void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
-                                    const struct kernel_registers *k,
-                                    const struct work_placement *p, const uint32_t id[3],
-                                    unsigned number)
+/* What the launch asks for in user registers, the first scalar ones; `s` is zeroed. Returns how
+ * many. */
+static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
+                                     const struct kernel_registers *k,
+                                     const struct work_placement *p)
 {
-    uint32_t area = p->scratch_wavefront + number;
     unsigned n = 0;
     if (k->private_segment_buffer) {
         wavefront_scratch_resource(&s->sgpr[n], p->scratch);
         n += 4;
     }
-    uint64_t flat = target == ISA_GFX803 ? (uint64_t)p->private_bytes << 32 : p->scratch;
+    uint64_t flat = isa_traits[target].scratch == ISA_SCRATCH_OFFSET
+                        ? (uint64_t)p->private_bytes << 32
+                        : p->scratch;
     const struct {
         bool wanted;
         uint64_t value;
@@ -52,7 +52,32 @@ static void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
         if (k->grid_work_groups[d])
             s->sgpr[n++] = (p->grid[d] + p->block[d] - 1) / p->block[d];
     }
-    n = n < k->user_sgprs ? k->user_sgprs : n;
+    for (unsigned i = 0; i < k->preload && i < WORK_MAX_PRELOADED; i++)
+        s->sgpr[n++] = p->preloaded[i];
+    return n < k->user_sgprs ? k->user_sgprs : n;
+}
+
+/* Where the wavefront's part of scratch is: in a register, from which its code computes the rest,
+ * or, where FLAT_SCRATCH is architected, in that. */
+static void wavefront_start_scratch(enum isa_target target, struct isa_wave *s,
+                                    const struct work_placement *p, unsigned n, unsigned number)
+{
+    uint64_t area = p->scratch_wavefront + number;
+    uint64_t offset = area * p->scratch_bytes_per_wavefront;
+    if (isa_traits[target].scratch == ISA_SCRATCH_ARCHITECTED)
+        isa_wave_set_pair(s, ISA_FLAT_SCRATCH, p->scratch + offset);
+    else
+        s->sgpr[n] = (uint32_t)offset;
+}
+
+/* Scalar registers and MODE, exec excepted, of wavefront `number` of work-group `id`; `s` is
+ * zeroed. */
+static void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
+                                    const struct kernel_registers *k,
+                                    const struct work_placement *p, const uint32_t id[3],
+                                    unsigned number)
+{
+    unsigned n = wavefront_start_user(target, s, k, p);
     for (unsigned d = 0; d < 3; d++) {
         if (k->work_group_id[d])
             s->sgpr[n++] = id[d];
@@ -60,13 +85,15 @@ static void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
     if (k->work_group_info)
         s->sgpr[n++] = (number == 0 ? 1u << 31 : 0) | number << 6 | p->wavefronts;
     if (k->private_wave_offset)
-        s->sgpr[n++] = area * p->scratch_bytes_per_wavefront;
-    s->mode = k->float_mode | (uint32_t)k->dx10_clamp << 8 | (uint32_t)k->ieee_mode << 9;
+        wavefront_start_scratch(target, s, p, n, number);
+    s->mode = k->float_mode | (uint32_t)k->dx10_clamp << 8 | (uint32_t)k->ieee_mode << 9
+              | (uint32_t)k->fp16_overflow << 23;
 }
 
-/* Work-item numbers in the first vector registers; returns exec. */
-static uint64_t wavefront_start_lanes(uint32_t *vgpr, unsigned dims, const struct work_placement *p,
-                                      unsigned number)
+/* Work-item numbers in the first vector registers, or all three in the first one, 10 bits each;
+ * returns exec. */
+static uint64_t wavefront_start_lanes(uint32_t *vgpr, bool packed, unsigned dims,
+                                      const struct work_placement *p, unsigned number)
 {
     uint32_t items = (uint32_t)p->items[0] * p->items[1] * p->items[2];
     uint32_t first = number * ISA_LANES;
@@ -74,10 +101,10 @@ static uint64_t wavefront_start_lanes(uint32_t *vgpr, unsigned dims, const struc
     uint32_t x = first % p->items[0], y = first / p->items[0] % p->items[1];
     uint32_t z = first / p->items[0] / p->items[1];
     for (unsigned lane = 0; lane < ISA_LANES; lane++) {
-        vgpr[lane] = x;
-        if (dims > 1)
+        vgpr[lane] = packed ? x | (dims > 1 ? y << 10 : 0) | (dims > 2 ? z << 20 : 0) : x;
+        if (dims > 1 && !packed)
             vgpr[64 + lane] = y;
-        if (dims > 2)
+        if (dims > 2 && !packed)
             vgpr[128 + lane] = z;
         if (++x == p->items[0]) {
             x = 0;
@@ -116,12 +143,16 @@ static void wavefront_start_place(struct isa_wave *s, const struct work_placemen
 void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
                      const struct work_placement *p, const uint32_t id[3], unsigned number)
 {
+    const struct isa_traits *traits = &isa_traits[target];
+    const struct kernel_words words = {
+        .rsrc1 = p->rsrc1, .rsrc2 = p->rsrc2, .properties = p->properties, .preload = p->preload};
     struct kernel_registers k;
-    kernel_registers_decode(&k, target == ISA_GFX803 ? KERNEL_GFX8 : KERNEL_GFX9, p->rsrc1,
-                            p->rsrc2, p->properties);
+    kernel_registers_decode(&k, traits->registers, &words);
     memset(s, 0, sizeof *s);
     wavefront_start_scalars(target, s, &k, p, id, number);
     wavefront_start_place(s, p, number);
-    isa_wave_set_pair(s, ISA_EXEC, wavefront_start_lanes(vgpr, k.work_item_dimensions, p, number));
+    isa_wave_set_pair(
+        s, ISA_EXEC,
+        wavefront_start_lanes(vgpr, traits->packed_work_items, k.work_item_dimensions, p, number));
     s->pc = p->entry;
 }

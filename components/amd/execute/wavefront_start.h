@@ -18,11 +18,8 @@ void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
 static inline void wavefront_set_apertures(enum isa_target target, uint64_t scratch,
                                            struct isa_context *context)
 {
-    bool gfx8 = target == ISA_GFX803;
-    uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
-    uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
-    context->shared_aperture = (uint64_t)shared << 32;
-    context->private_aperture = (uint64_t) private << 32;
+    context->shared_aperture = (uint64_t)isa_traits[target].shared_aperture << 32;
+    context->private_aperture = (uint64_t)isa_traits[target].private_aperture << 32;
     context->scratch_base = scratch;
 }
 

@@ -3,7 +3,7 @@
 
 #include "components/amd/isa/kernel_registers.h"
 
-struct work_placement work_common(const struct aql_packet *packet,
+struct work_placement work_common(enum isa_target target, const struct aql_packet *packet,
                                   const struct aql_descriptor *descriptor, uint64_t entry,
                                   uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
 {
@@ -15,6 +15,7 @@ struct work_placement work_common(const struct aql_packet *packet,
                                .rsrc1 = descriptor->rsrc1,
                                .rsrc2 = descriptor->rsrc2,
                                .properties = descriptor->properties,
+                               .preload = descriptor->preload,
                                .private_bytes = packet->private_bytes,
                                .pid = pid,
                                .lds_bytes = packet->group_bytes,
@@ -26,12 +27,14 @@ struct work_placement work_common(const struct aql_packet *packet,
         w.grid[i] = packet->grid[i];
         w.block[i] = packet->work_group[i];
     }
-    /* The target is not known here: gfx9's larger granule of scalar registers is that in which the
-     * pool gives them away (sgpr_granularity). */
+    const struct kernel_words words = kernel_words_read(descriptor);
     struct kernel_registers k;
-    kernel_registers_decode(&k, KERNEL_GFX8, w.rsrc1, w.rsrc2, w.properties);
+    kernel_registers_decode(&k, isa_traits[target].registers, &words);
     w.vgprs = (uint16_t)k.vgprs;
     w.sgprs = (uint16_t)k.sgprs;
+    w.accum_offset = (uint16_t)k.accum_offset;
+    if (k.preload)
+        w.entry += KERNEL_PRELOAD_PROLOGUE;
     return w;
 }
 

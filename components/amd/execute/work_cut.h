@@ -5,13 +5,21 @@
 #ifndef HEDDLE_EXECUTE_WORK_CUT_H
 #define HEDDLE_EXECUTE_WORK_CUT_H
 
+#include "components/amd/isa/isa_target.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_placement.h"
 
 /* Everything that does not depend on the work-group. */
-struct work_placement work_common(const struct aql_packet *packet,
+struct work_placement work_common(enum isa_target target, const struct aql_packet *packet,
                                   const struct aql_descriptor *descriptor, uint64_t entry,
                                   uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
+
+/* Vector registers and accumulators of a wavefront: more than `vgprs` where accumulators are a
+ * file of their own. */
+static inline uint32_t work_registers(enum isa_target target, uint32_t vgprs)
+{
+    return isa_traits[target].accumulators == ISA_ACCUMULATORS_OWN ? 2 * vgprs : vgprs;
+}
 
 /* Work-groups in each direction; returns their number. */
 uint64_t work_count_groups(const struct work_placement *common, uint32_t groups[3]);

@@ -21,7 +21,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 
-enum { SLOTS = 1 << 14, WAVE_VGPRS = 256 };
+enum { SLOTS = 1 << 14 };
 
 enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
 
@@ -39,7 +39,7 @@ struct group {
     uint32_t slot;
     uint32_t unit; /* touches: the compute unit that it stands for */
     uint32_t waves, ended, at_barrier;
-    uint32_t vgprs; /* arena: uint32_t[waves][placement.vgprs][64], with room for the most */
+    uint32_t vgprs; /* arena: uint32_t[waves][stored][64], with room for the most */
     uint32_t lds;   /* arena: uint8_t[lds_room] */
     uint32_t lds_room;
     struct wave wave[WORK_MAX_WAVEFRONTS];
@@ -54,7 +54,7 @@ struct step {
     uint32_t launch;
     uint8_t kind;   /* enum step_kind */
     uint8_t hint;   /* span that it hit last */
-    uint16_t vgprs; /* that it was made ready for */
+    uint16_t split; /* registers that it was made ready for: registers_split() */
     uint64_t count; /* executed so often in this launch; for `executed` */
     struct isa_ready ready;
 };
@@ -78,6 +78,7 @@ struct run {
     const struct access *access;
     struct functional_result *result;
     struct work_placement common;
+    uint32_t stored; /* vector registers and accumulators of a wavefront */
     uint32_t groups[3], next[3];
     uint64_t left;         /* work-groups that have not begun */
     uint32_t live, free;   /* entries of live_groups and free_slots */
@@ -141,6 +142,12 @@ static uint8_t step_kind(const struct isa_inst *inst)
     }
 }
 
+/* How the vector registers of the launch are divided, in granules. */
+static uint16_t registers_split(const struct run *r)
+{
+    return (uint16_t)(r->stored / 4 << 8 | r->common.accum_offset / 4);
+}
+
 static void take_count(const struct run *r, struct step *s)
 {
     r->launch->executed[sampler_bucket(s->address - r->launch->entry)] += s->count;
@@ -166,8 +173,8 @@ static struct step *make_step(const struct run *r, const struct decoded *d)
     s->address = d->address;
     s->launch = launches;
     s->kind = step_kind(&d->inst);
-    s->vgprs = r->common.vgprs;
-    isa_prepare(&d->inst, r->common.vgprs, &s->ready);
+    s->split = registers_split(r);
+    isa_prepare(&d->inst, r->common.accum_offset, r->stored - r->common.accum_offset, &s->ready);
     return s;
 }
 
@@ -179,7 +186,7 @@ static struct step *known_step(const struct run *r, uint64_t pc)
     const struct decoded *d = &decode_cache[slot];
     const struct host_span *w = host_view_find(&view, pc);
     if (!w || !host_span_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
-        || d->address != pc || d->inst.target != r->launch->target || s->vgprs != r->common.vgprs
+        || d->address != pc || d->inst.target != r->launch->target || s->split != registers_split(r)
         || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
         return NULL;
     if (r->launch->executed)
@@ -290,9 +297,10 @@ static inline bool special(const struct run *r, struct group *g, struct wave *w,
 static struct isa_context context_of(const struct run *r, const struct group *g,
                                      const struct wave *w)
 {
-    size_t registers = (size_t)(w - g->wave) * g->placement.vgprs * ISA_LANES;
+    size_t registers = (size_t)(w - g->wave) * r->stored * ISA_LANES;
     struct isa_context context = {.vgpr = arena_at(uint32_t, g->vgprs) + registers,
-                                  .vgpr_count = g->placement.vgprs,
+                                  .vgpr_count = g->placement.accum_offset,
+                                  .agpr_count = r->stored - g->placement.accum_offset,
                                   .lds = arena_at(uint8_t, g->lds),
                                   .lds_size = g->placement.lds_bytes};
     wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
@@ -417,7 +425,7 @@ static void slot_open(uint32_t slot)
 {
     slot_memory[slot] = arena_allocate(sizeof(struct group));
     struct group *g = group_at(slot);
-    size_t registers = (size_t)WORK_MAX_WAVEFRONTS * WAVE_VGPRS * ISA_LANES;
+    size_t registers = (size_t)WORK_MAX_WAVEFRONTS * KERNEL_VGPRS_MAX * ISA_LANES;
     g->vgprs = arena_allocate(registers * sizeof(uint32_t));
 }
 
@@ -494,6 +502,18 @@ static uint32_t resident_groups(const struct functional_launch *launch)
     return most ? (uint32_t)most : 1;
 }
 
+/* Reads the arguments that wavefronts find in registers. */
+static void preload(struct run *r)
+{
+    const struct kernel_words words = kernel_words_read(r->launch->descriptor);
+    struct kernel_registers k;
+    kernel_registers_decode(&k, isa_traits[r->launch->target].registers, &words);
+    uint32_t dwords = k.preload < WORK_MAX_PRELOADED ? k.preload : WORK_MAX_PRELOADED;
+    if (dwords)
+        host_view_read(&view, r->common.kernarg + k.preload_offset * (uint64_t)4,
+                       r->common.preloaded, dwords * 4);
+}
+
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
 {
     struct run r = {.launch = launch,
@@ -503,8 +523,9 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     r.access = &variants[isa_variant_current()];
     r.free = resident_groups(launch);
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};
-    r.common = work_common(launch->packet, launch->descriptor, launch->entry,
+    r.common = work_common(launch->target, launch->packet, launch->descriptor, launch->entry,
                            launch->packet_address, launch->pid, launch->dispatch_id);
+    r.stored = work_registers(launch->target, r.common.vgprs);
     r.left = work_count_groups(&r.common, r.groups);
     work_nth_group(r.groups, launch->first_group, r.next);
     if (launch->groups)
@@ -518,6 +539,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     if (view.gpu != launch->gpu)
         view.count = view.next = 0; /* another may access other memory */
     view.gpu = launch->gpu;
+    preload(&r);
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     isa_workspace_begin(&workspace);

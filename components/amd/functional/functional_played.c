@@ -145,7 +145,7 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
 {
     struct run r = {.launch = launch, .result = result, .number = number};
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};
-    r.common = work_common(launch->packet, launch->descriptor, launch->entry,
+    r.common = work_common(launch->target, launch->packet, launch->descriptor, launch->entry,
                            launch->packet_address, launch->pid, launch->dispatch_id);
     r.left = work_count_groups(&r.common, r.groups);
     work_nth_group(r.groups, launch->first_group, r.next);

@@ -30,11 +30,18 @@
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
  * and operand text are checked against llvm-mc 19.
  *
- * Limits, visible in isa_row() or stated here: images, interpolation and exports are not decoded;
- * GDS, typed buffers, loads to LDS and scalar atomics decode and print but do not execute. MODE's
- * rounding is followed by fp32 and fp64 add, multiply, fma and conversion; all else rounds to
- * nearest even, except where the instruction names a rounding. Exceptions are never raised; a
- * signalling NaN is quietened; fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
+ * Limits, visible in isa_row() or stated here: images, interpolation, exports, and what needs the
+ * global data share decode and print but do not execute; isa_reason() says why. There is no trap
+ * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS.
+ *
+ * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and fp64.
+ * Results are exact values rounded once, but for reciprocals, roots, exponentials, logarithms, sines
+ * and cosines, which are within the manuals' units in the last place (isa_math.h) and do not follow
+ * MODE's rounding. What the manuals leave open is decided so: the first NaN source results,
+ * quietened; a denormal result is one after rounding; omod flushes before and after it scales, and
+ * overflows to infinity; v_fract and v_ldexp follow MODE's rounding, v_cvt_pk_u8, v_cvt_norm and
+ * v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits for halves and
+ * its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep denormals.
  */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
@@ -44,16 +51,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "isa_target.h"
+
 enum { ISA_LANES = 64, ISA_MAX_INST_BYTES = 12, ISA_MAX_TEXT = 256 };
-
-/* ---- targets --------------------------------------------------------------------------------- */
-
-enum isa_target { ISA_GFX803, ISA_GFX906, ISA_TARGET_COUNT };
-
-/* "gfx803" -> ISA_GFX803; names with feature suffixes ("gfx906:xnack-") are accepted. 0, or -1 for
- * an unknown name. */
-int isa_target_by_name(const char *name, enum isa_target *out);
-const char *isa_target_name(enum isa_target target);
 
 /* ---- decoded instructions -------------------------------------------------------------------- */
 
@@ -147,15 +147,20 @@ enum isa_cache_op {
     ISA_CACHE_NONE,
     ISA_CACHE_INVALIDATE_SCALAR,
     ISA_CACHE_WRITEBACK_SCALAR,
-    ISA_CACHE_INVALIDATE_VECTOR
+    ISA_CACHE_INVALIDATE_VECTOR, /* buffer_wbinvl1*: the vector L1 */
+    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: what others at the scope may have changed */
+    ISA_CACHE_RELEASE  /* buffer_wbl2: what others at the scope may want to see is written back */
 };
+
+/* How far a vector memory operation reaches; the order of `enum scope` of mem.heddle. */
+enum isa_scope { ISA_SCOPE_WAVEFRONT, ISA_SCOPE_WORK_GROUP, ISA_SCOPE_AGENT, ISA_SCOPE_SYSTEM };
 
 enum { ISA_NO_WAIT = 255 };
 
 /*
  * Operand codes are those of the 9-bit source encoding, for sources and destinations alike: 0..101
  * SGPRs, 102..127 the special scalar registers below, 128..208 inline integers, 240..248 inline
- * floats, 255 the literal, 256..511 VGPRs.
+ * floats, 255 the literal, 256..511 VGPRs, 512..767 accumulation registers.
  */
 enum {
     ISA_FLAT_SCRATCH = 102,
@@ -167,8 +172,10 @@ enum {
     ISA_VCCZ = 251,
     ISA_EXECZ = 252,
     ISA_SCC = 253,
+    ISA_LDS_DIRECT = 254, /* vector instructions; not executable */
     ISA_LITERAL = 255,
     ISA_VGPR = 256,
+    ISA_AGPR = 512,
     ISA_NO_OPERAND = 0xffff
 };
 
@@ -200,7 +207,9 @@ struct isa_inst {
     uint8_t dwords;      /* memory: registers of data (loads, stores), scalar dwords */
     uint8_t cache_op;    /* enum isa_cache_op */
     uint8_t target;      /* enum isa_target */
-    uint8_t format_bits; /* MTBUF data and number format */
+    uint8_t format_bits; /* MTBUF: data and number format; MIMG: dmask; EXP: mask of sources */
+    uint16_t agprs;      /* 1 + highest accumulation register named, 0 for none */
+    uint8_t broadcast;   /* MFMA: cbsz | abid << 4; its blgp is in neg */
 };
 
 /* Bits of isa_inst.memory. */
@@ -211,8 +220,21 @@ enum {
     ISA_MEM_LDS = 8,
     ISA_MEM_OFFEN = 16,
     ISA_MEM_IDXEN = 32,
-    ISA_MEM_OFFSET_IS_SGPR = 64,
+    ISA_MEM_OFFSET_IS_SGPR = 64, /* SMEM */
+    ISA_MEM_SCC = 64,            /* vector memory: scc, or sc1 where GLC is sc0 and SLC is nt */
     ISA_MEM_NV = 128
+};
+
+/* Bits of isa_inst.opsel: of images; of exports. */
+enum {
+    ISA_IMAGE_UNORM = 1,
+    ISA_IMAGE_DA = 2,
+    ISA_IMAGE_R128 = 4, /* a16 on gfx9 */
+    ISA_IMAGE_LWE = 8,
+    ISA_IMAGE_D16 = 16,
+    ISA_EXPORT_COMPRESSED = 1,
+    ISA_EXPORT_DONE = 2,
+    ISA_EXPORT_VALID_MASK = 4
 };
 
 enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED = -3 };
@@ -224,6 +246,12 @@ enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED
  * (out->size says how long it is) and isa_format() works. On other errors *out is zeroed.
  */
 int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
+
+/*
+ * The same for disassembly: what LLVM 19's disassembler refuses is ISA_ERROR_INVALID here, too.
+ * isa_decode ignores fields that the hardware ignores.
+ */
+int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
 
 /* Assembler text in llvm-mc's spelling (branch operands as the raw immediate, as llvm-mc prints
  * them without symbols; with pc != UINT64_MAX the branch target follows as a comment). Returns the
@@ -245,11 +273,18 @@ struct isa_wave {
     _Alignas(8) uint32_t sgpr[128];
     uint64_t pc;
     uint32_t mode; /* MODE: [3:0] rounding, [5:4] fp32 denormals, [7:6] fp64/fp16 denormals, [8]
-                      dx10_clamp, [9] ieee */
+                      dx10_clamp, [9] ieee, [27] vector registers relative to M0, [28] vector
+                      instructions are skipped, [31:29] depth of the branch stack */
     uint32_t status, trapsts, hw_id, gpr_alloc, lds_alloc, ib_sts; /* what s_getreg_b32 reads */
     uint8_t scc;
     uint8_t trapped; /* s_trap was executed: its id + 1 */
 };
+
+/* MODE's FP16_OVFL: conversions to fp8 that overflow give the largest number, not a NaN. */
+enum { ISA_MODE_SATURATE = 1 << 23 };
+
+/* MODE bits that change how vector instructions execute: registers relative to M0; not at all. */
+enum { ISA_MODE_INDEXED = 1 << 27, ISA_MODE_SKIP = 1 << 28 };
 
 /* MODE of a compute kernel without special directives: fp32 denormals flushed, fp64/fp16 kept,
  * dx10_clamp, ieee. */
@@ -283,8 +318,9 @@ static inline uint64_t isa_wave_vcc(const struct isa_wave *wave)
  */
 struct isa_context {
     uint32_t *vgpr;
-    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. */
-    uint32_t vgpr_count;
+    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. Accumulator a0
+     * is register number vgpr_count. */
+    uint32_t vgpr_count, agpr_count;
     /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
      * hardware, and the lanes that did so are counted (never reset here). */
     uint32_t lds_size;
@@ -297,6 +333,12 @@ struct isa_context {
     uint64_t time;
 };
 
+/* The number of a vector register or accumulator, by its operand code, in vgpr[]. */
+static inline unsigned isa_register(const struct isa_context *ctx, unsigned code)
+{
+    return code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
+}
+
 enum isa_status {
     ISA_OK,
     ISA_IS_MEMORY, /* isa_execute was given an SMEM or VMEM instruction and did nothing */
@@ -307,6 +349,9 @@ enum isa_status {
 };
 
 const char *isa_status_text(enum isa_status status);
+
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any. */
+const char *isa_reason(const struct isa_inst *inst);
 
 /*
  * Executes what touches only registers and LDS, and advances wave->pc. On any status but ISA_OK and
@@ -336,6 +381,8 @@ enum isa_atomic {
     ISA_ATOMIC_FMIN,
     ISA_ATOMIC_FMAX,
     ISA_ATOMIC_FADD,
+    ISA_ATOMIC_PK_ADD_F16, /* of 4 bytes: two sums */
+    ISA_ATOMIC_PK_ADD_BF16,
     ISA_ATOMIC_COUNT
 };
 
@@ -365,13 +412,31 @@ struct isa_memory {
     uint8_t atomic; /* enum isa_atomic */
     bool returns;   /* the atomic writes its old value back */
     bool glc, slc;
-    uint8_t cache_op;
+    uint8_t cache_op; /* enum isa_cache_op */
+    uint8_t scope; /* enum isa_scope: sc0 and sc1; else agent with glc, system of L2 operations */
     uint32_t dword_stride;
     uint64_t mask;     /* active lanes that go to device memory */
     uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */
     uint64_t swizzle_mask;
     uint64_t zero_mask;
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
+    /* What isa_memory_give and isa_memory_take look after. */
+    uint8_t unusual;                    /* ISA_UNUSUAL_*; 0 for most */
+    uint8_t data_format, number_format; /* typed: of the buffer */
+    uint16_t select;                    /* typed: what each register gets, 3 bits each: 0, 1, 4 to 7
+                                           for a component */
+    uint32_t lds_base;                  /* LDS: of lane 0; lanes are 4 bytes apart */
+    uint64_t short_mask; /* lanes of swizzle_mask of which only the first dwords[lane]
+                            dwords lie inside the buffer; the rest reads 0 */
+    uint8_t dwords[ISA_LANES];
+};
+
+/* What makes an access more than bytes between memory and registers. */
+enum {
+    ISA_UNUSUAL_TYPED = 1,  /* elements are converted */
+    ISA_UNUSUAL_LDS = 2,    /* LDS takes the place of registers */
+    ISA_UNUSUAL_SHORT = 4,  /* short_mask is not 0 */
+    ISA_UNUSUAL_STATUS = 8, /* tfe: one more register is written, with 0: all is resident */
 };
 
 /* What the instruction alone says of its accesses: everything but masks, which are 0, and
@@ -402,13 +467,29 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint6
 void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane,
                           const void *data);
 
+/*
+ * The operands of the lanes of m->mask as they go to memory, and what came from there to where it
+ * belongs, for any access: isa_memory_store_data and isa_memory_load, with conversions, transfers
+ * to and from LDS, and the parts of an element that lie outside of a buffer.
+ */
+void isa_memory_give(const struct isa_context *ctx, const struct isa_inst *inst,
+                     const struct isa_memory *m, void *out, size_t stride);
+void isa_memory_take(struct isa_context *ctx, const struct isa_inst *inst,
+                     const struct isa_memory *m, const void *data, size_t stride);
+
 /* Performs the accesses of memory->lds_mask on ctx->lds, results included. */
 void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
                     const struct isa_memory *memory);
 
 /* ---- scalar memory --------------------------------------------------------------------------- */
 
-enum isa_scalar_kind { ISA_SCALAR_LOAD, ISA_SCALAR_STORE, ISA_SCALAR_TIME, ISA_SCALAR_CACHE_OP };
+enum isa_scalar_kind {
+    ISA_SCALAR_LOAD,
+    ISA_SCALAR_STORE,
+    ISA_SCALAR_TIME,
+    ISA_SCALAR_CACHE_OP, /* cache_op ISA_CACHE_NONE: nothing to do */
+    ISA_SCALAR_ATOMIC    /* of 4 * dwords bytes, or, where `valid` is 0, of nothing */
+};
 
 struct isa_scalar {
     uint8_t kind;   /* enum isa_scalar_kind */
@@ -416,9 +497,13 @@ struct isa_scalar {
                        read 0 */
     uint8_t valid;
     uint8_t cache_op;
-    bool glc;
+    uint8_t atomic;   /* enum isa_atomic */
+    bool glc;         /* atomics: the old value goes to the registers */
     uint64_t address; /* a multiple of 4 */
 };
+
+/* "scalar load", "scalar store", "scalar atomic". */
+const char *isa_scalar_name(const struct isa_scalar *scalar);
 
 /* As isa_memory_describe(); `valid` is `dwords`. */
 void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out);
@@ -429,6 +514,8 @@ enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct i
 /* Writes inst->dwords words into the destination SGPRs; ISA_SCALAR_TIME: the two words of the time.
  */
 void isa_scalar_load(struct isa_wave *wave, const struct isa_inst *inst, const uint32_t *data);
+/* What is stored, or the operand of an atomic; for cmpswap what is compared follows. At most 16
+ * words. */
 void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *inst, uint32_t *out);
 
 /* ---- the table, and the variants of its code ------------------------------------------------- */

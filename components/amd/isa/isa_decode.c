@@ -19,12 +19,14 @@ static int scalar_operands(struct isa_decoder *d, unsigned dst, unsigned src0, u
         && !isa_decoder_sgpr_destination(d, &d->out->dst, dst, isa_type_dwords(type[0])))
         return ISA_ERROR_INVALID;
     if (type[1] != TYPE_NONE
-        && (!isa_decoder_source(d, 0, src0, type[1]) || src0 >= ISA_VGPR
+        && (!isa_decoder_source(d, 0, src0, type[1]) || src0 == ISA_LDS_DIRECT || src0 >= ISA_VGPR
             || (relative && src0 > 127)))
         return ISA_ERROR_INVALID;
     if (type[2] == TYPE_IDXIMM)
         d->out->simm = (int32_t)src1;
-    else if (type[2] != TYPE_NONE && (!isa_decoder_source(d, 1, src1, type[2]) || src1 >= ISA_VGPR))
+    else if (type[2] != TYPE_NONE
+             && (!isa_decoder_source(d, 1, src1, type[2]) || src1 == ISA_LDS_DIRECT
+                 || src1 >= ISA_VGPR))
         return ISA_ERROR_INVALID;
     return isa_decoder_literal_if_named(d);
 }
@@ -32,10 +34,10 @@ static int scalar_operands(struct isa_decoder *d, unsigned dst, unsigned src0, u
 static void decode_waitcnt(struct isa_decoder *d)
 {
     uint32_t imm = d->word[0];
-    bool gfx9 = d->target != ISA_GFX803;
+    bool gfx9 = isa_is_gfx9(d->target);
     unsigned vm = isa_field(imm, 0, 4) | (gfx9 ? isa_field(imm, 14, 2) << 4 : 0),
              exp = isa_field(imm, 4, 3), lgkm = isa_field(imm, 8, 4);
-    d->out->wait_vm = (uint8_t)(vm == (gfx9 ? 63u : 15u) ? ISA_NO_WAIT : vm);
+    d->out->wait_vm = (uint8_t)(vm == isa_traits[d->target].vmcnt_most ? ISA_NO_WAIT : vm);
     d->out->wait_exp = (uint8_t)(exp == 7 ? ISA_NO_WAIT : exp);
     d->out->wait_lgkm = (uint8_t)(lgkm == 15 ? ISA_NO_WAIT : lgkm);
 }
@@ -118,15 +120,19 @@ static uint32_t special_flags(unsigned op)
 static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table_row *row)
 {
     uint32_t flags = 0;
-    switch (row->kind) {
+    switch (isa_kind_shape(row->kind)) {
     case KIND_LOAD:
     case KIND_SLOAD:
     case KIND_SBLOAD:
     case KIND_SSCRLOAD:
     case KIND_LOAD2:
     case KIND_LOAD2ST:
-    case KIND_UNLOAD:
+    case KIND_FLOAD:
     case KIND_LOADTID:
+    case KIND_LOADLDS:
+    case KIND_IMAGE:
+    case KIND_SAMPLE:
+    case KIND_GATHER:
         flags = ISA_IS_LOAD;
         break;
     case KIND_STORE:
@@ -135,15 +141,21 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_SSCRSTORE:
     case KIND_STORE2:
     case KIND_STORE2ST:
-    case KIND_UNSTORE:
+    case KIND_FSTORE:
+    case KIND_STORELDS:
     case KIND_STORETID:
         flags = ISA_IS_STORE;
         break;
     case KIND_STIME:
         flags = ISA_IS_LOAD | ISA_IS_TIME;
         break;
-    case KIND_CACHE:
+    case KIND_CACHE: /* a write-back is waited for */
+        return row->operation == ISA_OPERATION_WB ? ISA_IS_CACHE_OP | ISA_RAISES_VM
+                                                  : ISA_IS_CACHE_OP;
     case KIND_SCACHE:
+    case KIND_SPROBE:
+    case KIND_SBPROBE:
+    case KIND_SDISCARD:
         return ISA_IS_CACHE_OP;
     case KIND_SWIZZLE:
     case KIND_PERMUTE:
@@ -198,23 +210,17 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
     return flags;
 }
 
-/* What decodes but cannot be executed in this form. */
+/* What decodes but cannot be executed in this form: what needs the global data share, and transfers
+ * to LDS of more than a dword. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
     if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS))
         return false;
-    if ((inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE)) && inst->format != ISA_SMEM)
-        return false;
-    bool dot_product = row->format == ISA_VOP3P && row->kind == KIND_V;
-    if (dot_product && (inst->opsel != 0x70 || inst->neg || inst->abs))
-        return false;
-    bool integer = row->format >= ISA_VOP2 && row->format <= ISA_VOP3P && row->kind != KIND_CMP
-                   && row->kind != KIND_CMPX && row->type[0] != TYPE_F32 && row->type[0] != TYPE_F16
-                   && row->type[0] != TYPE_F64 && row->type[0] != TYPE_PF16;
-    if (integer && inst->clamp && row->kind != KIND_CO && row->kind != KIND_CIO
-        && !isa_op_saturates(inst->op))
-        return false;
-    return true;
+    for (unsigned i = 0; i < 3; i++)
+        if (inst->src[i] == ISA_LDS_DIRECT)
+            return false;
+    bool vector = inst->unit == ISA_UNIT_VMEM;
+    return !vector || !(inst->memory & ISA_MEM_LDS) || isa_type_bytes(row->type[0]) <= 4;
 }
 
 static void finish(struct isa_decoder *d)
@@ -226,7 +232,7 @@ static void finish(struct isa_decoder *d)
         [ISA_VOP1] = ISA_UNIT_VALU,    [ISA_VOPC] = ISA_UNIT_VALU, [ISA_VOP3] = ISA_UNIT_VALU,
         [ISA_VOP3P] = ISA_UNIT_VALU,   [ISA_DS] = ISA_UNIT_LDS,    [ISA_MUBUF] = ISA_UNIT_VMEM,
         [ISA_MTBUF] = ISA_UNIT_VMEM,   [ISA_FLAT] = ISA_UNIT_VMEM, [ISA_GLOBAL] = ISA_UNIT_VMEM,
-        [ISA_SCRATCH] = ISA_UNIT_VMEM,
+        [ISA_SCRATCH] = ISA_UNIT_VMEM, [ISA_MIMG] = ISA_UNIT_VMEM, [ISA_VINTRP] = ISA_UNIT_VALU,
     };
     out->timing = row->timing;
     out->unit = row->timing == ISA_TIMING_BRANCH    ? ISA_UNIT_BRANCH
@@ -236,7 +242,10 @@ static void finish(struct isa_decoder *d)
         out->unit == ISA_UNIT_SMEM || out->unit == ISA_UNIT_VMEM || out->unit == ISA_UNIT_LDS;
     out->flags |= memory ? memory_flags(out, row) : alu_flags(out, row) | special_flags(out->op);
     if (row->kind == KIND_CACHE)
-        out->cache_op = ISA_CACHE_INVALIDATE_VECTOR;
+        out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_RELEASE
+                        : out->op == ISA_OP_buffer_inv || out->op == ISA_OP_buffer_invl2
+                            ? ISA_CACHE_ACQUIRE
+                            : ISA_CACHE_INVALIDATE_VECTOR;
     if (row->kind == KIND_SCACHE)
         out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_WRITEBACK_SCALAR
                                                            : ISA_CACHE_INVALIDATE_SCALAR;
@@ -244,10 +253,10 @@ static void finish(struct isa_decoder *d)
         out->flags |= ISA_UNIMPLEMENTED_SEMANTICS;
 }
 
-/* A tuple that runs past v255 names no registers. */
+/* A tuple that runs past v255 or a255 names no registers. */
 static int check_ranges(const struct isa_inst *out)
 {
-    return out->vgprs > 256 ? ISA_ERROR_INVALID : 0;
+    return out->vgprs > 256 || out->agprs > 256 ? ISA_ERROR_INVALID : 0;
 }
 
 static int dispatch(struct isa_decoder *d)
@@ -260,8 +269,12 @@ static int dispatch(struct isa_decoder *d)
     switch (w >> 26) {
     case 0x30:
         return isa_decode_smem(d);
+    case 0x31:
+        return isa_decode_export(d);
     case 0x34:
         return isa_decode_vop3(d);
+    case 0x35:
+        return isa_decode_interpolation(d);
     case 0x36:
         return isa_decode_ds(d);
     case 0x37:
@@ -270,14 +283,18 @@ static int dispatch(struct isa_decoder *d)
         return isa_decode_buffer(d, ISA_MUBUF);
     case 0x3a:
         return isa_decode_buffer(d, ISA_MTBUF);
+    case 0x3c:
+        return isa_decode_image(d);
     default:
         return ISA_ERROR_INVALID;
     }
 }
 
-int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
+static int decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out,
+                  bool strict)
 {
-    struct isa_decoder d = {.target = target, .bytes = bytes, .readable = n, .out = out};
+    struct isa_decoder d = {
+        .target = target, .bytes = bytes, .readable = n, .out = out, .strict = strict};
     memset(out, 0, sizeof *out);
     out->target = (uint8_t)target;
     out->dst = out->sdst = out->src[0] = out->src[1] = out->src[2] = out->soffset = ISA_NO_OPERAND;
@@ -286,10 +303,22 @@ int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_i
     int error = isa_decoder_fetch(&d, 0) ? dispatch(&d) : ISA_ERROR_TRUNCATED;
     if (!error)
         error = check_ranges(out);
+    if (!error && strict && !isa_decoder_is_strict(&d))
+        error = ISA_ERROR_INVALID;
     if (error) {
         memset(out, 0, sizeof *out);
         return error;
     }
     finish(&d);
     return out->flags & ISA_UNIMPLEMENTED_SEMANTICS ? ISA_ERROR_UNIMPLEMENTED : out->size;
+}
+
+int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
+{
+    return decode(target, bytes, n, out, false);
+}
+
+int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
+{
+    return decode(target, bytes, n, out, true);
 }

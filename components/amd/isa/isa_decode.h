@@ -17,6 +17,8 @@ struct isa_decoder {
     uint32_t word[3];
     struct isa_inst *out;
     const struct isa_table_row *row;
+    bool strict;
+    unsigned kind; /* of the row, as isa_kind_shape has it */
 };
 
 static inline unsigned isa_field(uint32_t word, unsigned low, unsigned count)
@@ -28,10 +30,11 @@ static inline unsigned isa_field(uint32_t word, unsigned low, unsigned count)
 bool isa_decoder_fetch(struct isa_decoder *d, unsigned index);
 int isa_decoder_find_row(struct isa_decoder *d, enum isa_format format, unsigned opcode);
 
-bool isa_scalar_code_exists(enum isa_target target, unsigned code);
+bool isa_scalar_code_exists(unsigned code);
 bool isa_source_code_exists(enum isa_target target, unsigned code);
 
-/* Keep the highest registers named; codes that are no such register are ignored. */
+/* Keep the highest registers named, vector or accumulation ones; codes that are no such register
+ * are ignored. */
 void isa_decoder_note_vgprs(struct isa_inst *out, unsigned code, unsigned dwords);
 void isa_decoder_note_sgprs(struct isa_inst *out, unsigned code, unsigned dwords);
 
@@ -53,5 +56,14 @@ int isa_decode_smem(struct isa_decoder *d);
 int isa_decode_ds(struct isa_decoder *d);
 int isa_decode_flat(struct isa_decoder *d);
 int isa_decode_buffer(struct isa_decoder *d, enum isa_format format);
+
+/* isa_decode_graphics.c. */
+int isa_decode_interpolation(struct isa_decoder *d);
+int isa_decode_interpolation_vop3(struct isa_decoder *d);
+int isa_decode_image(struct isa_decoder *d);
+int isa_decode_export(struct isa_decoder *d);
+
+/* isa_decode_strict.c: would LLVM's disassembler take the words that have been decoded? */
+bool isa_decoder_is_strict(const struct isa_decoder *d);
 
 #endif

@@ -13,14 +13,14 @@ int isa_decode_smem(struct isa_decoder *d)
     if (error)
         return error;
     struct isa_inst *out = d->out;
-    unsigned kind = d->row->kind;
+    unsigned kind = d->kind;
     if (kind == KIND_SCACHE)
         return 0;
     out->dwords = (uint8_t)isa_type_dwords(d->row->type[0]);
     out->memory = (uint8_t)(isa_field(w, 16, 1) ? ISA_MEM_GLC : 0);
     unsigned data = isa_field(w, 6, 7);
-    bool probe = kind == KIND_UNPROBE || kind == KIND_UNPROBEB;
-    if (probe || kind == KIND_UNDISCARD)
+    bool probe = kind == KIND_SPROBE || kind == KIND_SBPROBE;
+    if (probe || kind == KIND_SDISCARD)
         out->dst = (uint16_t)data;
     else if (!isa_decoder_sgpr_destination(
                  d, &out->dst, data,
@@ -28,19 +28,19 @@ int isa_decode_smem(struct isa_decoder *d)
         return ISA_ERROR_INVALID;
     if (kind == KIND_STIME)
         return 0;
-    bool buffer =
-        kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_UNSB || kind == KIND_UNPROBEB;
+    bool buffer = kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_SBATOMIC
+                  || kind == KIND_SBPROBE;
     if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 6) * 2, buffer ? 4 : 2)
         || (buffer && out->sdst % 4))
         return ISA_ERROR_INVALID;
-    bool gfx9 = d->target != ISA_GFX803, immediate = isa_field(w, 17, 1);
+    bool gfx9 = isa_is_gfx9(d->target), immediate = isa_field(w, 17, 1);
     if (gfx9 && isa_field(w, 14, 1)) {
         out->soffset = (uint16_t)isa_field(hi, 25, 7);
         out->simm = immediate ? (int32_t)(isa_field(hi, 0, 21) << 11) >> 11 : 0;
         out->memory |= ISA_MEM_OFFSET_IS_SGPR;
         if (immediate)
             out->memory |= ISA_MEM_OFFEN;
-        return isa_scalar_code_exists(d->target, out->soffset) ? 0 : ISA_ERROR_INVALID;
+        return isa_scalar_code_exists(out->soffset) ? 0 : ISA_ERROR_INVALID;
     }
     if (immediate) {
         out->simm =
@@ -48,17 +48,24 @@ int isa_decode_smem(struct isa_decoder *d)
     } else {
         out->memory |= ISA_MEM_OFFSET_IS_SGPR;
         out->soffset = (uint16_t)isa_field(hi, 0, 7);
-        if (!isa_scalar_code_exists(d->target, out->soffset))
+        if (!isa_scalar_code_exists(out->soffset))
             return ISA_ERROR_INVALID;
         isa_decoder_note_sgprs(out, out->soffset, 1);
     }
     return 0;
 }
 
-static void memory_register(struct isa_decoder *d, unsigned index, unsigned vgpr, unsigned dwords)
+static void memory_register(struct isa_decoder *d, unsigned index, unsigned code, unsigned dwords)
 {
-    d->out->src[index] = (uint16_t)(ISA_VGPR + vgpr);
-    isa_decoder_note_vgprs(d->out, d->out->src[index], dwords);
+    d->out->src[index] = (uint16_t)code;
+    isa_decoder_note_vgprs(d->out, code, dwords);
+}
+
+/* The registers of data: vector ones, or accumulators if the target's bit `acc` is set. */
+static unsigned data_bank(const struct isa_decoder *d, uint32_t acc)
+{
+    return acc && isa_traits[d->target].accumulators == ISA_ACCUMULATORS_UNIFIED ? ISA_AGPR
+                                                                                 : ISA_VGPR;
 }
 
 struct ds_shape {
@@ -85,7 +92,7 @@ static struct ds_shape ds_shape_of(unsigned kind)
     case KIND_RTN:
     case KIND_PERMUTE:
     case KIND_BPERMUTE:
-    case KIND_UN_RTN:
+    case KIND_CONDXCHG:
         return (struct ds_shape){true, true, false, true, 1};
     case KIND_CMPST_RTN:
     case KIND_MSKOR_RTN:
@@ -121,41 +128,50 @@ int isa_decode_ds(struct isa_decoder *d)
     if (error)
         return error;
     struct isa_inst *out = d->out;
-    struct ds_shape shape = ds_shape_of(d->row->kind);
+    struct ds_shape shape = ds_shape_of(d->kind);
     unsigned dwords = isa_type_dwords(d->row->type[0]);
     out->simm = (int32_t)isa_field(w, 0, 16);
     out->dwords = (uint8_t)dwords;
-    if (isa_field(w, 16, 1))
+    bool gws = d->kind == KIND_UNGWS || d->kind == KIND_UNGWSV;
+    if (isa_field(w, 16, 1)
+        && (gws || isa_traits[d->target].accumulators != ISA_ACCUMULATORS_UNIFIED))
         out->flags |= ISA_IS_GDS;
     if (shape.address)
-        memory_register(d, 0, isa_field(hi, 0, 8), 1);
+        memory_register(d, 0, ISA_VGPR + isa_field(hi, 0, 8), 1);
+    unsigned bank = data_bank(d, isa_field(w, 25, 1));
     if (shape.data0)
-        memory_register(d, 1, isa_field(hi, 8, 8), dwords);
+        memory_register(d, 1, bank + isa_field(hi, 8, 8), dwords);
     if (shape.data1)
-        memory_register(d, 2, isa_field(hi, 16, 8), dwords);
+        memory_register(d, 2, bank + isa_field(hi, 16, 8), dwords);
     if (shape.result) {
-        out->dst = (uint16_t)(ISA_VGPR + isa_field(hi, 24, 8));
+        out->dst = (uint16_t)(bank + isa_field(hi, 24, 8));
         isa_decoder_note_vgprs(out, out->dst, dwords * shape.result_scale);
     }
     return 0;
 }
 
-static unsigned data_dwords(const struct isa_table_row *row)
+/* Registers of an element. gfx8 has each of several 16-bit components in one of its own. */
+static unsigned data_dwords(enum isa_target target, const struct isa_table_row *row)
 {
-    unsigned dwords = isa_type_dwords(row->type[0]);
-    return row->kind == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP ? 2 * dwords : dwords;
+    unsigned type = row->type[0];
+    bool apart = isa_type_is_d16_format(type) && !isa_is_gfx9(target);
+    return apart ? isa_type_components(type) : isa_type_dwords(type);
 }
 
-static void memory_data(struct isa_decoder *d, unsigned load_vgpr, unsigned store_vgpr)
+static void memory_data(struct isa_decoder *d, unsigned load_code, unsigned store_code)
 {
     struct isa_inst *out = d->out;
-    unsigned kind = d->row->kind, dwords = isa_type_dwords(d->row->type[0]);
-    bool load = kind == KIND_LOAD || kind == KIND_UNLOAD;
+    unsigned kind = d->kind, dwords = data_dwords(d->target, d->row);
+    bool load = kind == KIND_LOAD || kind == KIND_FLOAD;
+    bool compares = kind == KIND_ATOMIC && d->row->operation == ISA_ATOMIC_CMPSWAP;
     out->dwords = (uint8_t)dwords;
+    if (kind == KIND_LOADLDS || kind == KIND_STORELDS)
+        return;
     if (!load)
-        memory_register(d, 1, store_vgpr, data_dwords(d->row));
+        memory_register(d, 1, store_code,
+                        (compares ? 2 * dwords : dwords) + (out->memory & ISA_MEM_TFE ? 1 : 0));
     if (load || (kind == KIND_ATOMIC && (out->memory & ISA_MEM_GLC))) {
-        out->dst = (uint16_t)(ISA_VGPR + load_vgpr);
+        out->dst = (uint16_t)load_code;
         isa_decoder_note_vgprs(out, out->dst, dwords + (out->memory & ISA_MEM_TFE ? 1 : 0));
     }
 }
@@ -165,7 +181,9 @@ int isa_decode_flat(struct isa_decoder *d)
     if (!isa_decoder_fetch(d, 1))
         return ISA_ERROR_TRUNCATED;
     uint32_t w = d->word[0], hi = d->word[1];
-    bool gfx9 = d->target != ISA_GFX803;
+    bool gfx9 = isa_is_gfx9(d->target),
+         architected = isa_traits[d->target].scratch == ISA_SCRATCH_ARCHITECTED,
+         unified = isa_traits[d->target].accumulators == ISA_ACCUMULATORS_UNIFIED;
     unsigned segment = gfx9 ? isa_field(w, 14, 2) : 0;
     if (segment == 3)
         return ISA_ERROR_INVALID;
@@ -177,20 +195,25 @@ int isa_decode_flat(struct isa_decoder *d)
     out->memory = (uint8_t)((isa_field(w, 16, 1) ? ISA_MEM_GLC : 0)
                             | (isa_field(w, 17, 1) ? ISA_MEM_SLC : 0));
     if (gfx9) {
-        out->simm =
-            segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19 : (int32_t)isa_field(w, 0, 12);
-        out->memory |= (uint8_t)((isa_field(w, 13, 1) ? ISA_MEM_LDS : 0)
-                                 | (isa_field(hi, 23, 1) ? ISA_MEM_NV : 0));
+        out->simm = segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19
+                            : (int32_t)isa_field(w, 0, d->strict ? 13 : 12);
+        out->memory |= (uint8_t)((isa_field(w, 13, 1) && !architected ? ISA_MEM_LDS : 0)
+                                 | (isa_field(hi, 23, 1) && !unified ? ISA_MEM_NV : 0)
+                                 | (isa_field(w, 25, 1) && unified ? ISA_MEM_SCC : 0));
     }
+    if (d->strict && !gfx9) /* LLVM prints an offset that these targets do not have */
+        out->simm = (int32_t)isa_field(w, 0, 13);
     unsigned saddr = isa_field(hi, 16, 7);
     out->soffset = ISA_NO_OPERAND;
     if (segment && saddr != 0x7f
         && !isa_decoder_sgpr_destination(d, &out->soffset, saddr, segment == 2 ? 2 : 1))
         return ISA_ERROR_INVALID;
     bool scalar_base = out->soffset != ISA_NO_OPERAND;
-    if (!(segment == 1 && scalar_base))
-        memory_register(d, 0, isa_field(hi, 0, 8), segment == 1 || scalar_base ? 1 : 2);
-    memory_data(d, isa_field(hi, 24, 8), isa_field(hi, 8, 8));
+    /* The bit that was `lds` says on gfx942 that scratch has an address register. */
+    if (segment == 1 && architected ? isa_field(w, 13, 1) : !(segment == 1 && scalar_base))
+        memory_register(d, 0, ISA_VGPR + isa_field(hi, 0, 8), segment == 1 || scalar_base ? 1 : 2);
+    unsigned bank = data_bank(d, isa_field(hi, 23, 1));
+    memory_data(d, bank + isa_field(hi, 24, 8), bank + isa_field(hi, 8, 8));
     return 0;
 }
 
@@ -204,28 +227,33 @@ int isa_decode_buffer(struct isa_decoder *d, enum isa_format format)
     if (error)
         return error;
     struct isa_inst *out = d->out;
-    if (d->row->kind == KIND_CACHE)
-        return 0;
-    out->simm = (int32_t)isa_field(w, 0, 12);
+    bool unified = isa_traits[d->target].accumulators == ISA_ACCUMULATORS_UNIFIED;
+    unsigned scc = format == ISA_MUBUF ? isa_field(w, 15, 1) : isa_field(hi, 21, 1);
     unsigned slc = format == ISA_MUBUF ? isa_field(w, 17, 1) : isa_field(hi, 22, 1);
     unsigned lds = format == ISA_MUBUF ? isa_field(w, 16, 1) : 0;
-    out->memory = (uint8_t)((isa_field(w, 12, 1) ? ISA_MEM_OFFEN : 0)
-                            | (isa_field(w, 13, 1) ? ISA_MEM_IDXEN : 0)
-                            | (isa_field(w, 14, 1) ? ISA_MEM_GLC : 0) | (slc ? ISA_MEM_SLC : 0)
-                            | (lds ? ISA_MEM_LDS : 0) | (isa_field(hi, 23, 1) ? ISA_MEM_TFE : 0));
+    out->memory =
+        (uint8_t)((isa_field(w, 12, 1) ? ISA_MEM_OFFEN : 0)
+                  | (isa_field(w, 13, 1) ? ISA_MEM_IDXEN : 0)
+                  | (isa_field(w, 14, 1) ? ISA_MEM_GLC : 0) | (slc ? ISA_MEM_SLC : 0)
+                  | (lds ? ISA_MEM_LDS : 0) | (isa_field(hi, 23, 1) && !unified ? ISA_MEM_TFE : 0)
+                  | (scc && unified ? ISA_MEM_SCC : 0));
+    if (d->kind == KIND_CACHE)
+        return 0;
+    out->simm = (int32_t)isa_field(w, 0, 12);
     if (format == ISA_MTBUF)
         out->format_bits = (uint8_t)isa_field(w, 19, 7);
     if (out->memory & (ISA_MEM_OFFEN | ISA_MEM_IDXEN))
-        memory_register(d, 0, isa_field(hi, 0, 8),
+        memory_register(d, 0, ISA_VGPR + isa_field(hi, 0, 8),
                         (out->memory & ISA_MEM_OFFEN) && (out->memory & ISA_MEM_IDXEN) ? 2 : 1);
     if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(hi, 16, 5) * 4, 4))
         return ISA_ERROR_INVALID;
     unsigned soffset = isa_field(hi, 24, 8);
-    if (!isa_source_code_exists(d->target, soffset) || soffset >= 255 || soffset == 252)
+    if (!isa_source_code_exists(d->target, soffset) || soffset >= ISA_LDS_DIRECT)
         return ISA_ERROR_INVALID;
     out->soffset = (uint16_t)soffset;
     isa_decoder_note_sgprs(out, soffset, 1);
-    memory_data(d, isa_field(hi, 8, 8), isa_field(hi, 8, 8));
+    unsigned bank = data_bank(d, isa_field(hi, 23, 1));
+    memory_data(d, bank + isa_field(hi, 8, 8), bank + isa_field(hi, 8, 8));
     if (lds)
         out->dst = ISA_NO_OPERAND;
     return 0;

@@ -18,31 +18,35 @@ int isa_decoder_find_row(struct isa_decoder *d, enum isa_format format, unsigned
     if (row < 0)
         return ISA_ERROR_INVALID;
     d->row = &isa_table[row];
+    d->kind = isa_kind_shape(d->row->kind);
     d->out->op = (uint16_t)row;
     d->out->format = d->row->format;
     return 0;
 }
 
-bool isa_scalar_code_exists(enum isa_target target, unsigned code)
+bool isa_scalar_code_exists(unsigned code)
 {
-    if (code <= 101 || code == ISA_M0 || (code >= 102 && code <= 107) || code == 126 || code == 127)
-        return true;
-    return code >= 108 && code <= 123 && (target == ISA_GFX803 || target == ISA_GFX906);
+    return code <= 124 || code == 126 || code == 127;
 }
 
 bool isa_source_code_exists(enum isa_target target, unsigned code)
 {
     if (code < 128)
-        return isa_scalar_code_exists(target, code);
-    if (code <= 208 || (code >= 240 && code <= 248) || (code >= 251 && code <= 253) || code >= 255)
+        return isa_scalar_code_exists(code);
+    if (code <= 208 || (code >= 240 && code <= 248) || (code >= 251 && code <= 253) || code >= 255
+        || code == ISA_LDS_DIRECT)
         return true;
-    return target != ISA_GFX803 && code >= 235 && code <= 239;
+    return isa_is_gfx9(target) && code >= 235 && code <= 239;
 }
 
 void isa_decoder_note_vgprs(struct isa_inst *out, unsigned code, unsigned dwords)
 {
-    if (code >= ISA_VGPR && code != ISA_NO_OPERAND && code - ISA_VGPR + dwords > out->vgprs)
-        out->vgprs = (uint16_t)(code - ISA_VGPR + dwords);
+    if (code < ISA_VGPR || code == ISA_NO_OPERAND)
+        return;
+    unsigned end = (code & 255) + dwords;
+    uint16_t *most = code < ISA_AGPR ? &out->vgprs : &out->agprs;
+    if (end > *most)
+        *most = (uint16_t)end;
 }
 
 void isa_decoder_note_sgprs(struct isa_inst *out, unsigned code, unsigned dwords)
@@ -58,7 +62,7 @@ void isa_decoder_note_sgprs(struct isa_inst *out, unsigned code, unsigned dwords
  */
 static bool align_tuple(enum isa_target target, unsigned *code, unsigned dwords)
 {
-    unsigned low = dwords >= 4 ? 3 : dwords - 1, ttmp = target == ISA_GFX803 ? ISA_TTMP0 : 108;
+    unsigned low = dwords >= 4 ? 3 : dwords - 1, ttmp = isa_traits[target].first_ttmp;
     if (dwords < 2 || *code >= 128)
         return true;
     if (*code <= 101) {
@@ -74,7 +78,11 @@ static bool align_tuple(enum isa_target target, unsigned *code, unsigned dwords)
 
 bool isa_decoder_source(struct isa_decoder *d, unsigned index, unsigned code, unsigned type)
 {
-    if (!isa_source_code_exists(d->target, code)
+    if (type == TYPE_A32)
+        code = code >= ISA_VGPR ? ISA_AGPR + (code & 255) : ISA_NO_OPERAND;
+    if (code == ISA_LDS_DIRECT && isa_type_dwords(type) > 1)
+        return false;
+    if (code == ISA_NO_OPERAND || !isa_source_code_exists(d->target, code)
         || !align_tuple(d->target, &code, isa_type_dwords(type)))
         return false;
     d->out->src[index] = (uint16_t)code;
@@ -85,14 +93,14 @@ bool isa_decoder_source(struct isa_decoder *d, unsigned index, unsigned code, un
 
 void isa_decoder_vgpr_destination(struct isa_decoder *d, unsigned vgpr, unsigned type)
 {
-    d->out->dst = (uint16_t)(ISA_VGPR + vgpr);
+    d->out->dst = (uint16_t)((type == TYPE_A32 ? ISA_AGPR : ISA_VGPR) + vgpr);
     isa_decoder_note_vgprs(d->out, d->out->dst, isa_type_dwords(type));
 }
 
 bool isa_decoder_sgpr_destination(struct isa_decoder *d, uint16_t *slot, unsigned code,
                                   unsigned dwords)
 {
-    if (!isa_scalar_code_exists(d->target, code) || !align_tuple(d->target, &code, dwords))
+    if (!isa_scalar_code_exists(code) || !align_tuple(d->target, &code, dwords))
         return false;
     *slot = (uint16_t)code;
     isa_decoder_note_sgprs(d->out, code, dwords);

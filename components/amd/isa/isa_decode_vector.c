@@ -13,7 +13,7 @@ static int decode_sdwa(struct isa_decoder *d, bool compare)
         return ISA_ERROR_TRUNCATED;
     struct isa_inst *out = d->out;
     uint32_t w = d->word[1];
-    bool gfx9 = d->target != ISA_GFX803;
+    bool gfx9 = isa_is_gfx9(d->target);
     out->flags |= ISA_IS_SDWA;
     out->sel_src[0] = (uint8_t)isa_field(w, 16, 3);
     out->sel_src[1] = (uint8_t)isa_field(w, 24, 3);
@@ -38,16 +38,31 @@ static int decode_sdwa(struct isa_decoder *d, bool compare)
     if (scalar1 && out->src[1] != ISA_NO_OPERAND) {
         bool has_vgpr = out->dst >= ISA_VGPR && out->dst != ISA_NO_OPERAND;
         out->vgprs = (uint16_t)(has_vgpr ? out->dst - ISA_VGPR + 1 : 0); /* without src1 */
-        if (!isa_decoder_source(d, 1, out->src[1] - ISA_VGPR, d->row->type[2]))
+        if (out->src[1] - ISA_VGPR == ISA_LITERAL
+            || !isa_decoder_source(d, 1, out->src[1] - ISA_VGPR, d->row->type[2]))
             return ISA_ERROR_INVALID;
     }
-    if (!isa_decoder_source(d, 0, isa_field(w, 0, 8) + (scalar0 ? 0 : ISA_VGPR), d->row->type[1]))
+    unsigned code = isa_field(w, 0, 8) + (scalar0 ? 0 : ISA_VGPR);
+    if (code == ISA_LITERAL || !isa_decoder_source(d, 0, code, d->row->type[1]))
         return ISA_ERROR_INVALID;
     return 0;
 }
 
-static bool dpp_control_exists(unsigned control)
+static bool has_64_bits(const struct isa_table_row *row)
 {
+    for (unsigned i = 0; i < 4; i++)
+        if (row->type[i] != TYPE_MASK && isa_type_dwords(row->type[i]) > 1)
+            return true;
+    return false;
+}
+
+/* Broadcasts of a lane of each row came with gfx90a, and are all that 64-bit operations have. */
+static bool dpp_control_exists(const struct isa_decoder *d, unsigned control)
+{
+    if (control >= 0x150 && control <= 0x15f)
+        return isa_traits[d->target].accumulators == ISA_ACCUMULATORS_UNIFIED;
+    if (has_64_bits(d->row))
+        return false;
     return control <= 0xff || (control >= 0x101 && control <= 0x10f)
            || (control >= 0x111 && control <= 0x11f) || (control >= 0x121 && control <= 0x12f)
            || control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c
@@ -67,31 +82,30 @@ static int decode_dpp(struct isa_decoder *d)
     out->neg = (uint8_t)(isa_field(w, 20, 1) | isa_field(w, 22, 1) << 1);
     out->abs = (uint8_t)(isa_field(w, 21, 1) | isa_field(w, 23, 1) << 1);
     out->dpp_masks = (uint8_t)(isa_field(w, 28, 4) << 4 | isa_field(w, 24, 4));
-    if (!dpp_control_exists(out->dpp_ctrl)
+    if (!dpp_control_exists(d, out->dpp_ctrl)
         || !isa_decoder_source(d, 0, isa_field(w, 0, 8) + ISA_VGPR, d->row->type[1]))
         return ISA_ERROR_INVALID;
     return 0;
 }
 
-static bool sub_dword_form_exists(const struct isa_decoder *d)
+static bool extended_form_exists(const struct isa_decoder *d, unsigned code)
 {
     const struct isa_table_row *row = d->row;
-    for (unsigned i = 0; i < 4; i++)
-        if (row->type[i] != TYPE_MASK && isa_type_dwords(row->type[i]) > 1)
-            return false;
-    return row->kind != KIND_MK && row->kind != KIND_AK
-           && (row->kind != KIND_X || row->type[0] == TYPE_NONE);
+    if (code == SDWA_CODE && has_64_bits(row) && !isa_row_reads_fp8(row))
+        return false;
+    return d->kind != KIND_MK && d->kind != KIND_AK && row->type[0] != TYPE_A32
+           && d->out->op != ISA_OP_v_pk_fmac_f16 && d->kind != KIND_X;
 }
 
 static int vector_source0(struct isa_decoder *d, unsigned code, bool compare)
 {
+    if (d->row->type[1] == TYPE_NONE)
+        return 0;
     if (code == SDWA_CODE || code == DPP_CODE) {
-        if (d->row->type[1] == TYPE_NONE || !sub_dword_form_exists(d))
+        if (!extended_form_exists(d, code))
             return ISA_ERROR_INVALID;
         return code == SDWA_CODE ? decode_sdwa(d, compare) : decode_dpp(d);
     }
-    if (d->row->type[1] == TYPE_NONE)
-        return 0;
     if (!isa_decoder_source(d, 0, code, d->row->type[1]))
         return ISA_ERROR_INVALID;
     return isa_decoder_literal_if_named(d);
@@ -134,7 +148,7 @@ int isa_decode_vop2(struct isa_decoder *d)
     if (error)
         return error;
     struct isa_inst *out = d->out;
-    unsigned kind = d->row->kind;
+    unsigned kind = d->kind;
     isa_decoder_vgpr_destination(d, isa_field(w, 17, 8), d->row->type[0]);
     isa_decoder_source(d, 1, isa_field(w, 9, 8) + ISA_VGPR, d->row->type[2]);
     if (kind == KIND_CO || kind == KIND_CIO)
@@ -158,7 +172,7 @@ int isa_decode_vop2(struct isa_decoder *d)
 static int vop3_masks(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
-    unsigned kind = d->row->kind;
+    unsigned kind = d->kind;
     uint32_t w = d->word[0], hi = d->word[1];
     if (kind == KIND_CMP || kind == KIND_CMPX)
         return isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 8), 2)
@@ -175,17 +189,42 @@ static int vop3_masks(struct isa_decoder *d)
     return 0;
 }
 
+/* Matrix instructions: VOP3P with bits of their own. Before gfx90a C and D are accumulators. */
+static int decode_mai(struct isa_decoder *d)
+{
+    struct isa_inst *out = d->out;
+    uint32_t w = d->word[0], hi = d->word[1];
+    bool unified = isa_traits[d->target].accumulators == ISA_ACCUMULATORS_UNIFIED;
+    unsigned bank = !unified || isa_field(w, 15, 1) ? ISA_AGPR : ISA_VGPR;
+    out->dst = (uint16_t)(bank + isa_field(w, 0, 8));
+    isa_decoder_note_vgprs(out, out->dst, isa_mai_dwords(out->op, 0));
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned code = isa_field(hi, 9 * i, 9);
+        bool index = i == 2 && d->kind == KIND_SMFMAC, constant = i == 2 && !index;
+        if (code >= ISA_VGPR && !index)
+            code = (i == 2 ? bank : isa_field(hi, 27 + i, 1) ? ISA_AGPR : ISA_VGPR) + (code & 255);
+        if (code < ISA_VGPR
+            && !(constant && (code <= 208 || code >= 240) && code >= 128 && code <= 248))
+            return ISA_ERROR_INVALID;
+        out->src[i] = (uint16_t)code;
+        isa_decoder_note_vgprs(out, code, isa_mai_dwords(out->op, i + 1));
+    }
+    out->neg = (uint8_t)isa_field(hi, 29, 3);
+    out->broadcast = (uint8_t)(isa_field(w, 8, 3) | isa_field(w, 11, 4) << 4);
+    return 0;
+}
+
 static int vop3_modifiers(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     uint32_t w = d->word[0], hi = d->word[1];
-    bool has_sdst = d->row->kind == KIND_CO || d->row->kind == KIND_CIO || d->row->kind == KIND_SD;
+    bool has_sdst = d->kind == KIND_CO || d->kind == KIND_CIO || d->kind == KIND_SD;
     out->neg = (uint8_t)isa_field(hi, 29, 3);
     out->omod = (uint8_t)isa_field(hi, 27, 2);
     out->clamp = (uint8_t)isa_field(w, 15, 1);
     if (!has_sdst) {
         out->abs = (uint8_t)isa_field(w, 8, 3);
-        out->opsel = (uint8_t)(d->target == ISA_GFX803 ? 0 : isa_field(w, 11, 4));
+        out->opsel = (uint8_t)(isa_is_gfx9(d->target) ? isa_field(w, 11, 4) : 0);
     }
     return 0;
 }
@@ -196,13 +235,17 @@ int isa_decode_vop3(struct isa_decoder *d)
         return ISA_ERROR_TRUNCATED;
     uint32_t w = d->word[0], hi = d->word[1];
     struct isa_inst *out = d->out;
-    bool packed = d->target != ISA_GFX803 && isa_field(w, 23, 3) == 7;
+    bool packed = isa_is_gfx9(d->target) && isa_field(w, 23, 3) == 7;
     int error = packed ? isa_decoder_find_row(d, ISA_VOP3P, isa_field(w, 16, 7))
                        : isa_decoder_find_row(d, ISA_VOP3, isa_field(w, 16, 10));
     if (error)
         return error;
     const uint8_t *type = d->row->type;
     out->flags |= ISA_IS_VOP3_FORM;
+    if (d->kind == KIND_MFMA || d->kind == KIND_SMFMAC)
+        return decode_mai(d);
+    if (d->row->format == ISA_VOP3 && type[0] == TYPE_NONE)
+        return isa_decode_interpolation_vop3(d);
     if (type[0] == TYPE_SREG) {
         if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 8), 1))
             return ISA_ERROR_INVALID;
@@ -211,13 +254,13 @@ int isa_decode_vop3(struct isa_decoder *d)
     }
     for (unsigned i = 0; i < 3; i++) {
         unsigned code = isa_field(hi, 9 * i, 9);
-        if (type[i + 1] == TYPE_NONE || (i == 2 && d->row->kind == KIND_MAC))
+        if (type[i + 1] == TYPE_NONE || (i == 2 && d->kind == KIND_MAC))
             continue;
         if (code == ISA_LITERAL || !isa_decoder_source(d, i, code, type[i + 1])
             || (type[i + 1] == TYPE_SREG && code >= ISA_VGPR))
             return ISA_ERROR_INVALID;
     }
-    if (d->row->kind == KIND_MAC)
+    if (d->kind == KIND_MAC)
         out->src[2] = out->dst;
     error = vop3_masks(d);
     if (error)

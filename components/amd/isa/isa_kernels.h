@@ -1,5 +1,7 @@
 /*
- * isa_kernels.h - the rows of gcn_vop*.tab as C functions, one a row. Included by isa_valu.c only.
+ * isa_kernels.h - the rows of gcn_vop*.tab as C functions, one a row. Included by isa_valu.c, and
+ * by isa_exact.c, which defines ISA_EXACT: its kernels also flush fp16 and fp64 denormals and round
+ * to fp16 as MODE says.
  *
  * A kernel computes all 64 lanes without regard to exec. It is put together from a reader for each
  * source type, the row's semantics, and a writer for the destination type; kinds with carries or
@@ -31,17 +33,51 @@
 #define READ_M64(x, p)  UNUSED uint64_t x = PAIR(p);
 #define READ_I64(x, p)  UNUSED int64_t x = (int64_t)PAIR(p);
 #define READ_F32(x, p)  UNUSED float x = f32_bits(flush_bits((p)[lane], keep_in));
-#define READ_F16(x, p)  UNUSED float x = f32_f16((p)[lane]);
-#define READ_PF16(x, p) UNUSED float x = f32_f16((p)[lane]);
-#define READ_F64(x, p)  UNUSED double x = f64_bits(PAIR(p));
+#define READ_F16(x, p)  UNUSED float x = f32_f16(HALF_IN((p)[lane]));
+#define READ_PF16(x, p) READ_F16(x, p)
+#define READ_W16(x, p)  READ_U32(x, p)
+#define READ_WF16(x, p) READ_U32(x, p)
+#define READ_P32(x, p)  READ_U32(x, p)
+#define READ_PF32(x, p) READ_F32(x, p)
+#define READ_F64(x, p)  UNUSED double x = f64_bits(DOUBLE_IN(PAIR(p)));
 
-/* ---- NaN results: the chain c, b, a leaves the first NaN source ------------------------------ */
+#ifdef ISA_EXACT
+#define HALF_IN(u)    flush_half(u, env->flush_in)
+#define HALF_OUT(u)   flush_half(u, env->flush_out)
+#define HALF(x)       HALF_OUT(f16_rounded(x, env->round_half))
+#define DOUBLE_IN(u)  flush_double(u, env->flush_in)
+#define DOUBLE_OUT(u) flush_double(u, env->flush_out)
+#define ROUND         env->round
+#define DIV_FMAS_F32  exact_div_fmas_f32
+#define DIV_FMAS_F64  exact_div_fmas_f64
+#else
+#define HALF_IN(u)                        (u)
+#define HALF_OUT(u)                       (u)
+#define HALF(x)                           f16_f32(x)
+#define DOUBLE_IN(u)                      (u)
+#define DOUBLE_OUT(u)                     (u)
+#define ROUND                             0
+#define DIV_FMAS_F32(a, b, c, bit, round) fma_f32(a, b, c) /* of lanes that are not scaled */
+#define DIV_FMAS_F64(a, b, c, bit, round) fma_f64(a, b, c)
+#endif
+
+/* A product of halves on its way into a sum. */
+#define ROUND_HALF(x) ((x) != (x) ? (x) : f32_f16(HALF(x)))
+
+/* ---- NaN results: the chain c, b, a leaves the first NaN source ------------------------------
+ *
+ * Rows that say themselves which NaN results, and whether it signals, wrap their semantics in
+ * OWN_NAN. */
+
+#define OWN_NAN(x) (own_nan = true, (x))
 
 #define NAN32_NONE(x, n) n
 #define NAN32_U32(x, n)  n
 #define NAN32_I32(x, n)  n
+#define NAN32_WF16(x, n) n
 #define NAN32_F32(x, n)  ((x) != (x) ? bits_f32(x) | 0x400000 : (n))
 #define NAN32_F16(x, n)  NAN32_F32(x, n)
+#define NAN32_PF32(x, n) NAN32_F32(x, n)
 #define NAN32_F64(x, n)  ((x) != (x) ? bits_f32((float)(x)) | 0x400000 : (n))
 #define NAN16_NONE(x, n) n
 #define NAN16_U16(x, n)  n
@@ -57,35 +93,44 @@
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-#define RESULT_U32  uint32_t
-#define RESULT_I32  int32_t
-#define RESULT_U16  uint32_t
-#define RESULT_P16  uint32_t
-#define RESULT_I16  int32_t
-#define RESULT_U64  uint64_t
-#define RESULT_I64  int64_t
-#define RESULT_F32  float
-#define RESULT_F16  float
-#define RESULT_PF16 float
-#define RESULT_F64  double
+#define RESULT_U32   uint32_t
+#define RESULT_I32   int32_t
+#define RESULT_U16   uint32_t
+#define RESULT_P16   uint32_t
+#define RESULT_I16   int32_t
+#define RESULT_U64   uint64_t
+#define RESULT_I64   int64_t
+#define RESULT_F32   float
+#define RESULT_F16   float
+#define RESULT_PF16  float
+#define RESULT_F64   double
+#define RESULT_P32   uint32_t
+#define RESULT_PF32  float
+#define RESULT_F32X2 uint64_t
 
-#define WRITE_U32(A, B, C) d[lane] = r;
-#define WRITE_I32(A, B, C) d[lane] = (uint32_t)r;
-#define WRITE_U16(A, B, C) d[lane] = r & 0xffff;
-#define WRITE_P16(A, B, C) d[lane] = r & 0xffff;
-#define WRITE_I16(A, B, C) d[lane] = (uint32_t)r & 0xffff;
-#define WRITE_U64(A, B, C) d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)(r >> 32);
-#define WRITE_I64(A, B, C) d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)((uint64_t)r >> 32);
+#define WRITE_U32(A, B, C)   d[lane] = r;
+#define WRITE_I32(A, B, C)   d[lane] = (uint32_t)r;
+#define WRITE_U16(A, B, C)   d[lane] = r & 0xffff;
+#define WRITE_P16(A, B, C)   d[lane] = r & 0xffff;
+#define WRITE_I16(A, B, C)   d[lane] = (uint32_t)r & 0xffff;
+#define WRITE_U64(A, B, C)   d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)(r >> 32);
+#define WRITE_F32X2(A, B, C) WRITE_U64(A, B, C)
+#define WRITE_I64(A, B, C)   d[lane] = (uint32_t)r, d[64 + lane] = (uint32_t)((uint64_t)r >> 32);
 #define WRITE_F32(A, B, C)                                                                         \
     uint32_t nan = NAN32_##A(a, NAN32_##B(b, NAN32_##C(c, 0x7fc00000u)));                          \
+    nan = own_nan ? bits_f32(r) : nan;                                                             \
     d[lane] = r != r ? nan : flush_bits(bits_f32(r), keep_out);
+#define WRITE_P32(A, B, C)  WRITE_U32(A, B, C)
+#define WRITE_PF32(A, B, C) WRITE_F32(A, B, C)
 #define WRITE_F16(A, B, C)                                                                         \
     uint32_t nan = NAN16_##A(a, NAN16_##B(b, NAN16_##C(c, 0x7e00u)));                              \
-    d[lane] = r != r ? nan : f16_f32(r);
+    nan = own_nan ? f16_nan_kept(r) : nan;                                                         \
+    d[lane] = r != r ? nan : HALF(r);
 #define WRITE_PF16(A, B, C) WRITE_F16(A, B, C)
 #define WRITE_F64(A, B, C)                                                                         \
     uint64_t nan = NAN64_##A(a, NAN64_##B(b, NAN64_##C(c, UINT64_C(0x7ff8000000000000))));         \
-    uint64_t value = r != r ? nan : bits_f64(r);                                                   \
+    nan = own_nan ? bits_f64(r) : nan;                                                             \
+    uint64_t value = r != r ? nan : DOUBLE_OUT(bits_f64(r));                                       \
     d[lane] = (uint32_t)value, d[64 + lane] = (uint32_t)(value >> 32);
 
 /* Rows whose sources and result are fp32, for wavefronts that flush denormals on the way in and
@@ -93,11 +138,16 @@
  * does not: sources need no flushing, and multiplication by one flushes a result. Returned is not 0
  * if a result is NaN, which the plain kernel makes the right one of. Which rows may be executed so
  * says isa_valu_ready.c. */
+#ifdef ISA_EXACT
+#define FAST_KERNEL(...)
+#else
 #define FAST_KERNEL(m, D, A, B, C, ...)                                                            \
     UNUSED static uint32_t fast_##m(uint32_t *d, const uint32_t *s0, const uint32_t *s1,           \
                                     const uint32_t *s2, float one)                                 \
     {                                                                                              \
         UNUSED const uint32_t keep_in = 0xffffffff, keep = keep_in;                                \
+        UNUSED const bool ieee = true;                                                             \
+        UNUSED bool own_nan = false;                                                               \
         uint32_t bad = 0;                                                                          \
         (void)s0, (void)s1, (void)s2;                                                              \
         _Pragma("GCC ivdep") for (uint32_t lane = 0; lane < 64; lane++)                            \
@@ -108,6 +158,7 @@
         }                                                                                          \
         return bad;                                                                                \
     }
+#endif
 
 /* ---- kernels by kind ------------------------------------------------------------------------- */
 
@@ -115,6 +166,8 @@
     static void kernel_##m(KERNEL_ARGUMENTS)                                                       \
     {                                                                                              \
         UNUSED const uint32_t keep_in = env->keep_in, keep_out = env->keep_out, keep = keep_out;   \
+        UNUSED const bool ieee = env->ieee;                                                        \
+        UNUSED bool own_nan = false;                                                               \
         (void)d, (void)s0, (void)s1, (void)s2;
 
 /* Plain: no masks. */
@@ -170,8 +223,39 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define KERNEL_CMP(m, D, A, B, C, ...)                                                             \
     MASKED_KERNEL(m, D, A, B, C, , carry = (uint32_t)((__VA_ARGS__) != 0))
 #define KERNEL_CMPX KERNEL_CMP
+/* To fp8: MODE's FP16_OVFL says what becomes of what is too large. */
+#define KERNEL_FP8(m, D, A, B, C, ...)                                                             \
+    BEGIN_KERNEL(m)                                                                                \
+    const bool saturates = env->saturates;                                                         \
+    _Pragma("GCC ivdep") for (uint32_t lane = 0; lane < 64; lane++)                                \
+    {                                                                                              \
+        READ_##A(a, s0) READ_##B(b, s1) d[lane] = __VA_ARGS__;                                     \
+    }                                                                                              \
+    }
+#define KERNEL_PKMAC KERNEL_PK
+#define KERNEL_ACC(...)
 #define KERNEL_X(...)
 #define KERNEL_UN(...)
+
+/* The kernel of a row by its kind, or NULL. */
+#define NAME_V(m)   kernel_##m
+#define NAME_MAC    NAME_V
+#define NAME_MK     NAME_V
+#define NAME_AK     NAME_V
+#define NAME_PK     NAME_V
+#define NAME_PKMAC  NAME_V
+#define NAME_FP8    NAME_V
+#define NAME_ACC(m) NULL
+#define NAME_MIX    NAME_V
+#define NAME_CO     NAME_V
+#define NAME_CIO    NAME_V
+#define NAME_SD     NAME_V
+#define NAME_CI     NAME_V
+#define NAME_VI     NAME_V
+#define NAME_CMP    NAME_V
+#define NAME_CMPX   NAME_V
+#define NAME_X(m)   NULL
+#define NAME_UN(m)  NULL
 
 #define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)

@@ -1,21 +1,23 @@
 /*
  * isa_math.h - the functions that the semantics column of the vector tables names. Private to
- * isa_valu.c.
+ * isa_valu.c and isa_exact.c.
  *
  * Everything is branch-free where it can be, so that a loop over 64 lanes vectorises, and uses only
  * IEEE operations that are the same on every host: + - * / sqrt, conversions, integer arithmetic,
  * fma (correctly rounded in hardware or in libm). No libm function that may differ between hosts is
  * called.
  *
- * Accuracy of the approximate instructions (hardware: 1 ulp, and 2^29 ulp for the fp64 ones): rcp,
- * sqrt in fp32 and fp64 and rcp, sqrt in fp16 are correctly rounded; rsq within 1 ulp; exp2 and
- * log2 are evaluated in double (relative error below 2^-40) and rounded once; sin and cos of x
- * turns likewise, absolute error below 2^-40, for |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3
- * manual says of out-of-range inputs.
+ * Accuracy of the approximate instructions (hardware: 1 ulp, 0.51 ulp in fp16, 2^29 ulp in fp64),
+ * which do not follow MODE's rounding: rcp and sqrt are correctly rounded, in fp16 within 0.51 ulp;
+ * rsq is within 1 ulp, in fp64 within 2; exp2 and log2 are evaluated in double (relative error
+ * below 2^-40) and rounded once; sin and cos of x turns likewise, absolute error below 2^-40, for
+ * |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3 manual says of out-of-range inputs. Those of
+ * fp32, but for sin and cos, flush denormals in any mode, as the manuals note of each.
  */
 #ifndef HEDDLE_ISA_MATH_H
 #define HEDDLE_ISA_MATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -58,6 +60,21 @@ INLINE float flush_f32(float x, uint32_t keep)
     return f32_bits(flush_bits(bits_f32(x), keep));
 }
 
+/* Of the functions that flush denormals in any mode. */
+INLINE float flushed_f32(float x)
+{
+    return flush_f32(x, 0x80000000);
+}
+
+INLINE float quiet_f32(float x)
+{
+    return f32_bits(bits_f32(x) | 0x400000);
+}
+INLINE double quiet_f64(double x)
+{
+    return f64_bits(bits_f64(x) | UINT64_C(0x8000000000000));
+}
+
 /* ---- half precision -------------------------------------------------------------------------- */
 
 INLINE float f32_f16(uint32_t half)
@@ -97,9 +114,79 @@ INLINE uint32_t f16_toward_zero(float x)
     return x != x ? f16_nan(x) : half;
 }
 
-INLINE float round_f16(float x)
+/* A NaN that came from a half, as it is. */
+INLINE uint32_t f16_nan_kept(float x)
 {
-    return x != x ? x : f32_f16(f16_f32(x));
+    return (bits_f32(x) >> 16 & 0x8000) | 0x7c00 | (bits_f32(x) >> 13 & 0x3ff);
+}
+
+/*
+ * ---- fp8 (e4m3) and bf8 (e5m2) ----
+ *
+ * As gfx942 has them: one zero, no infinities, one NaN (0x80); exponents are biased by 8 and 16
+ * (OCP's formats have other ones).
+ */
+
+/* `up` brings exponent and fraction to their places in an f32, `scale` the bias to 127. */
+INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
+{
+    uint32_t u = bits_f32(f32_bits((byte & 0x7f) << up) * scale) | (byte & 0x80) << 24;
+    return f32_bits(byte == 0x80 ? 0x7fc00000 : u);
+}
+
+INLINE float f32_fp8(uint32_t byte)
+{
+    return f32_fnuz(byte, 20, 0x1p119f);
+}
+INLINE float f32_bf8(uint32_t byte)
+{
+    return f32_fnuz(byte, 21, 0x1p111f);
+}
+
+INLINE uint64_t two_floats(float low, float high)
+{
+    return bits_f32(low) | (uint64_t)bits_f32(high) << 32;
+}
+
+/* An f32 without its lowest `drop` bits of fraction. `round`: 1 to nearest even, 0 toward zero.
+ * What is too large becomes a NaN, or, `saturates`, the largest number; infinities become NaNs. */
+INLINE uint32_t fnuz_f32(uint32_t u, uint32_t drop, uint32_t bias, uint32_t round, bool saturates)
+{
+    uint32_t magnitude = u & 0x7fffffff, exponent = magnitude >> 23, least = 128 - bias;
+    bool denormal = exponent < least;
+    uint32_t more = denormal ? least - exponent : 0;
+    uint32_t shift = more > 24 - drop + 1 ? 25 : drop + more;
+    uint32_t whole = denormal ? (magnitude & 0x7fffff) | (exponent ? 0x800000 : 0) : magnitude;
+    uint32_t half = ((1u << shift) >> 1) - 1 + (whole >> shift & 1);
+    uint32_t value = (whole + (half & (0u - round))) >> shift;
+    value -= denormal ? 0 : (127 - bias) << (23 - drop);
+    bool overflows = value > 0x7f;
+    value = overflows ? 0x7f : value;
+    bool nan = (magnitude >= 0x7f800000) | (overflows & !saturates);
+    return nan ? 0x80 : value ? value | (u >> 24 & 0x80) : 0;
+}
+
+INLINE uint32_t fp8_f32(uint32_t u, bool saturates)
+{
+    return fnuz_f32(u, 20, 8, 1, saturates);
+}
+INLINE uint32_t bf8_f32(uint32_t u, bool saturates)
+{
+    return fnuz_f32(u, 21, 16, 1, saturates);
+}
+
+/* Random bits are added below the last bit that is kept; then the rest is cut off. */
+INLINE uint32_t with_random(uint32_t u, uint32_t random)
+{
+    return (u & 0x7fffffff) >= 0x7f800000 ? u : u + random;
+}
+INLINE uint32_t fp8_random(uint32_t u, uint32_t random, bool saturates)
+{
+    return fnuz_f32(with_random(u, random >> 12), 20, 8, 0, saturates);
+}
+INLINE uint32_t bf8_random(uint32_t u, uint32_t random, bool saturates)
+{
+    return fnuz_f32(with_random(u, random >> 11), 21, 16, 0, saturates);
 }
 
 /* ---- fused multiply-add ---------------------------------------------------------------------- */
@@ -308,6 +395,55 @@ INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
     return fma_f32(f32_f16(a >> 16), f32_f16(b >> 16), low);
 }
 
+/* ---- cube maps and screens ------------------------------------------------------------------ */
+
+/* The major axis of a vector: 2 for z, which wins against equal ones, 1 for y, 0 for x. */
+INLINE uint32_t cube_axis(float x, float y, float z)
+{
+    float ax = __builtin_fabsf(x), ay = __builtin_fabsf(y), az = __builtin_fabsf(z);
+    return (az >= ax) & (az >= ay) ? 2 : ay >= ax ? 1 : 0;
+}
+
+INLINE float cube_id(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    float major = axis == 2 ? z : axis == 1 ? y : x;
+    return (float)(int32_t)(2 * axis + (major < 0.0f ? 1 : 0));
+}
+
+INLINE float cube_sc(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    return axis == 2 ? (z < 0.0f ? -x : x) : axis == 1 ? x : x < 0.0f ? z : -z;
+}
+
+INLINE float cube_tc(float x, float y, float z)
+{
+    return cube_axis(x, y, z) == 1 ? (y < 0.0f ? -z : z) : -y;
+}
+
+INLINE float cube_ma(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    return 2.0f * (axis == 2 ? z : axis == 1 ? y : x);
+}
+
+/* Which of four shader engines a rectangle of tiles covers. The selector has two bits each of the
+ * first and last tile: y, x of the first above y, x of the last. The engine of tile (x, y) is
+ * (x[0] ^ y[1]) * 2 + (y[0] ^ x[1]); the table of the Vega ISA manual holds what follows from it.
+ */
+INLINE uint32_t screen_partition(uint32_t selector)
+{
+    uint32_t x0 = selector >> 6 & 3, y0 = selector >> 4 & 3, covered = 0;
+    uint32_t columns = ((selector >> 2 & 3) - x0) & 3, rows = ((selector & 3) - y0) & 3;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t x = x0 + (i & 3), y = y0 + (i >> 2);
+        uint32_t engine = ((x ^ y >> 1) & 1) << 1 | ((y ^ x >> 1) & 1);
+        covered |= ((i & 3) <= columns) & (i >> 2 <= rows) ? 1u << engine : 0;
+    }
+    return covered;
+}
+
 /* ---- conversions: NaN gives 0, the rest saturates -------------------------------------------- */
 
 INLINE int32_t i32_from_f32(float x)
@@ -346,14 +482,17 @@ INLINE float clamp_f32(float x, float low, float high)
     return x < low ? low : x > high ? high : x;
 }
 
+/* Products are exact in double. */
 INLINE uint32_t norm_i16(float x)
 {
-    return (uint32_t)i32_from_f32(__builtin_rintf(clamp_f32(x, -1.0f, 1.0f) * 32767.0f)) & 0xffff;
+    double scaled = (double)clamp_f32(x, -1.0f, 1.0f) * 32767.0;
+    return (uint32_t)i32_from_f64(__builtin_rint(scaled)) & 0xffff;
 }
 
 INLINE uint32_t norm_u16(float x)
 {
-    return (uint32_t)i32_from_f32(__builtin_rintf(clamp_f32(x, 0.0f, 1.0f) * 65535.0f)) & 0xffff;
+    double scaled = (double)clamp_f32(x, 0.0f, 1.0f) * 65535.0;
+    return (uint32_t)i32_from_f64(__builtin_rint(scaled)) & 0xffff;
 }
 
 INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
@@ -363,38 +502,95 @@ INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
     return (c & ~(255u << shift)) | byte << shift;
 }
 
-/* ---- minimum, maximum, median: a NaN loses against a number; -0 < +0 ------------------------- */
+/*
+ * ---- minimum, maximum, median (Vega manual, V_MIN_F32, V_MED3_F32) ----
+ *
+ * -0 < +0. A NaN loses against a number; of two NaNs the second results, as it is. With MODE's IEEE
+ * bit, a signalling NaN results, quietened. Integer operations only: the host's treatment of
+ * denormals does not matter.
+ */
 
-INLINE float min_f32(float a, float b)
+INLINE bool is_nan_f32(uint32_t x)
 {
-    float less = (a < b) | ((a == b) & (bits_f32(a) >> 31)) ? a : b;
-    return a != a ? b : b != b ? a : less;
+    return (x & 0x7fffffff) > 0x7f800000;
+}
+INLINE bool is_nan_f64(uint64_t x)
+{
+    return (x & INT64_MAX) > UINT64_C(0x7ff0000000000000);
 }
 
-INLINE float max_f32(float a, float b)
+/* Ordered as the floats are. */
+INLINE int32_t order_f32(uint32_t x)
 {
-    float more = (a > b) | ((a == b) & ~bits_f32(a) >> 31) ? a : b;
-    return a != a ? b : b != b ? a : more;
+    return (int32_t)(x ^ (uint32_t)((int32_t)x >> 31) >> 1);
+}
+INLINE int64_t order_f64(uint64_t x)
+{
+    return (int64_t)(x ^ (uint64_t)((int64_t)x >> 63) >> 1);
 }
 
-INLINE double min_f64(double a, double b)
+/* x, the one of a and b that wins as numbers, unless one is a NaN. */
+INLINE float unless_nan_f32(uint32_t x, uint32_t a, uint32_t b, bool ieee)
 {
-    double less = (a < b) | ((a == b) & (bits_f64(a) >> 63)) ? a : b;
-    return a != a ? b : b != b ? a : less;
+    const uint32_t quiet = 0x400000, signals = ieee ? quiet : 0;
+    x = is_nan_f32(b) ? a : x;
+    x = is_nan_f32(a) ? b : x;
+    x = is_nan_f32(b) & ((~b & signals) != 0) ? b | quiet : x;
+    return f32_bits(is_nan_f32(a) & ((~a & signals) != 0) ? a | quiet : x);
 }
 
-INLINE double max_f64(double a, double b)
+INLINE double unless_nan_f64(uint64_t x, uint64_t a, uint64_t b, bool ieee)
 {
-    double more = (a > b) | ((a == b) & ~bits_f64(a) >> 63) ? a : b;
-    return a != a ? b : b != b ? a : more;
+    const uint64_t quiet = UINT64_C(0x8000000000000), signals = ieee ? quiet : 0;
+    x = is_nan_f64(b) ? a : x;
+    x = is_nan_f64(a) ? b : x;
+    x = is_nan_f64(b) & ((~b & signals) != 0) ? b | quiet : x;
+    return f64_bits(is_nan_f64(a) & ((~a & signals) != 0) ? a | quiet : x);
 }
 
-/* With a NaN among the sources: the minimum of the three, as the manual defines. */
-INLINE float med3_f32(float a, float b, float c)
+INLINE float min_f32(float x, float y, bool ieee)
 {
-    float median = max_f32(min_f32(a, b), min_f32(max_f32(a, b), c));
-    float least = min_f32(min_f32(a, b), c);
-    return (a != a) | (b != b) | (c != c) ? least : median;
+    uint32_t a = bits_f32(x), b = bits_f32(y);
+    return unless_nan_f32(order_f32(a) < order_f32(b) ? a : b, a, b, ieee);
+}
+INLINE float max_f32(float x, float y, bool ieee)
+{
+    uint32_t a = bits_f32(x), b = bits_f32(y);
+    return unless_nan_f32(order_f32(a) > order_f32(b) ? a : b, a, b, ieee);
+}
+INLINE double min_f64(double x, double y, bool ieee)
+{
+    uint64_t a = bits_f64(x), b = bits_f64(y);
+    return unless_nan_f64(order_f64(a) < order_f64(b) ? a : b, a, b, ieee);
+}
+INLINE double max_f64(double x, double y, bool ieee)
+{
+    uint64_t a = bits_f64(x), b = bits_f64(y);
+    return unless_nan_f64(order_f64(a) > order_f64(b) ? a : b, a, b, ieee);
+}
+
+INLINE float min3_f32(float a, float b, float c, bool ieee)
+{
+    return min_f32(min_f32(a, b, ieee), c, ieee);
+}
+INLINE float max3_f32(float a, float b, float c, bool ieee)
+{
+    return max_f32(max_f32(a, b, ieee), c, ieee);
+}
+
+INLINE bool equal_f32(float x, float y)
+{
+    uint32_t a = bits_f32(x), b = bits_f32(y);
+    return (a == b) | !((a | b) << 1);
+}
+
+/* The larger of the two that are not the largest; with a NaN, the minimum of the three. */
+INLINE float med3_f32(float a, float b, float c, bool ieee)
+{
+    float largest = max3_f32(a, b, c, ieee), left = equal_f32(largest, a) ? b : a;
+    float right = equal_f32(largest, a) | equal_f32(largest, b) ? c : b;
+    bool nan = is_nan_f32(bits_f32(a)) | is_nan_f32(bits_f32(b)) | is_nan_f32(bits_f32(c));
+    return nan ? min3_f32(a, b, c, ieee) : max_f32(left, right, ieee);
 }
 
 /* ---- parts of floats ------------------------------------------------------------------------- */
@@ -619,9 +815,11 @@ INLINE float cos_turns_f32(float a)
  * ---- division helpers (sources: quotient or value, denominator, numerator) ----
  *
  * A quotient estimate that overflowed leaves the iteration as NaN; with finite operands that means
- * overflow, as the manuals since RDNA3 spell out. Where reciprocal and quotient are both denormal,
- * the manual's listing scales the denominator up, which would overflow; here it goes down, as
- * v_div_fmas, which then divides, needs it.
+ * overflow, as the manuals since RDNA3 spell out. The manual's listing of v_div_scale is followed
+ * but for two cases in which quotients would be wrong. Where reciprocal and quotient are both
+ * denormal, it scales the denominator up, which would overflow; here it goes down, as v_div_fmas,
+ * which then divides, needs it. And a quotient that vanishes when rounded counts as denormal, too:
+ * it may be half of the least one.
  */
 
 INLINE int32_t exponent_f32(float x)
@@ -641,11 +839,21 @@ INLINE int denormal_f64(double x)
     return (x != 0.0) & (__builtin_fabs(x) < 0x1p-1022);
 }
 
+/* Below the least normal number: a quotient of numbers other than zero. */
+INLINE int tiny_f32(float x)
+{
+    return __builtin_fabsf(x) < 0x1p-126f;
+}
+INLINE int tiny_f64(double x)
+{
+    return __builtin_fabs(x) < 0x1p-1022;
+}
+
 INLINE int div_scale_flag_f32(float b, float c)
 {
     int valid = (b != 0.0f) & (c != 0.0f);
     int far_apart = exponent_f32(c) - exponent_f32(b) >= 96;
-    int tiny = (1 - denormal_f32(b)) & denormal_f32(c / b);
+    int tiny = (1 - denormal_f32(b)) & tiny_f32(c / b);
     return valid & (far_apart | tiny);
 }
 
@@ -653,7 +861,7 @@ INLINE float div_scale_f32(float a, float b, float c)
 {
     float up = a * 0x1p64f, down = a * 0x1p-64f;
     int far_apart = exponent_f32(c) - exponent_f32(b) >= 96;
-    int inverse_tiny = denormal_f32(1.0f / b), quotient_tiny = denormal_f32(c / b);
+    int inverse_tiny = denormal_f32(1.0f / b), quotient_tiny = tiny_f32(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     float rest = exponent_f32(c) <= 23 ? up : a;
     float numerator = is_numerator ? up : a, lowered = is_denominator ? down : a,
@@ -670,7 +878,7 @@ INLINE int div_scale_flag_f64(double b, double c)
 {
     int valid = (b != 0.0) & (c != 0.0);
     int far_apart = exponent_f64(c) - exponent_f64(b) >= 768;
-    int tiny = (1 - denormal_f64(b)) & denormal_f64(c / b);
+    int tiny = (1 - denormal_f64(b)) & tiny_f64(c / b);
     return valid & (far_apart | tiny);
 }
 
@@ -678,7 +886,7 @@ INLINE double div_scale_f64(double a, double b, double c)
 {
     double up = a * 0x1p128, down = a * 0x1p-128;
     int far_apart = exponent_f64(c) - exponent_f64(b) >= 768;
-    int inverse_tiny = denormal_f64(1.0 / b), quotient_tiny = denormal_f64(c / b);
+    int inverse_tiny = denormal_f64(1.0 / b), quotient_tiny = tiny_f64(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     double rest = exponent_f64(c) <= 53 ? up : a;
     double numerator = is_numerator ? up : a, lowered = is_denominator ? down : a,
@@ -691,52 +899,49 @@ INLINE double div_scale_f64(double a, double b, double c)
     return (b == 0.0) | (c == 0.0) ? __builtin_nan("") : rest;
 }
 
-/* The flag says that div_scale moved one operand only; the size of the quotient estimate tells
- * which. */
-INLINE float div_fmas_f32(float a, float b, float c, uint32_t scaled)
+/* What is left of a quotient below half the least denormal number, by rounding mode. */
+INLINE float underflow_f32(uint32_t sign, unsigned round)
 {
-    float sum = fma_f32(a, b, c);
-    return scaled ? sum * (exponent_f32(c) > 127 ? 0x1p64f : 0x1p-64f) : sum;
+    return f32_bits(round == (sign ? 2u : 1u) ? 1 : 0);
+}
+INLINE double underflow_f64(uint64_t sign, unsigned round)
+{
+    return f64_bits(round == (sign ? 2u : 1u) ? 1 : 0);
 }
 
-INLINE double div_fmas_f64(double a, double b, double c, uint32_t scaled)
-{
-    double sum = fma_f64(a, b, c);
-    return scaled ? sum * (exponent_f64(c) > 1023 ? 0x1p128 : 0x1p-128) : sum;
-}
-
-INLINE float div_fixup_f32(float a, float b, float c)
+INLINE float div_fixup_f32(float a, float b, float c, unsigned round)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
     float infinity = __builtin_inff(), magnitude_b = __builtin_fabsf(b),
           magnitude_c = __builtin_fabsf(c);
     float estimate = a != a ? infinity : __builtin_fabsf(a);
-    float result = exponent_f32(c) - exponent_f32(b) < -150 ? 0.0f : estimate;
+    float result = exponent_f32(c) - exponent_f32(b) < -150 ? underflow_f32(sign, round) : estimate;
     result = (magnitude_b == infinity) | (c == 0.0f) ? 0.0f : result;
     result = (b == 0.0f) | (magnitude_c == infinity) ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
     int invalid =
         ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
-    result = b != b ? b : result;
-    return c != c ? c : result;
+    result = b != b ? quiet_f32(b) : result;
+    return c != c ? quiet_f32(c) : result;
 }
 
-INLINE double div_fixup_f64(double a, double b, double c)
+INLINE double div_fixup_f64(double a, double b, double c, unsigned round)
 {
     uint64_t sign = (bits_f64(b) ^ bits_f64(c)) & UINT64_C(0x8000000000000000);
     double magnitude_b = __builtin_fabs(b), magnitude_c = __builtin_fabs(c),
            infinity = __builtin_inf();
     double estimate = a != a ? infinity : __builtin_fabs(a);
-    double result = exponent_f64(c) - exponent_f64(b) < -1075 ? 0.0 : estimate;
+    double result =
+        exponent_f64(c) - exponent_f64(b) < -1075 ? underflow_f64(sign, round) : estimate;
     result = (magnitude_b == infinity) | (c == 0.0) ? 0.0 : result;
     result = (b == 0.0) | (magnitude_c == infinity) ? infinity : result;
     result = f64_bits(bits_f64(result) | sign);
     int invalid =
         ((b == 0.0) & (c == 0.0)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f64_bits(UINT64_C(0xfff8000000000000)) : result;
-    result = b != b ? b : result;
-    return c != c ? c : result;
+    result = b != b ? quiet_f64(b) : result;
+    return c != c ? quiet_f64(c) : result;
 }
 
 INLINE float div_fixup_f16(float a, float b, float c)
@@ -751,8 +956,8 @@ INLINE float div_fixup_f16(float a, float b, float c)
     int invalid =
         ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
-    result = b != b ? b : result;
-    return c != c ? c : result;
+    result = b != b ? quiet_f32(b) : result;
+    return c != c ? quiet_f32(c) : result;
 }
 
 /* ---- 2/pi for the reduction of large fp64 arguments ------------------------------------------ */

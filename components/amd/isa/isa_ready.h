@@ -24,6 +24,11 @@ struct isa_environment {
     uint64_t mask_in; /* carries or conditions */
     uint64_t mask_out;
     uint32_t keep_in, keep_out; /* 0x80000000 flushes fp32 denormals, all ones keeps them */
+    bool saturates;             /* conversions to fp8, instead of giving NaNs */
+    bool ieee;                  /* minima and maxima quieten signalling NaNs */
+    /* For isa_exact.c, which alone looks at them. */
+    bool flush_in, flush_out;  /* denormals of fp64 and fp16 */
+    uint8_t round, round_half; /* of the result, of fp16: 0 nearest even, 1 up, 2 down, 3 to zero */
 };
 
 /* Between the instructions of a wavefront; not state. */
@@ -31,7 +36,7 @@ struct isa_workspace {
     _Alignas(64) uint32_t result[128];
     uint32_t source[3][128];
     struct isa_environment env;
-    uint32_t mode;   /* isa_wave.mode that this is for, if it rounds to nearest */
+    uint32_t mode;   /* isa_wave.mode that this is for, if it is usual: see isa_valu_ready.c */
     bool flushes;    /* fp32 denormals are zeros in it, as sources and as results */
     bool is_uniform; /* denormals are handled alike as sources and as results */
     bool daz;        /* the host's MXCSR treats denormals as zeros, now */
@@ -100,8 +105,9 @@ struct isa_ready {
     uint32_t data;  /* place of what is stored, or of the first register that is loaded */
 };
 
-/* *inst must live as long as *out. `vgprs`: what isa_context.vgpr_count will be. Never fails: what
- * cannot be executed says so in run(). */
-void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, struct isa_ready *out);
+/* *inst must live as long as *out. `vgprs`, `agprs`: what isa_context.vgpr_count and
+ * agpr_count will be. Never fails: what cannot be executed says so in run(). */
+void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs,
+                 struct isa_ready *out);
 
 #endif

@@ -30,6 +30,8 @@ enum { NO = -1 };
 #define OPERATION_FMIN     ISA_ATOMIC_FMIN
 #define OPERATION_FMAX     ISA_ATOMIC_FMAX
 #define OPERATION_FADD     ISA_ATOMIC_FADD
+#define OPERATION_PK_F16   ISA_ATOMIC_PK_ADD_F16
+#define OPERATION_PK_BF16  ISA_ATOMIC_PK_ADD_BF16
 
 #define MEMORY_TIMING_SMEM    ISA_TIMING_SMEM
 #define MEMORY_TIMING_DS      ISA_TIMING_LDS
@@ -57,17 +59,50 @@ enum { NO = -1 };
                     {TYPE_##type, TYPE_NONE, TYPE_NONE, TYPE_NONE},                                \
                     {o8, o9}},
 
+#define THIRD_MFMA(d)   TYPE_##d
+#define THIRD_SMFMAC(d) TYPE_U32
+#define MAI(name, kind, m, n, k, blocks, a, b, d)                                                  \
+    [ISA_OP_##name] = {                                                                            \
+        #name,           ISA_VOP3P,          KIND_##kind,                                          \
+        ISA_TIMING_FULL, ISA_OPERATION_NONE, {TYPE_##d, TYPE_##a, TYPE_##b, THIRD_##kind(d)},      \
+        {NO, NO}},
+#define MEMORY_TIMING_MIMG   ISA_TIMING_VMEM
+#define MEMORY_TIMING_EXP    ISA_TIMING_SPECIAL
+#define MEMORY_TIMING_VINTRP ISA_TIMING_FULL
+#define MEMORY_TIMING_VOP3   ISA_TIMING_FULL
+#define INTERPN(m, text, fmt, o8, o9, kind, number)                                                \
+    [ISA_OP_##m] = {text,                                                                          \
+                    ISA_##fmt,                                                                     \
+                    KIND_##kind,                                                                   \
+                    MEMORY_TIMING_##fmt,                                                           \
+                    number, /* address registers */                                                \
+                    {TYPE_NONE, TYPE_NONE, TYPE_NONE, TYPE_NONE},                                  \
+                    {o8, o9}},
+#define GRAPHICS(m, ...)     INTERPN(m, #m, __VA_ARGS__)
+#define INTERP(m, text, ...) INTERPN(m, text, __VA_ARGS__, 0)
+
 const struct isa_table_row isa_table[ISA_OP_COUNT] = {
 #include "gcn_sop.tab"
 #include "gcn_vop.tab"
 #include "gcn_vopc.tab"
 #include "gcn_vop3p.tab"
 #include "gcn_mem.tab"
+#include "gcn_mai.tab"
+#include "gcn_graphics.tab"
 };
 
 #undef INST
 #undef INSTN
 #undef MEM
+#undef MAI
+#undef GRAPHICS
+#undef INTERP
+
+static const struct isa_mai_row mai[] = {
+#define MAI(name, kind, m, n, k, blocks, ...) {m, n, k, blocks, KIND_##kind == KIND_SMFMAC},
+#include "gcn_mai.tab"
+#undef MAI
+};
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
@@ -84,6 +119,9 @@ unsigned isa_type_dwords(unsigned type)
     case TYPE_B64:
     case TYPE_MASK:
     case TYPE_FXY:
+    case TYPE_PF32:
+    case TYPE_F32X2:
+    case TYPE_P32:
         return 2;
     case TYPE_B96:
     case TYPE_FXYZ:
@@ -96,6 +134,7 @@ unsigned isa_type_dwords(unsigned type)
         return 8;
     case TYPE_B512:
         return 16;
+    case TYPE_DHFX:
     case TYPE_DFXY:
         return 1;
     case TYPE_DFXYZ:
@@ -104,6 +143,46 @@ unsigned isa_type_dwords(unsigned type)
     default:
         return 1;
     }
+}
+
+const struct isa_mai_row *isa_mai_row(unsigned op)
+{
+    return op >= ISA_OP_MAI_FIRST && op < ISA_OP_GRAPHICS_FIRST ? &mai[op - ISA_OP_MAI_FIRST]
+                                                                : NULL;
+}
+
+static unsigned element_bits(unsigned type)
+{
+    switch (type) {
+    case TYPE_F64:
+        return 64;
+    case TYPE_F16:
+    case TYPE_BF16:
+        return 16;
+    case TYPE_I8:
+    case TYPE_FP8:
+    case TYPE_BF8:
+        return 8;
+    default:
+        return 32;
+    }
+}
+
+unsigned isa_mai_dwords(unsigned op, unsigned operand)
+{
+    const struct isa_mai_row *row = isa_mai_row(op);
+    unsigned k = operand == 1 && row->sparse ? row->k / 2u : row->k;
+    unsigned elements = operand == 1   ? row->m * k
+                        : operand == 2 ? row->n * k
+                                       : (unsigned)row->m * row->n;
+    if (operand == 3 && row->sparse)
+        return 1;
+    return elements * row->blocks * element_bits(isa_table[op].type[operand]) / (32 * ISA_LANES);
+}
+
+unsigned isa_kind_shape(unsigned kind)
+{
+    return kind == KIND_PKMAC ? KIND_MAC : kind;
 }
 
 unsigned isa_type_bytes(unsigned type)
@@ -126,10 +205,36 @@ unsigned isa_type_bytes(unsigned type)
     }
 }
 
+unsigned isa_type_components(unsigned type)
+{
+    switch (type) {
+    case TYPE_FX:
+    case TYPE_DFX:
+    case TYPE_DHFX:
+        return 1;
+    case TYPE_FXY:
+    case TYPE_DFXY:
+        return 2;
+    case TYPE_FXYZ:
+    case TYPE_DFXYZ:
+        return 3;
+    case TYPE_FXYZW:
+    case TYPE_DFXYZW:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+bool isa_type_is_d16_format(unsigned type)
+{
+    return type >= TYPE_DFX && type <= TYPE_DFXYZW;
+}
+
 bool isa_type_is_float(unsigned type)
 {
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32
-           || type == TYPE_M16 || type == TYPE_M64;
+           || type == TYPE_M16 || type == TYPE_M64 || type == TYPE_F32X2 || type == TYPE_WF16;
 }
 
 static bool is_half(unsigned type)
@@ -141,30 +246,15 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
 {
     /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the
      * VOP2/VOP1 ones have none. */
-    return row->format == ISA_VOP3 && row->opcode[ISA_GFX906] > 0x1f0 && is_half(row->type[1]);
+    if (row >= &isa_table[ISA_OP_v_cvt_pk_fp8_f32] && row <= &isa_table[ISA_OP_v_cvt_sr_bf8_f32])
+        return true;
+    return row->format == ISA_VOP3 && row->opcode[ISA_ENCODING_GFX9] > 0x1f0
+           && is_half(row->type[1]);
 }
 
-bool isa_op_saturates(unsigned op)
+bool isa_row_reads_fp8(const struct isa_table_row *row)
 {
-    switch (op) {
-    case ISA_OP_v_add_u16:
-    case ISA_OP_v_sub_u16:
-    case ISA_OP_v_subrev_u16:
-    case ISA_OP_v_add_u32_gfx9:
-    case ISA_OP_v_sub_u32_gfx9:
-    case ISA_OP_v_subrev_u32_gfx9:
-    case ISA_OP_v_add_i32:
-    case ISA_OP_v_sub_i32:
-    case ISA_OP_v_add_i16:
-    case ISA_OP_v_sub_i16:
-    case ISA_OP_v_pk_add_u16:
-    case ISA_OP_v_pk_sub_u16:
-    case ISA_OP_v_pk_add_i16:
-    case ISA_OP_v_pk_sub_i16:
-        return true;
-    default:
-        return false;
-    }
+    return row >= &isa_table[ISA_OP_v_cvt_f32_fp8] && row <= &isa_table[ISA_OP_v_cvt_pk_f32_bf8];
 }
 
 /* ---- index ----------------------------------------------------------------------------------- */
@@ -173,9 +263,42 @@ enum { MAX_OPCODE = 1024 };
 
 static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][MAX_OPCODE]; /* row + 1 */
 
+/* Opcodes of a target over those that it inherits. */
+static const struct {
+    uint8_t target;
+    uint16_t row;
+    int16_t opcode;
+} overrides[] = {
+#define TARGET(...)
+#define OPCODE(target, row, opcode) {ISA_##target, ISA_OP_##row, opcode},
+#include "targets.tab"
+#undef TARGET
+#undef OPCODE
+};
+
+static int16_t opcodes[ISA_TARGET_COUNT][ISA_OP_COUNT];
+
+static void inherit(unsigned target)
+{
+    unsigned parent = isa_traits[target].parent;
+    if (parent != target)
+        inherit(parent);
+    for (unsigned row = 0; row < ISA_OP_COUNT; row++)
+        opcodes[target][row] = parent == target ? isa_table[row].opcode[isa_traits[target].encoding]
+                                                : opcodes[parent][row];
+    for (unsigned i = 0; i < sizeof overrides / sizeof overrides[0]; i++)
+        if (overrides[i].target == target)
+            opcodes[target][overrides[i].row] = overrides[i].opcode;
+}
+
+int isa_table_opcode(enum isa_target target, unsigned op)
+{
+    return opcodes[target][op];
+}
+
 static void index_row(unsigned target, const struct isa_table_row *row, int16_t value)
 {
-    int opcode = row->opcode[target];
+    int opcode = opcodes[target][row - isa_table];
     if (opcode < 0)
         return;
     find_index[target][row->format][opcode] = value;
@@ -184,12 +307,14 @@ static void index_row(unsigned target, const struct isa_table_row *row, int16_t 
         find_index[target][ISA_VOP3][opcode] = value;
         break;
     case ISA_VOP2:
-        if (row->kind != KIND_MK && row->kind != KIND_AK)
+        if (isa_kind_shape(row->kind) != KIND_MK && isa_kind_shape(row->kind) != KIND_AK
+            && row != &isa_table[ISA_OP_v_pk_fmac_f16])
             find_index[target][ISA_VOP3][0x100 + opcode] = value;
         break;
     case ISA_VOP1:
-        if (row->kind != KIND_X || row->type[0] == TYPE_NONE || row->type[1] == TYPE_VREL
-            || row == &isa_table[ISA_OP_v_movreld_b32])
+        if (row->type[0] != TYPE_A32
+            && (row->kind != KIND_X || row->type[0] == TYPE_NONE || row->type[1] == TYPE_VREL
+                || row == &isa_table[ISA_OP_v_movreld_b32]))
             find_index[target][ISA_VOP3][0x140 + opcode] = value;
         break;
     default:
@@ -199,6 +324,8 @@ static void index_row(unsigned target, const struct isa_table_row *row, int16_t 
 
 __attribute__((constructor)) static void build_index(void)
 {
+    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
+        inherit(target);
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
         for (unsigned row = 0; row < ISA_OP_COUNT; row++)
             index_row(target, &isa_table[row], (int16_t)(row + 1));
@@ -210,26 +337,6 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
-
-static const char *const target_names[ISA_TARGET_COUNT] = {"gfx803", "gfx906"};
-
-int isa_target_by_name(const char *name, enum isa_target *out)
-{
-    size_t length = strcspn(name, ":");
-    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
-        if (strlen(target_names[target]) == length
-            && !strncmp(name, target_names[target], length)) {
-            *out = (enum isa_target)target;
-            return 0;
-        }
-    }
-    return -1;
-}
-
-const char *isa_target_name(enum isa_target target)
-{
-    return target < ISA_TARGET_COUNT ? target_names[target] : "unknown";
-}
 
 const char *isa_mnemonic(const struct isa_inst *inst)
 {
@@ -260,6 +367,24 @@ const char *isa_status_text(enum isa_status status)
         return "trap";
     }
     return "unknown";
+}
+
+const char *isa_reason(const struct isa_inst *inst)
+{
+    unsigned kind = isa_table[inst->op].kind;
+    if ((inst->flags & ISA_IS_GDS) || kind == KIND_UNORD || kind == KIND_UNGWS
+        || kind == KIND_UNGWSV)
+        return "no GPU here has a global data share (GDS, GWS)";
+    switch (inst->format) {
+    case ISA_MIMG:
+        return "images are not simulated";
+    case ISA_EXP:
+        return "exports to graphics are not simulated";
+    case ISA_VINTRP:
+        return "interpolation is not simulated";
+    default:
+        return "";
+    }
 }
 
 static enum isa_unit unit_of(const struct isa_table_row *row)
@@ -295,6 +420,6 @@ struct isa_row isa_row(size_t index)
     out.timing = (enum isa_timing)row->timing;
     out.implemented = isa_row_executable(row);
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
-        out.opcode[target] = row->opcode[target];
+        out.opcode[target] = opcodes[target][index];
     return out;
 }

@@ -3,8 +3,8 @@
  * components/amd/isa.
  *
  * The .tab files are the single truth; everything here is their expansion. An operation's number is
- * its place in gcn_sop.tab, gcn_vop.tab, gcn_vopc.tab, gcn_mem.tab, in this order, so that a switch
- * over one group is dense.
+ * its place in gcn_sop.tab, gcn_vop.tab, gcn_vopc.tab, gcn_vop3p.tab, gcn_mem.tab, gcn_mai.tab and
+ * gcn_graphics.tab, in this order, so that a switch over one group is dense.
  */
 #ifndef HEDDLE_ISA_TABLE_H
 #define HEDDLE_ISA_TABLE_H
@@ -12,9 +12,12 @@
 #include "isa.h"
 
 enum isa_op {
-#define INST(m, ...)  ISA_OP_##m,
-#define INSTN(m, ...) ISA_OP_##m,
-#define MEM(m, ...)   ISA_OP_##m,
+#define INST(m, ...)     ISA_OP_##m,
+#define INSTN(m, ...)    ISA_OP_##m,
+#define MEM(m, ...)      ISA_OP_##m,
+#define MAI(m, ...)      ISA_OP_##m,
+#define GRAPHICS(m, ...) ISA_OP_##m,
+#define INTERP(m, ...)   ISA_OP_##m,
 #include "gcn_sop.tab"
     ISA_OP_VALU_FIRST,
     ISA_OP_BEFORE_VALU = ISA_OP_VALU_FIRST - 1,
@@ -24,9 +27,18 @@ enum isa_op {
     ISA_OP_MEM_FIRST,
     ISA_OP_BEFORE_MEM = ISA_OP_MEM_FIRST - 1,
 #include "gcn_mem.tab"
+    ISA_OP_MAI_FIRST,
+    ISA_OP_BEFORE_MAI = ISA_OP_MAI_FIRST - 1,
+#include "gcn_mai.tab"
+    ISA_OP_GRAPHICS_FIRST,
+    ISA_OP_BEFORE_GRAPHICS = ISA_OP_GRAPHICS_FIRST - 1,
+#include "gcn_graphics.tab"
 #undef INST
 #undef INSTN
 #undef MEM
+#undef MAI
+#undef GRAPHICS
+#undef INTERP
     ISA_OP_COUNT
 };
 
@@ -53,7 +65,12 @@ enum isa_kind {
     KIND_X,
     KIND_CMP,
     KIND_CMPX,
+    KIND_MFMA,
+    KIND_SMFMAC,
     KIND_PK,
+    KIND_PKMAC,
+    KIND_ACC,
+    KIND_FP8,
     KIND_MIX,
     KIND_LOAD,
     KIND_STORE,
@@ -85,23 +102,35 @@ enum isa_kind {
     KIND_LOADTID,
     KIND_STORETID,
     KIND_NOP,
+    KIND_CONDXCHG,
+    KIND_SRC2,
+    KIND_WRSRC2,
+    KIND_FLOAD,
+    KIND_FSTORE,
+    KIND_STORELDS,
+    KIND_LOADLDS,
+    KIND_SATOMIC,
+    KIND_SBATOMIC,
+    KIND_SSCRLOAD,
+    KIND_SSCRSTORE,
+    KIND_SPROBE,
+    KIND_SBPROBE,
+    KIND_SDISCARD,
     /* From here on: known, not executable. */
     KIND_UN,
-    KIND_UNS,
-    KIND_UNSB,
-    KIND_UNPROBE,
-    KIND_UNPROBEB,
-    KIND_UNDISCARD,
-    KIND_UNLOAD,
-    KIND_UNSTORE,
-    KIND_UN_RTN,
     KIND_UNORD,
     KIND_UNGWS,
     KIND_UNGWSV,
-    KIND_SRC2,
-    KIND_WRSRC2,
-    KIND_SSCRLOAD,
-    KIND_SSCRSTORE
+    /* gcn_graphics.tab */
+    KIND_IMAGE,
+    KIND_SAMPLE,
+    KIND_GATHER,
+    KIND_IMGATOMIC,
+    KIND_EXPORT,
+    KIND_INTERP,
+    KIND_INTERPMOV,
+    KIND_INTERP16,
+    KIND_INTERP16C
 };
 
 enum isa_type {
@@ -152,9 +181,20 @@ enum isa_type {
     TYPE_FXYZ,
     TYPE_FXYZW,
     TYPE_DFX,
+    TYPE_DHFX,
     TYPE_DFXY,
     TYPE_DFXYZ,
-    TYPE_DFXYZW
+    TYPE_DFXYZW,
+    TYPE_A32,   /* an accumulation register */
+    TYPE_PF32,  /* two floats in a pair of registers */
+    TYPE_P32,   /* two words in one */
+    TYPE_F32X2, /* the same, as one result */
+    TYPE_WF16,  /* a word of two halves; constants are those of one */
+    TYPE_W16,
+    TYPE_XF32, /* elements of matrices, as TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8 and TYPE_I32 are */
+    TYPE_BF16,
+    TYPE_FP8,
+    TYPE_BF8
 };
 
 enum {
@@ -168,10 +208,28 @@ struct isa_table_row {
     const char *mnemonic;
     uint8_t format, kind, timing, operation; /* operation: enum isa_atomic or ISA_OPERATION_* */
     uint8_t type[4];                         /* dst, src0..2; memory: type[0] is the element */
-    int16_t opcode[ISA_TARGET_COUNT];
+    int16_t opcode[ISA_ENCODING_COUNT];      /* of the targets without a parent; -1: none */
 };
 
 extern const struct isa_table_row isa_table[ISA_OP_COUNT];
+
+/* What gcn_mai.tab says beyond types. */
+struct isa_mai_row {
+    uint8_t m, n, k, blocks;
+    bool sparse;
+};
+
+/* Of a row from ISA_OP_MAI_FIRST to before ISA_OP_GRAPHICS_FIRST; NULL of others. */
+const struct isa_mai_row *isa_mai_row(unsigned op);
+
+/* Registers of an operand of such a row: 0 the destination, 1 A, 2 B, 3 C (or the index). */
+unsigned isa_mai_dwords(unsigned op, unsigned operand);
+
+/* The kind whose operands and text a kind has: MAC of PKMAC, itself of most. */
+unsigned isa_kind_shape(unsigned kind);
+
+/* Opcode of a row on a target, or -1. */
+int isa_table_opcode(enum isa_target target, unsigned op);
 
 /* Row of an encoding, or -1. VOP3 opcodes include those of the VOP3 forms of VOPC, VOP2 and VOP1.
  */
@@ -180,14 +238,26 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
 /* Registers (dwords) that a value of the type takes. */
 unsigned isa_type_dwords(unsigned type);
 unsigned isa_type_bytes(unsigned type); /* in memory */
-bool isa_type_is_float(unsigned type);  /* takes abs and neg, omod */
+
+/* Of the types of typed buffers (FX to DFXYZW): 1 to 4; 0: none of them. */
+unsigned isa_type_components(unsigned type);
+bool isa_type_is_d16_format(unsigned type);
+bool isa_type_is_float(unsigned type); /* takes abs and neg, omod */
 
 /* gfx9 VOP3 instructions whose sources may be the upper halves of registers. */
 bool isa_row_has_op_sel(const struct isa_table_row *row);
 
-/* Integer additions and subtractions without a carry whose results `clamp` saturates; of those with
- * one all do. Others with integer results ignore it or are not executable with it. */
+/* Conversions from fp8 and bf8: their SDWA forms write whole registers. */
+bool isa_row_reads_fp8(const struct isa_table_row *row);
+
+/* Rows with integer results that `clamp` limits, but for those with a carry, which all do; others
+ * ignore it. */
 bool isa_op_saturates(unsigned op);
+
+/* Replaces the wrapped results of 64 lanes by limited ones; sources as the row's kernel takes them.
+ */
+void isa_limit_result(unsigned op, uint32_t *result, const uint32_t *a, const uint32_t *b,
+                      const uint32_t *c);
 
 static inline bool isa_row_executable(const struct isa_table_row *row)
 {

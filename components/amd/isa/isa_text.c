@@ -16,13 +16,34 @@
 
 static void put_hwreg(struct isa_text *t)
 {
-    static const char *const names[] = {NULL,           "MODE",      "STATUS", "TRAPSTS", "HW_ID",
-                                        "GPR_ALLOC",    "LDS_ALLOC", "IB_STS", NULL,      NULL,
-                                        NULL,           NULL,        NULL,     NULL,      NULL,
-                                        "SH_MEM_BASES", "TBA_LO",    "TBA_HI", "TMA_LO",  "TMA_HI"};
+    static const char *const names[] = {NULL,
+                                        "MODE",
+                                        "STATUS",
+                                        "TRAPSTS",
+                                        "HW_ID",
+                                        "GPR_ALLOC",
+                                        "LDS_ALLOC",
+                                        "IB_STS",
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        "SH_MEM_BASES",
+                                        "TBA_LO",
+                                        "TBA_HI",
+                                        "TMA_LO",
+                                        "TMA_HI",
+                                        "XCC_ID",
+                                        "SQ_PERF_SNAPSHOT_DATA",
+                                        "SQ_PERF_SNAPSHOT_DATA1",
+                                        "SQ_PERF_SNAPSHOT_PC_LO",
+                                        "SQ_PERF_SNAPSHOT_PC_HI"};
     unsigned imm = (uint16_t)t->inst->simm, id = imm & 63, offset = imm >> 6 & 31,
              width = (imm >> 11) + 1;
-    unsigned known = t->inst->target == ISA_GFX803 ? 8 : 20;
+    unsigned known = isa_traits[t->inst->target].hwregs;
     isa_text_separate(t);
     if (id < known && names[id])
         isa_text_put(t, "hwreg(HW_REG_%s", names[id]);
@@ -41,7 +62,7 @@ static void put_waitcnt(struct isa_text *t)
     const char *space = " ";
     if (all || inst->wait_vm != ISA_NO_WAIT)
         isa_text_put(t, "%svmcnt(%u)", space,
-                     inst->wait_vm == ISA_NO_WAIT ? (inst->target == ISA_GFX803 ? 15 : 63)
+                     inst->wait_vm == ISA_NO_WAIT ? isa_traits[inst->target].vmcnt_most
                                                   : inst->wait_vm);
     if (all || inst->wait_exp != ISA_NO_WAIT)
         isa_text_put(t, "%sexpcnt(%u)", space, inst->wait_exp == ISA_NO_WAIT ? 7 : inst->wait_exp);
@@ -58,7 +79,7 @@ static const char *message_name(const struct isa_inst *inst, unsigned id)
                                           [7] = "ORDERED_PS_DONE", [8] = "EARLY_PRIM_DEALLOC",
                                           [9] = "GS_ALLOC_REQ",    [10] = "GET_DOORBELL",
                                           [15] = "SYSMSG"};
-    return inst->target == ISA_GFX803 && id >= 5 && id != 15 ? NULL : names[id];
+    return !isa_is_gfx9(inst->target) && id >= 5 && id != 15 ? NULL : names[id];
 }
 
 static void put_message(struct isa_text *t)
@@ -73,7 +94,7 @@ static void put_message(struct isa_text *t)
         isa_text_put(t, stream || op ? "sendmsg(MSG_%s, %s, %u)" : "sendmsg(MSG_%s, %s)", name,
                      gs[op], stream);
     else if (id == 15 && op >= 1 && op <= 4 && !stream
-             && (op != 3 || t->inst->target == ISA_GFX803))
+             && (op != 3 || !isa_is_gfx9(t->inst->target)))
         isa_text_put(t, "sendmsg(MSG_SYSMSG, %s)", sys[op]);
     else if (name && id != 2 && id != 3 && id != 15 && !op && !stream)
         isa_text_put(t, "sendmsg(MSG_%s)", name);
@@ -184,6 +205,7 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
         return t.length;
     }
     t.row = &isa_table[inst->op];
+    t.kind = isa_kind_shape(t.row->kind);
     isa_text_put(&t, "%s", t.row->mnemonic);
     switch (t.row->format) {
     case ISA_SOP1:
@@ -211,6 +233,15 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
     case ISA_MUBUF:
     case ISA_MTBUF:
         isa_text_buffer(&t);
+        break;
+    case ISA_VINTRP:
+        isa_text_interpolation(&t);
+        break;
+    case ISA_MIMG:
+        isa_text_image(&t);
+        break;
+    case ISA_EXP:
+        isa_text_export(&t);
         break;
     default:
         isa_text_vector(&t);

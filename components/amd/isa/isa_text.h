@@ -11,6 +11,7 @@ struct isa_text {
     size_t size, length;
     const struct isa_inst *inst;
     const struct isa_table_row *row;
+    unsigned kind;     /* of the row, as isa_kind_shape has it */
     unsigned operands; /* printed so far, for commas */
 };
 
@@ -25,11 +26,20 @@ void isa_text_register(struct isa_text *t, unsigned code, unsigned dwords);
 void isa_text_source(struct isa_text *t, unsigned code, unsigned type);
 void isa_text_operand(struct isa_text *t, unsigned code, unsigned type);
 
+/* An inline constant or the literal: its negation prints in brackets. */
+bool isa_text_is_constant(unsigned code);
+
 /* What follows the mnemonic, by format. */
 void isa_text_vector(struct isa_text *t);
 void isa_text_smem(struct isa_text *t);
 void isa_text_ds(struct isa_text *t);
 void isa_text_flat(struct isa_text *t);
 void isa_text_buffer(struct isa_text *t);
+void isa_text_interpolation(struct isa_text *t);
+void isa_text_image(struct isa_text *t);
+void isa_text_export(struct isa_text *t);
+
+/* glc, slc and scc, by the names of the target. */
+void isa_text_cache_policy(struct isa_text *t);
 
 #endif

@@ -6,20 +6,20 @@
 void isa_text_smem(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    unsigned kind = t->row->kind;
+    unsigned kind = t->kind;
     if (kind == KIND_SCACHE)
         return;
-    bool buffer =
-        kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_UNSB || kind == KIND_UNPROBEB;
+    bool buffer = kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_SBATOMIC
+                  || kind == KIND_SBPROBE;
     isa_text_separate(t);
-    if (kind == KIND_UNPROBE || kind == KIND_UNPROBEB)
+    if (kind == KIND_SPROBE || kind == KIND_SBPROBE)
         isa_text_put(t, inst->dst <= 64 ? "%u" : "0x%x", inst->dst);
-    else if (kind != KIND_UNDISCARD)
+    else if (kind != KIND_SDISCARD)
         isa_text_register(t, inst->dst,
                           inst->dwords * (t->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u));
     if (kind == KIND_STIME)
         return;
-    if (kind == KIND_UNDISCARD)
+    if (kind == KIND_SDISCARD)
         t->operands = 0;
     else
         isa_text_separate(t);
@@ -29,14 +29,15 @@ void isa_text_smem(struct isa_text *t)
         isa_text_separate(t);
         isa_text_register(t, inst->soffset, 1);
         if (inst->memory & ISA_MEM_OFFEN)
-            isa_text_put(t, " offset:0x%x", inst->simm);
+            isa_text_put(t, " offset:%s0x%x", inst->simm < 0 ? "-" : "",
+                         inst->simm < 0 ? -inst->simm : inst->simm);
     } else if (inst->simm < 0) {
         isa_text_put(t, ", -0x%x", -inst->simm);
     } else {
         isa_text_put(t, ", 0x%x", inst->simm);
     }
-    if ((inst->memory & ISA_MEM_GLC) && kind != KIND_UNPROBE && kind != KIND_UNPROBEB
-        && kind != KIND_UNDISCARD)
+    if ((inst->memory & ISA_MEM_GLC) && kind != KIND_SPROBE && kind != KIND_SBPROBE
+        && kind != KIND_SDISCARD)
         isa_text_put(t, " glc");
 }
 
@@ -85,7 +86,7 @@ static void put_ds_offset(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
     unsigned imm = (unsigned)inst->simm;
-    switch (t->row->kind) {
+    switch (t->kind) {
     case KIND_SWIZZLE:
         put_swizzle(t);
         break;
@@ -111,7 +112,7 @@ static void put_ds_offset(struct isa_text *t)
 void isa_text_ds(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    unsigned kind = t->row->kind;
+    unsigned kind = t->kind;
     bool twice =
         kind == KIND_LOAD2 || kind == KIND_LOAD2ST || kind == KIND_XCHG2 || kind == KIND_XCHG2ST;
     if (inst->dst != ISA_NO_OPERAND) {
@@ -132,7 +133,23 @@ void isa_text_ds(struct isa_text *t)
 static unsigned data_registers(const struct isa_text *t)
 {
     return t->inst->dwords
-           * (t->row->kind == KIND_ATOMIC && t->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u);
+           * (t->kind == KIND_ATOMIC && t->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u);
+}
+
+void isa_text_cache_policy(struct isa_text *t)
+{
+    bool scopes = isa_traits[t->inst->target].scope_bits;
+    unsigned memory = t->inst->memory;
+    isa_text_put(t, "%s%s%s",
+                 !(memory & ISA_MEM_GLC) ? ""
+                 : scopes                ? " sc0"
+                                         : " glc",
+                 !(memory & ISA_MEM_SLC) ? ""
+                 : scopes                ? " nt"
+                                         : " slc",
+                 !(memory & ISA_MEM_SCC) ? ""
+                 : scopes                ? " sc1"
+                                         : " scc");
 }
 
 void isa_text_flat(struct isa_text *t)
@@ -161,8 +178,8 @@ void isa_text_flat(struct isa_text *t)
     }
     if (inst->simm)
         isa_text_put(t, " offset:%d", inst->simm);
-    isa_text_put(t, "%s%s%s%s", inst->memory & ISA_MEM_GLC ? " glc" : "",
-                 inst->memory & ISA_MEM_SLC ? " slc" : "", inst->memory & ISA_MEM_LDS ? " lds" : "",
+    isa_text_cache_policy(t);
+    isa_text_put(t, "%s%s", inst->memory & ISA_MEM_LDS ? " lds" : "",
                  inst->memory & ISA_MEM_TFE ? " tfe" : "");
 }
 
@@ -188,14 +205,15 @@ static void put_buffer_format(struct isa_text *t)
 void isa_text_buffer(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    if (t->row->kind == KIND_CACHE)
+    if (t->kind == KIND_CACHE) {
+        if (isa_traits[inst->target].scope_bits
+            && (inst->op == ISA_OP_buffer_wbl2 || inst->op == ISA_OP_buffer_inv))
+            isa_text_put(t, "%s%s", inst->memory & ISA_MEM_GLC ? " sc0" : "",
+                         inst->memory & ISA_MEM_SCC ? " sc1" : "");
         return;
+    }
     unsigned registers = data_registers(t);
-    /* d16 data is packed from gfx9 on, not on gfx8 */
-    if (t->inst->target == ISA_GFX803 && t->row->type[0] >= TYPE_DFX
-        && t->row->type[0] <= TYPE_DFXYZW)
-        registers = t->row->type[0] - TYPE_DFX + 1u;
-    if (!(inst->memory & ISA_MEM_LDS)) {
+    if (!(inst->memory & ISA_MEM_LDS) && t->kind != KIND_STORELDS) {
         isa_text_separate(t);
         isa_text_register(t,
                           inst->dst != ISA_NO_OPERAND && inst->src[1] == ISA_NO_OPERAND
@@ -203,10 +221,13 @@ void isa_text_buffer(struct isa_text *t)
                               : inst->src[1],
                           registers + (inst->memory & ISA_MEM_TFE ? 1 : 0));
     }
-    isa_text_separate(t);
-    if (inst->src[0] == ISA_NO_OPERAND)
+    if (t->kind != KIND_STORELDS)
+        isa_text_separate(t);
+    if (t->kind == KIND_STORELDS)
+        t->operands = 0;
+    else if (inst->src[0] == ISA_NO_OPERAND)
         isa_text_put(t, "off");
-    else
+    else if (inst->src[0] != ISA_NO_OPERAND)
         isa_text_register(t, inst->src[0],
                           (inst->memory & ISA_MEM_OFFEN) && (inst->memory & ISA_MEM_IDXEN) ? 2 : 1);
     isa_text_separate(t);
@@ -218,7 +239,9 @@ void isa_text_buffer(struct isa_text *t)
                  inst->memory & ISA_MEM_OFFEN ? " offen" : "");
     if (inst->simm)
         isa_text_put(t, " offset:%d", inst->simm);
-    isa_text_put(t, "%s%s%s%s", inst->memory & ISA_MEM_GLC ? " glc" : "",
-                 inst->memory & ISA_MEM_SLC ? " slc" : "", inst->memory & ISA_MEM_LDS ? " lds" : "",
+    if (t->kind == KIND_STORELDS)
+        isa_text_put(t, " lds");
+    isa_text_cache_policy(t);
+    isa_text_put(t, "%s%s", (inst->memory & ISA_MEM_LDS) && t->kind != KIND_STORELDS ? " lds" : "",
                  inst->memory & ISA_MEM_TFE ? " tfe" : "");
 }

@@ -4,9 +4,20 @@
  */
 #include "isa_text.h"
 
-static bool is_constant(unsigned code)
+/* v_mov_b32 takes no neg and abs but in its SDWA form, where LLVM knows them as `sext`. */
+static bool moves_word(const struct isa_text *t)
 {
-    return (code >= 128 && code < 251 && !(code >= 235 && code <= 239)) || code == ISA_LITERAL;
+    return t->inst->op == ISA_OP_v_mov_b32;
+}
+
+/* In VOP3 and DPP forms with a float source, LLVM prints neg of an integer source as sext(). */
+static bool extends_by_neg(const struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    if (!(inst->flags & (ISA_IS_VOP3_FORM | ISA_IS_DPP)) || t->row->format == ISA_VOPC
+        || isa_row_has_op_sel(t->row))
+        return false;
+    return isa_type_is_float(t->row->type[1]) && !moves_word(t);
 }
 
 /* Source i of a vector instruction with its modifiers. */
@@ -14,14 +25,18 @@ static void put_modified(struct isa_text *t, unsigned i)
 {
     const struct isa_inst *inst = t->inst;
     unsigned type = t->row->type[i + 1], code = inst->src[i];
-    bool takes = isa_type_is_float(type);
+    bool packed = t->row->format == ISA_VOP3P && t->kind != KIND_MIX;
+    bool takes = isa_type_is_float(type) && !packed && !moves_word(t);
     bool neg = takes && (inst->neg >> i & 1), abs = takes && (inst->abs >> i & 1);
-    bool sext = !takes && (inst->sext >> i & 1);
+    bool sext =
+        !takes && !packed && ((inst->sext >> i & 1) || (extends_by_neg(t) && (inst->neg >> i & 1)));
     isa_text_separate(t);
-    isa_text_put(t, "%s%s%s", neg ? (is_constant(code) && !abs ? "neg(" : "-") : "", abs ? "|" : "",
-                 sext ? "sext(" : "");
-    isa_text_source(t, code, type);
-    isa_text_put(t, "%s%s%s", abs ? "|" : "", neg && is_constant(code) && !abs ? ")" : "",
+    isa_text_put(t, "%s%s%s", neg ? (isa_text_is_constant(code) && !abs ? "neg(" : "-") : "",
+                 abs ? "|" : "", sext ? "sext(" : "");
+    /* LLVM's one SDWA operand that is an integer with floats as constants. */
+    bool exponent = inst->op == ISA_OP_v_ldexp_f16 && (inst->flags & ISA_IS_SDWA);
+    isa_text_source(t, code, exponent ? TYPE_F16 : type);
+    isa_text_put(t, "%s%s%s", abs ? "|" : "", neg && isa_text_is_constant(code) && !abs ? ")" : "",
                  sext ? ")" : "");
 }
 
@@ -44,6 +59,8 @@ static void put_dpp(struct isa_text *t)
                      : control == 0x134 ? "rol"
                      : control == 0x138 ? "shr"
                                         : "ror");
+    else if (control >= 0x150)
+        isa_text_put(t, " row_newbcast:%u", control & 15);
     else
         isa_text_put(t, "%s",
                      control == 0x140   ? " row_mirror"
@@ -61,7 +78,7 @@ static void put_sdwa(struct isa_text *t)
                                           "WORD_0", "WORD_1", "DWORD"};
     static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
     const struct isa_inst *inst = t->inst;
-    if (inst->format != ISA_VOPC)
+    if (inst->format != ISA_VOPC && !isa_row_reads_fp8(t->row))
         isa_text_put(t, " dst_sel:%s dst_unused:%s", selects[inst->sel_dst],
                      unused[inst->unused_dst]);
     isa_text_put(t, " src0_sel:%s", selects[inst->sel_src[0]]);
@@ -77,6 +94,8 @@ static void put_op_sel(struct isa_text *t)
     unsigned sources = 0;
     while (sources < 3 && t->row->type[sources + 1] != TYPE_NONE)
         sources++;
+    if (inst->op == ISA_OP_v_cvt_sr_fp8_f32 || inst->op == ISA_OP_v_cvt_sr_bf8_f32)
+        sources = 3; /* the third chooses the byte */
     if (!(inst->opsel & (8 | ((1u << sources) - 1))))
         return;
     isa_text_put(t, " op_sel:[");
@@ -96,30 +115,36 @@ static void put_packed_bits(struct isa_text *t, const char *name, unsigned value
 static void put_packed_modifiers(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
+    if (t->row->type[2] == TYPE_NONE) /* moves from and to accumulators */
+        return;
     unsigned sources = t->row->type[3] != TYPE_NONE ? 3 : 2, mask = (1u << sources) - 1;
     unsigned low = inst->opsel & mask, high = inst->opsel >> 4 & mask;
-    bool mix = inst->op >= ISA_OP_v_fma_mix_f32 && inst->op <= ISA_OP_v_fma_mixhi_f16;
+    bool mix = t->kind == KIND_MIX;
     if (low)
         put_packed_bits(t, "op_sel", low, sources);
     if (high != (mix ? 0 : mask))
         put_packed_bits(t, "op_sel_hi", high, sources);
-    if (!mix && (inst->neg & mask) && t->row->type[1] != TYPE_U32)
+    if (!mix && (inst->neg & mask))
         put_packed_bits(t, "neg_lo", inst->neg & mask, sources);
-    if (!mix && (inst->abs & mask) && t->row->type[1] != TYPE_U32)
+    if (!mix && (inst->abs & mask))
         put_packed_bits(t, "neg_hi", inst->abs & mask, sources);
 }
 
-static const char *form_suffix(const struct isa_inst *inst, const struct isa_table_row *row)
+static const char *form_suffix(const struct isa_text *t)
 {
+    const struct isa_inst *inst = t->inst;
+    const struct isa_table_row *row = t->row;
+    if (inst->op == ISA_OP_v_nop)
+        return "";
     if (inst->flags & ISA_IS_SDWA)
-        return row->format == ISA_VOPC && inst->target == ISA_GFX803
+        return row->format == ISA_VOPC && !isa_is_gfx9(inst->target)
                    ? ""
                    : "_sdwa"; /* llvm-mc leaves it out there */
     if (inst->flags & ISA_IS_DPP)
         return "_dpp";
-    bool only_form = row->format == ISA_VOP3 || row->format == ISA_VOP3P || row->kind == KIND_MK
-                     || row->kind == KIND_AK || row->type[0] == TYPE_NONE
-                     || row->type[0] == TYPE_SREG || inst->op == ISA_OP_v_swap_b32;
+    bool only_form = row->format == ISA_VOP3 || row->format == ISA_VOP3P || t->kind == KIND_MK
+                     || t->kind == KIND_AK || row->type[0] == TYPE_NONE || row->type[0] == TYPE_SREG
+                     || row->type[0] == TYPE_A32 || inst->op == ISA_OP_v_swap_b32;
     if (only_form)
         return "";
     return inst->flags & ISA_IS_VOP3_FORM ? "_e64" : "_e32";
@@ -133,29 +158,29 @@ static void put_vector_operands(struct isa_text *t)
         isa_text_operand(t, inst->sdst, row->type[0]);
     else if (row->type[0] != TYPE_NONE)
         isa_text_operand(t, inst->dst, row->type[0]);
-    if (row->kind == KIND_CO || row->kind == KIND_CIO || row->kind == KIND_SD)
+    if (t->kind == KIND_CO || t->kind == KIND_CIO || t->kind == KIND_SD)
         isa_text_operand(t, inst->sdst, TYPE_MASK);
-    bool literal_in_middle = row->kind == KIND_MK;
+    bool literal_in_middle = t->kind == KIND_MK;
     for (unsigned i = 0; i < 3; i++) {
         if (row->type[i + 1] == TYPE_NONE
-            || (i == 2 && (row->kind == KIND_MAC || row->kind == KIND_MK)))
+            || (i == 2 && (t->kind == KIND_MAC || t->kind == KIND_MK)))
             continue;
         if (i == 1 && literal_in_middle)
             isa_text_operand(t, ISA_LITERAL, TYPE_B32);
-        if (i == 2 && row->kind == KIND_AK)
+        if (i == 2 && t->kind == KIND_AK)
             isa_text_operand(t, ISA_LITERAL, TYPE_B32);
         else
             put_modified(t, i);
     }
-    if (row->kind == KIND_CIO || row->kind == KIND_CI)
+    if (t->kind == KIND_CIO || t->kind == KIND_CI)
         isa_text_operand(t, inst->src[2], TYPE_MASK);
 }
 
-void isa_text_vector(struct isa_text *t)
+static void put_vector(struct isa_text *t)
 {
     static const char *const omods[] = {"", " mul:2", " mul:4", " div:2"};
     const struct isa_inst *inst = t->inst;
-    isa_text_put(t, "%s", form_suffix(inst, t->row));
+    isa_text_put(t, "%s", form_suffix(t));
     put_vector_operands(t);
     if (inst->format == ISA_VOP3P)
         put_packed_modifiers(t);
@@ -167,4 +192,42 @@ void isa_text_vector(struct isa_text *t)
         put_sdwa(t);
     if (inst->flags & ISA_IS_DPP)
         put_dpp(t);
+}
+
+/* Matrix instructions: tuples whose sizes the row gives. */
+static void put_matrix(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    unsigned cbsz = inst->broadcast & 7, abid = inst->broadcast >> 4;
+    isa_text_separate(t);
+    isa_text_register(t, inst->dst, isa_mai_dwords(inst->op, 0));
+    for (unsigned i = 0; i < 3; i++) {
+        isa_text_separate(t);
+        if (inst->src[i] >= ISA_VGPR)
+            isa_text_register(t, inst->src[i], isa_mai_dwords(inst->op, i + 1));
+        else
+            isa_text_source(t, inst->src[i], t->row->type[i + 1]);
+    }
+    if (cbsz)
+        isa_text_put(t, " cbsz:%u", cbsz);
+    if (abid)
+        isa_text_put(t, " abid:%u", abid);
+    bool negates = t->row->type[0] == TYPE_F64 && isa_traits[inst->target].scope_bits;
+    if (inst->neg && negates)
+        isa_text_put(t, " neg:[%u,%u,%u]", inst->neg & 1, inst->neg >> 1 & 1, inst->neg >> 2);
+    else if (inst->neg && t->kind == KIND_MFMA)
+        isa_text_put(t, " blgp:%u", inst->neg);
+}
+
+void isa_text_vector(struct isa_text *t)
+{
+    if (t->kind == KIND_MFMA || t->kind == KIND_SMFMAC) {
+        put_matrix(t);
+        return;
+    }
+    if (t->row->type[0] == TYPE_NONE && t->kind >= KIND_INTERP) {
+        isa_text_interpolation(t);
+        return;
+    }
+    put_vector(t);
 }

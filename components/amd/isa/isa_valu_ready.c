@@ -3,8 +3,7 @@
  * isa_valu.c, which is compiled once for each x86-64 level and includes this file at its end.
  *
  * Prepared are instructions whose sources are VGPRs, SGPRs or constants, with abs and neg on fp32
- * sources, without other modifiers. All else, and rounding modes other than to nearest, go through
- * isa_valu_execute.
+ * sources, without other modifiers. All else, and unusual modes, go through isa_valu_execute.
  *
  * fp32 arithmetic has kernels of its own that leave denormals to the host: where MODE flushes them
  * as sources and as results, MXCSR's DAZ does the first, and a multiplication by one the second.
@@ -24,17 +23,19 @@ RUNNER(ready_general)
     return status;
 }
 
-/* What follows from MODE, anew when it has changed. False: it does not round to nearest. */
+/* What follows from MODE, anew when it has changed. False: it is not a usual one, or vector
+ * instructions are not what they look like. */
 static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
                                                struct isa_workspace *work)
 {
     bool in = wave->mode & 0x10, out = wave->mode & 0x20;
     isa_workspace_plain(work);
-    if (wave->mode & 15)
+    if (!is_usual_mode(wave->mode))
         return false;
     work->mode = wave->mode;
     work->env.keep_in = in ? 0xffffffff : 0x80000000;
     work->env.keep_out = out ? 0xffffffff : 0x80000000;
+    work->env.ieee = wave->mode >> 9 & 1;
     work->flushes = !in && !out;
     work->is_uniform = in == out;
     return true;
@@ -114,6 +115,18 @@ RUNNER(ready_plain_3)
 {
     return ready_plain(ctx, wave, ready, work, 3, false);
 }
+/* Minima and maxima that do not flush denormals. */
+RUNNER(ready_keeping)
+{
+    if (__builtin_expect(!is_plain(wave, work), 0))
+        return ready_general(ctx, wave, ready, work);
+    uint32_t keep_in = work->env.keep_in, keep_out = work->env.keep_out;
+    work->env.keep_in = work->env.keep_out = 0xffffffff;
+    enum isa_status status = ready_plain(ctx, wave, ready, work, ready->sources, true);
+    work->env.keep_in = keep_in;
+    work->env.keep_out = keep_out;
+    return status;
+}
 /* Any that may not meet DAZ, or have abs or neg. */
 RUNNER(ready_plain_any)
 {
@@ -134,13 +147,14 @@ static __attribute__((noinline)) bool any_nan(const uint32_t *word, uint64_t exe
     return nans;
 }
 
-/* fp32, as above. */
+/* fp32, as above. must_flush: denormals are flushed whatever MODE says. */
 INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave,
                                   const struct isa_ready *ready, struct isa_workspace *work,
-                                  unsigned sources, bool may_be_signed)
+                                  unsigned sources, bool may_be_signed, bool must_flush)
 {
     const uint32_t *source[3] = {NULL, NULL, NULL};
-    if (__builtin_expect(!is_plain(wave, work) || !work->is_uniform, 0))
+    if (__builtin_expect(!is_plain(wave, work), 0)
+        || __builtin_expect(!(must_flush ? work->flushes : work->is_uniform), 0))
         return ready_general(ctx, wave, ready, work);
     if (__builtin_expect(work->daz != work->flushes, 0))
         isa_workspace_set_daz(work, work->flushes);
@@ -164,24 +178,34 @@ INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave
 
 RUNNER(ready_fast_1)
 {
-    return ready_fast(ctx, wave, ready, work, 1, false);
+    return ready_fast(ctx, wave, ready, work, 1, false, false);
 }
 RUNNER(ready_fast_2)
 {
-    return ready_fast(ctx, wave, ready, work, 2, false);
+    return ready_fast(ctx, wave, ready, work, 2, false, false);
 }
 RUNNER(ready_fast_3)
 {
-    return ready_fast(ctx, wave, ready, work, 3, false);
+    return ready_fast(ctx, wave, ready, work, 3, false, false);
 }
 RUNNER(ready_fast_signed)
 {
-    return ready_fast(ctx, wave, ready, work, ready->sources, true);
+    return ready_fast(ctx, wave, ready, work, ready->sources, true, false);
+}
+RUNNER(ready_flushing_3)
+{
+    return ready_fast(ctx, wave, ready, work, 3, false, true);
+}
+RUNNER(ready_flushing_signed)
+{
+    return ready_fast(ctx, wave, ready, work, 3, true, true);
 }
 
 /* v_lshlrev_b64 by a constant of less than 32, which addresses are made with. */
 RUNNER(ready_shift)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return ready_general(ctx, wave, ready, work);
     uint64_t exec = isa_wave_exec(wave);
     unsigned shift = (unsigned)ready->constant[0];
     const uint32_t *from = ctx->vgpr + ready->source[1];
@@ -202,6 +226,8 @@ RUNNER(ready_shift)
 /* SDWA of integers: parts of sources, and of the destination. */
 RUNNER(ready_parts)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return ready_general(ctx, wave, ready, work);
     const struct isa_inst *inst = ready->inst;
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
     for (unsigned i = 0; i < ready->sources; i++) {
@@ -258,6 +284,20 @@ RUNNER(ready_masked_any)
     return ready_masked(ctx, wave, ready, work, ready->sources, true);
 }
 
+/* v_div_fmas where it does not scale. */
+RUNNER(ready_unscaled)
+{
+    isa_workspace_plain(work);
+    bool scales = isa_wave_vcc(wave) & isa_wave_exec(wave);
+    if (__builtin_expect(scales || !is_plain(wave, work), 0))
+        return ready_general(ctx, wave, ready, work);
+    uint32_t keep_in = work->env.keep_in;
+    work->env.keep_in = 0xffffffff;
+    enum isa_status status = ready_masked(ctx, wave, ready, work, 3, true);
+    work->env.keep_in = keep_in;
+    return status;
+}
+
 /* ---- preparing ------------------------------------------------------------------------------- */
 
 /* False: a source that only fetch() knows. */
@@ -299,8 +339,6 @@ static bool has_fast_form(unsigned op)
     case ISA_OP_v_sub_f32:
     case ISA_OP_v_subrev_f32:
     case ISA_OP_v_mul_f32:
-    case ISA_OP_v_min_f32:
-    case ISA_OP_v_max_f32:
     case ISA_OP_v_mac_f32:
     case ISA_OP_v_mad_f32:
     case ISA_OP_v_madmk_f32:
@@ -334,9 +372,15 @@ static bool is_any_daz(unsigned op, const struct entry *entry)
     bool only_f32 = true;
     for (unsigned i = 0; i < 3; i++)
         only_f32 &= !is_float(entry->src[i]) || entry->src[i] == TYPE_F32;
-    return is_integer(entry) || op == ISA_OP_v_cvt_i32_f32 || op == ISA_OP_v_cvt_u32_f32
-           || op == ISA_OP_v_cvt_f32_i32 || op == ISA_OP_v_cvt_f32_u32
+    return is_integer(entry) || (only_f32 && nature_of(op) == IS_MINIMUM)
+           || op == ISA_OP_v_cvt_i32_f32 || op == ISA_OP_v_cvt_u32_f32 || op == ISA_OP_v_cvt_f32_i32
+           || op == ISA_OP_v_cvt_f32_u32
            || (only_f32 && (entry->kind == KIND_CMP || entry->kind == KIND_CMPX));
+}
+
+static bool keeps_denormals(const struct isa_inst *inst)
+{
+    return nature_of(inst->op) == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
 }
 
 static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *entry,
@@ -346,6 +390,7 @@ static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *en
     static isa_runner *const fast[] = {NULL, ready_fast_1, ready_fast_2, ready_fast_3};
     bool is_signed = ready->abs | ready->neg;
     bool simple = !is_signed && is_any_daz(inst->op, entry);
+    bool flushes = nature_of(inst->op) == FLUSHES;
     if (inst->flags & ISA_IS_SDWA)
         return entry->kind == KIND_V && is_integer(entry) ? ready_parts : NULL;
     switch (entry->kind) {
@@ -358,17 +403,24 @@ static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *en
             return ready_shift;
         if (has_fast_form(inst->op)) {
             ready->kernel = (void (*)(void))entry->fast;
+            if (flushes)
+                return is_signed ? ready_flushing_signed : ready_flushing_3;
             return is_signed ? ready_fast_signed : fast[ready->sources];
         }
+        if (flushes || keeps_upper_half(inst, entry))
+            return NULL;
+        if (keeps_denormals(inst))
+            return ready_keeping;
         return simple ? plain[ready->sources] : ready_plain_any;
     case KIND_CO:
     case KIND_CIO:
     case KIND_CI:
-    case KIND_VI:
     case KIND_SD:
     case KIND_CMP:
     case KIND_CMPX:
         return ready->sources == 2 && simple ? ready_masked_2 : ready_masked_any;
+    case KIND_VI:
+        return ready_unscaled;
     default:
         return NULL;
     }

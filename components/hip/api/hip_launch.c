@@ -9,7 +9,6 @@
 
 #include "runtime/session/run_ledger.h"
 #include "components/amd/isa/object/kernarg.h"
-#include "components/protocols/work/work_placement.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -68,32 +67,18 @@ static hipError_t check_geometry(const struct request *request, int device)
 
 static hipError_t check_kernel(const struct request *request, int device)
 {
-    const struct code_object_kernel *kernel = request->function->kernel;
     if (request->function->module->device != device) {
         hip_say("%s: kernel '%s' is loaded on device %d, the stream belongs to device %d",
                 request->what, request->function->name, request->function->module->device, device);
         return hipErrorInvalidHandle;
-    }
-    if (kernel->enable_grid_work_group_count[0] || kernel->enable_grid_work_group_count[1]
-        || kernel->enable_grid_work_group_count[2]) {
-        hip_say("%s: kernel '%s' wants numbers of work-groups in scalar registers, which is not "
-                "supported yet",
-                request->what, request->function->name);
-        return hipErrorNotSupported;
     }
     return hipSuccess;
 }
 
 static struct kernarg_geometry geometry_of(const struct request *request, int device)
 {
-    bool gfx8 = strncmp(hip.devices[device].info.isa, "gfx8", 4) == 0;
-    struct kernarg_geometry geometry = {
-        .dynamic_lds_bytes = (uint32_t)request->dynamic_lds,
-        .shared_aperture = (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9)
-                           << 32,
-        .private_aperture =
-            (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
-    };
+    struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
+    kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];
@@ -112,7 +97,7 @@ static struct driver_launch describe(const struct request *request, const uint8_
         .entry = function->module->base + kernel->entry_address,
         .kernel_object = function->module->base + kernel->descriptor_address,
         .group_bytes = (uint32_t)(kernel->group_size + request->dynamic_lds),
-        .private_bytes = kernel->private_size,
+        .private_bytes = code_object_private_bytes(kernel),
         .kernarg = kernarg,
         .kernarg_bytes = kernarg_size(kernel),
         .kernarg_align = kernel->kernarg_align,

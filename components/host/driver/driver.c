@@ -11,9 +11,11 @@
 
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_bounce.h"
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_direct.h"
 #include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/commands/driver_sampling.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_api_table.h"
 #include "components/host/driver/program/driver_enqueue.h"
@@ -35,8 +37,6 @@ static void driver_init(struct driver *d)
     d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
-    d->bounce = arena_allocate(DRIVER_BOUNCE);
-    d->bounce_owner = DRIVER_NONE;
     d->free_command = DRIVER_NONE;
     memory_init(&d->memory, driver_page_bytes(d));
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
@@ -47,10 +47,12 @@ static void driver_init(struct driver *d)
     }
     handles_init(d);
     dirty_init(d);
+    bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
     user_init(d);
     direct_init(d);
+    sample_init(d);
     calls_init(d);
     packets_init(d);
     replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
@@ -83,16 +85,15 @@ static bool driver_tick(struct driver *d)
 static unsigned driver_outstanding(const struct driver *d, struct hang_report *report)
 {
     enum { SHOWN = 8 };
-    static const char *const phases[] = {"is queued",
-                                         "wants a flush",
-                                         "waits for a flush",
-                                         "moves data",
-                                         "moves data",
-                                         "is to start",
-                                         "runs",
-                                         "waits until nothing is under way",
-                                         "waits until nothing is under way",
-                                         "is done"};
+    static const char *const phases[] = {[PHASE_QUEUED] = "is queued",
+                                         [PHASE_FLUSHING] = "waits for a flush",
+                                         [PHASE_DIRECT] = "takes no time",
+                                         [PHASE_MOVE] = "moves data",
+                                         [PHASE_LAUNCH_FIRST] = "is to start",
+                                         [PHASE_RUNNING] = "runs",
+                                         [PHASE_UNTIMED] = "waits until nothing is under way",
+                                         [PHASE_UNTIMED_RETRY] = "waits until nothing is under way",
+                                         [PHASE_UNTIMED_DONE] = "is done"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
@@ -106,11 +107,10 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                 " of %" PRIu64 " have ended",
                 i, k->launch.user, q->device, user_of(d)->queue[k->launch.user].slot,
                 user_of(d)->queue[k->launch.user].done, user_of(d)->queue[k->launch.user].written);
-        hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, command_name(k),
-                  k->kind == DRIVER_LAUNCH
-                      ? program_kernel_name(driver_program(d), k->launch.kernel)
-                      : "",
-                  k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
+        bool launch = k->kind == DRIVER_LAUNCH;
+        hang_note(report, "queue %u: %s %s%s%s, %u messages in flight", i, command_name(k),
+                  launch ? program_kernel_name(driver_program(d), k->launch.kernel) : "",
+                  launch ? " " : "", phases[k->phase], k->in_flight);
         shown++;
     }
     if (report && d->migrate.state != MIGRATE_NONE)

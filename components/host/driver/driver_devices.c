@@ -57,7 +57,7 @@ static void device_add_instance(struct driver_device_info *info,
         info->lds_bytes_per_cu = (uint32_t)device_param(instance, "lds", 65536);
         info->clock_hz = hz;
         snprintf(info->isa, sizeof info->isa, "%s",
-                 isa_target_name(device_param(instance, "isa", 0) == 0 ? ISA_GFX803 : ISA_GFX906));
+                 isa_target_name((enum isa_target)device_param(instance, "isa", 0)));
     } else if (!strcmp(type, "cache") && !strncmp(rest, "l2", 2)) {
         info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
     } else if (!strcmp(type, "rdma_engine")) {
@@ -149,7 +149,7 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
 static void device_init(struct driver *d, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
-    size_t slots = (size_t)driver_params(d)->in_flight;
+    size_t slots = (size_t)driver_params(d)->in_flight + DRIVER_SPARE_SLOTS;
     char prefix[256];
     uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);

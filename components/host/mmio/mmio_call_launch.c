@@ -51,14 +51,8 @@ static bool good_geometry(const struct mmio *c, const struct mmio_thread *t,
 static struct kernarg_geometry geometry_of(const struct mmio *c, const struct mmio_thread *t,
                                            uint32_t device)
 {
-    bool gfx8 = strncmp(info_of(c, device)->isa, "gfx8", 4) == 0;
-    struct kernarg_geometry g = {
-        .dynamic_lds_bytes = t->shared,
-        .shared_aperture = (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9)
-                           << 32,
-        .private_aperture =
-            (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
-    };
+    struct kernarg_geometry g = {.dynamic_lds_bytes = t->shared};
+    kernarg_set_apertures(&g, info_of(c, device)->isa);
     for (int i = 0; i < 3; i++) {
         g.grid[i] = t->grid[i] * t->block[i];
         g.block[i] = t->block[i];
@@ -89,7 +83,7 @@ static uint32_t make_launch(const struct mmio *c, const struct mmio_name *functi
         .entry = module->base[device] + kernel->entry_address,
         .kernel_object = module->base[device] + kernel->descriptor_address,
         .group_bytes = kernel->group_size + t->shared,
-        .private_bytes = kernel->private_size,
+        .private_bytes = code_object_private_bytes(kernel),
         .kernarg = blob->bytes + at,
         .kernarg_bytes = (uint32_t)arguments,
         .kernarg_align = kernel->kernarg_align,

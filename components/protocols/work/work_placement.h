@@ -7,20 +7,16 @@
 #include "components/protocols/work/work_cycles.h"
 
 #define WORK_MAX_WAVEFRONTS 16
+#define WORK_MAX_PRELOADED  14
 
 /* Where the driver puts the queue object (amd_queue_t) of a launch that asks for one: bytes behind
  * its dispatch packet. */
 #define WORK_QUEUE_OFFSET 64
 
-/* Upper halves of the flat apertures for LDS and scratch, and where amd_queue_t holds them, for
- * code that finds them through its queue pointer (gfx8). Values of the Linux driver (amdkfd,
- * kfd_flat_memory.c: VI, and GFX9). */
+/* Where amd_queue_t holds the upper halves of the flat apertures for LDS and scratch, for code that
+ * finds them through its queue pointer (gfx8). */
 #define WORK_QUEUE_SHARED_APERTURE  64
 #define WORK_QUEUE_PRIVATE_APERTURE 68
-#define WORK_SHARED_APERTURE_GFX8   0x20000000u
-#define WORK_PRIVATE_APERTURE_GFX8  0x20000001u
-#define WORK_SHARED_APERTURE_GFX9   0x00010000u
-#define WORK_PRIVATE_APERTURE_GFX9  0x00020000u
 
 struct work_wavefront {
     uint8_t simd;
@@ -39,7 +35,8 @@ struct work_placement {
     uint32_t scratch_bytes_per_wavefront;
     uint32_t scratch_wavefront; /* number of the first wavefront's scratch area in the pool */
     uint32_t rsrc1, rsrc2;      /* compute_pgm_rsrc1, compute_pgm_rsrc2 of the descriptor */
-    uint32_t properties;        /* kernel_code_properties of the descriptor */
+    uint16_t properties;        /* kernel_code_properties of the descriptor */
+    uint16_t preload;           /* kernarg_preload of the descriptor */
     uint32_t private_bytes;     /* a work-item */
     uint32_t pid;
     uint32_t grid[3];    /* work-items */
@@ -54,11 +51,13 @@ struct work_placement {
     uint16_t cu;                 /* number among the compute units of the GPU */
     uint16_t dispatcher;         /* number of the one that placed it */
     uint32_t dispatch_id;        /* number of the kernel launch since start */
-    uint32_t memory_only;        /* 1: everything but memory instructions takes no time */
+    uint16_t memory_only;        /* 1: everything but memory instructions takes no time */
+    uint16_t accum_offset;       /* number of the first accumulator among the vector registers */
     uint32_t played;             /* number of the launch whose recorded trace is played
                                     (components/traces/replay); 0: executed */
     uint32_t lead[WORK_RETIMES]; /* cycles that it could have been placed earlier:
                                     components/amd/compute_unit/cu_retime.c */
+    uint32_t preloaded[WORK_MAX_PRELOADED]; /* arguments that registers begin with */
     struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
 };
 _Static_assert(sizeof(struct work_placement) <= 320, "fits the payload of work.map");

@@ -1,5 +1,5 @@
 /* Reader of AMD GPU code objects (the ELF files that clang writes for amdgcn-amd-amdhsa), versions
- * 2 to 5.
+ * 2 to 6.
  *
  * Source: LLVM's "User Guide for AMDGPU Backend" (sections Code Object, Code Object Metadata,
  * Kernel Descriptor, Relocation Records, ELF header flags) and, for version 2, the
@@ -24,6 +24,9 @@ enum {
     CODE_OBJECT_SPAN_MAX = 1 << 30,     /* bytes of address space that one object may ask for */
     CODE_OBJECT_KERNARG_MAX = 64 << 10, /* bytes of arguments; compilers stop at 4 KiB */
     CODE_OBJECT_KERNELS_MAX = 1 << 16,
+    /* Bytes a work-item for what a dynamic stack needs beyond private_size: the default of ROCm's
+     * runtime. */
+    CODE_OBJECT_STACK = 1024,
 };
 
 /* What an argument is for: name here, in metadata of version 3 and later, and of version 2. */
@@ -81,7 +84,7 @@ enum code_object_feature {
 };
 
 struct code_object_target {
-    char gfx[16]; /* "gfx803", "gfx90a" */
+    char gfx[16]; /* "gfx803", "gfx90a", "gfx9-generic" */
     enum code_object_feature xnack, sramecc;
 };
 
@@ -105,7 +108,8 @@ struct code_object_kernel {
     bool dynamic_stack;  /* private_size is not known at compile time (recursion, function pointers)
                           */
     uint32_t vgpr_count; /* allocated 32-bit registers a lane, rounded to the granule; AGPRs
-                            included on gfx90a */
+                            included where they share a file with VGPRs */
+    uint32_t accum_offset; /* VGPRs a lane, before the first AGPR */
     uint32_t
         sgpr_count; /* allocated, with VCC, FLAT_SCRATCH and XNACK_MASK, rounded to the granule */
     uint32_t
@@ -121,6 +125,7 @@ struct code_object_kernel {
     bool enable_flat_scratch_init;        /* 2 */
     bool enable_private_segment_size;     /* 1 */
     bool enable_grid_work_group_count[3]; /* 1 each; v2 only */
+    uint32_t preload_count;               /* 1 each: dwords of the arguments */
     uint32_t user_sgpr_count;             /* the sum, as the descriptor states it */
     bool enable_work_group_id[3];         /* 1 each */
     bool enable_work_group_info;          /* 1 */
@@ -132,6 +137,7 @@ struct code_object_kernel {
     uint32_t float_round_32, float_round_16_64, float_denorm_32, float_denorm_16_64;
     bool dx10_clamp, ieee_mode;
     uint32_t pgm_rsrc1, pgm_rsrc2, pgm_rsrc3; /* raw */
+    uint16_t preload;                         /* raw kernarg_preload */
 
     struct code_object_argument *arguments; /* by ascending offset */
     uint32_t argument_count;
@@ -159,7 +165,7 @@ struct code_object_relocation {
 };
 
 struct code_object {
-    uint32_t version; /* 2 to 5 */
+    uint32_t version; /* 2 to 6 */
     struct code_object_target target;
     struct code_object_kernel *kernels;
     size_t kernel_count;
@@ -191,6 +197,9 @@ bool code_object_read(struct code_object *object, const void *bytes, size_t size
 /* The kernel of that name, or NULL. */
 const struct code_object_kernel *code_object_find_kernel(const struct code_object *object,
                                                          const char *name);
+
+/* Bytes of scratch a work-item that a launch is to have. */
+uint32_t code_object_private_bytes(const struct code_object_kernel *kernel);
 
 /* The symbol of that name, or NULL. */
 const struct code_object_symbol *code_object_find_symbol(const struct code_object *object,

@@ -10,23 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/amd/isa/kernel_registers.h"
+#include "components/amd/isa/isa_target.h"
 
 enum { DESCRIPTOR_SIZE = 64, KERNEL_CODE_SIZE = 256 };
 
 static const struct {
     uint8_t machine;
-    char gfx[9];
+    char gfx[16];
 } machines[] = {
-    {0x20, "gfx600"},  {0x21, "gfx601"},  {0x3a, "gfx602"},  {0x22, "gfx700"},  {0x23, "gfx701"},
-    {0x24, "gfx702"},  {0x25, "gfx703"},  {0x26, "gfx704"},  {0x3b, "gfx705"},  {0x28, "gfx801"},
-    {0x29, "gfx802"},  {0x2a, "gfx803"},  {0x3c, "gfx805"},  {0x2b, "gfx810"},  {0x2c, "gfx900"},
-    {0x2d, "gfx902"},  {0x2e, "gfx904"},  {0x2f, "gfx906"},  {0x30, "gfx908"},  {0x31, "gfx909"},
-    {0x3f, "gfx90a"},  {0x32, "gfx90c"},  {0x40, "gfx940"},  {0x4b, "gfx941"},  {0x4c, "gfx942"},
-    {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"}, {0x42, "gfx1013"}, {0x36, "gfx1030"},
-    {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x39, "gfx1033"}, {0x3e, "gfx1034"}, {0x3d, "gfx1035"},
-    {0x45, "gfx1036"}, {0x41, "gfx1100"}, {0x46, "gfx1101"}, {0x47, "gfx1102"}, {0x44, "gfx1103"},
-    {0x43, "gfx1150"}, {0x4a, "gfx1151"}, {0x48, "gfx1200"}, {0x4e, "gfx1201"},
+    {0x20, "gfx600"},         {0x21, "gfx601"},          {0x3a, "gfx602"},
+    {0x22, "gfx700"},         {0x23, "gfx701"},          {0x24, "gfx702"},
+    {0x25, "gfx703"},         {0x26, "gfx704"},          {0x3b, "gfx705"},
+    {0x28, "gfx801"},         {0x29, "gfx802"},          {0x2a, "gfx803"},
+    {0x3c, "gfx805"},         {0x2b, "gfx810"},          {0x2c, "gfx900"},
+    {0x2d, "gfx902"},         {0x2e, "gfx904"},          {0x2f, "gfx906"},
+    {0x30, "gfx908"},         {0x31, "gfx909"},          {0x3f, "gfx90a"},
+    {0x32, "gfx90c"},         {0x40, "gfx940"},          {0x4b, "gfx941"},
+    {0x4c, "gfx942"},         {0x33, "gfx1010"},         {0x34, "gfx1011"},
+    {0x35, "gfx1012"},        {0x42, "gfx1013"},         {0x36, "gfx1030"},
+    {0x37, "gfx1031"},        {0x38, "gfx1032"},         {0x39, "gfx1033"},
+    {0x3e, "gfx1034"},        {0x3d, "gfx1035"},         {0x45, "gfx1036"},
+    {0x41, "gfx1100"},        {0x46, "gfx1101"},         {0x47, "gfx1102"},
+    {0x44, "gfx1103"},        {0x43, "gfx1150"},         {0x4a, "gfx1151"},
+    {0x48, "gfx1200"},        {0x4e, "gfx1201"},         {0x51, "gfx9-generic"},
+    {0x5f, "gfx9-4-generic"}, {0x52, "gfx10-1-generic"}, {0x53, "gfx10-3-generic"},
+    {0x54, "gfx11-generic"},  {0x59, "gfx12-generic"},
 };
 
 static const char *const kind_names[][2] = {
@@ -141,23 +149,23 @@ static unsigned field(uint32_t word, unsigned low, unsigned bits)
 
 static unsigned major_version(const struct code_object *object)
 {
-    /* gfx803 -> 8, gfx90a -> 9, gfx1030 -> 10: the last two characters are minor and stepping. */
+    /* gfx803 -> 8, gfx90a -> 9, gfx1030 -> 10: the last two characters are minor and stepping.
+     * gfx9-generic -> 9. */
     size_t length = strlen(object->target.gfx);
+    if (strchr(object->target.gfx, '-'))
+        return (unsigned)strtoul(object->target.gfx + 3, NULL, 10);
     return length < 6 ? 0 : length > 6 ? 10 : (unsigned)(object->target.gfx[3] - '0');
 }
 
-static bool is_unified_register_file(const struct code_object *object)
-{
-    return strcmp(object->target.gfx, "gfx90a") == 0
-           || strncmp(object->target.gfx, "gfx94", 5) == 0;
-}
-
+/* The traits of a target that can run; for others what their major version says, so that their
+ * kernels can be listed. */
 static enum kernel_generation generation_of(const struct code_object *object,
                                             const struct code_object_kernel *kernel)
 {
     unsigned major = major_version(object);
-    if (is_unified_register_file(object))
-        return KERNEL_GFX9_UNIFIED;
+    enum isa_target target;
+    if (isa_target_by_name(object->target.gfx, &target) == 0)
+        return isa_traits[target].registers;
     if (major >= 10)
         return kernel->wavefront_size == 32 ? KERNEL_GFX10_WAVE32 : KERNEL_GFX10_WAVE64;
     return major == 9 ? KERNEL_GFX9 : KERNEL_GFX8;
@@ -165,13 +173,17 @@ static enum kernel_generation generation_of(const struct code_object *object,
 
 /* The words that both kinds of descriptor hold. */
 static void read_registers(const struct code_object *object, struct code_object_kernel *kernel,
-                           uint32_t rsrc1, uint32_t rsrc2, uint32_t properties)
+                           const struct kernel_words *words)
 {
     struct kernel_registers k;
-    kernel_registers_decode(&k, generation_of(object, kernel), rsrc1, rsrc2, properties);
-    kernel->pgm_rsrc1 = rsrc1;
-    kernel->pgm_rsrc2 = rsrc2;
+    kernel_registers_decode(&k, generation_of(object, kernel), words);
+    kernel->pgm_rsrc1 = words->rsrc1;
+    kernel->pgm_rsrc2 = words->rsrc2;
+    kernel->pgm_rsrc3 = words->rsrc3;
+    kernel->preload = words->preload;
+    kernel->preload_count = k.preload;
     kernel->vgpr_count = k.vgprs;
+    kernel->accum_offset = k.accum_offset;
     kernel->sgpr_count = k.sgprs;
     kernel->float_round_32 = field(k.float_mode, 0, 2);
     kernel->float_round_16_64 = field(k.float_mode, 2, 2);
@@ -200,14 +212,14 @@ static void read_registers(const struct code_object *object, struct code_object_
 static void read_descriptor_v3(const struct code_object *object, struct code_object_kernel *kernel,
                                const uint8_t *at)
 {
-    uint32_t properties = code_object_u16(at + 56);
+    const struct kernel_words words = kernel_words_read(at);
+    uint16_t properties = words.properties;
     kernel->group_size = code_object_u32(at + 0);
     kernel->private_size = code_object_u32(at + 4);
     kernel->entry_address = kernel->descriptor_address + code_object_u64(at + 16);
     kernel->wavefront_size = field(properties, 10, 1) ? 32 : 64;
     kernel->dynamic_stack = kernel->dynamic_stack || field(properties, 11, 1);
-    kernel->pgm_rsrc3 = code_object_u32(at + 44);
-    read_registers(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52), properties);
+    read_registers(object, kernel, &words);
 }
 
 static bool read_descriptor_v2(struct code_object *object, struct code_object_kernel *kernel,
@@ -227,7 +239,10 @@ static bool read_descriptor_v2(struct code_object *object, struct code_object_ke
     kernel->group_size = code_object_u32(at + 64);
     kernel->wavefront_size = at[103] == 5 ? 32 : 64; /* a power of two */
     kernel->dynamic_stack = field(properties, 20, 1);
-    read_registers(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52), properties);
+    read_registers(object, kernel,
+                   &(struct kernel_words){.rsrc1 = code_object_u32(at + 48),
+                                          .rsrc2 = code_object_u32(at + 52),
+                                          .properties = (uint16_t)properties});
     return true;
 }
 
@@ -257,6 +272,7 @@ static bool check_user_registers(struct code_object *object,
     for (unsigned dimension = 0; dimension < 3; dimension++) {
         count += kernel->enable_grid_work_group_count[dimension];
     }
+    count += kernel->preload_count;
     if (count > kernel->user_sgpr_count || kernel->work_item_id_dimensions > 3) {
         return code_object_fail(object,
                                 "kernel '%.120s' has a damaged descriptor: %u initial scalar "

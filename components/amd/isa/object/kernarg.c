@@ -4,6 +4,7 @@
 #include "kernarg.h"
 
 #include "code_object_internal.h"
+#include "components/amd/isa/isa_target.h"
 
 #include <string.h>
 
@@ -55,6 +56,13 @@ static void fill_hidden(const struct code_object_kernel *kernel,
             buffer[argument->offset + byte] = byte < 8 ? (uint8_t)(value >> (8 * byte)) : 0;
         }
     }
+}
+
+void kernarg_set_apertures(struct kernarg_geometry *geometry, const char *gfx)
+{
+    const struct isa_traits *traits = isa_traits_of(gfx);
+    geometry->shared_aperture = traits ? (uint64_t)traits->shared_aperture << 32 : 0;
+    geometry->private_aperture = traits ? (uint64_t)traits->private_aperture << 32 : 0;
 }
 
 uint32_t kernarg_size(const struct code_object_kernel *kernel)
@@ -124,5 +132,7 @@ void kernarg_make_descriptor(const struct code_object *object,
     put_u32(descriptor + 20, (uint32_t)(entry >> 32));
     put_u32(descriptor + 48, kernel->pgm_rsrc1);
     put_u32(descriptor + 52, kernel->pgm_rsrc2);
+    for (unsigned dimension = 0; dimension < 3; dimension++) /* where v2 has them, reserved since */
+        properties |= (uint32_t)kernel->enable_grid_work_group_count[dimension] << (7 + dimension);
     put_u32(descriptor + 56, properties);
 }

@@ -2,7 +2,7 @@
  * to.
  *
  * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
- * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 5).
+ * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 6).
  * Hidden arguments for services that the host does not offer (OpenCL's printf, device heap, device
  * queues) are zero. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H
@@ -19,6 +19,9 @@ struct kernarg_geometry {
     uint64_t queue;           /* device address of the queue object, 0 for none */
     uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
 };
+
+/* The flat addresses of LDS and scratch on a device of architecture `gfx` ("gfx906"). */
+void kernarg_set_apertures(struct kernarg_geometry *geometry, const char *gfx);
 
 /* Bytes of the buffer that the kernel needs; at least 1, so that it has an address. */
 uint32_t kernarg_size(const struct code_object_kernel *kernel);

@@ -8,6 +8,8 @@
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue_launch.h"
+#include "components/protocols/command/aql_preload.h"
+#include "driver_bounce.h"
 #include "driver_command_queues.h"
 #include "driver_direct.h"
 #include "driver_flush.h"
@@ -34,6 +36,7 @@ static bool any_kernel_runs(const struct driver *d)
 static bool begin_move(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     k->move.way = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
+    k->move.first_ready = k->move.last_ready = DRIVER_NONE;
     begin_bytes(d, q, k);
     k->move.launches_before = (uint32_t)d->io.stats.launches;
     k->move.beside_kernels = any_kernel_runs(d);
@@ -137,11 +140,21 @@ static bool step_open(struct driver *d, struct driver_queue *q, uint32_t command
     return submit_open(d, driver_command_at(d, command));
 }
 
+/* `at`: the descriptor in the command. The arguments are the driver's own, so they are mapped. */
+static void launch_find_preload(const struct driver *d, const struct driver_command *k, void *at)
+{
+    struct aql_descriptor descriptor;
+    memcpy(&descriptor, at, sizeof descriptor);
+    if (!aql_set_preload(&descriptor, driver_page_table(d), k->pid, k->launch.packet.kernarg))
+        bug("driver: arguments of a launch are not mapped");
+    memcpy(at, &descriptor, sizeof descriptor);
+}
+
 static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
     struct driver_device *device = &d->device[number];
-    int slot = slot_for(d, number);
+    int slot = slot_for_launch(d, number);
     if (slot < 0)
         return false;
     void *payload =
@@ -152,9 +165,11 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
         aql_set_played(&k->launch.packet, (uint32_t)k->launch.number);
     memcpy(command_launch_packet(payload), &k->launch.packet, sizeof k->launch.packet);
     memcpy(command_launch_descriptor(payload), k->launch.descriptor, sizeof k->launch.descriptor);
+    launch_find_preload(d, k, command_launch_descriptor(payload));
     record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     dirty_note(d, number, k->pid);
+    device->slots_of_launches++;
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
@@ -170,6 +185,8 @@ static bool step_launch(struct driver *d, struct driver_queue *q, uint32_t comma
         return by_queue ? submit_step(d, command, q) : send_launch(d, command, q->device);
     if (send_stages(d, command, q->device))
         return true;
+    if (k->sent < k->size) /* the link is busy, or there is no slot */
+        return false;
     if (by_queue)
         return submit_step(d, command, q);
     if (!all_answered(k))
@@ -204,17 +221,17 @@ static void answer_read(struct driver *d, uint32_t gpu, uint32_t command,
     k->received += sent->size;
 }
 
-/* Through the host, a block counts as received when it has been written. */
+/* Through the host, bytes count as received when they have been written. */
 static void answer_copy(struct driver *d, uint32_t gpu, uint32_t command,
                         const struct driver_slot *sent)
 {
     struct driver_command *k = driver_command_at(d, command);
-    if (message_kind(driver_gpu_peek_reply(d, gpu)) == COMMAND_DATA)
-        take_data(d, gpu, arena_at(char, d->bounce) + sent->offset % DRIVER_BOUNCE, sent);
-    else
+    if (k->move.way != COPY_BY_HOST) {
         k->received += sent->size;
-    if (!k->in_flight && k->received == k->sent && k->received % DRIVER_BOUNCE == 0)
-        k->move.second_half = false;
+        return;
+    }
+    bool read = message_kind(driver_gpu_peek_reply(d, gpu)) == COMMAND_DATA;
+    bounce_answer(d, k, sent, read ? command_data_data(driver_gpu_reply_payload(d, gpu)) : NULL);
 }
 
 /* Of its arguments, or of the launch itself, which is over. */

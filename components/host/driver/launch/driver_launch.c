@@ -62,11 +62,9 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
                                                  const struct driver_launch *l, uint32_t waves)
 {
     const struct driver_device_info *info = &d->device[number].info;
-    struct aql_descriptor descriptor;
-    memcpy(&descriptor, l->descriptor, sizeof descriptor);
+    const struct kernel_words words = kernel_words_read(l->descriptor);
     struct kernel_registers registers;
-    kernel_registers_decode(&registers, KERNEL_GFX8, descriptor.rsrc1, descriptor.rsrc2,
-                            descriptor.properties);
+    kernel_registers_decode(&registers, isa_traits_of(info->isa)->registers, &words);
     uint32_t vgprs = registers.vgprs, sgprs = registers.sgprs;
     uint32_t simd = info->wavefronts_per_simd;
     simd = info->vgprs_per_simd / vgprs < simd ? info->vgprs_per_simd / vgprs : simd;
@@ -101,9 +99,7 @@ static void launch_write_arguments(const struct driver_device *device,
                                    const struct driver_launch *l, struct driver_command *k,
                                    uint32_t kernarg_offset, uint64_t start, char *at)
 {
-    bool gfx8 = !strcmp(device->info.isa, "gfx803");
-    uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
-    uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    const struct isa_traits *traits = isa_traits_of(device->info.isa);
     k->ring_offset = (uint32_t)(start % device->ring_bytes);
     k->launch.packet.kernarg = device->ring_address + k->ring_offset + kernarg_offset;
     struct aql_packet seen = k->launch.packet;
@@ -113,8 +109,8 @@ static void launch_write_arguments(const struct driver_device *device,
     if (k->launch.own_descriptor)
         launch_write_descriptor(device, k, at);
     if (kernarg_offset > WORK_QUEUE_OFFSET) {
-        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared);
-        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private);
+        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &traits->shared_aperture, 4);
+        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, 4);
     }
     if (l->kernarg_bytes)
         memcpy(at + kernarg_offset, l->kernarg, l->kernarg_bytes);

@@ -188,9 +188,7 @@ static enum driver_status user_clear(struct driver *d, uint32_t queue,
 {
     static const uint16_t invalid = AQL_INVALID;
     static const uint32_t zero = 0;
-    bool gfx8 = !strcmp(d->device[u->gpu].info.isa, "gfx803");
-    const uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
-    const uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    const struct isa_traits *traits = isa_traits_of(d->device[u->gpu].info.isa);
     uint64_t object = u->read_index + AQL_QUEUE_OBJECT;
     const struct {
         uint64_t address;
@@ -200,8 +198,8 @@ static enum driver_status user_clear(struct driver *d, uint32_t queue,
     } fills[] = {{u->ring, &invalid, sizeof invalid,
                   u->packets * (uint64_t)AQL_PACKET_BYTES / sizeof invalid},
                  {u->read_index, &zero, sizeof zero, USER_TAIL_BYTES / sizeof zero},
-                 {object + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared, 1},
-                 {object + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private, 1}};
+                 {object + WORK_QUEUE_SHARED_APERTURE, &traits->shared_aperture, sizeof zero, 1},
+                 {object + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, sizeof zero, 1}};
     enum driver_status status = DRIVER_OK;
     for (unsigned i = 0; i < sizeof fills / sizeof fills[0] && status == DRIVER_OK; i++)
         status = enqueue_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes,

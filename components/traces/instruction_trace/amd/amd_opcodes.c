@@ -9,7 +9,6 @@
 #include "components/amd/isa/isa.h"
 #include "components/traces/instruction_trace/reader/sass_memory.h"
 #include "components/traces/instruction_trace/reader/sass_text.h"
-#include "components/protocols/work/work_placement.h"
 
 static bool has(const char *name, const char *part)
 {
@@ -45,13 +44,14 @@ static enum sass_class memory_class(const char *name)
     static const struct {
         const char *part;
         enum sass_class unit;
-    } verbs[] = {{"_atomic_", SASS_CLASS_ATOMIC},  {"_load", SASS_CLASS_LOAD},
-                 {"_read", SASS_CLASS_LOAD},       {"_store", SASS_CLASS_STORE},
-                 {"_write", SASS_CLASS_STORE},     {"_dcache_", SASS_CLASS_MEMBAR},
-                 {"_wbinvl1", SASS_CLASS_MEMBAR},  {"_memtime", SASS_CLASS_ALU},
-                 {"_memrealtime", SASS_CLASS_ALU}, {"_permute_", SASS_CLASS_ALU},
-                 {"_bpermute_", SASS_CLASS_ALU},   {"_swizzle_", SASS_CLASS_ALU},
-                 {"ds_nop", SASS_CLASS_ALU}};
+    } verbs[] = {{"_atomic_", SASS_CLASS_ATOMIC},   {"_load", SASS_CLASS_LOAD},
+                 {"_read", SASS_CLASS_LOAD},        {"_store", SASS_CLASS_STORE},
+                 {"_write", SASS_CLASS_STORE},      {"_dcache_", SASS_CLASS_MEMBAR},
+                 {"_wbinvl1", SASS_CLASS_MEMBAR},   {"_invl2", SASS_CLASS_MEMBAR},
+                 {"buffer_inv", SASS_CLASS_MEMBAR}, {"_wbl2", SASS_CLASS_MEMBAR},
+                 {"_memtime", SASS_CLASS_ALU},      {"_memrealtime", SASS_CLASS_ALU},
+                 {"_permute_", SASS_CLASS_ALU},     {"_bpermute_", SASS_CLASS_ALU},
+                 {"_swizzle_", SASS_CLASS_ALU},     {"ds_nop", SASS_CLASS_ALU}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (has(name, verbs[i].part))
             return verbs[i].unit;
@@ -215,7 +215,7 @@ bool amd_register(const char *text, size_t size, uint16_t *number)
     static const struct {
         const char *bank;
         unsigned first, most;
-    } banks[] = {{"v", 256, 256}, {"s", 0, 102}, {"ttmp", 108, 16}};
+    } banks[] = {{"v", 256, 256}, {"a", 512, 256}, {"s", 0, 102}, {"ttmp", 108, 16}};
     char word[32];
     if (size >= sizeof word)
         return false;
@@ -223,7 +223,7 @@ bool amd_register(const char *text, size_t size, uint16_t *number)
     word[size] = '\0';
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
         if (strcmp(named[i].name, word) == 0) {
-            *number = (uint16_t)(named[i].code | (named[i].count - 1u) << 9);
+            *number = (uint16_t)(named[i].code | (named[i].count - 1u) << 10);
             return true;
         }
     for (size_t i = 0; i < sizeof banks / sizeof banks[0]; i++) {
@@ -231,7 +231,7 @@ bool amd_register(const char *text, size_t size, uint16_t *number)
         unsigned first, count;
         if (strncmp(word, banks[i].bank, bank) == 0
             && take_range(word + bank, banks[i].most, &first, &count)) {
-            *number = (uint16_t)((banks[i].first + first) | (count - 1) << 9);
+            *number = (uint16_t)((banks[i].first + first) | (count - 1) << 10);
             return true;
         }
     }
@@ -240,8 +240,7 @@ bool amd_register(const char *text, size_t size, uint16_t *number)
 
 uint64_t amd_shared_aperture(enum sass_arch arch)
 {
-    return (uint64_t)(arch == SASS_GFX803 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9)
-           << 32;
+    return (uint64_t)isa_traits[sass_arch_target(arch)].shared_aperture << 32;
 }
 
 bool amd_width(uint64_t width)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "components/amd/isa/isa_target.h"
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 
 #define SASS_AMD_LANES      64
@@ -14,14 +15,25 @@
 #define SASS_AMD_LINE_BYTES 1024
 #define SASS_AMD_MOST_BYTES (16u << 20)
 
-/* A register as sass_inst has it: the operand code of isa.h (vector registers from 256 on), and how
- * many registers follow each other. */
-#define SASS_AMD_REGISTER(number)  ((number)&511u)
-#define SASS_AMD_REGISTERS(number) (((unsigned)(number) >> 9) + 1)
+/* A register as sass_inst has it: the operand code of isa.h (vector registers from 256 on,
+ * accumulators from 512 on), and how many registers follow each other. */
+#define SASS_AMD_REGISTER(number)  ((number)&1023u)
+#define SASS_AMD_REGISTERS(number) (((unsigned)(number) >> 10) + 1)
+
+/* A target as an architecture of traces, and back. */
+static inline enum sass_arch sass_arch_of_target(enum isa_target target)
+{
+    return (enum sass_arch)(SASS_AMD + (unsigned)target);
+}
 
 static inline bool sass_arch_is_amd(enum sass_arch arch)
 {
-    return arch == SASS_GFX803 || arch == SASS_GFX906;
+    return arch >= SASS_AMD;
+}
+
+static inline enum isa_target sass_arch_target(enum sass_arch arch)
+{
+    return (enum isa_target)(arch - SASS_AMD);
 }
 
 /* `name` as the disassembler writes it, with the suffix of its encoding. false: no instruction has

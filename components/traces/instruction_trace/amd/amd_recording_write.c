@@ -123,8 +123,8 @@ static bool write_header(struct writer *w)
     const struct aql_packet *p = &k->packet;
     const struct aql_descriptor *d = &k->descriptor;
     struct kernel_registers registers;
-    kernel_registers_decode(&registers, s->target == ISA_GFX803 ? KERNEL_GFX8 : KERNEL_GFX9,
-                            d->rsrc1, d->rsrc2, d->properties);
+    const struct kernel_words words = kernel_words_read(d);
+    kernel_registers_decode(&registers, isa_traits[s->target].registers, &words);
     print(w,
           "-kernel name = %.1000s\n-kernel id = %" PRIu64 "\n-grid dim = (%" PRIu32 ",%" PRIu32
           ",%" PRIu32 ")\n-block dim = (%u,%u,%u)\n",

@@ -15,7 +15,7 @@
 #include "components/traces/instruction_trace/cache/sass_cache.h"
 #include "components/traces/instruction_trace/reader/sass_memory.h"
 
-#define SASS_CACHE_VERSION 3
+#define SASS_CACHE_VERSION 4
 #define SASS_CACHE_BUFFER  65536
 /* More than the longest record: 64 addresses of 10 bytes, or the header with its name. */
 #define SASS_CACHE_RECORD  4096

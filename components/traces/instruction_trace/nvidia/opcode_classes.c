@@ -1,6 +1,8 @@
 /* The table is searched from front to back: this happens once for each static instruction. */
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 
+#include "components/traces/instruction_trace/amd/amd_opcodes.h"
+
 #include <string.h>
 
 #define KEPLER       (1u << SASS_KEPLER)
@@ -46,8 +48,8 @@ enum sass_arch sass_arch_of(uint64_t binary_version)
 
 const char *sass_arch_name(enum sass_arch arch)
 {
-    if (arch == SASS_GFX803 || arch == SASS_GFX906)
-        return arch == SASS_GFX803 ? "gfx803" : "gfx906";
+    if (sass_arch_is_amd(arch))
+        return isa_target_name(sass_arch_target(arch));
     return arch < SASS_ARCH_COUNT ? archs[arch].name : "unknown";
 }
 

@@ -22,9 +22,7 @@ enum sass_arch {
     SASS_HOPPER,  /* 90 */
     SASS_ARCH_COUNT,
     SASS_ARCH_UNKNOWN = SASS_ARCH_COUNT, /* any of them: the newest that knows an opcode answers */
-    /* AMD's: amd_opcodes.h */
-    SASS_GFX803,
-    SASS_GFX906
+    SASS_AMD                             /* and above, AMD's: amd_opcodes.h */
 };
 
 enum sass_class {

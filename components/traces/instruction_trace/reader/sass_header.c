@@ -186,6 +186,13 @@ static void copy(char *to, size_t room, const char *text)
         to[size - 1] = '\0';
 }
 
+static const char *known_targets(void)
+{
+    static _Thread_local char names[128];
+    isa_target_names(names, sizeof names);
+    return names;
+}
+
 static const char *take_value(struct sass_header *header, const struct field *field, const char *at)
 {
     void *to = (char *)header + field->offset;
@@ -212,8 +219,8 @@ static const char *take_value(struct sass_header *header, const struct field *fi
         header->has_line_info = number == 1;
         return NULL;
     case ISA:
-        if (strcmp(at, "gfx803") != 0 && strcmp(at, "gfx906") != 0)
-            return "gfx803 or gfx906";
+        if (!isa_traits_of(at))
+            return known_targets();
         copy(to, sizeof header->isa, at);
         return NULL;
     case TITLE:
@@ -293,10 +300,16 @@ const char *sass_header_lacks(const struct sass_header *h)
     return NULL;
 }
 
+static enum sass_arch arch_of_name(const char *isa)
+{
+    enum isa_target target;
+    return isa_target_by_name(isa, &target) == 0 ? sass_arch_of_target(target) : SASS_ARCH_UNKNOWN;
+}
+
 enum sass_arch sass_header_arch(const struct sass_header *h)
 {
     if (sass_header_is_amd(h))
-        return strcmp(h->isa, "gfx803") == 0 ? SASS_GFX803 : SASS_GFX906;
+        return arch_of_name(h->isa);
     return sass_arch_of(h->binary_version);
 }
 

@@ -84,7 +84,7 @@ static bool start(uint16_t block, uint32_t groups, uint32_t group_bytes)
     struct aql_packet packet = {
         .work_group = {block, 1, 1}, .grid = {block * groups, 1, 1}, .group_bytes = group_bytes};
     struct aql_descriptor descriptor = {.rsrc1 = 5 | 2u << 6}; /* 24 vector, 24 scalar registers */
-    bool possible = dispatcher_start(dispatcher, &packet, &descriptor, 0x1000, 0x2000, 1, 0);
+    bool possible = dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0x1000, 0x2000, 1, 0);
     dispatcher->state = DISPATCHER_RUNNING;
     return possible;
 }
@@ -133,7 +133,7 @@ Test(dispatcher, work_groups_go_out_in_the_order_x_y_z, .init = set_up)
     struct aql_descriptor descriptor = {.rsrc1 = 0};
     struct work_placement p;
     uint32_t cu, id[3], sent = 0;
-    cr_assert(dispatcher_start(dispatcher, &packet, &descriptor, 0, 0, 1, 0));
+    cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
     dispatcher->state = DISPATCHER_RUNNING;
     for (uint64_t now = 0; dispatcher->left; now++) {
         if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
@@ -154,7 +154,7 @@ Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
     static const uint32_t runs[][2] = {{0, 24}, {0, 1}, {5, 7}, {12, 12}, {23, 1}};
     for (unsigned i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         uint32_t sent = 0;
-        cr_assert(dispatcher_start(dispatcher, &packet, &descriptor, 0, 0, 1, 0));
+        cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
         dispatcher_limit(dispatcher, runs[i][0], runs[i][1]);
         dispatcher->state = DISPATCHER_RUNNING;
         for (uint64_t now = 10000 * i; now < 10000 * (i + 1); now++) {
@@ -175,7 +175,7 @@ Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
     struct aql_descriptor descriptor = {.rsrc1 = 0};
     struct work_placement p;
     uint32_t cu, id[3], items[3][2] = {{0}};
-    cr_assert(dispatcher_start(dispatcher, &packet, &descriptor, 0, 0, 1, 0));
+    cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
     dispatcher->state = DISPATCHER_RUNNING;
     cr_assert_eq(dispatcher->left, 6);
     for (uint64_t now = 0; dispatcher->left; now++) {
@@ -274,7 +274,7 @@ Test(dispatcher, every_order_places_every_work_group_once, .init = set_up)
         bool seen[105] = {false};
         fill(orders[i % 3], protocols[i / 3 % 2]);
         dispatcher->busy_until = 0;
-        cr_assert(dispatcher_start(dispatcher, &packet, &descriptor, 0, 0, 1, 0));
+        cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
         if (i >= 6)
             dispatcher_limit(dispatcher, first, count);
         dispatcher->state = DISPATCHER_RUNNING;

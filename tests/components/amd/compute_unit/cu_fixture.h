@@ -163,6 +163,7 @@ static inline void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigne
                                .items = {(uint16_t)(64 * wavefronts), 1, 1},
                                .lds_bytes = 16384,
                                .vgprs = 8,
+                               .accum_offset = 8,
                                .sgprs = 16,
                                .wavefronts = (uint16_t)wavefronts,
                                .work_group_slot = tag,

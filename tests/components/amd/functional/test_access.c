@@ -97,7 +97,7 @@ static void run_one(accessor *access, struct machine *m, const struct row *row, 
     uint8_t hint = 0;
     uint32_t lane;
     cr_assert_eq(isa_decode(ISA_GFX803, word, sizeof word, &inst), 8);
-    isa_prepare(&inst, REGISTERS, &ready);
+    isa_prepare(&inst, REGISTERS, 0, &ready);
     isa_wave_set_pair(&m->wave, ISA_EXEC, exec);
     m->wrong = access(&view, &context, &m->wave, &ready, &hint, &lane);
 }

@@ -148,7 +148,7 @@ Test(isa_ready, prepared_instructions_do_what_isa_execute_does)
             struct isa_ready ready;
             if (!random_instruction(target, &inst))
                 continue;
-            isa_prepare(&inst, REGISTERS, &ready);
+            isa_prepare(&inst, REGISTERS, 0, &ready);
             enum isa_status status = ready.run(&actual.ctx, &actual.wave, &ready, &work);
             bool daz = work.daz; /* the reference has the host as it was */
             isa_workspace_plain(&work);
@@ -174,7 +174,7 @@ Test(isa_ready, registers_outside_the_allocation_are_refused)
     m.ctx.vgpr_count = 4;
     encode_vop(word, "v_mul_f32", 4, V0, 1);
     cr_assert_gt(isa_decode(ISA_GFX803, word, 12, &inst), 0);
-    isa_prepare(&inst, 4, &ready);
+    isa_prepare(&inst, 4, 0, &ready);
     isa_workspace_begin(&work);
     cr_expect_eq(ready.run(&m.ctx, &m.wave, &ready, &work), ISA_BAD_REGISTER);
     cr_expect_eq(m.wave.pc, 0);
@@ -206,7 +206,7 @@ static void run_prepared(struct machine *m, const uint32_t *word)
     struct isa_ready ready;
     int size = isa_decode(ISA_GFX803, word, 12, &inst);
     cr_assert_gt(size, 0);
-    isa_prepare(&inst, MACHINE_VGPRS, &ready);
+    isa_prepare(&inst, MACHINE_VGPRS, 0, &ready);
     isa_workspace_begin(&work);
     uint64_t pc = m->wave.pc;
     cr_assert_eq(ready.run(&m->ctx, &m->wave, &ready, &work), ISA_OK);

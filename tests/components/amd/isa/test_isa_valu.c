@@ -241,7 +241,7 @@ static const struct case32 cases32[] = {
     {"v_frexp_exp_i16_f16", 0x4600, 0, 0, 3},
     {"v_cvt_f16_f32", 0x7fc12345, 0, 0, 0x7e09},
     /* division: the helpers' special cases */
-    {"v_div_fixup_f32", ONE, 0, 0, QNAN},
+    {"v_div_fixup_f32", ONE, 0, 0, 0xffc00000},
     {"v_div_fixup_f32", QNAN, 0x80800000, ONE, NEG_INF},
     {"v_div_fixup_f32", ONE, 0, 0xbf800000, NEG_INF},
     {"v_div_fixup_f32", ONE, INF, 0xbf800000, NEG_ZERO},
@@ -992,6 +992,7 @@ Test(isa_valu, modifiers)
     machine_init(&m);
     machine_set(&m, 1, F(-3.0f));
     machine_set(&m, 2, F(2.0f));
+    m.wave.mode = 0x100; /* without IEEE, denormals flushed: omod holds */
     encode_vop3(word, "v_add_f32", 3, V0 + 1, V0 + 2, 0);
     word[0] |= 1 << 8;   /* |v1| */
     word[1] |= 2u << 29; /* -v2 */
@@ -1228,7 +1229,7 @@ Test(isa_valu, lane_counting)
         cr_expect_eq(m.vgpr[64 + lane], lane);
 }
 
-Test(isa_valu, relative_moves_check_their_registers)
+Test(isa_valu, relative_moves_outside_take_v0_or_do_nothing)
 {
     static struct machine m;
     uint32_t word[3] = {0};
@@ -1241,10 +1242,23 @@ Test(isa_valu, relative_moves_check_their_registers)
     encode_vop(word, "v_movreld_b32", 6, V0 + 5, 0);
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[9 * 64], 555);
-    m.wave.sgpr[ISA_M0] = 1000;
-    uint64_t pc = m.wave.pc;
-    cr_expect_eq(machine_run(&m, word), ISA_BAD_REGISTER);
-    cr_expect_eq(m.wave.pc, pc);
+    encode_vop(word, "v_movrelsd_b32", 7, V0 + 2, 0); /* v10 = v5 */
+    machine_run(&m, word);
+    cr_expect_eq(m.vgpr[10 * 64], 555);
+    static struct machine before;
+    machine_set(&m, 0, 77);
+    for (unsigned i = 0; i < 3; i++) {
+        m.wave.sgpr[ISA_M0] = i == 0 ? 1000 : i == 1 ? 250 : 0xffffffff;
+        m.ctx.vgpr_count = 252;
+        before = m;
+        encode_vop(word, "v_movreld_b32", 6, V0 + 5, 0);
+        cr_expect_eq(machine_run(&m, word), ISA_OK);
+        if (i < 2)
+            cr_expect_arr_eq(m.vgpr, before.vgpr, sizeof m.vgpr, "M0 %x", m.wave.sgpr[ISA_M0]);
+        encode_vop(word, "v_movrels_b32", 1, V0 + 6, 0);
+        cr_expect_eq(machine_run(&m, word), ISA_OK);
+        cr_expect_eq(m.vgpr[64], 77, "M0 %x: %u", m.wave.sgpr[ISA_M0], m.vgpr[64]);
+    }
 }
 
 Test(isa_valu, registers_beyond_the_allocation_are_refused)

@@ -1,0 +1,390 @@
+/*
+ * isa_matrix.c - matrix products (isa_matrix.h): unpacks the registers of A and B, finds the terms
+ * of each row of results, and has it computed in place. Compiled once for each x86-64 level.
+ *
+ * Results of a row stand side by side in a register of D, and so do the values of B that a term
+ * needs in one of B. A row is therefore one vector loop, a term one value of A against a piece of a
+ * register. Products of 4 x 4 matrices have rows of four only; there a register of D, with the rows
+ * of all blocks, is one loop, and A is spread to its lanes beforehand.
+ */
+#include "isa_matrix.h"
+
+#include "isa_matrix_rows.h"
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
+#define VARIANT(f)   PASTE(f, ISA_VARIANT)
+
+enum { MOST_VALUES = 16, MOST_D = 32 };
+
+/* An operand as numbers: value v of lane l at [64 * v + l]. */
+struct unpacked {
+    _Alignas(64) float value[MOST_VALUES * 64];
+    int32_t exponent[MOST_VALUES * 64];
+};
+
+/* Which function of isa_matrix_rows.h. */
+enum rule {
+    RULE_INTEGER,
+    RULE_CHAIN,
+    RULE_TREE_4,
+    RULE_TREE_2,
+    RULE_FLUSHED_TREE_4,
+    RULE_FLUSHED_TREE_2,
+    RULE_DOT,
+    RULE_PAIR,
+    RULE_ANY_DOT,
+    RULE_ANY_PAIR
+};
+
+struct product {
+    const struct isa_matrix_form *form;
+    const struct isa_matrix_operands *operands;
+    unsigned each_a, each_b; /* values of a lane */
+    unsigned terms;
+    unsigned broadcast; /* block's bits that abid replaces */
+    unsigned group;     /* terms that CDNA3 adds at a time */
+    enum rule rule;
+    struct unpacked a, b;
+    _Alignas(64) uint32_t c_row[128];
+    uint32_t c_copy[MOST_D * 64], index[64];
+    const uint32_t *c;
+    unsigned c_step; /* from register to register */
+};
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static unsigned bits_of(unsigned type)
+{
+    return type == MATRIX_F64                          ? 64
+           : type == MATRIX_F32 || type == MATRIX_XF32 ? 32
+           : type == MATRIX_F16 || type == MATRIX_BF16 ? 16
+                                                       : 8;
+}
+
+#define UNPACK(expression)                                                                         \
+    for (unsigned l = 0; l < 64; l++) {                                                            \
+        uint32_t w = from[l] >> shift;                                                             \
+        to[l] = (expression);                                                                      \
+    }                                                                                              \
+    break
+
+/* Value v of all lanes. `normal`: denormals of 16 bits become 0. */
+static void unpack_value(unsigned type, bool normal, const uint32_t *from, unsigned shift,
+                         float *to)
+{
+    switch (type) {
+    case MATRIX_F32:
+        UNPACK(f32_bits(w));
+    case MATRIX_XF32:
+        UNPACK((w & 0x7fffffff) > 0x7f800000 ? f32_bits(0x7fc00000) : f32_bits(w & 0xffffe000));
+    case MATRIX_F16:
+        UNPACK(normal && !(w & 0x7c00) && (w & 0x3ff) ? 0.0f : f32_f16(w & 0xffff));
+    case MATRIX_BF16:
+        UNPACK(normal && !(w & 0x7f80) && (w & 0x7f) ? 0.0f : f32_bits(w << 16));
+    case MATRIX_FP8:
+        UNPACK(f32_fp8(w & 0xff));
+    case MATRIX_BF8:
+        UNPACK(f32_bf8(w & 0xff));
+    default:
+        UNPACK((float)(int32_t)(int8_t)w);
+    }
+}
+
+static void unpack(unsigned type, bool normal, const uint32_t *from, unsigned values,
+                   struct unpacked *to)
+{
+    unsigned bits = bits_of(type), in_register = 32 / bits;
+    for (unsigned v = 0; v < values; v++)
+        unpack_value(type, normal, from + v / in_register * 64, v % in_register * bits,
+                     to->value + 64 * v);
+}
+
+/* Exponents, and whether all values are 0 or neither large nor small. */
+static bool unpack_exponents(struct unpacked *x, unsigned values)
+{
+    uint32_t wrong = 0;
+    for (unsigned i = 0; i < 64 * values; i++) {
+        uint32_t u = bits_f32(x->value[i]);
+        int32_t e = (int32_t)(u >> 23 & 255) - 127;
+        bool zero = !(u << 1);
+        wrong |= !zero & ((uint32_t)(e + 48) > 96);
+        x->exponent[i] = zero ? MATRIX_NO_EXPONENT : e;
+    }
+    return !wrong;
+}
+
+/* The lane of B that lane reads. */
+static unsigned pattern_source(unsigned blgp, unsigned lane)
+{
+    switch (blgp) {
+    case 0:
+        return lane;
+    case 1:
+        return lane & 31;
+    case 2:
+        return lane | 32;
+    case 3:
+        return (lane + 16) & 63;
+    default:
+        return (blgp - 4) * 16 + (lane & 15);
+    }
+}
+
+static void apply_pattern(unsigned blgp, unsigned values, struct unpacked *b)
+{
+    float old[64];
+    for (unsigned v = 0; v < values; v++) {
+        memcpy(old, b->value + 64 * v, sizeof old);
+        for (unsigned lane = 0; lane < 64; lane++)
+            b->value[64 * v + lane] = old[pattern_source(blgp, lane)];
+    }
+}
+
+static unsigned block_of_a(const struct product *p, unsigned block)
+{
+    return (block & ~p->broadcast) | (p->operands->abid & p->broadcast);
+}
+
+/* ---- C and D --------------------------------------------------------------------------------- */
+
+static bool overlap(const uint32_t *a, const uint32_t *b, unsigned registers)
+{
+    return a < b + 64 * registers && b < a + 64 * registers;
+}
+
+/* C stays where it is unless rows of D would be written over rows of it that are still needed. */
+static void find_c(struct product *p, unsigned registers)
+{
+    const struct isa_matrix_operands *o = p->operands;
+    p->c = o->c;
+    p->c_step = 64;
+    if (!o->c) {
+        for (unsigned lane = 0; lane < 64; lane++)
+            p->c_row[lane] = (uint32_t)o->value, p->c_row[64 + lane] = (uint32_t)(o->value >> 32);
+        p->c = p->c_row;
+        p->c_step = 0;
+    } else if (o->c != o->d && overlap(o->c, o->d, registers)) {
+        memcpy(p->c_copy, o->c, 256 * registers);
+        p->c = p->c_copy;
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* `small`: exponents are such that row_add() may be used. */
+static enum rule rule_of(const struct product *p, bool small)
+{
+    const struct isa_matrix_form *f = p->form;
+    bool fp8 = f->a == MATRIX_FP8 || f->a == MATRIX_BF8;
+    if (f->a == MATRIX_I8)
+        return RULE_INTEGER;
+    if (f->a == MATRIX_F32)
+        return RULE_CHAIN;
+    if (f->rules == ISA_MATRIX_CDNA3)
+        return fp8 ? (small ? RULE_PAIR : RULE_ANY_PAIR) : small ? RULE_DOT : RULE_ANY_DOT;
+    if (f->rules == ISA_MATRIX_CDNA2)
+        return p->each_a == 4 ? RULE_FLUSHED_TREE_4 : RULE_FLUSHED_TREE_2;
+    return p->each_a == 4 ? RULE_TREE_4 : RULE_TREE_2;
+}
+
+/* Of `width` results. The choices of row functions and `wide` are constants in each of the calls,
+ * which the loops over terms are compiled for. */
+#define EACH_PIECE(call)                                                                           \
+    for (row->j = 0; row->j < width; row->j += MATRIX_ROW, c += MATRIX_ROW, d += MATRIX_ROW,       \
+        cf += MATRIX_ROW, df += MATRIX_ROW)                                                        \
+    call
+
+INLINE void multiply_row(const struct product *p, struct matrix_row *row, const uint32_t *c,
+                         uint32_t *d, unsigned width, bool wide)
+{
+    const float *cf = (const float *)(const void *)c;
+    float *df = (float *)(void *)d;
+    switch (p->rule) {
+    case RULE_INTEGER:
+        EACH_PIECE(row_integer(row, c, d, wide));
+        break;
+    case RULE_CHAIN:
+        EACH_PIECE(row_chain(row, cf, df, wide));
+        break;
+    case RULE_TREE_4:
+        EACH_PIECE(row_tree(row, cf, df, 4, false, wide));
+        break;
+    case RULE_TREE_2:
+        EACH_PIECE(row_tree(row, cf, df, 2, false, wide));
+        break;
+    case RULE_FLUSHED_TREE_4:
+        EACH_PIECE(row_tree(row, cf, df, 4, true, wide));
+        break;
+    case RULE_FLUSHED_TREE_2:
+        EACH_PIECE(row_tree(row, cf, df, 2, true, wide));
+        break;
+    case RULE_DOT:
+        EACH_PIECE(row_dot(row, cf, df, p->group, wide));
+        break;
+    case RULE_PAIR:
+        EACH_PIECE(row_pair(row, cf, df, wide));
+        break;
+    case RULE_ANY_DOT:
+        EACH_PIECE(row_any(row, cf, df, p->group, false, wide));
+        break;
+    case RULE_ANY_PAIR:
+        EACH_PIECE(row_any(row, cf, df, 16, true, wide));
+        break;
+    }
+}
+
+/* Where the terms of a block have their values; those of B for a dense A. */
+static void find_terms(const struct product *p, unsigned block, struct matrix_row *row)
+{
+    const struct isa_matrix_form *f = p->form;
+    for (unsigned q = 0; q < p->terms; q++) {
+        unsigned group = q / p->each_a, value = 64 * (q % p->each_a);
+        unsigned a = value + f->m * (block_of_a(p, block) + f->blocks * group);
+        unsigned b = value + f->m * (block + f->blocks * group);
+        row->a[q] = p->a.value + a;
+        row->a_exponent[q] = p->a.exponent + a;
+        row->b[q] = p->b.value + b;
+        row->b_exponent[q] = p->b.exponent + b;
+    }
+}
+
+/* The values of B for row i of a sparse A. */
+static void find_indexed(const struct product *p, unsigned i, struct matrix_row *row)
+{
+    const struct isa_matrix_operands *o = p->operands;
+    unsigned m = p->form->m, set_bits = 2 * p->each_a;
+    unsigned shift = o->cbsz ? 0 : o->abid % (32 / set_bits) * set_bits;
+    for (unsigned q = 0; q < p->terms; q++) {
+        unsigned group = q / p->each_a, value = q % p->each_a;
+        unsigned index = p->index[i + m * group] >> shift >> 2 * value & 3;
+        unsigned b = 64 * (value / 2 * 4 + index) + m * group;
+        row->b[q] = p->b.value + b;
+        row->b_exponent[q] = p->b.exponent + b;
+    }
+}
+
+static void multiply_rows(const struct product *p)
+{
+    const struct isa_matrix_form *f = p->form;
+    unsigned lane_groups = 64 / f->m;
+    struct matrix_row row = {.terms = p->terms};
+    for (unsigned block = 0; block < f->blocks; block++) {
+        find_terms(p, block, &row);
+        for (unsigned i = 0; i < f->m; i++) {
+            unsigned t = block * (f->m / 4) + i / 4, lane = f->m * (t % lane_groups);
+            unsigned reg = 4 * (t / lane_groups) + i % 4;
+            const uint32_t *c = p->c + reg * p->c_step + lane;
+            uint32_t *d = p->operands->d + 64 * reg + lane;
+            row.i = i;
+            if (f->sparse)
+                find_indexed(p, i, &row);
+            multiply_row(p, &row, c, d, f->m, false);
+        }
+    }
+}
+
+/* 4 x 4: all K of a block's row are in one lane. */
+static void multiply_registers(const struct product *p)
+{
+    struct unpacked a;
+    struct matrix_row row = {.terms = p->terms};
+    for (unsigned i = 0; i < 4; i++) {
+        for (unsigned q = 0; q < p->terms; q++) {
+            for (unsigned lane = 0; lane < 64; lane++) {
+                unsigned from = 64 * q + 4 * block_of_a(p, lane / 4) + i;
+                a.value[64 * q + lane] = p->a.value[from];
+                a.exponent[64 * q + lane] = p->a.exponent[from];
+            }
+            row.a[q] = a.value + 64 * q;
+            row.a_exponent[q] = a.exponent + 64 * q;
+            row.b[q] = p->b.value + 64 * q;
+            row.b_exponent[q] = p->b.exponent + 64 * q;
+        }
+        multiply_row(p, &row, p->c + i * p->c_step, p->operands->d + 64 * i, 64, true);
+    }
+}
+
+/* ---- f64: one value of K a lane -------------------------------------------------------------- */
+
+static void read_doubles(const uint32_t *from, bool negative, double *to)
+{
+    for (unsigned lane = 0; lane < 64; lane++)
+        to[lane] =
+            f64_bits((uint64_t)(from[64 + lane] ^ (negative ? 0x80000000 : 0)) << 32 | from[lane]);
+}
+
+INLINE void double_row(const struct product *p, const double *a, const double *b, unsigned i,
+                       unsigned block, unsigned n)
+{
+    const struct isa_matrix_form *f = p->form;
+    unsigned t = i * f->blocks + block, lane_groups = 64 / n;
+    unsigned reg = 2 * (t / lane_groups), lane = n * (t % lane_groups);
+    const uint32_t *c = p->c + reg * p->c_step + lane;
+    const uint32_t *c_high = c + (p->c_step ? p->c_step : 64);
+    uint32_t *d = p->operands->d + 64 * reg + lane, flip = (p->operands->negative & 4u) << 29;
+    double sum[16];
+    for (unsigned j = 0; j < n; j++)
+        sum[j] = f64_bits((uint64_t)(c_high[j] ^ flip) << 32 | c[j]);
+    for (unsigned k = 0; k < f->k; k++) {
+        unsigned first = n * (block + f->blocks * k);
+        double left = a[first + i];
+        for (unsigned j = 0; j < n; j++)
+            sum[j] = fma_f64(left, b[first + j], sum[j]);
+    }
+    for (unsigned j = 0; j < n; j++) {
+        uint64_t u = sum[j] != sum[j] ? UINT64_C(0x7ff8000000000000) : bits_f64(sum[j]);
+        d[j] = (uint32_t)u, d[64 + j] = (uint32_t)(u >> 32);
+    }
+}
+
+static void multiply_doubles(const struct product *p)
+{
+    _Alignas(64) double a[64], b[64];
+    read_doubles(p->operands->a, p->operands->negative & 1, a);
+    read_doubles(p->operands->b, p->operands->negative & 2, b);
+    for (unsigned block = 0; block < p->form->blocks; block++)
+        for (unsigned i = 0; i < p->form->m; i++) {
+            if (p->form->m == 16)
+                double_row(p, a, b, i, block, 16);
+            else
+                double_row(p, a, b, i, block, 4);
+        }
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+void VARIANT(isa_matrix_multiply_)(const struct isa_matrix_form *form,
+                                   const struct isa_matrix_operands *o)
+{
+    struct product p;
+    unsigned mask = (1u << (o->cbsz & 7)) - 1, most = form->a == MATRIX_XF32 ? 4 : 8;
+    bool flush = form->rules == ISA_MATRIX_CDNA2, small = true;
+    p.form = form;
+    p.operands = o;
+    p.each_b = form->m * form->k * form->blocks / 64u;
+    p.each_a = form->sparse ? p.each_b / 2 : p.each_b;
+    p.terms = form->sparse ? form->k / 2u : form->k;
+    p.group = p.terms < most ? p.terms : most;
+    p.broadcast = form->sparse ? 0 : mask & (form->blocks - 1u);
+    if (form->sparse)
+        memcpy(p.index, o->index, sizeof p.index);
+    find_c(&p, form->m * form->m * form->blocks / 64u * (form->a == MATRIX_F64 ? 2 : 1));
+    if (form->a == MATRIX_F64) {
+        multiply_doubles(&p);
+        return;
+    }
+    unpack(form->a, flush, o->a, p.each_a, &p.a);
+    unpack(form->b, flush, o->b, p.each_b, &p.b);
+    if (o->blgp)
+        apply_pattern(o->blgp & 7, p.each_b, &p.b);
+    if (form->rules == ISA_MATRIX_CDNA3) {
+        small = unpack_exponents(&p.a, p.each_a);
+        small &= unpack_exponents(&p.b, p.each_b);
+    }
+    p.rule = rule_of(&p, small);
+    if (form->m == 4)
+        multiply_registers(&p);
+    else
+        multiply_rows(&p);
+}

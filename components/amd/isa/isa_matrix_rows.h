@@ -1,0 +1,327 @@
+/*
+ * isa_matrix_rows.h - a few neighbouring results of a row of a matrix product, by each of the rules
+ * of isa_matrix.h. Included by isa_matrix.c only.
+ *
+ * Each function reads C, adds the row's terms and writes D, for as many results as the host has in
+ * one vector (loops over an array of constant size the compiler unrolls before it sees that they
+ * could be vectors). A term has one value of A for all of them, or, `wide`, one for each: then the
+ * "row" is a register of a product with many blocks. `wide` and other choices are constants where
+ * the functions are called.
+ */
+#ifndef HEDDLE_ISA_MATRIX_ROWS_H
+#define HEDDLE_ISA_MATRIX_ROWS_H
+
+#include "isa_math.h"
+
+#if defined(__AVX512F__)
+enum { MATRIX_ROW = 16 };
+#elif defined(__AVX2__)
+enum { MATRIX_ROW = 8 };
+#else
+enum { MATRIX_ROW = 4 };
+#endif
+
+enum { MATRIX_TERMS = 32, MATRIX_ZERO_EXPONENT = -126, MATRIX_NO_EXPONENT = -1000 };
+
+typedef float row_f32 __attribute__((vector_size(4 * MATRIX_ROW)));
+typedef int32_t row_i32 __attribute__((vector_size(4 * MATRIX_ROW)));
+typedef uint32_t row_u32 __attribute__((vector_size(4 * MATRIX_ROW)));
+/* Half of a row, where it is computed in f64. */
+typedef float half_f32 __attribute__((vector_size(2 * MATRIX_ROW)));
+typedef int32_t half_i32 __attribute__((vector_size(2 * MATRIX_ROW)));
+typedef double half_f64 __attribute__((vector_size(4 * MATRIX_ROW)));
+typedef int64_t half_i64 __attribute__((vector_size(4 * MATRIX_ROW)));
+
+/* The terms of a row: where values stand and, for the rules of CDNA3, their exponents. */
+struct matrix_row {
+    const float *a[MATRIX_TERMS], *b[MATRIX_TERMS];
+    const int32_t *a_exponent[MATRIX_TERMS], *b_exponent[MATRIX_TERMS];
+    unsigned terms;
+    unsigned i, j; /* the row's value of A among those, its first value of B */
+};
+
+INLINE row_f32 row_read(const float *from)
+{
+    row_f32 x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+INLINE row_i32 row_read_i32(const int32_t *from)
+{
+    row_i32 x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+INLINE row_f32 row_a(const struct matrix_row *row, unsigned q, bool wide)
+{
+    /* Minus, for x + 0 has no -0. */
+    return wide ? row_read(row->a[q] + row->j) : row->a[q][row->i] - (row_f32){0};
+}
+
+INLINE row_f32 row_b(const struct matrix_row *row, unsigned q)
+{
+    return row_read(row->b[q] + row->j);
+}
+
+INLINE row_i32 choose_i32(row_i32 yes, row_i32 a, row_i32 b)
+{
+    return (yes & a) | (~yes & b);
+}
+
+INLINE row_f32 choose_f32(row_i32 yes, row_f32 a, row_f32 b)
+{
+    return (row_f32)choose_i32(yes, (row_i32)a, (row_i32)b);
+}
+
+INLINE row_i32 most_i32(row_i32 a, row_i32 b)
+{
+    return choose_i32(a > b, a, b);
+}
+
+INLINE void row_write(float *d, row_f32 sum)
+{
+    const row_i32 quiet = (row_i32){0} + 0x7fc00000;
+    row_f32 out = choose_f32(sum == sum, sum, (row_f32)quiet);
+    memcpy(d, &out, sizeof out);
+}
+
+/* ---- f32: a chain ---------------------------------------------------------------------------- */
+
+INLINE void row_chain(const struct matrix_row *row, const float *c, float *d, bool wide)
+{
+    row_f32 sum = row_read(c);
+    for (unsigned q = 0; q < row->terms; q++) {
+        row_f32 a = row_a(row, q, wide), b = row_b(row, q), next;
+        for (unsigned j = 0; j < MATRIX_ROW; j++)
+            next[j] = fma_f32(a[j], b[j], sum[j]);
+        sum = next;
+    }
+    row_write(d, sum);
+}
+
+/* ---- f16 and bf16 of CDNA1 and CDNA2: groups of two or four, summed by halves ---------------- */
+
+/* With the sign of the denormal, or, `plus`, without. */
+INLINE row_f32 flushed(row_f32 x, bool flush, bool plus)
+{
+    row_i32 u = (row_i32)x, normal = (u & 0x7f800000) != 0, kept = u & INT32_MIN;
+    if (plus)
+        kept &= (u & INT32_MAX) == 0;
+    return flush ? (row_f32)choose_i32(normal, u, kept) : x;
+}
+
+INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, unsigned group,
+                     bool flush, bool wide)
+{
+    row_f32 sum = flushed(row_read(c), flush, true);
+    for (unsigned q = 0; q < row->terms; q += group) {
+        row_f32 product[4];
+        for (unsigned i = 0; i < group; i++)
+            product[i] = flushed(row_a(row, q + i, wide) * row_b(row, q + i), flush, false);
+        row_f32 all = flushed(product[0] + product[1], flush, false);
+        if (group == 4)
+            all = flushed(all + flushed(product[2] + product[3], flush, false), flush, false);
+        sum = flushed(sum + all, flush, false);
+    }
+    row_write(d, sum);
+}
+
+/* ---- CDNA3 ----------------------------------------------------------------------------------- */
+
+INLINE half_f64 half_power(half_i32 exponent)
+{
+    half_i64 biased = __builtin_convertvector(exponent + 1023, half_i64);
+    return (half_f64)(biased << 52);
+}
+
+/* Of |x| < 2^51, and the host rounds to nearest. */
+INLINE half_f64 half_floor(half_f64 x)
+{
+    half_f64 near = (x + 0x1.8p52) - 0x1.8p52;
+    return near - (half_f64)((near > x) & (half_i64)((half_f64){0} + 1.0));
+}
+
+/* As if there were no denormals. */
+INLINE row_i32 row_exponent(row_f32 c)
+{
+    row_i32 own = ((row_i32)c >> 23 & 255) - 127,
+            scaled = ((row_i32)(c * 0x1p64f) >> 23 & 255) - 191;
+    row_i32 any = choose_i32(own == -127, scaled, own);
+    return choose_i32(c == 0.0f, (row_i32){0} + MATRIX_ZERO_EXPONENT, any);
+}
+
+INLINE half_f32 half_join(half_f64 s, half_i32 e, half_f32 c, half_i32 m)
+{
+    half_f64 addend = __builtin_convertvector(c, half_f64);
+    half_f64 products = half_floor(s * half_power(7 + e - m));
+    half_f64 rest = half_floor(addend * half_power(24 - m)) * 128.0;
+    return __builtin_convertvector((products + rest) * half_power(m - 31), half_f32);
+}
+
+/* Sums of products, of which each is sum * 2^(exponent - 24). */
+struct row_sum {
+    row_i32 sum, exponent;
+};
+
+/* The sum and C, rounded once. Of fp8, a small C is none. */
+INLINE row_f32 row_join(struct row_sum s, row_f32 c, bool fp8)
+{
+    row_i32 own = row_exponent(c), m = most_i32(s.exponent, own);
+    row_f32 addend = fp8 ? (row_f32)((row_i32)c & ~(own < m - 25)) : c, out;
+    for (unsigned half = 0; half < 2; half++) {
+        half_i32 sum, e, both;
+        half_f32 x;
+        memcpy(&sum, (const char *)&s.sum + half * sizeof sum, sizeof sum);
+        memcpy(&e, (const char *)&s.exponent + half * sizeof e, sizeof e);
+        memcpy(&both, (const char *)&m + half * sizeof both, sizeof both);
+        memcpy(&x, (const char *)&addend + half * sizeof x, sizeof x);
+        x = half_join(__builtin_convertvector(sum, half_f64), e, x, both);
+        memcpy((char *)&out + half * sizeof x, &x, sizeof x);
+    }
+    return choose_f32(c - c == 0.0f, out, c);
+}
+
+/* Terms q, q + step ... below `end`. Their exponents are so small that products and their sums
+ * here are exact in f32 and i32. */
+INLINE struct row_sum row_add(const struct matrix_row *row, unsigned q, unsigned end, unsigned step,
+                              bool wide)
+{
+    struct row_sum s = {.exponent = (row_i32){0} + MATRIX_ZERO_EXPONENT};
+    for (unsigned k = q; k < end; k += step) {
+        row_i32 b = row_read_i32(row->b_exponent[k] + row->j);
+        row_i32 a = wide ? row_read_i32(row->a_exponent[k] + row->j)
+                         : (row_i32){0} + row->a_exponent[k][row->i];
+        s.exponent = most_i32(s.exponent, a + b);
+    }
+    /* Where all are zero the exponent is too small for its scale, and any scale will do. */
+    row_i32 scale = 24 + 127 - most_i32(s.exponent, (row_i32){0} - 96);
+    for (unsigned k = q; k < end; k += step) {
+        row_f32 product = row_a(row, k, wide) * row_b(row, k) * (row_f32)(scale << 23);
+        s.sum += __builtin_convertvector(product, row_i32);
+    }
+    return s;
+}
+
+INLINE void row_dot(const struct matrix_row *row, const float *c, float *d, unsigned group,
+                    bool wide)
+{
+    row_f32 total = row_read(c);
+    for (unsigned q = 0; q < row->terms; q += group) {
+        struct row_sum s = row_add(row, q, q + group, 1, wide);
+        total = row_join(s, total, false);
+    }
+    row_write(d, total);
+}
+
+/* fp8: even and odd terms apart. */
+INLINE void row_pair(const struct matrix_row *row, const float *c, float *d, bool wide)
+{
+    const row_i32 most_shift = (row_i32){0} + 31;
+    row_f32 total = row_read(c);
+    for (unsigned q = 0; q < row->terms; q += 16) {
+        struct row_sum even = row_add(row, q, q + 16, 2, wide);
+        struct row_sum odd = row_add(row, q + 1, q + 16, 2, wide);
+        row_i32 e = most_i32(even.exponent, odd.exponent);
+        row_i32 down = e - even.exponent, down_odd = e - odd.exponent;
+        struct row_sum both = {.exponent = e};
+        both.sum = (even.sum >> choose_i32(down > 31, most_shift, down))
+                   + (odd.sum >> choose_i32(down_odd > 31, most_shift, down_odd));
+        total = row_join(both, total, true);
+    }
+    row_write(d, total);
+}
+
+/* ---- CDNA3, any values ----------------------------------------------------------------------- */
+
+/* One result's terms of a group. */
+struct matrix_group {
+    double product[16];
+    int32_t exponent[16];
+    unsigned terms;
+    double all; /* sum without rules: of infinities */
+    bool finite;
+};
+
+static int32_t exponent_of(float x)
+{
+    return (int32_t)(bits_f64((double)x) >> 52 & 2047) - 1023;
+}
+
+static void group_read(struct matrix_group *g, const struct matrix_row *row, unsigned first,
+                       unsigned terms, unsigned j, bool wide)
+{
+    g->terms = terms;
+    g->finite = true;
+    g->all = 0.0;
+    for (unsigned i = 0; i < terms; i++) {
+        float a = row->a[first + i][wide ? row->j + j : row->i];
+        float b = row->b[first + i][row->j + j];
+        double product = (double)a * (double)b;
+        if (__builtin_fabs(product) >= 0x1p128)
+            product = product < 0.0 ? -__builtin_inf() : __builtin_inf();
+        g->finite &= product - product == 0.0;
+        g->all += product;
+        g->product[i] = product;
+        g->exponent[i] = product == 0.0 ? MATRIX_ZERO_EXPONENT : exponent_of(a) + exponent_of(b);
+    }
+}
+
+static double group_sum(const struct matrix_group *g, unsigned first, unsigned step, int32_t *e)
+{
+    double sum = 0.0;
+    *e = g->exponent[first];
+    for (unsigned i = first; i < g->terms; i += step)
+        *e = max_i32(*e, g->exponent[i]);
+    for (unsigned i = first; i < g->terms; i += step)
+        sum += __builtin_trunc(g->product[i] * power_of_two(24 - *e));
+    return sum;
+}
+
+static double group_pair(const struct matrix_group *g, int32_t *e)
+{
+    int32_t e_even, e_odd;
+    double even = group_sum(g, 0, 2, &e_even), odd = group_sum(g, 1, 2, &e_odd);
+    *e = max_i32(e_even, e_odd);
+    return __builtin_floor(even * power_of_two(e_even - *e))
+           + __builtin_floor(odd * power_of_two(e_odd - *e));
+}
+
+INLINE void row_any(const struct matrix_row *row, const float *c, float *d, unsigned group,
+                    bool fp8, bool wide)
+{
+    row_f32 total = row_read(c);
+    struct matrix_group g;
+    for (unsigned q = 0; q < row->terms; q += group) {
+        struct row_sum s = {.sum = {0}};
+        row_i32 finite = {0};
+        row_f32 all = total;
+        for (unsigned j = 0; j < MATRIX_ROW; j++) {
+            int32_t e = 0;
+            group_read(&g, row, q, group, j, wide);
+            finite[j] = g.finite ? -1 : 0;
+            all[j] = (float)((double)total[j] + g.all);
+            if (g.finite)
+                s.sum[j] = (int32_t)(fp8 ? group_pair(&g, &e) : group_sum(&g, 0, 1, &e));
+            s.exponent[j] = e;
+        }
+        total = choose_f32(finite, row_join(s, total, fp8), all);
+    }
+    row_write(d, total);
+}
+
+/* ---- i8: products and their sums, which stay below 2^24, are exact in f32 -------------------- */
+
+INLINE void row_integer(const struct matrix_row *row, const uint32_t *c, uint32_t *d, bool wide)
+{
+    row_f32 sum = {0};
+    row_u32 total;
+    memcpy(&total, c, sizeof total);
+    for (unsigned q = 0; q < row->terms; q++)
+        sum += row_a(row, q, wide) * row_b(row, q);
+    total += (row_u32) __builtin_convertvector(sum, row_i32);
+    memcpy(d, &total, sizeof total);
+}
+
+#endif
