@@ -1,8 +1,10 @@
 /* `heddle disasm`: GPU machine code as text.
  *
- * Takes code objects, offload bundles, anything that contains bundles (HIP programs), and raw
- * machine code, also as hexadecimal text. Code objects name their target; raw code needs --mcpu. A
- * word that is no instruction is printed as data, so that addresses stay right. */
+ * Takes code objects, also relocatable ones, offload bundles, anything that contains bundles (HIP
+ * programs), and raw machine code, also as hexadecimal text; with --lines one line of that makes
+ * one line of text. Code objects name their target; raw code needs --mcpu. What is an instruction
+ * says isa_decode_strict, that is LLVM. A word that is none is printed as data, so that addresses
+ * stay right. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +16,7 @@
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
+#include "components/amd/isa/object/code_sections.h"
 
 struct input {
     uint8_t *bytes;
@@ -46,32 +49,32 @@ static bool read_input(struct command *c, const char *path, struct input *input)
     return !failed;
 }
 
-/* Text such as "7e000280 0xbf810000" (words) or "0x80,0x02,0x00,0x7e" (bytes), in place. false: it
- * is not that. */
-static bool parse_hex(struct input *input)
+/* Text such as "7e000280 0xbf810000" (words) or "0x80,0x02,0x00,0x7e" (bytes) to bytes, which may
+ * be the same memory. false: it is not that. */
+static bool parse_hex(const uint8_t *text, size_t size, uint8_t *bytes, size_t *count)
 {
     size_t out = 0;
-    for (size_t i = 0; i < input->size; i++)
-        if (!isxdigit(input->bytes[i]) && !strchr("xX,[] \t\r\n", input->bytes[i]))
+    for (size_t i = 0; i < size; i++)
+        if (!isxdigit(text[i]) && !strchr("xX,[] \t\r\n", text[i]))
             return false;
-    for (size_t i = 0; i < input->size;) {
-        if (!isxdigit(input->bytes[i])) {
+    for (size_t i = 0; i < size;) {
+        if (!isxdigit(text[i])) {
             i++;
             continue;
         }
-        if (input->bytes[i] == '0' && i + 1 < input->size && tolower(input->bytes[i + 1]) == 'x')
+        if (text[i] == '0' && i + 1 < size && tolower(text[i + 1]) == 'x')
             i += 2;
         char digits[17] = "";
-        size_t count = 0;
-        while (i < input->size && isxdigit(input->bytes[i]) && count < 16)
-            digits[count++] = (char)input->bytes[i++];
+        size_t length = 0;
+        while (i < size && isxdigit(text[i]) && length < 16)
+            digits[length++] = (char)text[i++];
         uint64_t value = strtoull(digits, NULL, 16);
         /* Two digits are a byte, eight a word; little-endian. Never more bytes than digits were
          * read. */
-        for (size_t b = 0; b < (count + 1) / 2; b++)
-            input->bytes[out++] = (uint8_t)(value >> (8 * b));
+        for (size_t b = 0; b < (length + 1) / 2; b++)
+            bytes[out++] = (uint8_t)(value >> (8 * b));
     }
-    input->size = out;
+    *count = out;
     return out > 0;
 }
 
@@ -106,7 +109,7 @@ static void print_code(FILE *out, enum isa_target target, const struct code_obje
         struct isa_inst inst;
         char text[ISA_MAX_TEXT];
         const char *label = label_at(object, address + at), *note = "";
-        int length = isa_decode(target, bytes + at, size - at, &inst);
+        int length = isa_decode_strict(target, bytes + at, size - at, &inst);
         if (label)
             fprintf(out, "\n%s:\n", label);
         size_t used = size - at < 4 ? size - at : 4;
@@ -147,14 +150,102 @@ static bool choose_target(const struct command *c, const char *named, enum isa_t
     return false;
 }
 
+/* All instructions of a line, with "; " between them. false: a word is none. */
+static bool print_line(FILE *out, enum isa_target target, const uint8_t *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        struct isa_inst inst;
+        char text[ISA_MAX_TEXT];
+        int length = isa_decode_strict(target, bytes + at, size - at, &inst);
+        fputs(at ? "; " : "", out);
+        if (length <= 0 && length != ISA_ERROR_UNIMPLEMENTED) {
+            fputs(length == ISA_ERROR_TRUNCATED
+                      ? "invalid: the instruction does not end in the line"
+                      : "invalid: no instruction",
+                  out);
+            return false;
+        }
+        isa_format(&inst, UINT64_MAX, text, sizeof text);
+        fputs(text, out);
+        at += inst.size;
+    }
+    return true;
+}
+
+/* --lines: a line of hexadecimal text in, a line of assembler text out, empty ones too. */
+static bool print_lines(FILE *out, enum isa_target target, const char *path, struct input *input)
+{
+    size_t wrong = 0, first = 0, number = 0;
+    for (size_t at = 0; at < input->size;) {
+        uint8_t *line = input->bytes + at, *end = memchr(line, '\n', input->size - at);
+        size_t length = end ? (size_t)(end - line) : input->size - at, count = 0, blank = 0;
+        while (blank < length && isspace(line[blank]))
+            blank++;
+        bool ok = true;
+        number++;
+        if (blank < length) {
+            bool hex = parse_hex(line, length, line, &count);
+            if (!hex)
+                fputs("invalid: not hexadecimal", out);
+            ok = hex && print_line(out, target, line, count);
+        }
+        fputc('\n', out);
+        first = ok || wrong ? first : number;
+        wrong += !ok;
+        at += length + (end != NULL);
+    }
+    if (wrong)
+        fprintf(stderr,
+                "heddle disasm: '%s': %zu of %zu lines are no instructions of %s; the first "
+                "is line %zu\n",
+                path, wrong, number, isa_target_name(target), first);
+    return wrong == 0;
+}
+
+/* Writes what there is, the lines that are no instructions, too. */
+static int lines_of(const struct command *c, const char *path, struct input *input)
+{
+    struct command_output out;
+    enum isa_target target;
+    if (!choose_target(c, NULL, &target) || !command_output_open(&out))
+        return EXIT_ERRORS;
+    bool ok = print_lines(out.file, target, path, input);
+    int status = command_output_close(&out, NULL, true);
+    return ok ? status : EXIT_ERRORS;
+}
+
+/* What cannot be loaded, because it is not linked or has no metadata: by sections. */
+static bool print_sections(const struct command *c, FILE *out, const uint8_t *bytes, size_t size,
+                           const char *reason)
+{
+    struct code_sections sections;
+    enum isa_target target;
+    bool ok = code_sections_read(&sections, bytes, size);
+    if (!ok)
+        fprintf(stderr, "heddle disasm: %s; %s\n", reason, sections.error);
+    ok = ok && choose_target(c, sections.target.gfx, &target);
+    if (ok)
+        fprintf(out, "# %s, cannot be loaded: %s\n", sections.target.gfx, reason);
+    for (size_t i = 0; ok && i < sections.count; i++) {
+        const struct code_section *section = &sections.sections[i];
+        fprintf(out, "\n# section %s\n", section->name);
+        print_code(out, target, NULL, section->address, section->bytes, section->size);
+    }
+    code_sections_release(&sections);
+    return ok;
+}
+
 static bool print_code_object(const struct command *c, FILE *out, const uint8_t *bytes, size_t size)
 {
     struct code_object object;
     enum isa_target target;
     char name[64];
     bool ok = code_object_read(&object, bytes, size);
-    if (!ok)
-        fprintf(stderr, "heddle disasm: %s\n", object.error);
+    if (!ok) {
+        ok = print_sections(c, out, bytes, size, object.error);
+        code_object_release(&object);
+        return ok;
+    }
     ok = ok && choose_target(c, object.target.gfx, &target);
     if (ok) {
         code_object_target_name(&object.target, name, sizeof name);
@@ -226,7 +317,11 @@ int command_disasm(struct command *c)
     struct command_output out;
     enum isa_target target;
     bool any = false;
-    if (!read_input(c, path, &input) || !command_output_open(&out))
+    if (!read_input(c, path, &input))
+        return EXIT_ERRORS;
+    if (o->lines)
+        return lines_of(c, path, &input);
+    if (!command_output_open(&out))
         return EXIT_ERRORS;
     bool ok = true;
     if (input.size == 0) {
@@ -243,7 +338,9 @@ int command_disasm(struct command *c)
             ok = false;
         }
     } else if ((ok = choose_target(c, NULL, &target))) {
-        parse_hex(&input);
+        size_t count;
+        if (parse_hex(input.bytes, input.size, input.bytes, &count))
+            input.size = count;
         print_code(out.file, target, NULL, 0, input.bytes, input.size);
     }
     return command_output_close(&out, NULL, ok);

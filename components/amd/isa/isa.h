@@ -30,11 +30,18 @@
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
  * and operand text are checked against llvm-mc 19.
  *
- * Limits, visible in isa_row() or stated here: images, interpolation, exports, GDS, typed buffers,
- * loads to LDS and scalar atomics decode and print but do not execute. MODE's rounding is followed
- * by fp32 and fp64 add, multiply, fma and conversion; all else rounds to nearest even, except where
- * the instruction names a rounding. Exceptions are never raised; a signalling NaN is quietened;
- * fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
+ * Limits, visible in isa_row() or stated here: images, interpolation, exports, and what needs the
+ * global data share decode and print but do not execute; isa_reason() says why. There is no trap
+ * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS.
+ *
+ * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and fp64.
+ * Results are exact values rounded once, but for reciprocals, roots, exponentials, logarithms, sines
+ * and cosines, which are within the manuals' units in the last place (isa_math.h) and do not follow
+ * MODE's rounding. What the manuals leave open is decided so: the first NaN source results,
+ * quietened; a denormal result is one after rounding; omod flushes before and after it scales, and
+ * overflows to infinity; v_fract and v_ldexp follow MODE's rounding, v_cvt_pk_u8, v_cvt_norm and
+ * v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits for halves and
+ * its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep denormals.
  */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
@@ -140,8 +147,13 @@ enum isa_cache_op {
     ISA_CACHE_NONE,
     ISA_CACHE_INVALIDATE_SCALAR,
     ISA_CACHE_WRITEBACK_SCALAR,
-    ISA_CACHE_INVALIDATE_VECTOR
+    ISA_CACHE_INVALIDATE_VECTOR, /* buffer_wbinvl1*: the vector L1 */
+    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: what others at the scope may have changed */
+    ISA_CACHE_RELEASE  /* buffer_wbl2: what others at the scope may want to see is written back */
 };
+
+/* How far a vector memory operation reaches; the order of `enum scope` of mem.heddle. */
+enum isa_scope { ISA_SCOPE_WAVEFRONT, ISA_SCOPE_WORK_GROUP, ISA_SCOPE_AGENT, ISA_SCOPE_SYSTEM };
 
 enum { ISA_NO_WAIT = 255 };
 
@@ -160,6 +172,7 @@ enum {
     ISA_VCCZ = 251,
     ISA_EXECZ = 252,
     ISA_SCC = 253,
+    ISA_LDS_DIRECT = 254, /* vector instructions; not executable */
     ISA_LITERAL = 255,
     ISA_VGPR = 256,
     ISA_AGPR = 512,
@@ -234,6 +247,12 @@ enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED
  */
 int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
 
+/*
+ * The same for disassembly: what LLVM 19's disassembler refuses is ISA_ERROR_INVALID here, too.
+ * isa_decode ignores fields that the hardware ignores.
+ */
+int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
+
 /* Assembler text in llvm-mc's spelling (branch operands as the raw immediate, as llvm-mc prints
  * them without symbols; with pc != UINT64_MAX the branch target follows as a comment). Returns the
  * length as snprintf does. */
@@ -260,6 +279,9 @@ struct isa_wave {
     uint8_t scc;
     uint8_t trapped; /* s_trap was executed: its id + 1 */
 };
+
+/* MODE's FP16_OVFL: conversions to fp8 that overflow give the largest number, not a NaN. */
+enum { ISA_MODE_SATURATE = 1 << 23 };
 
 /* MODE bits that change how vector instructions execute: registers relative to M0; not at all. */
 enum { ISA_MODE_INDEXED = 1 << 27, ISA_MODE_SKIP = 1 << 28 };
@@ -311,6 +333,12 @@ struct isa_context {
     uint64_t time;
 };
 
+/* The number of a vector register or accumulator, by its operand code, in vgpr[]. */
+static inline unsigned isa_register(const struct isa_context *ctx, unsigned code)
+{
+    return code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
+}
+
 enum isa_status {
     ISA_OK,
     ISA_IS_MEMORY, /* isa_execute was given an SMEM or VMEM instruction and did nothing */
@@ -321,6 +349,9 @@ enum isa_status {
 };
 
 const char *isa_status_text(enum isa_status status);
+
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any. */
+const char *isa_reason(const struct isa_inst *inst);
 
 /*
  * Executes what touches only registers and LDS, and advances wave->pc. On any status but ISA_OK and
@@ -350,6 +381,8 @@ enum isa_atomic {
     ISA_ATOMIC_FMIN,
     ISA_ATOMIC_FMAX,
     ISA_ATOMIC_FADD,
+    ISA_ATOMIC_PK_ADD_F16, /* of 4 bytes: two sums */
+    ISA_ATOMIC_PK_ADD_BF16,
     ISA_ATOMIC_COUNT
 };
 
@@ -379,7 +412,8 @@ struct isa_memory {
     uint8_t atomic; /* enum isa_atomic */
     bool returns;   /* the atomic writes its old value back */
     bool glc, slc;
-    uint8_t cache_op;
+    uint8_t cache_op; /* enum isa_cache_op */
+    uint8_t scope; /* enum isa_scope: sc0 and sc1; else agent with glc, system of L2 operations */
     uint32_t dword_stride;
     uint64_t mask;     /* active lanes that go to device memory */
     uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */

@@ -19,12 +19,14 @@ static int scalar_operands(struct isa_decoder *d, unsigned dst, unsigned src0, u
         && !isa_decoder_sgpr_destination(d, &d->out->dst, dst, isa_type_dwords(type[0])))
         return ISA_ERROR_INVALID;
     if (type[1] != TYPE_NONE
-        && (!isa_decoder_source(d, 0, src0, type[1]) || src0 >= ISA_VGPR
+        && (!isa_decoder_source(d, 0, src0, type[1]) || src0 == ISA_LDS_DIRECT || src0 >= ISA_VGPR
             || (relative && src0 > 127)))
         return ISA_ERROR_INVALID;
     if (type[2] == TYPE_IDXIMM)
         d->out->simm = (int32_t)src1;
-    else if (type[2] != TYPE_NONE && (!isa_decoder_source(d, 1, src1, type[2]) || src1 >= ISA_VGPR))
+    else if (type[2] != TYPE_NONE
+             && (!isa_decoder_source(d, 1, src1, type[2]) || src1 == ISA_LDS_DIRECT
+                 || src1 >= ISA_VGPR))
         return ISA_ERROR_INVALID;
     return isa_decoder_literal_if_named(d);
 }
@@ -127,7 +129,7 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_LOAD2ST:
     case KIND_FLOAD:
     case KIND_LOADTID:
-    case KIND_UNLDS:
+    case KIND_LOADLDS:
     case KIND_IMAGE:
     case KIND_SAMPLE:
     case KIND_GATHER:
@@ -147,7 +149,9 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_STIME:
         flags = ISA_IS_LOAD | ISA_IS_TIME;
         break;
-    case KIND_CACHE:
+    case KIND_CACHE: /* a write-back is waited for */
+        return row->operation == ISA_OPERATION_WB ? ISA_IS_CACHE_OP | ISA_RAISES_VM
+                                                  : ISA_IS_CACHE_OP;
     case KIND_SCACHE:
     case KIND_SPROBE:
     case KIND_SBPROBE:
@@ -210,9 +214,11 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
  * to LDS of more than a dword. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
-    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS)
-        || (inst->agprs && inst->unit != ISA_UNIT_VALU))
+    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS))
         return false;
+    for (unsigned i = 0; i < 3; i++)
+        if (inst->src[i] == ISA_LDS_DIRECT)
+            return false;
     bool vector = inst->unit == ISA_UNIT_VMEM;
     return !vector || !(inst->memory & ISA_MEM_LDS) || isa_type_bytes(row->type[0]) <= 4;
 }
@@ -236,7 +242,10 @@ static void finish(struct isa_decoder *d)
         out->unit == ISA_UNIT_SMEM || out->unit == ISA_UNIT_VMEM || out->unit == ISA_UNIT_LDS;
     out->flags |= memory ? memory_flags(out, row) : alu_flags(out, row) | special_flags(out->op);
     if (row->kind == KIND_CACHE)
-        out->cache_op = ISA_CACHE_INVALIDATE_VECTOR;
+        out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_RELEASE
+                        : out->op == ISA_OP_buffer_inv || out->op == ISA_OP_buffer_invl2
+                            ? ISA_CACHE_ACQUIRE
+                            : ISA_CACHE_INVALIDATE_VECTOR;
     if (row->kind == KIND_SCACHE)
         out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_WRITEBACK_SCALAR
                                                            : ISA_CACHE_INVALIDATE_SCALAR;
@@ -281,9 +290,11 @@ static int dispatch(struct isa_decoder *d)
     }
 }
 
-int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
+static int decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out,
+                  bool strict)
 {
-    struct isa_decoder d = {.target = target, .bytes = bytes, .readable = n, .out = out};
+    struct isa_decoder d = {
+        .target = target, .bytes = bytes, .readable = n, .out = out, .strict = strict};
     memset(out, 0, sizeof *out);
     out->target = (uint8_t)target;
     out->dst = out->sdst = out->src[0] = out->src[1] = out->src[2] = out->soffset = ISA_NO_OPERAND;
@@ -292,10 +303,22 @@ int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_i
     int error = isa_decoder_fetch(&d, 0) ? dispatch(&d) : ISA_ERROR_TRUNCATED;
     if (!error)
         error = check_ranges(out);
+    if (!error && strict && !isa_decoder_is_strict(&d))
+        error = ISA_ERROR_INVALID;
     if (error) {
         memset(out, 0, sizeof *out);
         return error;
     }
     finish(&d);
     return out->flags & ISA_UNIMPLEMENTED_SEMANTICS ? ISA_ERROR_UNIMPLEMENTED : out->size;
+}
+
+int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
+{
+    return decode(target, bytes, n, out, false);
+}
+
+int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
+{
+    return decode(target, bytes, n, out, true);
 }

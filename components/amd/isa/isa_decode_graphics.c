@@ -28,6 +28,10 @@ int isa_decode_interpolation_vop3(struct isa_decoder *d)
     out->neg = (uint8_t)isa_field(hi, 29, 3);
     out->omod = (uint8_t)isa_field(hi, 27, 2);
     out->clamp = (uint8_t)isa_field(w, 15, 1);
+    if (isa_field(hi, 9, 9) == ISA_LITERAL && d->kind != KIND_INTERPMOV)
+        return ISA_ERROR_INVALID;
+    if (isa_field(hi, 18, 9) == ISA_LITERAL && d->kind == KIND_INTERP16C)
+        return ISA_ERROR_INVALID;
     if (d->kind == KIND_INTERPMOV)
         out->src[0] = (uint16_t)isa_field(hi, 9, 9);
     else if (!isa_decoder_source(d, 0, isa_field(hi, 9, 9), TYPE_F32))
@@ -35,6 +39,31 @@ int isa_decode_interpolation_vop3(struct isa_decoder *d)
     if (d->kind == KIND_INTERP16C && !isa_decoder_source(d, 2, isa_field(hi, 18, 9), TYPE_F32))
         return ISA_ERROR_INVALID;
     return 0;
+}
+
+/* Registers of data, with the one that tells of faults. LLVM does not know all sizes of all: it
+ * takes the first that it has instead. */
+static unsigned image_dwords(const struct isa_decoder *d)
+{
+    const struct isa_inst *inst = d->out;
+    unsigned values = (unsigned)__builtin_popcount(inst->format_bits);
+    bool fault = inst->memory & ISA_MEM_TFE;
+    bool packed = (inst->opsel & ISA_IMAGE_D16) && isa_is_gfx9(d->target);
+    if (d->kind == KIND_GATHER)
+        return packed && fault ? 4 : (packed ? 2 : 4) + fault;
+    values = values ? values : 1;
+    if (d->kind != KIND_IMGATOMIC)
+        return (packed ? (values + 1) / 2 : values) + fault;
+    values += fault;
+    if (inst->op == ISA_OP_image_atomic_cmpswap)
+        return values == 4 ? 4 : 2;
+    return values == 2 ? 2 : 1;
+}
+
+/* Of all encodings of the instruction. A tuple that runs past the last register counts as this. */
+static unsigned least_dwords(const struct isa_decoder *d)
+{
+    return d->kind == KIND_GATHER ? 4 : d->out->op == ISA_OP_image_atomic_cmpswap ? 2 : 1;
 }
 
 int isa_decode_image(struct isa_decoder *d)
@@ -57,13 +86,13 @@ int isa_decode_image(struct isa_decoder *d)
         (uint8_t)((isa_field(w, 13, 1) ? ISA_MEM_GLC : 0) | (isa_field(w, 25, 1) ? ISA_MEM_SLC : 0)
                   | (isa_field(w, 16, 1) && !unified ? ISA_MEM_TFE : 0)
                   | (isa_field(w, 7, 1) && unified ? ISA_MEM_SCC : 0));
-    unsigned mask = out->format_bits, values = (unsigned)__builtin_popcount(mask);
-    if (d->kind == KIND_GATHER)
-        values = 4;
-    out->dwords = (uint8_t)(values ? values : 1);
+    out->dwords = (uint8_t)image_dwords(d);
     unsigned bank = unified && isa_field(w, 16, 1) ? ISA_AGPR : ISA_VGPR;
-    out->dst = (uint16_t)(bank + isa_field(hi, 8, 8));
-    isa_decoder_note_vgprs(out, out->dst, out->dwords);
+    unsigned first = isa_field(hi, 8, 8), least = least_dwords(d);
+    out->dst = (uint16_t)(bank + first);
+    if (first + out->dwords > 256)
+        out->dwords = (uint8_t)least;
+    isa_decoder_note_vgprs(out, out->dst, out->dwords > least ? out->dwords : least);
     out->src[0] = (uint16_t)(ISA_VGPR + isa_field(hi, 0, 8));
     isa_decoder_note_vgprs(out, out->src[0], d->row->operation);
     if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(hi, 16, 5) * 4, 8))

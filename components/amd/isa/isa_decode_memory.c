@@ -93,7 +93,6 @@ static struct ds_shape ds_shape_of(unsigned kind)
     case KIND_PERMUTE:
     case KIND_BPERMUTE:
     case KIND_CONDXCHG:
-    case KIND_UN_RTN:
         return (struct ds_shape){true, true, false, true, 1};
     case KIND_CMPST_RTN:
     case KIND_MSKOR_RTN:
@@ -133,7 +132,9 @@ int isa_decode_ds(struct isa_decoder *d)
     unsigned dwords = isa_type_dwords(d->row->type[0]);
     out->simm = (int32_t)isa_field(w, 0, 16);
     out->dwords = (uint8_t)dwords;
-    if (isa_field(w, 16, 1))
+    bool gws = d->kind == KIND_UNGWS || d->kind == KIND_UNGWSV;
+    if (isa_field(w, 16, 1)
+        && (gws || isa_traits[d->target].accumulators != ISA_ACCUMULATORS_UNIFIED))
         out->flags |= ISA_IS_GDS;
     if (shape.address)
         memory_register(d, 0, ISA_VGPR + isa_field(hi, 0, 8), 1);
@@ -164,10 +165,11 @@ static void memory_data(struct isa_decoder *d, unsigned load_code, unsigned stor
     bool load = kind == KIND_LOAD || kind == KIND_FLOAD;
     bool compares = kind == KIND_ATOMIC && d->row->operation == ISA_ATOMIC_CMPSWAP;
     out->dwords = (uint8_t)dwords;
-    if (kind == KIND_UNLDS || kind == KIND_STORELDS)
+    if (kind == KIND_LOADLDS || kind == KIND_STORELDS)
         return;
     if (!load)
-        memory_register(d, 1, store_code, compares ? 2 * dwords : dwords);
+        memory_register(d, 1, store_code,
+                        (compares ? 2 * dwords : dwords) + (out->memory & ISA_MEM_TFE ? 1 : 0));
     if (load || (kind == KIND_ATOMIC && (out->memory & ISA_MEM_GLC))) {
         out->dst = (uint16_t)load_code;
         isa_decoder_note_vgprs(out, out->dst, dwords + (out->memory & ISA_MEM_TFE ? 1 : 0));
@@ -193,12 +195,14 @@ int isa_decode_flat(struct isa_decoder *d)
     out->memory = (uint8_t)((isa_field(w, 16, 1) ? ISA_MEM_GLC : 0)
                             | (isa_field(w, 17, 1) ? ISA_MEM_SLC : 0));
     if (gfx9) {
-        out->simm =
-            segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19 : (int32_t)isa_field(w, 0, 12);
+        out->simm = segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19
+                            : (int32_t)isa_field(w, 0, d->strict ? 13 : 12);
         out->memory |= (uint8_t)((isa_field(w, 13, 1) && !architected ? ISA_MEM_LDS : 0)
                                  | (isa_field(hi, 23, 1) && !unified ? ISA_MEM_NV : 0)
                                  | (isa_field(w, 25, 1) && unified ? ISA_MEM_SCC : 0));
     }
+    if (d->strict && !gfx9) /* LLVM prints an offset that these targets do not have */
+        out->simm = (int32_t)isa_field(w, 0, 13);
     unsigned saddr = isa_field(hi, 16, 7);
     out->soffset = ISA_NO_OPERAND;
     if (segment && saddr != 0x7f
@@ -244,7 +248,7 @@ int isa_decode_buffer(struct isa_decoder *d, enum isa_format format)
     if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(hi, 16, 5) * 4, 4))
         return ISA_ERROR_INVALID;
     unsigned soffset = isa_field(hi, 24, 8);
-    if (!isa_source_code_exists(d->target, soffset) || soffset >= 255 || soffset == 252)
+    if (!isa_source_code_exists(d->target, soffset) || soffset >= ISA_LDS_DIRECT)
         return ISA_ERROR_INVALID;
     out->soffset = (uint16_t)soffset;
     isa_decoder_note_sgprs(out, soffset, 1);

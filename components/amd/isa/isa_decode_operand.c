@@ -33,7 +33,8 @@ bool isa_source_code_exists(enum isa_target target, unsigned code)
 {
     if (code < 128)
         return isa_scalar_code_exists(code);
-    if (code <= 208 || (code >= 240 && code <= 248) || (code >= 251 && code <= 253) || code >= 255)
+    if (code <= 208 || (code >= 240 && code <= 248) || (code >= 251 && code <= 253) || code >= 255
+        || code == ISA_LDS_DIRECT)
         return true;
     return isa_is_gfx9(target) && code >= 235 && code <= 239;
 }
@@ -79,6 +80,8 @@ bool isa_decoder_source(struct isa_decoder *d, unsigned index, unsigned code, un
 {
     if (type == TYPE_A32)
         code = code >= ISA_VGPR ? ISA_AGPR + (code & 255) : ISA_NO_OPERAND;
+    if (code == ISA_LDS_DIRECT && isa_type_dwords(type) > 1)
+        return false;
     if (code == ISA_NO_OPERAND || !isa_source_code_exists(d->target, code)
         || !align_tuple(d->target, &code, isa_type_dwords(type)))
         return false;

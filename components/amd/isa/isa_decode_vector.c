@@ -38,16 +38,31 @@ static int decode_sdwa(struct isa_decoder *d, bool compare)
     if (scalar1 && out->src[1] != ISA_NO_OPERAND) {
         bool has_vgpr = out->dst >= ISA_VGPR && out->dst != ISA_NO_OPERAND;
         out->vgprs = (uint16_t)(has_vgpr ? out->dst - ISA_VGPR + 1 : 0); /* without src1 */
-        if (!isa_decoder_source(d, 1, out->src[1] - ISA_VGPR, d->row->type[2]))
+        if (out->src[1] - ISA_VGPR == ISA_LITERAL
+            || !isa_decoder_source(d, 1, out->src[1] - ISA_VGPR, d->row->type[2]))
             return ISA_ERROR_INVALID;
     }
-    if (!isa_decoder_source(d, 0, isa_field(w, 0, 8) + (scalar0 ? 0 : ISA_VGPR), d->row->type[1]))
+    unsigned code = isa_field(w, 0, 8) + (scalar0 ? 0 : ISA_VGPR);
+    if (code == ISA_LITERAL || !isa_decoder_source(d, 0, code, d->row->type[1]))
         return ISA_ERROR_INVALID;
     return 0;
 }
 
-static bool dpp_control_exists(unsigned control)
+static bool has_64_bits(const struct isa_table_row *row)
 {
+    for (unsigned i = 0; i < 4; i++)
+        if (row->type[i] != TYPE_MASK && isa_type_dwords(row->type[i]) > 1)
+            return true;
+    return false;
+}
+
+/* Broadcasts of a lane of each row came with gfx90a, and are all that 64-bit operations have. */
+static bool dpp_control_exists(const struct isa_decoder *d, unsigned control)
+{
+    if (control >= 0x150 && control <= 0x15f)
+        return isa_traits[d->target].accumulators == ISA_ACCUMULATORS_UNIFIED;
+    if (has_64_bits(d->row))
+        return false;
     return control <= 0xff || (control >= 0x101 && control <= 0x10f)
            || (control >= 0x111 && control <= 0x11f) || (control >= 0x121 && control <= 0x12f)
            || control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c
@@ -67,31 +82,30 @@ static int decode_dpp(struct isa_decoder *d)
     out->neg = (uint8_t)(isa_field(w, 20, 1) | isa_field(w, 22, 1) << 1);
     out->abs = (uint8_t)(isa_field(w, 21, 1) | isa_field(w, 23, 1) << 1);
     out->dpp_masks = (uint8_t)(isa_field(w, 28, 4) << 4 | isa_field(w, 24, 4));
-    if (!dpp_control_exists(out->dpp_ctrl)
+    if (!dpp_control_exists(d, out->dpp_ctrl)
         || !isa_decoder_source(d, 0, isa_field(w, 0, 8) + ISA_VGPR, d->row->type[1]))
         return ISA_ERROR_INVALID;
     return 0;
 }
 
-static bool sub_dword_form_exists(const struct isa_decoder *d)
+static bool extended_form_exists(const struct isa_decoder *d, unsigned code)
 {
     const struct isa_table_row *row = d->row;
-    for (unsigned i = 0; i < 4; i++)
-        if (row->type[i] != TYPE_MASK && isa_type_dwords(row->type[i]) > 1)
-            return false;
-    return d->kind != KIND_MK && d->kind != KIND_AK
-           && (d->kind != KIND_X || row->type[0] == TYPE_NONE);
+    if (code == SDWA_CODE && has_64_bits(row) && !isa_row_reads_fp8(row))
+        return false;
+    return d->kind != KIND_MK && d->kind != KIND_AK && row->type[0] != TYPE_A32
+           && d->out->op != ISA_OP_v_pk_fmac_f16 && d->kind != KIND_X;
 }
 
 static int vector_source0(struct isa_decoder *d, unsigned code, bool compare)
 {
+    if (d->row->type[1] == TYPE_NONE)
+        return 0;
     if (code == SDWA_CODE || code == DPP_CODE) {
-        if (d->row->type[1] == TYPE_NONE || !sub_dword_form_exists(d))
+        if (!extended_form_exists(d, code))
             return ISA_ERROR_INVALID;
         return code == SDWA_CODE ? decode_sdwa(d, compare) : decode_dpp(d);
     }
-    if (d->row->type[1] == TYPE_NONE)
-        return 0;
     if (!isa_decoder_source(d, 0, code, d->row->type[1]))
         return ISA_ERROR_INVALID;
     return isa_decoder_literal_if_named(d);

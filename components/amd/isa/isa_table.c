@@ -30,6 +30,8 @@ enum { NO = -1 };
 #define OPERATION_FMIN     ISA_ATOMIC_FMIN
 #define OPERATION_FMAX     ISA_ATOMIC_FMAX
 #define OPERATION_FADD     ISA_ATOMIC_FADD
+#define OPERATION_PK_F16   ISA_ATOMIC_PK_ADD_F16
+#define OPERATION_PK_BF16  ISA_ATOMIC_PK_ADD_BF16
 
 #define MEMORY_TIMING_SMEM    ISA_TIMING_SMEM
 #define MEMORY_TIMING_DS      ISA_TIMING_LDS
@@ -118,6 +120,7 @@ unsigned isa_type_dwords(unsigned type)
     case TYPE_MASK:
     case TYPE_FXY:
     case TYPE_PF32:
+    case TYPE_F32X2:
     case TYPE_P32:
         return 2;
     case TYPE_B96:
@@ -179,12 +182,7 @@ unsigned isa_mai_dwords(unsigned op, unsigned operand)
 
 unsigned isa_kind_shape(unsigned kind)
 {
-    static const uint8_t shapes[] = {
-        [KIND_UNMAC] = KIND_MAC,     [KIND_UNMK] = KIND_MK,   [KIND_UNAK] = KIND_AK,
-        [KIND_UNPK] = KIND_PK,       [KIND_UNMIX] = KIND_MIX, [KIND_UNATOMIC] = KIND_ATOMIC,
-        [KIND_UNCACHE] = KIND_CACHE,
-    };
-    return kind < sizeof shapes && shapes[kind] ? shapes[kind] : kind;
+    return kind == KIND_PKMAC ? KIND_MAC : kind;
 }
 
 unsigned isa_type_bytes(unsigned type)
@@ -236,7 +234,7 @@ bool isa_type_is_d16_format(unsigned type)
 bool isa_type_is_float(unsigned type)
 {
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32
-           || type == TYPE_M16 || type == TYPE_M64;
+           || type == TYPE_M16 || type == TYPE_M64 || type == TYPE_F32X2 || type == TYPE_WF16;
 }
 
 static bool is_half(unsigned type)
@@ -248,8 +246,15 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
 {
     /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the
      * VOP2/VOP1 ones have none. */
+    if (row >= &isa_table[ISA_OP_v_cvt_pk_fp8_f32] && row <= &isa_table[ISA_OP_v_cvt_sr_bf8_f32])
+        return true;
     return row->format == ISA_VOP3 && row->opcode[ISA_ENCODING_GFX9] > 0x1f0
            && is_half(row->type[1]);
+}
+
+bool isa_row_reads_fp8(const struct isa_table_row *row)
+{
+    return row >= &isa_table[ISA_OP_v_cvt_f32_fp8] && row <= &isa_table[ISA_OP_v_cvt_pk_f32_bf8];
 }
 
 /* ---- index ----------------------------------------------------------------------------------- */
@@ -362,6 +367,24 @@ const char *isa_status_text(enum isa_status status)
         return "trap";
     }
     return "unknown";
+}
+
+const char *isa_reason(const struct isa_inst *inst)
+{
+    unsigned kind = isa_table[inst->op].kind;
+    if ((inst->flags & ISA_IS_GDS) || kind == KIND_UNORD || kind == KIND_UNGWS
+        || kind == KIND_UNGWSV)
+        return "no GPU here has a global data share (GDS, GWS)";
+    switch (inst->format) {
+    case ISA_MIMG:
+        return "images are not simulated";
+    case ISA_EXP:
+        return "exports to graphics are not simulated";
+    case ISA_VINTRP:
+        return "interpolation is not simulated";
+    default:
+        return "";
+    }
 }
 
 static enum isa_unit unit_of(const struct isa_table_row *row)

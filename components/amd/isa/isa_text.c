@@ -16,10 +16,31 @@
 
 static void put_hwreg(struct isa_text *t)
 {
-    static const char *const names[] = {NULL,           "MODE",      "STATUS", "TRAPSTS", "HW_ID",
-                                        "GPR_ALLOC",    "LDS_ALLOC", "IB_STS", NULL,      NULL,
-                                        NULL,           NULL,        NULL,     NULL,      NULL,
-                                        "SH_MEM_BASES", "TBA_LO",    "TBA_HI", "TMA_LO",  "TMA_HI"};
+    static const char *const names[] = {NULL,
+                                        "MODE",
+                                        "STATUS",
+                                        "TRAPSTS",
+                                        "HW_ID",
+                                        "GPR_ALLOC",
+                                        "LDS_ALLOC",
+                                        "IB_STS",
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        "SH_MEM_BASES",
+                                        "TBA_LO",
+                                        "TBA_HI",
+                                        "TMA_LO",
+                                        "TMA_HI",
+                                        "XCC_ID",
+                                        "SQ_PERF_SNAPSHOT_DATA",
+                                        "SQ_PERF_SNAPSHOT_DATA1",
+                                        "SQ_PERF_SNAPSHOT_PC_LO",
+                                        "SQ_PERF_SNAPSHOT_PC_HI"};
     unsigned imm = (uint16_t)t->inst->simm, id = imm & 63, offset = imm >> 6 & 31,
              width = (imm >> 11) + 1;
     unsigned known = isa_traits[t->inst->target].hwregs;

@@ -26,6 +26,9 @@ void isa_text_register(struct isa_text *t, unsigned code, unsigned dwords);
 void isa_text_source(struct isa_text *t, unsigned code, unsigned type);
 void isa_text_operand(struct isa_text *t, unsigned code, unsigned type);
 
+/* An inline constant or the literal: its negation prints in brackets. */
+bool isa_text_is_constant(unsigned code);
+
 /* What follows the mnemonic, by format. */
 void isa_text_vector(struct isa_text *t);
 void isa_text_smem(struct isa_text *t);

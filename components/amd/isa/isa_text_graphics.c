@@ -26,9 +26,10 @@ static void put_source(struct isa_text *t, unsigned index)
     unsigned bit = index ? index : 1;
     bool neg = inst->neg >> bit & 1, abs = inst->abs >> bit & 1;
     isa_text_separate(t);
-    isa_text_put(t, "%s%s", neg ? "-" : "", abs ? "|" : "");
+    bool brackets = neg && !abs && isa_text_is_constant(inst->src[index]);
+    isa_text_put(t, "%s%s", !neg ? "" : brackets ? "neg(" : "-", abs ? "|" : "");
     isa_text_source(t, inst->src[index], TYPE_F32);
-    isa_text_put(t, "%s", abs ? "|" : "");
+    isa_text_put(t, "%s%s", abs ? "|" : "", brackets ? ")" : "");
 }
 
 void isa_text_interpolation(struct isa_text *t)

@@ -29,7 +29,8 @@ void isa_text_smem(struct isa_text *t)
         isa_text_separate(t);
         isa_text_register(t, inst->soffset, 1);
         if (inst->memory & ISA_MEM_OFFEN)
-            isa_text_put(t, " offset:0x%x", inst->simm);
+            isa_text_put(t, " offset:%s0x%x", inst->simm < 0 ? "-" : "",
+                         inst->simm < 0 ? -inst->simm : inst->simm);
     } else if (inst->simm < 0) {
         isa_text_put(t, ", -0x%x", -inst->simm);
     } else {
@@ -205,8 +206,10 @@ void isa_text_buffer(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
     if (t->kind == KIND_CACHE) {
-        if (inst->op == ISA_OP_buffer_wbl2 || inst->op == ISA_OP_buffer_inv)
-            isa_text_cache_policy(t);
+        if (isa_traits[inst->target].scope_bits
+            && (inst->op == ISA_OP_buffer_wbl2 || inst->op == ISA_OP_buffer_inv))
+            isa_text_put(t, "%s%s", inst->memory & ISA_MEM_GLC ? " sc0" : "",
+                         inst->memory & ISA_MEM_SCC ? " sc1" : "");
         return;
     }
     unsigned registers = data_registers(t);

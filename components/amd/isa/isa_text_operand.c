@@ -74,7 +74,9 @@ static void put_inline_float(struct isa_text *t, unsigned code, unsigned type)
     if (code < 248)
         isa_text_put(t, "%s", values[code - 240]);
     else
-        isa_text_put(t, isa_type_dwords(type) == 2 ? "0.15915494309189532" : "0.15915494");
+        isa_text_put(t, isa_type_dwords(type) == 2 && type != TYPE_PF32 && type != TYPE_P32
+                            ? "0.15915494309189532"
+                            : "0.15915494");
 }
 
 /* Inline floats in 16-bit integer operands print as their bits. */
@@ -88,27 +90,27 @@ static void put_literal(struct isa_text *t, unsigned type)
                                         0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
     static const uint16_t halves[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
                                        0xc000, 0x4400, 0xc400, 0x3118};
-    bool half = type == TYPE_F16 || type == TYPE_U16 || type == TYPE_I16 || type == TYPE_M16;
-    bool wide = isa_type_dwords(type) == 2;
+    bool integer = type == TYPE_U16 || type == TYPE_I16;
+    bool half = type == TYPE_F16 || type == TYPE_M16, wide = isa_type_dwords(type) == 2;
     uint32_t value = half ? t->inst->literal & 0xffff : t->inst->literal;
     int64_t number = wide ? (int64_t)value : half ? (int16_t)value : (int32_t)value;
     if (type != TYPE_B32 && type != TYPE_F64 && number >= -16 && number <= 64) {
         isa_text_put(t, "%d", (int)number);
         return;
     }
-    for (unsigned i = 0; i < 9 && !wide && type != TYPE_B32 && type != TYPE_U16 && type != TYPE_I16;
-         i++) {
+    for (unsigned i = 0; i < 9 && !wide && type != TYPE_B32; i++) {
         if (value == (half ? halves[i] : singles[i])) {
             put_inline_float(t, 240 + i, type);
             return;
         }
     }
+    value = integer ? value & 0xffff : value;
     isa_text_put(t, "0x%" PRIx32, value);
 }
 
 void isa_text_source(struct isa_text *t, unsigned code, unsigned type)
 {
-    static const char *const states[] = {"src_vccz", "src_execz", "src_scc"};
+    static const char *const states[] = {"src_vccz", "src_execz", "src_scc", "src_lds_direct"};
     static const char *const apertures[] = {"src_shared_base", "src_shared_limit",
                                             "src_private_base", "src_private_limit",
                                             "src_pops_exiting_wave_id"};
@@ -124,10 +126,15 @@ void isa_text_source(struct isa_text *t, unsigned code, unsigned type)
         isa_text_put(t, "%s", inline_half_bits[code - 240]);
     else if (code >= 240 && code <= 248)
         put_inline_float(t, code, type);
-    else if (code >= ISA_VCCZ && code <= ISA_SCC)
+    else if (code >= ISA_VCCZ && code <= ISA_LDS_DIRECT)
         isa_text_put(t, "%s", states[code - ISA_VCCZ]);
     else
         put_literal(t, type);
+}
+
+bool isa_text_is_constant(unsigned code)
+{
+    return (code >= 128 && code < 251 && !(code >= 235 && code <= 239)) || code == ISA_LITERAL;
 }
 
 void isa_text_operand(struct isa_text *t, unsigned code, unsigned type)

@@ -4,9 +4,20 @@
  */
 #include "isa_text.h"
 
-static bool is_constant(unsigned code)
+/* v_mov_b32 takes no neg and abs but in its SDWA form, where LLVM knows them as `sext`. */
+static bool moves_word(const struct isa_text *t)
 {
-    return (code >= 128 && code < 251 && !(code >= 235 && code <= 239)) || code == ISA_LITERAL;
+    return t->inst->op == ISA_OP_v_mov_b32;
+}
+
+/* In VOP3 and DPP forms with a float source, LLVM prints neg of an integer source as sext(). */
+static bool extends_by_neg(const struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    if (!(inst->flags & (ISA_IS_VOP3_FORM | ISA_IS_DPP)) || t->row->format == ISA_VOPC
+        || isa_row_has_op_sel(t->row))
+        return false;
+    return isa_type_is_float(t->row->type[1]) && !moves_word(t);
 }
 
 /* Source i of a vector instruction with its modifiers. */
@@ -14,14 +25,18 @@ static void put_modified(struct isa_text *t, unsigned i)
 {
     const struct isa_inst *inst = t->inst;
     unsigned type = t->row->type[i + 1], code = inst->src[i];
-    bool takes = isa_type_is_float(type);
+    bool packed = t->row->format == ISA_VOP3P && t->kind != KIND_MIX;
+    bool takes = isa_type_is_float(type) && !packed && !moves_word(t);
     bool neg = takes && (inst->neg >> i & 1), abs = takes && (inst->abs >> i & 1);
-    bool sext = !takes && (inst->sext >> i & 1);
+    bool sext =
+        !takes && !packed && ((inst->sext >> i & 1) || (extends_by_neg(t) && (inst->neg >> i & 1)));
     isa_text_separate(t);
-    isa_text_put(t, "%s%s%s", neg ? (is_constant(code) && !abs ? "neg(" : "-") : "", abs ? "|" : "",
-                 sext ? "sext(" : "");
-    isa_text_source(t, code, type);
-    isa_text_put(t, "%s%s%s", abs ? "|" : "", neg && is_constant(code) && !abs ? ")" : "",
+    isa_text_put(t, "%s%s%s", neg ? (isa_text_is_constant(code) && !abs ? "neg(" : "-") : "",
+                 abs ? "|" : "", sext ? "sext(" : "");
+    /* LLVM's one SDWA operand that is an integer with floats as constants. */
+    bool exponent = inst->op == ISA_OP_v_ldexp_f16 && (inst->flags & ISA_IS_SDWA);
+    isa_text_source(t, code, exponent ? TYPE_F16 : type);
+    isa_text_put(t, "%s%s%s", abs ? "|" : "", neg && isa_text_is_constant(code) && !abs ? ")" : "",
                  sext ? ")" : "");
 }
 
@@ -44,6 +59,8 @@ static void put_dpp(struct isa_text *t)
                      : control == 0x134 ? "rol"
                      : control == 0x138 ? "shr"
                                         : "ror");
+    else if (control >= 0x150)
+        isa_text_put(t, " row_newbcast:%u", control & 15);
     else
         isa_text_put(t, "%s",
                      control == 0x140   ? " row_mirror"
@@ -61,7 +78,7 @@ static void put_sdwa(struct isa_text *t)
                                           "WORD_0", "WORD_1", "DWORD"};
     static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
     const struct isa_inst *inst = t->inst;
-    if (inst->format != ISA_VOPC)
+    if (inst->format != ISA_VOPC && !isa_row_reads_fp8(t->row))
         isa_text_put(t, " dst_sel:%s dst_unused:%s", selects[inst->sel_dst],
                      unused[inst->unused_dst]);
     isa_text_put(t, " src0_sel:%s", selects[inst->sel_src[0]]);
@@ -77,6 +94,8 @@ static void put_op_sel(struct isa_text *t)
     unsigned sources = 0;
     while (sources < 3 && t->row->type[sources + 1] != TYPE_NONE)
         sources++;
+    if (inst->op == ISA_OP_v_cvt_sr_fp8_f32 || inst->op == ISA_OP_v_cvt_sr_bf8_f32)
+        sources = 3; /* the third chooses the byte */
     if (!(inst->opsel & (8 | ((1u << sources) - 1))))
         return;
     isa_text_put(t, " op_sel:[");
@@ -96,16 +115,18 @@ static void put_packed_bits(struct isa_text *t, const char *name, unsigned value
 static void put_packed_modifiers(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
+    if (t->row->type[2] == TYPE_NONE) /* moves from and to accumulators */
+        return;
     unsigned sources = t->row->type[3] != TYPE_NONE ? 3 : 2, mask = (1u << sources) - 1;
     unsigned low = inst->opsel & mask, high = inst->opsel >> 4 & mask;
-    bool mix = inst->op >= ISA_OP_v_fma_mix_f32 && inst->op <= ISA_OP_v_fma_mixhi_f16;
+    bool mix = t->kind == KIND_MIX;
     if (low)
         put_packed_bits(t, "op_sel", low, sources);
     if (high != (mix ? 0 : mask))
         put_packed_bits(t, "op_sel_hi", high, sources);
-    if (!mix && (inst->neg & mask) && t->row->type[1] != TYPE_U32)
+    if (!mix && (inst->neg & mask))
         put_packed_bits(t, "neg_lo", inst->neg & mask, sources);
-    if (!mix && (inst->abs & mask) && t->row->type[1] != TYPE_U32)
+    if (!mix && (inst->abs & mask))
         put_packed_bits(t, "neg_hi", inst->abs & mask, sources);
 }
 
@@ -113,6 +134,8 @@ static const char *form_suffix(const struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
     const struct isa_table_row *row = t->row;
+    if (inst->op == ISA_OP_v_nop)
+        return "";
     if (inst->flags & ISA_IS_SDWA)
         return row->format == ISA_VOPC && !isa_is_gfx9(inst->target)
                    ? ""
@@ -121,7 +144,7 @@ static const char *form_suffix(const struct isa_text *t)
         return "_dpp";
     bool only_form = row->format == ISA_VOP3 || row->format == ISA_VOP3P || t->kind == KIND_MK
                      || t->kind == KIND_AK || row->type[0] == TYPE_NONE || row->type[0] == TYPE_SREG
-                     || inst->op == ISA_OP_v_swap_b32;
+                     || row->type[0] == TYPE_A32 || inst->op == ISA_OP_v_swap_b32;
     if (only_form)
         return "";
     return inst->flags & ISA_IS_VOP3_FORM ? "_e64" : "_e32";

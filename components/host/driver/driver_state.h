@@ -27,7 +27,7 @@ enum {
     DRIVER_DEVICES = 64,
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
-    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered */
+    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */
     DRIVER_PID = 1,               /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
@@ -38,7 +38,6 @@ enum {
     DRIVER_LATE_PIECES = 64,   /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
     DRIVER_SPARE_SLOTS = 1,    /* of a device, for other messages when launches have all others */
-    DRIVER_BOUNCE = 16384,     /* bytes of a block of a copy between GPUs through the host */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
@@ -185,8 +184,11 @@ struct driver_migrate {
 
 struct driver_ticket {
     uint64_t ticket;
-    uint64_t done_ps; /* 1 + time, 0: not done */
+    uint64_t done_ps; /* 1 + time, 0: not done; with DRIVER_TICKET_MARK */
 };
+
+/* It was a mark, of which somebody may ask the time at any time. */
+#define DRIVER_TICKET_MARK ((uint64_t)1 << 63)
 
 struct driver {
     struct driver_io io;
@@ -204,6 +206,9 @@ struct driver {
     uint32_t turn;    /* queue that is looked at first */
     uint32_t tickets; /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
+    uint32_t old_marks; /* arena: struct driver_ticket[old_mark_room], by number: marks that have
+                           left the table of tickets */
+    uint32_t old_mark_count, old_mark_room;
     uint64_t awaited;     /* stop the engine when this ticket is done; 0: none */
     bool await_any;       /* stop when any command is done */
     bool await_migration; /* stop when no page is on its way */
@@ -220,9 +225,10 @@ struct driver {
     uint32_t handle_count;
     uint32_t direct; /* arena: struct driver_direct, bytes to move at the end of the window */
     uint32_t direct_count;
-    bool near;             /* a GPU is nearer than a window is long */
-    uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
-    uint32_t bounce_owner; /* command, or DRIVER_NONE */
+    bool near;            /* a GPU is nearer than a window is long */
+    uint32_t bounces;     /* arena: struct driver_bounce[2 * in_flight], copies between GPUs */
+    uint32_t bounce_data; /* arena: char[2 * in_flight][COPY_MESSAGE_BYTES] */
+    uint32_t free_bounce; /* list; DRIVER_NONE: all have a piece */
     struct driver_device device[DRIVER_DEVICES];
 };
 

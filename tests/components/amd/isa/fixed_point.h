@@ -72,7 +72,7 @@ static inline bool fixed_is_negative(const struct fixed *x)
     return x->word[fixed_words - 1] >> 63;
 }
 
-/* The nearest (ties to even) f32 or f64 as bits, +0 for 0: `fraction` bits of a significand, and
+/* The nearest (ties to even) f64, f32, f16 or bf16 as bits, +0 for 0: `fraction` bits, and
  * `least`, the exponent of the smallest normal number, which is also -bias + 1. */
 static inline uint64_t fixed_round(const struct fixed *from, int fraction, int least)
 {
@@ -85,7 +85,8 @@ static inline uint64_t fixed_round(const struct fixed *from, int fraction, int l
     int top = (int)fixed_words * 64 - 1;
     while (top >= 0 && !(x.word[top / 64] >> top % 64 & 1))
         top -= top % 64 == 63 && !x.word[top / 64] ? 64 : 1;
-    uint64_t signs = (uint64_t)sign << (fraction == 23 ? 31 : 63);
+    bool wide = fraction == 52, single = fraction == 23;
+    uint64_t signs = (uint64_t)sign << (wide ? 63 : single ? 31 : 15);
     if (top < 0)
         return signs;
     int exponent = top + fixed_lsb();
@@ -103,7 +104,7 @@ static inline uint64_t fixed_round(const struct fixed *from, int fraction, int l
     kept += half && (below || (kept & 1));
     if (exponent >= least) /* the leading bit adds one to the exponent's field */
         kept += (uint64_t)(exponent - least) << fraction;
-    uint64_t infinite = fraction == 23 ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
+    uint64_t infinite = (uint64_t)(3 - 2 * least) << fraction; /* the field above the largest */
     return signs | (kept > infinite ? infinite : kept);
 }
 

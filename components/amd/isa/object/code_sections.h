@@ -1,0 +1,30 @@
+/* The sections of instructions of an ELF file, for reading: of a relocatable object, in which
+ * addresses of other functions and of data are still missing, and of a linked one that
+ * code_object.h cannot load, because it has no metadata. Used by `heddle disasm`. Life cycle:
+ * code_sections_read() then code_sections_release(), also when reading failed. The bytes are those
+ * of the caller. */
+#ifndef HEDDLE_ISA_CODE_SECTIONS_H
+#define HEDDLE_ISA_CODE_SECTIONS_H
+
+#include "code_object.h"
+
+struct code_section {
+    const char *name; /* ".text" */
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t address; /* 0 if it is not linked */
+};
+
+struct code_sections {
+    struct code_section *sections; /* in the order of the file */
+    size_t count;
+    struct code_object_target target;
+    struct object_memory memory;
+    char error[320]; /* if reading failed */
+};
+
+/* false: error says why. Nothing of the input is trusted. */
+bool code_sections_read(struct code_sections *sections, const uint8_t *bytes, size_t size);
+void code_sections_release(struct code_sections *sections);
+
+#endif
