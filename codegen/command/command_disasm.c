@@ -131,8 +131,11 @@ static bool choose_target(const struct command *c, const char *named, enum isa_t
 {
     const char *name = c->options->mcpu ? c->options->mcpu : named;
     if (!name) {
-        fprintf(stderr, "heddle disasm: raw machine code does not say what it is for: add --mcpu "
-                        "gfx803 or gfx906\n");
+        char names[128];
+        isa_target_names(names, sizeof names);
+        fprintf(stderr,
+                "heddle disasm: raw machine code does not say what it is for: add --mcpu %s\n",
+                names);
         return false;
     }
     if (isa_target_by_name(name, target) == 0)

@@ -88,6 +88,8 @@ static void correct(const struct experiment *e, struct experiment_kernel *k, jso
             (struct experiment_point){estimate_trace_formula(&trace), seconds};
         k->point[EXPERIMENT_ESTIMATE] =
             (struct experiment_point){estimate_trace_chain(&trace), seconds};
+        estimate_account_trace_formula(&k->formula, &trace);
+        estimate_account_trace_chain(&k->estimate, &trace);
         return;
     }
     estimate_read(&in, cold, statistics_launch(cold, k->launch),
@@ -95,6 +97,8 @@ static void correct(const struct experiment *e, struct experiment_kernel *k, jso
                   k->launch > 1 ? statistics_launch(e->profile, k->launch - 1) : NULL);
     k->point[EXPERIMENT_FORMULA] = (struct experiment_point){estimate_formula(&in), seconds};
     k->point[EXPERIMENT_ESTIMATE] = (struct experiment_point){estimate_cold(&in), seconds};
+    estimate_account_formula(&k->formula, &in);
+    estimate_account_cold(&k->estimate, &in);
 }
 
 static bool measure(struct experiment *e, struct experiment_kernel *k)
@@ -266,6 +270,11 @@ static void write_csv(FILE *out, const struct experiment *e)
     experiment_write_csv(out, e->kernels, e->count);
 }
 
+static void write_corrections(FILE *out, const struct experiment *e)
+{
+    experiment_write_corrections(out, e->kernels, e->count);
+}
+
 static void write_ranking(FILE *out, const struct experiment *e)
 {
     fprintf(out, "launch,kernel,cold_cycles,estimated_cycles,cost_cycles,cost_percent\n");
@@ -276,6 +285,12 @@ static void write_ranking(FILE *out, const struct experiment *e)
                 cold, k->point[EXPERIMENT_ESTIMATE].cycles, cold_cost(k),
                 cold > 0 ? 100 * cold_cost(k) / cold : 0);
     }
+}
+
+static bool write_tables(const struct experiment *e)
+{
+    return write_file(e, "results.csv", write_csv)
+           && write_file(e, "corrections.csv", write_corrections);
 }
 
 static void write_ipc(FILE *out, const struct experiment *e)
@@ -337,10 +352,10 @@ static bool experiment(struct experiment *e, const struct sampling *sampling)
     else
         good = good && rank(e) && write_file(e, "ranking.csv", write_ranking) && pick(e);
     if (good && e->command->options->corrections)
-        return measure_together(e) && write_file(e, "results.csv", write_csv);
+        return measure_together(e) && write_tables(e);
     for (uint32_t i = 0; i < e->count && good; i++)
         good = measure(e, &e->kernels[i]);
-    return good && write_file(e, "results.csv", write_csv) && write_file(e, "ipc.svg", write_ipc)
+    return good && write_tables(e) && write_file(e, "ipc.svg", write_ipc)
            && write_file(e, "accuracy.svg", write_accuracy)
            && write_file(e, "index.html", write_page);
 }

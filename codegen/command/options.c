@@ -88,8 +88,11 @@ static const struct command {
          "Simulates each chosen launch of the program, or kernel of --play sass, after every kind "
          "of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
-         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
-         "with --corrections only results.csv. docs/evidence/warmup.md explains them.",
+         "formulas. Writes results.csv, corrections.csv, ipc.svg, accuracy.svg and index.html to "
+         "DIR, "
+         "with --corrections only the first two. corrections.csv and the page have the inputs of "
+         "each "
+         "corrected number. docs/evidence/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
         {"sample", "FILE [-- PROGRAM ARGS...]", "cycles of all kernels from a few of them",
@@ -259,7 +262,7 @@ static const struct option_spec {
     {"--tick-all", NULL, KIND_FLAG, FIELD(tick_all), ON(RUN),
      "tick every component at every edge; must change nothing"},
     {"--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM),
-     "gfx803 or gfx906 (default: what the code object says)"},
+     "the target, such as gfx906 (default: what the code object says)"},
     {"--memory", "MIB", KIND_NUMBER, FIELD(memory), ON(TRACE),
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),

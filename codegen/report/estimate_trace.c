@@ -4,7 +4,6 @@
 
 #include "codegen/report/statistics_read.h"
 
-#define LINE_BYTES   128 /* of the caches of these platforms (std/sector_mem) */
 #define SECTOR_BYTES 32
 
 static double number(json_t *object, const char *key)
@@ -69,7 +68,7 @@ bool estimate_trace_read(struct estimate_trace *in, json_t *cold, json_t *profil
                                   .trips_cold = number(own, "trips_cold"),
                                   .trips = number(own, "trips")};
     read_memory(in, kernel);
-    double sectors = number(own, "lines") * LINE_BYTES / SECTOR_BYTES;
+    double sectors = number(own, "lines") * ESTIMATE_TRACE_LINE / SECTOR_BYTES;
     in->unique_reads = in->reads < sectors ? in->reads : sectors;
     double lines = number(before, "lines");
     in->reuse = lines > 0 ? number(own, "reused") / lines : 0;
@@ -80,7 +79,8 @@ double estimate_trace_formula(const struct estimate_trace *in)
 {
     /* Unique accesses to DRAM are a number of sectors, the line a number of bytes: so it is
      * printed. */
-    return in->cycles - in->unique_reads / (in->controllers * LINE_BYTES) * in->reuse * in->extra;
+    return in->cycles
+           - in->unique_reads / (in->controllers * ESTIMATE_TRACE_LINE) * in->reuse * in->extra;
 }
 
 double estimate_trace_chain(const struct estimate_trace *in)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { ESTIMATE_TRACE_LINE = 128 }; /* bytes of a line of these platforms (std/sector_mem) */
+
 struct estimate_trace {
     double cycles;       /* simulated cold */
     double reads;        /* sectors from memory, cold */

@@ -55,6 +55,25 @@ void experiment_write_csv(FILE *out, const struct experiment_kernel *kernels, ui
     }
 }
 
+static void write_correction(FILE *out, const struct experiment_kernel *k, unsigned mode,
+                             const struct estimate_account *a)
+{
+    fprintf(out, "%" PRIu64 ",\"%s\",%s,%.15g,\"%s\",", k->launch, k->name,
+            experiment_mode_name(mode), k->point[mode].cycles, a->law);
+    estimate_account_write(out, a);
+    fputc('\n', out);
+}
+
+void experiment_write_corrections(FILE *out, const struct experiment_kernel *kernels,
+                                  uint32_t count)
+{
+    fprintf(out, "launch,kernel,mode,corrected_cycles,law,inputs\n");
+    for (uint32_t i = 0; i < count; i++) {
+        write_correction(out, &kernels[i], EXPERIMENT_FORMULA, &kernels[i].formula);
+        write_correction(out, &kernels[i], EXPERIMENT_ESTIMATE, &kernels[i].estimate);
+    }
+}
+
 /* ---- plots ---- */
 
 enum { PANEL_WIDTH = 360, PANEL_HEIGHT = 240, LEFT = 52, TOP = 30, INNER_W = 290, INNER_H = 160 };
@@ -191,6 +210,21 @@ static void write_row(FILE *out, const struct experiment_kernel *k, unsigned mod
     fprintf(out, "<td>%.3f</td></tr>\n", perfect > 0 ? k->point[mode].seconds / perfect : 0);
 }
 
+/* The law, the same with numbers, and what they are. */
+static void write_account(FILE *out, const struct experiment_kernel *k, unsigned mode,
+                          const struct estimate_account *a)
+{
+    fprintf(out, "<h3>%s, corrected: %.15g cycles</h3>\n<pre>%s\n= ", experiment_mode_name(mode),
+            k->point[mode].cycles, a->law);
+    estimate_account_write_filled(out, a);
+    fprintf(out, "\n= %.15g</pre>\n<table><tr><th>input</th><th>value</th><th>what it is</th></tr>",
+            k->point[mode].cycles);
+    for (unsigned i = 0; i < a->count; i++)
+        fprintf(out, "\n<tr><td>%s</td><td>%.15g</td><td>%s</td></tr>", a->terms[i].name,
+                a->terms[i].value, estimate_term_meaning(a->terms[i].name));
+    fprintf(out, "</table>\n");
+}
+
 void experiment_write_html(FILE *out, const char *title, const struct experiment_kernel *kernels,
                            uint32_t count)
 {
@@ -209,6 +243,8 @@ void experiment_write_html(FILE *out, const char *title, const struct experiment
         for (unsigned mode = 0; mode < EXPERIMENT_MODES; mode++)
             write_row(out, &kernels[i], mode);
         fprintf(out, "</table>\n");
+        write_account(out, &kernels[i], EXPERIMENT_FORMULA, &kernels[i].formula);
+        write_account(out, &kernels[i], EXPERIMENT_ESTIMATE, &kernels[i].estimate);
     }
     fprintf(out, "</body></html>\n");
 }

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "codegen/report/estimate_account.h"
+
 /* The ways in which a kernel is simulated or its cycles are corrected; memory:1 .. memory:10 stand
  * together. */
 enum experiment_mode {
@@ -28,6 +30,7 @@ struct experiment_kernel {
     const char *name;
     double instructions; /* of wavefronts */
     struct experiment_point point[EXPERIMENT_MODES];
+    struct estimate_account formula, estimate; /* how these two come about */
 };
 
 /* "memory:3"; valid until the next call. */
@@ -38,6 +41,9 @@ double experiment_accuracy(const struct experiment_kernel *k, unsigned mode);
 
 /* Modes that were not measured, with 0 cycles, are left out. */
 void experiment_write_csv(FILE *out, const struct experiment_kernel *kernels, uint32_t count);
+/* Corrected cycles, with the law and the inputs that they come from. */
+void experiment_write_corrections(FILE *out, const struct experiment_kernel *kernels,
+                                  uint32_t count);
 /* A panel for each kernel: IPC, or accuracy, over the number of launches warmed up with. */
 void experiment_write_svg(FILE *out, const struct experiment_kernel *kernels, uint32_t count,
                           int accuracy);

@@ -28,6 +28,13 @@ static uint32_t unit_count;
 static struct end *ends; /* by ring; made when the first access passes */
 static uint32_t *levels; /* by instance: connections to the furthest end below */
 static uint64_t counts[WARM_KINDS];
+static uint8_t *apart; /* by instance; NULL: none is */
+
+/* NULL: the instance has nothing to do with the kernels that are chosen. */
+static const struct warm_ops *ops_of(uint32_t leaf)
+{
+    return apart && apart[leaf] ? NULL : ops[leaf];
+}
 
 void warm_open(const struct platform_table *table)
 {
@@ -36,6 +43,7 @@ void warm_open(const struct platform_table *table)
     unit_count = 0;
     ends = NULL;
     levels = NULL;
+    apart = NULL;
     warm_clear_counts();
 }
 
@@ -125,38 +133,58 @@ void warm_clear_counts(void)
         counts[i] = 0;
 }
 
+bool warm_set_apart(uint32_t start, uint32_t except, uint32_t other)
+{
+    const struct platform_table *t = engine_base.platform;
+    bool changed = true;
+    if (!apart)
+        apart = arena_derive(t->instance_count + 1);
+    apart[start] = 1;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < t->ring_count; i++) {
+            uint32_t a = t->rings[i].sender, b = t->rings[i].receiver;
+            if (a == except || b == except || apart[a] == apart[b])
+                continue;
+            apart[a] = apart[b] = 1;
+            changed = true;
+        }
+    }
+    return !apart[other];
+}
+
 bool warm_is_quiet(uint32_t leaf)
 {
-    return hang_outstanding_except(leaf) == 0;
+    return hang_outstanding_except(leaf, apart) == 0;
 }
 
 void warm_drop_all(void)
 {
     for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
-        if (ops[i] && ops[i]->drop)
-            ops[i]->drop(platform_component(i));
+        if (ops_of(i) && ops_of(i)->drop)
+            ops_of(i)->drop(platform_component(i));
 }
 
 void warm_begin_all(void)
 {
     for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
-        if (ops[i] && ops[i]->begin)
-            ops[i]->begin(platform_component(i));
+        if (ops_of(i) && ops_of(i)->begin)
+            ops_of(i)->begin(platform_component(i));
 }
 
 void warm_flush_all(void)
 {
     for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
-        if (ops[i] && ops[i]->flush)
-            ops[i]->flush(platform_component(i));
+        if (ops_of(i) && ops_of(i)->flush)
+            ops_of(i)->flush(platform_component(i));
 }
 
 void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *sum)
 {
     struct warm_code code = {entry, first, end, sum, NULL};
     for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
-        if (ops[i] && ops[i]->executed)
-            ops[i]->executed(platform_component(i), &code);
+        if (ops_of(i) && ops_of(i)->executed)
+            ops_of(i)->executed(platform_component(i), &code);
 }
 
 uint32_t *warm_line_marks(void)
@@ -213,8 +241,8 @@ void warm_write_out(void)
     for (uint32_t level = 0; level <= most; level++) {
         for (uint32_t i = 0; i < t->instance_count; i++) {
             most = levels[i] > most ? levels[i] : most;
-            if (levels[i] == level && ops[i] && ops[i]->write_out)
-                ops[i]->write_out(platform_component(i));
+            if (levels[i] == level && ops_of(i) && ops_of(i)->write_out)
+                ops_of(i)->write_out(platform_component(i));
         }
     }
 }
@@ -222,6 +250,6 @@ void warm_write_out(void)
 void warm_read_in(void)
 {
     for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
-        if (ops[i] && ops[i]->read_in)
-            ops[i]->read_in(platform_component(i));
+        if (ops_of(i) && ops_of(i)->read_in)
+            ops_of(i)->read_in(platform_component(i));
 }

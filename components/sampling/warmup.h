@@ -100,9 +100,13 @@ const uint64_t *warm_counts(void); /* [WARM_KINDS] */
 void warm_count(enum warm_kind kind, uint64_t number);
 void warm_clear_counts(void);
 
-/* Nothing is under way but what the instance `leaf` (the driver) has. */
+/* All that is connected with the instance `start`, not counting connections of the instance
+ * `except`, has nothing to do with kernels that are chosen: a simulated host, which is never quiet
+ * while it waits for them. false: the instance `other` is among them. */
+bool warm_set_apart(uint32_t start, uint32_t except, uint32_t other);
+/* Nothing is under way but what the instance `leaf` (the driver) has, and what is set apart. */
 bool warm_is_quiet(uint32_t leaf);
-/* For all components that have it. */
+/* For all components that have it and are not set apart. */
 void warm_begin_all(void);
 void warm_flush_all(void);
 /* The receiver of ring `ring` forgets everything, if it can. */

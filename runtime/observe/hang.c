@@ -85,14 +85,15 @@ static unsigned ask(uint32_t leaf, struct hang_report *r)
     return platform_unit_of(leaf)->outstanding(platform_component(leaf), r);
 }
 
-uint64_t hang_outstanding_except(uint32_t leaf)
+uint64_t hang_outstanding_except(uint32_t leaf, const uint8_t *apart)
 {
     const struct platform_table *t = engine_base.platform;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        sum += messages_in(i);
+        if (!apart || !(apart[t->rings[i].sender] | apart[t->rings[i].receiver]))
+            sum += messages_in(i);
     for (uint32_t i = 0; i < t->instance_count; i++)
-        sum += i == leaf ? 0 : ask(i, NULL);
+        sum += i == leaf || (apart && apart[i]) ? 0 : ask(i, NULL);
     return sum;
 }
 

@@ -2,6 +2,7 @@
 are."""
 import functools
 import json
+import re
 import subprocess
 
 import house
@@ -80,3 +81,26 @@ def test_line_is_not_longer_than_the_limit():
             for number, line in long_lines(file):
                 found.setdefault(file, f"{file}:{number}: {len(line)} columns")
     house.check("columns", found, f"a line has at most {COLUMNS} columns")
+
+
+# A target's name is data: of its row (targets.tab), and of the numbers that ELF files have.
+TARGET_NAMES = ("components/amd/isa/targets.tab", "components/amd/isa/object/code_object_kernel.c")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+TARGET = re.compile(r'"gfx\d|\b(?:ISA|SASS)_GFX\d')
+
+
+def names_a_target(text):
+    """Lines of code, comments left out, that name one."""
+    code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+    return [number for number, line in enumerate(code.splitlines(), 1) if TARGET.search(line)]
+
+
+def test_code_asks_for_traits_not_for_a_target():
+    found = {f"{file} {line}": f"{file}:{line}"
+             for file in files("*.c", "*.h", folders=CODE) if file not in TARGET_NAMES
+             for line in names_a_target(text_of(file))}
+    house.check("target-name", found, "ask for a trait of isa_target.h, which targets.tab gives")
+
+
+def test_target_is_found_where_code_names_one():
+    assert names_a_target('/* "gfx803" */\nif (!strcmp(isa, "gfx803"))\n\nx = ISA_GFX90A;') == [2, 4]

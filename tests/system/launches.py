@@ -1,5 +1,8 @@
 """What runs with chosen kernels have written, for test_sampling.py and test_sass_sampling.py."""
 import csv
+import html
+import math
+import re
 import xml.dom.minidom
 
 EXPERIMENT_MODES = ["perfect", "none", *(f"memory:{n}" for n in range(1, 11)), "full-memory",
@@ -31,6 +34,47 @@ def rows_of(folder):
         return list(csv.DictReader(file))
 
 
+def evaluated(law, inputs):
+    """A law of corrections.csv: assignments, of which the last is the corrected number."""
+    values = {name: float(value) for name, value in inputs.items()}
+    *steps, last = law.split("; ")
+    for step in steps:
+        name, expression = step.split(" = ")
+        values[name] = eval(expression, {"max": max, "min": min}, values)  # our own output
+    return eval(last, {"max": max, "min": min}, values)
+
+
+def corrections_of(folder):
+    """Corrected cycles by launch and mode, computed again from what stands beside them."""
+    rounded = {(r["launch"], r["mode"]): r["cycles"] for r in rows_of(folder)}
+    with open(folder / "corrections.csv") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        inputs = dict(term.split("=") for term in row["inputs"].split())
+        cycles = evaluated(row["law"], inputs)
+        assert math.isclose(cycles, float(row["corrected_cycles"]), rel_tol=1e-12), row
+        assert f"{cycles:.0f}" == rounded[row["launch"], row["mode"]]
+        assert inputs["cycles"] == rounded[row["launch"], "none"]
+    assert len(rows) == 2 * len({launch for launch, _ in rounded})
+    return {(row["launch"], row["mode"]): row for row in rows}
+
+
+def check_page(folder):
+    """Under each corrected number of the page stand law and numbers, which give it."""
+    page = html.unescape((folder / "index.html").read_text())
+    rows = corrections_of(folder)
+    shown = re.findall(r"<h3>(\w+), corrected: (\S+) cycles</h3>\n<pre>(.*)\n= (.*)\n= (.*)</pre>",
+                       page)
+    assert [(mode, law, cycles) for mode, cycles, law, _, _ in shown] == [
+        (row["mode"], row["law"], row["corrected_cycles"]) for row in rows.values()]
+    for _, cycles, _, filled, result in shown:
+        assert cycles == result and math.isclose(evaluated(filled, {}), float(cycles))
+    for row in rows.values():
+        for term in row["inputs"].split():
+            name, value = term.split("=")
+            assert re.search(f"<tr><td>{name}</td><td>{re.escape(value)}</td><td>[^<]+</td>", page)
+
+
 def check_experiment(folder, chosen):
     rows = rows_of(folder)
     assert [(r["launch"], r["mode"]) for r in rows] == [(launch, mode) for launch in chosen
@@ -41,13 +85,14 @@ def check_experiment(folder, chosen):
     for name in "ipc.svg", "accuracy.svg":
         curves = xml.dom.minidom.parse(str(folder / name)).getElementsByTagName("polyline")
         assert len(curves) == len(chosen)
-    assert (folder / "index.html").stat().st_size >= 1000
+    check_page(folder)
 
 
 def check_corrections(folder, most):
     """Corrected cycles are never above the cold ones, and off by at most so many per cent on
     average; the formula and the cold run by more."""
     rows = rows_of(folder)
+    corrections_of(folder)
     off = {}
     for mode in "none", "formula", "estimate":
         mine = [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode]

@@ -57,6 +57,10 @@ def test_pages_move_while_kernels_use_them(measure, policy):
         same(during, measure(text.format(order), env=DELAYS))
 
 
+def test_pages_move_while_a_launch_has_the_only_message_that_may_be_under_way(run):
+    run(f"{MANAGED} --generic --set driver.in_flight=1 --max-cycles 5000000 -- managed_both 2 2")
+
+
 READS = f"{MANAGED} --set gpu.policy=read_duplicate {{}} -- managed_reads 3 3"
 
 

@@ -317,3 +317,20 @@ def test_blocking_call_polls_the_status_and_others_return_at_once(direct_steps):
     executed = {s[2]: s for s in device if s[3][0] == "5"}
     written = {s[2]: s for s in spans if s[3] == TOUCH[0]}
     assert any(written[call][1] < executed[call][1] - 500 for call in pending)
+
+
+def test_recording_of_a_whole_program_is_refused(run, tmp_path):
+    """Its calls are more than packets can say."""
+    run(f"platforms/tiny.heddle --mode functional --record api={tmp_path}/trace -- vectoradd")
+    run(f"{TRACE} {SMALL} --play api={tmp_path}/trace",
+        "cuda_calls.trace:[0-9]+: no packet says this call", status=3)
+
+
+def test_chosen_launches_do_not_wait_for_the_host(measure):
+    """The host is never quiet while it waits for them; what is chosen has its own cycles."""
+    text = f"{DIRECT} {SMALL} --max-cycles 50000000 {{}} -- matmul_chain"
+    whole = measure(text.format("")).stats["kernels"]
+    chosen = same_bytes(measure, text.format("--kernels 3 {}"), ["--tick-all", "--threads 2"])
+    cycles = [k["cycles"] for k in chosen.stats["kernels"]]
+    assert cycles[:2] + cycles[3:4] == [0, 0, 0]
+    assert abs(cycles[2] - whole[2]["cycles"]) < 0.01 * whole[2]["cycles"]

@@ -6,7 +6,7 @@ import pytest
 
 import launches
 import sample_model
-from harness import FAILS, PROGRAMS, same_bytes
+from harness import FAILS, PROGRAMS, ROOT, same_bytes
 
 TINY = "platforms/tiny.heddle"
 X4 = "platforms/r9nano_x4.heddle"
@@ -156,6 +156,26 @@ def test_experiment_ranks_launches_by_what_the_cold_start_costs(heddle, tmp_path
     assert sorted(int(row["launch"]) for row in rank) == list(range(1, 10))
     assert cost == sorted(cost, reverse=True) and cost[0] > 1000 and rank[-1]["launch"] == "1"
     assert picked == {row["launch"] for row in rank[:4]}
+    check_table_of_the_page(launches.corrections_of(tmp_path / "e"))
+
+
+def check_table_of_the_page(corrections):
+    """docs/evidence/warmup.md has the inputs of this experiment, and they give its numbers."""
+    page = (ROOT / "docs/evidence/warmup.md").read_text()
+    table = page.split("run.py --inputs -->")[1].split("<!-- end of inputs -->")[0]
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")]
+                      for line in table.strip().splitlines())
+    rows = [dict(zip(head, row)) for row in rows]
+    assert {row["launch"] for row in rows} == {launch for launch, _ in corrections}
+    for row in rows:
+        for mode in "formula", "estimate":
+            mine = corrections[row["launch"], mode]
+            for term in mine["inputs"].split():
+                name, value = term.split("=")
+                assert row[name] == f"{float(value):.6g}", (row["launch"], name)
+            by_hand = launches.evaluated(mine["law"], {k: v for k, v in row.items()
+                                                       if k in mine["inputs"]})
+            assert abs(by_hand - float(row[mode])) <= 1
 
 
 # Every line that is read comes from memory once; with caches too small for it, some more often.

@@ -244,6 +244,7 @@ def test_experiment_compares_all_ways(sass, six):
     for name in "ipc.svg", "accuracy.svg":
         assert (folder / name).read_text().count("polyline") >= 4
     assert "six.g on " in (folder / "index.html").read_text()
+    launches.check_page(folder)
 
 
 def sampled(path):

@@ -62,12 +62,14 @@ def test_every_launch_goes_through_a_user_queue(measure, program):
     f"{TINY} {LAUNCH} --set driver.staging=separate -- many_streams 12",  # more streams than slots
     # Arguments wait for the link, which a copy fills.
     f"{TINY} --generic {LAUNCH} --set pcie.bandwidth=1GB/s -- stream_rules",
+    f"{TINY} --generic {LAUNCH} --set driver.copy=magic_copy -- streams",
     f"{TINY} {LAUNCH} --mode functional -- many_streams",
     # Copies, peers, unified devices (each GPU runs a part of the work-groups), pages that move.
     f"{RING} {LAUNCH} -- peer_ring", f"{RING} {LAUNCH} -- halo",
     f"{RING} {LAUNCH} --unified 0,1,2,3 -- vectoradd 2000",
     f"platforms/managed4.heddle --generic {LAUNCH} -- managed_pingpong"],
-    ids=["small-ring", "separate", "busy-link", "functional", "peer_ring", "halo", "unified", "managed"])
+    ids=["small-ring", "separate", "busy-link", "magic", "functional",
+         "peer_ring", "halo", "unified", "managed"])
 def test_launches_through_user_queues_pass(run, text):
     run(text)
 

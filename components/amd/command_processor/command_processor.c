@@ -177,6 +177,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->common.memory_only = aql_memory_only(&packet);
     d->common.played = aql_played(&packet);
     d->common.dispatcher = (uint16_t)number;
+    preload_begin(c, d, &descriptor);
     d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
     kernel_set_launch(
         d->record, aql_launch(&packet),
@@ -221,7 +222,10 @@ static bool dispatchers_step(struct command_processor *c)
     uint64_t now = command_processor_now(c);
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
-        if (d->state == DISPATCHER_STARTING && d->invalidated && d->start_at <= now) {
+        if (d->state == DISPATCHER_STARTING)
+            progress |= preload_step(c, i);
+        if (d->state == DISPATCHER_STARTING && d->invalidated && preload_is_done(d)
+            && d->start_at <= now) {
             d->state = DISPATCHER_RUNNING;
             d->busy_until = now * 100;
             account_running(account_of(c, i), &c->all, now);
@@ -374,6 +378,10 @@ static bool answer(struct command_processor *c)
     const struct command_reply *m;
     bool sent = false;
     while ((m = command_processor_dma_peek_reply(c)) && command_processor_host_can_reply(c)) {
+        if (preload_receive(c, m)) {
+            sent = true;
+            continue;
+        }
         if (message_kind(m) == COMMAND_DATA)
             memcpy(command_data_data(command_processor_host_reply_data(c, m->tag, m->data.size)),
                    command_data_data(command_processor_dma_reply_payload(c)), m->data.size);

@@ -4,6 +4,7 @@
 #define HEDDLE_COMMAND_PROCESSOR_STATE_H
 
 #include "resource_pool.h"
+#include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/engine.h"
 
@@ -122,6 +123,13 @@ static void account_finish(struct kernel_account *k, struct slot_use *all, uint6
 static void account_lead(struct kernel_account *k, uint64_t now, bool waited, uint32_t *lead);
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
                         const struct slot_use *all, uint64_t now, uint32_t record);
+
+/* kernel_preload.c */
+static void preload_begin(const struct command_processor *c, struct dispatcher *d,
+                          const struct aql_descriptor *descriptor);
+static bool preload_is_done(const struct dispatcher *d);
+static bool preload_step(struct command_processor *c, uint32_t number);
+static bool preload_receive(struct command_processor *c, const struct command_reply *m);
 
 /* control_levels.c */
 static bool control_is_pause(const struct command_processor *c);

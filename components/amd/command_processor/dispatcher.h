@@ -34,8 +34,11 @@ struct dispatcher {
     bool released;            /* the L2 has written back what it wrote */
     bool invalidated;         /* the caches hold nothing that the kernel must not find */
     uint64_t start_at;        /* cycle at which the kernel overhead is over */
-    uint32_t record;          /* handle of the kernel in the statistics */
-    uint32_t kernel;          /* number of its name */
+    /* Arguments for registers, in dwords: not there yet, there, asked for (kernel_preload.c). */
+    uint8_t preload_left, preload_there, preload_asked;
+    struct aql_descriptor descriptor;
+    uint32_t record;                 /* handle of the kernel in the statistics */
+    uint32_t kernel;                 /* number of its name */
     struct resource_request request; /* of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];              /* work-groups in each direction */

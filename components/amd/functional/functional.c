@@ -502,6 +502,18 @@ static uint32_t resident_groups(const struct functional_launch *launch)
     return most ? (uint32_t)most : 1;
 }
 
+/* Reads the arguments that wavefronts find in registers. */
+static void preload(struct run *r)
+{
+    const struct kernel_words words = kernel_words_read(r->launch->descriptor);
+    struct kernel_registers k;
+    kernel_registers_decode(&k, isa_traits[r->launch->target].registers, &words);
+    uint32_t dwords = k.preload < WORK_MAX_PRELOADED ? k.preload : WORK_MAX_PRELOADED;
+    if (dwords)
+        host_view_read(&view, r->common.kernarg + k.preload_offset * (uint64_t)4,
+                       r->common.preloaded, dwords * 4);
+}
+
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
 {
     struct run r = {.launch = launch,
@@ -527,6 +539,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     if (view.gpu != launch->gpu)
         view.count = view.next = 0; /* another may access other memory */
     view.gpu = launch->gpu;
+    preload(&r);
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     isa_workspace_begin(&workspace);

@@ -141,8 +141,13 @@ enum isa_cache_op {
     ISA_CACHE_NONE,
     ISA_CACHE_INVALIDATE_SCALAR,
     ISA_CACHE_WRITEBACK_SCALAR,
-    ISA_CACHE_INVALIDATE_VECTOR
+    ISA_CACHE_INVALIDATE_VECTOR, /* buffer_wbinvl1*: the vector L1 */
+    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: what others at the scope may have changed */
+    ISA_CACHE_RELEASE  /* buffer_wbl2: what others at the scope may want to see is written back */
 };
+
+/* How far a vector memory operation reaches; the order of `enum scope` of mem.heddle. */
+enum isa_scope { ISA_SCOPE_WAVEFRONT, ISA_SCOPE_WORK_GROUP, ISA_SCOPE_AGENT, ISA_SCOPE_SYSTEM };
 
 enum { ISA_NO_WAIT = 255 };
 
@@ -262,6 +267,9 @@ struct isa_wave {
     uint8_t trapped; /* s_trap was executed: its id + 1 */
 };
 
+/* MODE's FP16_OVFL: conversions to fp8 that overflow give the largest number, not a NaN. */
+enum { ISA_MODE_SATURATE = 1 << 23 };
+
 /* MODE bits that change how vector instructions execute: registers relative to M0; not at all. */
 enum { ISA_MODE_INDEXED = 1 << 27, ISA_MODE_SKIP = 1 << 28 };
 
@@ -312,6 +320,12 @@ struct isa_context {
     uint64_t time;
 };
 
+/* The number of a vector register or accumulator, by its operand code, in vgpr[]. */
+static inline unsigned isa_register(const struct isa_context *ctx, unsigned code)
+{
+    return code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
+}
+
 enum isa_status {
     ISA_OK,
     ISA_IS_MEMORY, /* isa_execute was given an SMEM or VMEM instruction and did nothing */
@@ -354,6 +368,8 @@ enum isa_atomic {
     ISA_ATOMIC_FMIN,
     ISA_ATOMIC_FMAX,
     ISA_ATOMIC_FADD,
+    ISA_ATOMIC_PK_ADD_F16, /* of 4 bytes: two sums */
+    ISA_ATOMIC_PK_ADD_BF16,
     ISA_ATOMIC_COUNT
 };
 
@@ -383,7 +399,8 @@ struct isa_memory {
     uint8_t atomic; /* enum isa_atomic */
     bool returns;   /* the atomic writes its old value back */
     bool glc, slc;
-    uint8_t cache_op;
+    uint8_t cache_op; /* enum isa_cache_op */
+    uint8_t scope; /* enum isa_scope: sc0 and sc1; else agent with glc, system of L2 operations */
     uint32_t dword_stride;
     uint64_t mask;     /* active lanes that go to device memory */
     uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */

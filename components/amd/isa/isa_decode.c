@@ -127,7 +127,7 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_LOAD2ST:
     case KIND_FLOAD:
     case KIND_LOADTID:
-    case KIND_UNLDS:
+    case KIND_LOADLDS:
     case KIND_IMAGE:
     case KIND_SAMPLE:
     case KIND_GATHER:
@@ -147,7 +147,9 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_STIME:
         flags = ISA_IS_LOAD | ISA_IS_TIME;
         break;
-    case KIND_CACHE:
+    case KIND_CACHE: /* a write-back is waited for */
+        return row->operation == ISA_OPERATION_WB ? ISA_IS_CACHE_OP | ISA_RAISES_VM
+                                                  : ISA_IS_CACHE_OP;
     case KIND_SCACHE:
     case KIND_SPROBE:
     case KIND_SBPROBE:
@@ -210,7 +212,7 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
  * to LDS of more than a dword. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
-    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS) || inst->agprs)
+    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS))
         return false;
     bool vector = inst->unit == ISA_UNIT_VMEM;
     return !vector || !(inst->memory & ISA_MEM_LDS) || isa_type_bytes(row->type[0]) <= 4;
@@ -235,7 +237,10 @@ static void finish(struct isa_decoder *d)
         out->unit == ISA_UNIT_SMEM || out->unit == ISA_UNIT_VMEM || out->unit == ISA_UNIT_LDS;
     out->flags |= memory ? memory_flags(out, row) : alu_flags(out, row) | special_flags(out->op);
     if (row->kind == KIND_CACHE)
-        out->cache_op = ISA_CACHE_INVALIDATE_VECTOR;
+        out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_RELEASE
+                        : out->op == ISA_OP_buffer_inv || out->op == ISA_OP_buffer_invl2
+                            ? ISA_CACHE_ACQUIRE
+                            : ISA_CACHE_INVALIDATE_VECTOR;
     if (row->kind == KIND_SCACHE)
         out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_WRITEBACK_SCALAR
                                                            : ISA_CACHE_INVALIDATE_SCALAR;

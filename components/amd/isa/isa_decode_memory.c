@@ -93,7 +93,6 @@ static struct ds_shape ds_shape_of(unsigned kind)
     case KIND_PERMUTE:
     case KIND_BPERMUTE:
     case KIND_CONDXCHG:
-    case KIND_UN_RTN:
         return (struct ds_shape){true, true, false, true, 1};
     case KIND_CMPST_RTN:
     case KIND_MSKOR_RTN:
@@ -164,7 +163,7 @@ static void memory_data(struct isa_decoder *d, unsigned load_code, unsigned stor
     bool load = kind == KIND_LOAD || kind == KIND_FLOAD;
     bool compares = kind == KIND_ATOMIC && d->row->operation == ISA_ATOMIC_CMPSWAP;
     out->dwords = (uint8_t)dwords;
-    if (kind == KIND_UNLDS || kind == KIND_STORELDS)
+    if (kind == KIND_LOADLDS || kind == KIND_STORELDS)
         return;
     if (!load)
         memory_register(d, 1, store_code, compares ? 2 * dwords : dwords);

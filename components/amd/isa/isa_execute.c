@@ -16,13 +16,16 @@ struct variant {
     executor *valu, *lds;
     void (*prepare_valu)(const struct isa_inst *, struct isa_ready *);
     void (*prepare_lds)(const struct isa_inst *, struct isa_ready *);
+    isa_matrix_function *multiply;
 };
 
 static const struct variant variants[] = {
-    {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2},
-    {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3},
-    {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4,
-     isa_lds_prepare_v4}};
+    {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
+     isa_matrix_multiply_v2},
+    {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
+     isa_matrix_multiply_v3},
+    {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
+     isa_matrix_multiply_v4}};
 
 static unsigned current_variant;
 static executor *execute_valu = isa_valu_execute_v2, *execute_lds = isa_lds_execute_v2;
@@ -91,6 +94,8 @@ static uint64_t inline_float(unsigned code, unsigned type)
     case TYPE_I16:
     case TYPE_P16:
     case TYPE_PF16:
+    case TYPE_WF16:
+    case TYPE_W16:
         return half[code - 240];
     case TYPE_F64:
     case TYPE_M64:
@@ -129,12 +134,13 @@ static uint64_t aperture_value(const struct isa_context *ctx, unsigned code)
 uint64_t isa_scalar_constant(const struct isa_context *ctx, const struct isa_wave *wave,
                              const struct isa_inst *inst, unsigned code, unsigned type)
 {
-    if (code <= 192)
-        return code - 128;
-    if (code <= 208)
-        return (uint64_t)((int64_t)192 - code);
-    if (code >= 240 && code <= 248)
-        return inline_float(code, type);
+    if (code <= 208 || (code >= 240 && code <= 248)) {
+        uint64_t value = code <= 192   ? code - 128
+                         : code <= 208 ? (uint64_t)((int64_t)192 - code)
+                                       : inline_float(code, type);
+        bool is_pair = type == TYPE_PF32 || type == TYPE_P32;
+        return is_pair ? (uint32_t)value | value << 32 : value;
+    }
     switch (code) {
     case ISA_VCCZ:
         return !isa_wave_vcc(wave);
@@ -157,12 +163,15 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
 {
     if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
         return ISA_NOT_IMPLEMENTED;
-    if (inst->vgprs > ctx->vgpr_count)
+    if (inst->vgprs > ctx->vgpr_count || inst->agprs > ctx->agpr_count)
         return ISA_BAD_REGISTER;
-    enum isa_status status;
+    enum isa_status status = ISA_OK;
     switch (inst->unit) {
     case ISA_UNIT_VALU:
-        status = execute_valu(ctx, wave, inst);
+        if (isa_mai_row(inst->op))
+            isa_mfma_execute(variants[current_variant].multiply, ctx, wave, inst);
+        else
+            status = execute_valu(ctx, wave, inst);
         break;
     case ISA_UNIT_LDS:
         status = execute_lds(ctx, wave, inst);
@@ -183,7 +192,7 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
 
 void isa_workspace_begin(struct isa_workspace *work)
 {
-    work->mode = 15; /* of no prepared instruction */
+    work->mode = UINT32_MAX; /* of no wavefront */
     work->daz = false;
     work->one = 1.0f;
 }
@@ -214,7 +223,8 @@ void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs, st
 {
     (void)agprs;
     *out = (struct isa_ready){.run = run_any, .inst = inst, .size = inst->size};
-    if ((inst->flags & ISA_UNIMPLEMENTED_SEMANTICS) || inst->vgprs > vgprs)
+    if ((inst->flags & ISA_UNIMPLEMENTED_SEMANTICS) || inst->vgprs > vgprs || inst->agprs
+        || isa_mai_row(inst->op))
         return;
     switch (inst->unit) {
     case ISA_UNIT_VALU:

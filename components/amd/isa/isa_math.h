@@ -120,6 +120,75 @@ INLINE uint32_t f16_nan_kept(float x)
     return (bits_f32(x) >> 16 & 0x8000) | 0x7c00 | (bits_f32(x) >> 13 & 0x3ff);
 }
 
+/*
+ * ---- fp8 (e4m3) and bf8 (e5m2) ----
+ *
+ * As gfx942 has them: one zero, no infinities, one NaN (0x80); exponents are biased by 8 and 16
+ * (OCP's formats have other ones).
+ */
+
+/* `up` brings exponent and fraction to their places in an f32, `scale` the bias to 127. */
+INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
+{
+    uint32_t u = bits_f32(f32_bits((byte & 0x7f) << up) * scale) | (byte & 0x80) << 24;
+    return f32_bits(byte == 0x80 ? 0x7fc00000 : u);
+}
+
+INLINE float f32_fp8(uint32_t byte)
+{
+    return f32_fnuz(byte, 20, 0x1p119f);
+}
+INLINE float f32_bf8(uint32_t byte)
+{
+    return f32_fnuz(byte, 21, 0x1p111f);
+}
+
+INLINE uint64_t two_floats(float low, float high)
+{
+    return bits_f32(low) | (uint64_t)bits_f32(high) << 32;
+}
+
+/* An f32 without its lowest `drop` bits of fraction. `round`: 1 to nearest even, 0 toward zero.
+ * What is too large becomes a NaN, or, `saturates`, the largest number; infinities become NaNs. */
+INLINE uint32_t fnuz_f32(uint32_t u, uint32_t drop, uint32_t bias, uint32_t round, bool saturates)
+{
+    uint32_t magnitude = u & 0x7fffffff, exponent = magnitude >> 23, least = 128 - bias;
+    bool denormal = exponent < least;
+    uint32_t more = denormal ? least - exponent : 0;
+    uint32_t shift = more > 24 - drop + 1 ? 25 : drop + more;
+    uint32_t whole = denormal ? (magnitude & 0x7fffff) | (exponent ? 0x800000 : 0) : magnitude;
+    uint32_t half = ((1u << shift) >> 1) - 1 + (whole >> shift & 1);
+    uint32_t value = (whole + (half & (0u - round))) >> shift;
+    value -= denormal ? 0 : (127 - bias) << (23 - drop);
+    bool overflows = value > 0x7f;
+    value = overflows ? 0x7f : value;
+    bool nan = (magnitude >= 0x7f800000) | (overflows & !saturates);
+    return nan ? 0x80 : value ? value | (u >> 24 & 0x80) : 0;
+}
+
+INLINE uint32_t fp8_f32(uint32_t u, bool saturates)
+{
+    return fnuz_f32(u, 20, 8, 1, saturates);
+}
+INLINE uint32_t bf8_f32(uint32_t u, bool saturates)
+{
+    return fnuz_f32(u, 21, 16, 1, saturates);
+}
+
+/* Random bits are added below the last bit that is kept; then the rest is cut off. */
+INLINE uint32_t with_random(uint32_t u, uint32_t random)
+{
+    return (u & 0x7fffffff) >= 0x7f800000 ? u : u + random;
+}
+INLINE uint32_t fp8_random(uint32_t u, uint32_t random, bool saturates)
+{
+    return fnuz_f32(with_random(u, random >> 12), 20, 8, 0, saturates);
+}
+INLINE uint32_t bf8_random(uint32_t u, uint32_t random, bool saturates)
+{
+    return fnuz_f32(with_random(u, random >> 11), 21, 16, 0, saturates);
+}
+
 /* ---- fused multiply-add ---------------------------------------------------------------------- */
 
 INLINE float fma_f32(float a, float b, float c)

@@ -47,7 +47,7 @@ struct product {
     enum rule rule;
     struct unpacked a, b;
     _Alignas(64) uint32_t c_row[128];
-    uint32_t c_copy[MOST_D * 64];
+    uint32_t c_copy[MOST_D * 64], index[64];
     const uint32_t *c;
     unsigned c_step; /* from register to register */
 };
@@ -60,14 +60,6 @@ static unsigned bits_of(unsigned type)
            : type == MATRIX_F32 || type == MATRIX_XF32 ? 32
            : type == MATRIX_F16 || type == MATRIX_BF16 ? 16
                                                        : 8;
-}
-
-/* Without a zero of either sign but +0, bias `bias`, one NaN. */
-INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
-{
-    float x = f32_bits((byte & 0x7f) << up) * scale;
-    uint32_t u = bits_f32(x) | (byte & 0x80) << 24;
-    return f32_bits(byte == 0x80 ? 0x7fc00000 : u);
 }
 
 #define UNPACK(expression)                                                                         \
@@ -87,13 +79,13 @@ static void unpack_value(unsigned type, bool normal, const uint32_t *from, unsig
     case MATRIX_XF32:
         UNPACK((w & 0x7fffffff) > 0x7f800000 ? f32_bits(0x7fc00000) : f32_bits(w & 0xffffe000));
     case MATRIX_F16:
-        UNPACK(normal && !(w & 0x7c00) ? 0.0f : f32_f16(w & 0xffff));
+        UNPACK(normal && !(w & 0x7c00) && (w & 0x3ff) ? 0.0f : f32_f16(w & 0xffff));
     case MATRIX_BF16:
-        UNPACK(normal && !(w & 0x7f80) ? 0.0f : f32_bits(w << 16));
+        UNPACK(normal && !(w & 0x7f80) && (w & 0x7f) ? 0.0f : f32_bits(w << 16));
     case MATRIX_FP8:
-        UNPACK(f32_fnuz(w & 0xff, 20, 0x1p119f));
+        UNPACK(f32_fp8(w & 0xff));
     case MATRIX_BF8:
-        UNPACK(f32_fnuz(w & 0xff, 21, 0x1p111f));
+        UNPACK(f32_bf8(w & 0xff));
     default:
         UNPACK((float)(int32_t)(int8_t)w);
     }
@@ -265,7 +257,7 @@ static void find_indexed(const struct product *p, unsigned i, struct matrix_row 
     unsigned shift = o->cbsz ? 0 : o->abid % (32 / set_bits) * set_bits;
     for (unsigned q = 0; q < p->terms; q++) {
         unsigned group = q / p->each_a, value = q % p->each_a;
-        unsigned index = o->index[i + m * group] >> shift >> 2 * value & 3;
+        unsigned index = p->index[i + m * group] >> shift >> 2 * value & 3;
         unsigned b = 64 * (value / 2 * 4 + index) + m * group;
         row->b[q] = p->b.value + b;
         row->b_exponent[q] = p->b.exponent + b;
@@ -375,6 +367,8 @@ void VARIANT(isa_matrix_multiply_)(const struct isa_matrix_form *form,
     p.terms = form->sparse ? form->k / 2u : form->k;
     p.group = p.terms < most ? p.terms : most;
     p.broadcast = form->sparse ? 0 : mask & (form->blocks - 1u);
+    if (form->sparse)
+        memcpy(p.index, o->index, sizeof p.index);
     find_c(&p, form->m * form->m * form->blocks / 64u * (form->a == MATRIX_F64 ? 2 : 1));
     if (form->a == MATRIX_F64) {
         multiply_doubles(&p);

@@ -9,14 +9,14 @@
  *   C, D of 32 bits      with t = block * M / 4 + i / 4 and L = 64 / M:
  *                        lane j + M * (t % L), register 4 * (t / L) + i % 4
  *   C, D of 64 bits      with t = i * blocks + block: lane j + M * (t % L), register pair t / L
- * A sparse A holds two of each four k, in K / 2 / ... lanes as a dense one of half the K; the index
- * register of a lane says which: two bits a value, from the low bits up.
+ * A sparse A stands as a dense one of half the K would, with two of each four k; the index register
+ * of the lane says which: two bits a value, from the low bits up.
  *
  * Rounding (arXiv 2511.10909, "MMA-Sim"), by generation:
  *   F64, F32   a chain of fused multiply-adds over ascending k that begins with C
  *   CDNA1      f16, bf16: the k of one lane are a group: products, then their sum by halves, each
  *              step rounded to f32; C + group rounded; groups in ascending k
- *   CDNA2      the same with denormal sources taken as 0 and denormal f32 results as signed 0
+ *   CDNA2      the same with denormal sources taken as +0 and denormal f32 results as signed 0
  *   CDNA3      f16, bf16: groups of 8 or of K, if that is less; xf32 (low 13 bits dropped): of 4.
  *              The products of a group are aligned to the largest exponent, a sum of the factors'
  *              exponents, cut to 24 fractional bits and added without error. Then sum and C are

@@ -56,7 +56,8 @@ INLINE row_i32 row_read_i32(const int32_t *from)
 
 INLINE row_f32 row_a(const struct matrix_row *row, unsigned q, bool wide)
 {
-    return wide ? row_read(row->a[q] + row->j) : (row_f32){0} + row->a[q][row->i];
+    /* Minus, for x + 0 has no -0. */
+    return wide ? row_read(row->a[q] + row->j) : row->a[q][row->i] - (row_f32){0};
 }
 
 INLINE row_f32 row_b(const struct matrix_row *row, unsigned q)
@@ -102,24 +103,27 @@ INLINE void row_chain(const struct matrix_row *row, const float *c, float *d, bo
 
 /* ---- f16 and bf16 of CDNA1 and CDNA2: groups of two or four, summed by halves ---------------- */
 
-INLINE row_f32 flushed(row_f32 x, bool flush, bool keeps_sign)
+/* With the sign of the denormal, or, `plus`, without. */
+INLINE row_f32 flushed(row_f32 x, bool flush, bool plus)
 {
-    row_i32 u = (row_i32)x, kept = u & (keeps_sign ? INT32_MIN : 0);
-    return flush ? (row_f32)choose_i32((u & 0x7f800000) != 0, u, kept) : x;
+    row_i32 u = (row_i32)x, normal = (u & 0x7f800000) != 0, kept = u & INT32_MIN;
+    if (plus)
+        kept &= (u & INT32_MAX) == 0;
+    return flush ? (row_f32)choose_i32(normal, u, kept) : x;
 }
 
 INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, unsigned group,
                      bool flush, bool wide)
 {
-    row_f32 sum = flushed(row_read(c), flush, false);
+    row_f32 sum = flushed(row_read(c), flush, true);
     for (unsigned q = 0; q < row->terms; q += group) {
         row_f32 product[4];
         for (unsigned i = 0; i < group; i++)
-            product[i] = flushed(row_a(row, q + i, wide) * row_b(row, q + i), flush, true);
-        row_f32 all = flushed(product[0] + product[1], flush, true);
+            product[i] = flushed(row_a(row, q + i, wide) * row_b(row, q + i), flush, false);
+        row_f32 all = flushed(product[0] + product[1], flush, false);
         if (group == 4)
-            all = flushed(all + flushed(product[2] + product[3], flush, true), flush, true);
-        sum = flushed(sum + all, flush, true);
+            all = flushed(all + flushed(product[2] + product[3], flush, false), flush, false);
+        sum = flushed(sum + all, flush, false);
     }
     row_write(d, sum);
 }

@@ -16,7 +16,7 @@ enum { SCRATCH_DWORD_STRIDE = 256 };
 
 static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 {
-    return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64;
+    return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
 
 /* ---- flat, global, scratch ------------------------------------------------------------------- */
@@ -281,6 +281,24 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
 
 /* ---- vector memory, public ------------------------------------------------------------------- */
 
+/* Who else shall see the access. The bits of gfx942 say so; before it, glc goes past the vector L1,
+ * and the operations on the L2 are for others than its agent (LLVM, "User Guide for AMDGPU
+ * Backend", memory models). */
+static void describe_scope(const struct isa_inst *inst, struct isa_memory *out)
+{
+    bool first = inst->memory & ISA_MEM_GLC, second = inst->memory & ISA_MEM_SCC;
+    if (isa_traits[inst->target].scope_bits) {
+        out->scope = (uint8_t)(first | second << 1);
+        out->glc = second;
+        return;
+    }
+    bool l2 = inst->cache_op == ISA_CACHE_ACQUIRE || inst->cache_op == ISA_CACHE_RELEASE;
+    out->glc = first;
+    out->scope = l2                        ? ISA_SCOPE_SYSTEM
+                 : first || inst->cache_op ? ISA_SCOPE_AGENT
+                                           : ISA_SCOPE_WORK_GROUP;
+}
+
 void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
@@ -293,9 +311,9 @@ void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
     out->bytes = (uint8_t)isa_type_bytes(row->type[0]);
     out->atomic = row->operation < ISA_ATOMIC_COUNT ? row->operation : 0;
     out->returns = inst->flags & ISA_RETURNS;
-    out->glc = inst->memory & ISA_MEM_GLC;
     out->slc = inst->memory & ISA_MEM_SLC;
     out->cache_op = inst->cache_op;
+    describe_scope(inst, out);
     out->dword_stride = SCRATCH_DWORD_STRIDE;
     out->mask = out->lds_mask = out->swizzle_mask = out->zero_mask = out->short_mask = 0;
 }
@@ -315,9 +333,13 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
     const struct isa_table_row *row = &isa_table[inst->op];
     if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
         return ISA_NOT_IMPLEMENTED;
-    if (inst->vgprs > ctx->vgpr_count)
+    if (inst->vgprs > ctx->vgpr_count || inst->agprs > ctx->agpr_count)
         return ISA_BAD_REGISTER;
     isa_memory_describe(inst, out);
+    if (row->kind == KIND_STORELDS || row->kind == KIND_LOADLDS || (inst->memory & ISA_MEM_LDS)) {
+        out->unusual |= ISA_UNUSUAL_LDS;
+        out->lds_base = (wave->sgpr[ISA_M0] & 0xffff) + (uint32_t)inst->simm;
+    }
     out->mask = wave->mode & ISA_MODE_SKIP ? 0 : isa_wave_exec(wave);
     switch (inst->format) {
     case ISA_FLAT:
@@ -335,10 +357,6 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
         if (row->kind == KIND_CACHE)
             return no_access(wave, out);
         enum isa_status status = buffer_addresses(ctx, wave, inst, out);
-        if (status == ISA_OK && (row->kind == KIND_STORELDS || (inst->memory & ISA_MEM_LDS))) {
-            out->unusual |= ISA_UNUSUAL_LDS;
-            out->lds_base = (wave->sgpr[ISA_M0] & 0xffff) + (uint32_t)inst->simm;
-        }
         if (status == ISA_OK && out->zero_mask)
             isa_memory_take_zeros(ctx, inst, out);
         return status;

@@ -13,7 +13,7 @@ enum { MOST_BYTES = 16 };
 
 static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 {
-    return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64;
+    return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
 
 /* The dword of LDS that belongs to a lane, or NULL outside of the allocation. */

@@ -171,7 +171,7 @@ static uint32_t read_hardware(const struct isa_context *ctx, const struct isa_wa
     case HW_SH_MEM_BASES: /* bits 63:48 of both apertures, private in the lower half */
         return (uint32_t)(ctx->private_aperture >> 48)
                | (uint32_t)(ctx->shared_aperture >> 48) << 16;
-    default:
+    default: /* gfx942's XCC_ID among them: of one die */
         return 0;
     }
 }

@@ -30,6 +30,8 @@ enum { NO = -1 };
 #define OPERATION_FMIN     ISA_ATOMIC_FMIN
 #define OPERATION_FMAX     ISA_ATOMIC_FMAX
 #define OPERATION_FADD     ISA_ATOMIC_FADD
+#define OPERATION_PK_F16   ISA_ATOMIC_PK_ADD_F16
+#define OPERATION_PK_BF16  ISA_ATOMIC_PK_ADD_BF16
 
 #define MEMORY_TIMING_SMEM    ISA_TIMING_SMEM
 #define MEMORY_TIMING_DS      ISA_TIMING_LDS
@@ -179,12 +181,7 @@ unsigned isa_mai_dwords(unsigned op, unsigned operand)
 
 unsigned isa_kind_shape(unsigned kind)
 {
-    static const uint8_t shapes[] = {
-        [KIND_UNMAC] = KIND_MAC,     [KIND_UNMK] = KIND_MK,   [KIND_UNAK] = KIND_AK,
-        [KIND_UNPK] = KIND_PK,       [KIND_UNMIX] = KIND_MIX, [KIND_UNATOMIC] = KIND_ATOMIC,
-        [KIND_UNCACHE] = KIND_CACHE,
-    };
-    return kind < sizeof shapes && shapes[kind] ? shapes[kind] : kind;
+    return kind == KIND_PKMAC ? KIND_MAC : kind;
 }
 
 unsigned isa_type_bytes(unsigned type)

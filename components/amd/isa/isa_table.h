@@ -65,7 +65,12 @@ enum isa_kind {
     KIND_X,
     KIND_CMP,
     KIND_CMPX,
+    KIND_MFMA,
+    KIND_SMFMAC,
     KIND_PK,
+    KIND_PKMAC,
+    KIND_ACC,
+    KIND_FP8,
     KIND_MIX,
     KIND_LOAD,
     KIND_STORE,
@@ -103,6 +108,7 @@ enum isa_kind {
     KIND_FLOAD,
     KIND_FSTORE,
     KIND_STORELDS,
+    KIND_LOADLDS,
     KIND_SATOMIC,
     KIND_SBATOMIC,
     KIND_SSCRLOAD,
@@ -112,21 +118,9 @@ enum isa_kind {
     KIND_SDISCARD,
     /* From here on: known, not executable. */
     KIND_UN,
-    KIND_UN_RTN,
     KIND_UNORD,
     KIND_UNGWS,
     KIND_UNGWSV,
-    /* The shapes of the executable kinds without UN: isa_kind_shape. */
-    KIND_UNMAC,
-    KIND_UNMK,
-    KIND_UNAK,
-    KIND_UNPK,
-    KIND_UNMIX,
-    KIND_UNATOMIC,
-    KIND_UNCACHE,
-    KIND_UNLDS, /* loads to LDS */
-    KIND_MFMA,
-    KIND_SMFMAC,
     /* gcn_graphics.tab */
     KIND_IMAGE,
     KIND_SAMPLE,
@@ -194,6 +188,8 @@ enum isa_type {
     TYPE_A32,  /* an accumulation register */
     TYPE_PF32, /* two floats in a pair of registers */
     TYPE_P32,  /* two words in one */
+    TYPE_WF16, /* a word of two halves; constants are those of one */
+    TYPE_W16,
     TYPE_XF32, /* elements of matrices, as TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8 and TYPE_I32 are */
     TYPE_BF16,
     TYPE_FP8,
@@ -228,7 +224,7 @@ const struct isa_mai_row *isa_mai_row(unsigned op);
 /* Registers of an operand of such a row: 0 the destination, 1 A, 2 B, 3 C (or the index). */
 unsigned isa_mai_dwords(unsigned op, unsigned operand);
 
-/* The executable kind whose operands and text a kind has: MAC of UNMAC, itself of most. */
+/* The kind whose operands and text a kind has: MAC of PKMAC, itself of most. */
 unsigned isa_kind_shape(unsigned kind);
 
 /* Opcode of a row on a target, or -1. */

@@ -30,6 +30,9 @@
 #define FAST_AK        FAST_V
 #define FAST_PK(m)     NULL
 #define FAST_MIX(m)    NULL
+#define FAST_PKMAC(m)  NULL
+#define FAST_FP8(m)    NULL
+#define FAST_ACC(m)    NULL
 #define FAST_CO(m)     NULL
 #define FAST_CIO(m)    NULL
 #define FAST_SD(m)     NULL
@@ -39,11 +42,6 @@
 #define FAST_CMPX(m)   NULL
 #define FAST_X(m)      NULL
 #define FAST_UN(m)     NULL
-#define FAST_UNMAC     FAST_UN
-#define FAST_UNMK      FAST_UN
-#define FAST_UNAK      FAST_UN
-#define FAST_UNPK      FAST_UN
-#define FAST_UNMIX     FAST_UN
 #define F32_OR_NONE(T) (TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_NONE)
 
 typedef void valu_kernel(KERNEL_ARGUMENTS);
@@ -58,7 +56,8 @@ struct entry {
 };
 
 #define WIDE(T)                                                                                    \
-    (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64)
+    (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64  \
+     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
         NAME_##kind(m),                                                                            \
@@ -89,7 +88,8 @@ enum {
 
 /*
  * What MODE does not decide alone. Multiply-adds that round twice have no denormals (LLVM,
- * SIISelLowering: "v_mad_f32 does not support denormals ever"; it treats those of fp16 alike).
+ * SIISelLowering: "v_mad_f32 does not support denormals ever"; it treats those of fp16 alike), nor
+ * has v_dot2_f32_f16 any of fp32 ("fdot2_f32_f16 always flushes fp32 denormal operand and output").
  * Minima and maxima take denormals for what they are on gfx8, and follow MODE since (LLVM,
  * GCNSubtarget: supportsMinMaxDenormModes).
  */
@@ -101,11 +101,15 @@ static unsigned nature_of(unsigned op)
     case ISA_OP_v_mad_legacy_f32:
     case ISA_OP_v_madmk_f32:
     case ISA_OP_v_madak_f32:
+    case ISA_OP_v_mad_mix_f32:
+    case ISA_OP_v_mad_mixlo_f16:
+    case ISA_OP_v_mad_mixhi_f16:
     case ISA_OP_v_mac_f16:
     case ISA_OP_v_mad_f16:
     case ISA_OP_v_mad_legacy_f16:
     case ISA_OP_v_madmk_f16:
     case ISA_OP_v_madak_f16:
+    case ISA_OP_v_dot2_f32_f16:
         return FLUSHES;
     case ISA_OP_v_min_f32:
     case ISA_OP_v_max_f32:
@@ -136,6 +140,7 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
     uint32_t mode = nature == FLUSHES ? 0 : keeps ? 0xf0 : wave->mode;
     env->keep_in = mode & 0x10 ? keep : flush;
     env->keep_out = mode & 0x20 ? keep : flush;
+    env->saturates = wave->mode & ISA_MODE_SATURATE;
     env->flush_in = !(mode & 0x40);
     env->flush_out = !(mode & 0x80);
     env->ieee = wave->mode >> 9 & 1;
@@ -226,6 +231,8 @@ static int dpp_source(unsigned control, int lane)
         return in_row - n >= 0 ? lane - n : -1;
     if (control < 0x130)
         return row | ((in_row - n) & 15);
+    if (control >= 0x150)
+        return row | n;
     switch (control) {
     case 0x130:
         return lane < 63 ? lane + 1 : -1;
@@ -248,13 +255,15 @@ static int dpp_source(unsigned control, int lane)
 
 /* Moves source 0 between lanes; returns the lanes that may be written. */
 static uint64_t apply_dpp(const struct isa_inst *inst, uint64_t exec, const uint32_t *from,
-                          struct lanes *to)
+                          bool is_wide, struct lanes *to)
 {
     uint64_t writable = 0;
     for (int lane = 0; lane < 64; lane++) {
         int source = dpp_source(inst->dpp_ctrl, lane);
         bool valid = source >= 0 && (exec >> source & 1);
         to->word[lane] = valid ? from[source] : 0;
+        if (is_wide)
+            to->word[64 + lane] = valid ? from[64 + source] : 0;
         bool selected =
             (inst->dpp_masks >> (4 + lane / 16) & 1) && (inst->dpp_masks >> (lane % 16 / 4) & 1);
         writable |= (uint64_t)(selected && (valid || inst->dpp_bound)) << lane;
@@ -274,7 +283,7 @@ static const uint32_t *modify(const struct isa_inst *inst, const struct entry *e
     if (!dpp && !sdwa && !upper && !sign)
         return from;
     if (dpp)
-        *writable = apply_dpp(inst, exec, from, to);
+        *writable = apply_dpp(inst, exec, from, entry->wide & 1, to);
     else if (from != to->word)
         memcpy(to->word, from, entry->wide >> i & 1 ? 512 : 256);
     if (sdwa)
@@ -323,41 +332,48 @@ static struct output output_of(const struct isa_wave *wave, const struct isa_ins
                            .dx10 = wave->mode >> 8 & 1};
 }
 
-static void output_f32(uint32_t *word, struct output o)
+static uint32_t output_of_f32(uint32_t u, struct output o)
 {
-    for (unsigned i = 0; i < 64; i++) {
-        float x = f32_bits(word[i]), scaled = x * o.scale;
-        uint32_t value = o.scale == 1.0f ? word[i] : bits_f32(flushed_f32(scaled) + 0.0f);
-        float limited = f32_bits(value) > 0.0f ? clamp_f32(f32_bits(value), 0.0f, 1.0f) : 0.0f;
-        value = x != x ? word[i] : value;
-        word[i] = o.clamp && (x == x || o.dx10) ? bits_f32(limited) : value;
-    }
+    float x = f32_bits(u), scaled = flushed_f32(flushed_f32(x) * o.scale);
+    if (x != x)
+        return o.clamp && o.dx10 ? 0 : u;
+    x = o.scale == 1.0f ? x : scaled + 0.0f;
+    return !o.clamp ? bits_f32(x) : x > 0.0f ? bits_f32(x > 1.0f ? 1.0f : x) : 0;
 }
 
-static void output_f16(uint32_t *word, struct output o)
+static uint32_t output_of_f16(uint32_t u, struct output o)
 {
-    for (unsigned i = 0; i < 64; i++) {
-        float x = f32_f16(word[i]), scaled = x * o.scale;
-        uint32_t value = f16_f32(scaled + 0.0f);
-        value = o.scale == 1.0f ? word[i] : value & 0x7c00 ? value : 0;
-        float limited = f32_f16(value) > 0.0f ? clamp_f32(f32_f16(value), 0.0f, 1.0f) : 0.0f;
-        value = x != x ? word[i] : value;
-        word[i] = o.clamp && (x == x || o.dx10) ? f16_f32(limited) : value;
-    }
+    uint32_t flushed = u & 0x7c00 ? u : 0, scaled = f16_f32(f32_f16(flushed) * o.scale);
+    bool negative = u >> 15 & 1;
+    if ((u & 0x7fff) > 0x7c00)
+        return o.clamp && o.dx10 ? 0 : u;
+    u = o.scale == 1.0f ? u : scaled & 0x7c00 ? scaled : 0;
+    return !o.clamp ? u : negative ? 0 : u > 0x3c00 ? 0x3c00 : u;
 }
 
-static void output_f64(uint32_t *word, struct output o)
+static uint64_t output_of_f64(uint64_t u, struct output o)
 {
-    for (unsigned i = 0; i < 64; i++) {
-        uint64_t raw = (uint64_t)word[i] | (uint64_t)word[64 + i] << 32;
-        double x = f64_bits(raw), scaled = x * (double)o.scale + 0.0;
-        scaled = denormal_f64(scaled) ? 0.0 : scaled;
-        uint64_t value = o.scale == 1.0f || x != x ? raw : bits_f64(scaled);
-        double y = f64_bits(value), limited = y > 0.0 ? (y > 1.0 ? 1.0 : y) : 0.0;
-        value = o.clamp && (x == x || o.dx10) ? bits_f64(limited) : value;
-        word[i] = (uint32_t)value;
-        word[64 + i] = (uint32_t)(value >> 32);
-    }
+    double x = f64_bits(u), scaled = (denormal_f64(x) ? 0.0 : x) * (double)o.scale;
+    if (x != x)
+        return o.clamp && o.dx10 ? 0 : u;
+    x = o.scale == 1.0f ? x : (denormal_f64(scaled) ? 0.0 : scaled) + 0.0;
+    return !o.clamp ? bits_f64(x) : x > 0.0 ? bits_f64(x > 1.0 ? 1.0 : x) : 0;
+}
+
+static void apply_output(uint32_t *word, unsigned type, struct output o)
+{
+    if (type == TYPE_F32)
+        for (unsigned i = 0; i < 64; i++)
+            word[i] = output_of_f32(word[i], o);
+    else if (type == TYPE_F16 || type == TYPE_PF16)
+        for (unsigned i = 0; i < 64; i++)
+            word[i] = output_of_f16(word[i], o);
+    else if (type == TYPE_F64)
+        for (unsigned i = 0; i < 64; i++) {
+            uint64_t u = output_of_f64(word[i] | (uint64_t)word[64 + i] << 32, o);
+            word[i] = (uint32_t)u;
+            word[64 + i] = (uint32_t)(u >> 32);
+        }
 }
 
 /* Carry-producing integer operations saturate: additions to all ones, subtractions to zero. */
@@ -408,14 +424,8 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
                           struct lanes *result, const uint32_t *old)
 {
     if (inst->omod || inst->clamp) {
-        struct output output = output_of(wave, inst, entry->dst);
-        if (entry->dst == TYPE_F32)
-            output_f32(result->word, output);
-        else if (entry->dst == TYPE_F16 || entry->dst == TYPE_PF16)
-            output_f16(result->word, output);
-        else if (entry->dst == TYPE_F64)
-            output_f64(result->word, output);
-        else if (entry->kind == KIND_CO || entry->kind == KIND_CIO)
+        apply_output(result->word, entry->dst, output_of(wave, inst, entry->dst));
+        if (entry->kind == KIND_CO || entry->kind == KIND_CIO)
             output_saturated(result->word, env->mask_out, subtracts(inst->op));
     }
     if (inst->flags & ISA_IS_SDWA)
@@ -437,8 +447,9 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
 {
     struct lanes half[3], out[2];
     const uint32_t *halves[3] = {half[0].word, half[1].word, half[2].word};
+    unsigned opsel = entry->kind == KIND_PKMAC ? 0x70 : inst->opsel;
     for (unsigned part = 0; part < 2; part++) {
-        unsigned select = part ? inst->opsel >> 4 : inst->opsel, neg = part ? inst->abs : inst->neg;
+        unsigned select = part ? opsel >> 4 : opsel, neg = part ? inst->abs : inst->neg;
         for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++) {
             unsigned shift = select >> i & 1 ? 16 : 0;
             uint32_t flip = (neg >> i & 1) && entry->src[i] == TYPE_PF16 ? 0x8000 : 0;
@@ -447,12 +458,52 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
         }
         run_kernel(wave, inst, entry, out[part].word, halves, env);
         if (inst->clamp && entry->dst == TYPE_PF16)
-            output_f16(out[part].word, output_of(wave, inst, entry->dst));
+            apply_output(out[part].word, entry->dst, output_of(wave, inst, entry->dst));
         else if (inst->clamp && isa_op_saturates(inst->op))
             isa_limit_result(inst->op, out[part].word, half[0].word, half[1].word, half[2].word);
     }
     for (unsigned lane = 0; lane < 64; lane++)
         result->word[lane] = out[0].word[lane] | out[1].word[lane] << 16;
+}
+
+/* The same of pairs of registers: each result from the words that op_sel and op_sel_hi choose. */
+static void run_pairs(const struct isa_wave *wave, const struct entry *entry,
+                      const struct isa_inst *inst, const uint32_t *const source[3],
+                      struct lanes *result, struct isa_environment *env)
+{
+    struct lanes word[3], out;
+    const uint32_t *words[3] = {word[0].word, word[1].word, word[2].word};
+    for (unsigned part = 0; part < 2; part++) {
+        unsigned select = part ? inst->opsel >> 4 : inst->opsel, neg = part ? inst->abs : inst->neg;
+        for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++) {
+            const uint32_t *from = source[i] + (select >> i & 1 ? 64 : 0);
+            uint32_t flip = neg >> i & 1 ? 0x80000000 : 0;
+            for (unsigned lane = 0; lane < 64; lane++)
+                word[i].word[lane] = from[lane] ^ flip;
+        }
+        run_kernel(wave, inst, entry, out.word, words, env);
+        if (inst->clamp)
+            apply_output(out.word, TYPE_F32, output_of(wave, inst, TYPE_F32));
+        memcpy(result->word + 64 * part, out.word, 256);
+    }
+}
+
+/* v_pk_mov_b32: the first result from source 0, the second from source 1, as op_sel chooses. */
+static void move_pairs(const struct isa_inst *inst, const uint32_t *const source[3],
+                       struct lanes *result)
+{
+    for (unsigned i = 0; i < 2; i++)
+        memcpy(result->word + 64 * i, source[i] + (inst->opsel >> i & 1 ? 64 : 0), 256);
+}
+
+/* What is converted to fp8 takes a half, or of one value a byte, of the destination. */
+static void place_fp8(const struct isa_inst *inst, const uint32_t *old, struct lanes *result)
+{
+    bool one = inst->op == ISA_OP_v_cvt_sr_fp8_f32 || inst->op == ISA_OP_v_cvt_sr_bf8_f32;
+    unsigned shift = one ? (inst->opsel >> 2 & 3) * 8 : inst->opsel >> 3 & 1 ? 16 : 0;
+    uint32_t field = (one ? 0xffu : 0xffffu) << shift;
+    for (unsigned lane = 0; lane < 64; lane++)
+        result->word[lane] = (old[lane] & ~field) | (result->word[lane] << shift & field);
 }
 
 /* A source of the mixed-precision instructions as floats. */
@@ -477,14 +528,15 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
 {
     struct lanes wide[3];
     const uint32_t *widened[3] = {wide[0].word, wide[1].word, wide[2].word};
-    bool half = inst->op != ISA_OP_v_fma_mix_f32, high = inst->op == ISA_OP_v_fma_mixhi_f16;
+    bool half = inst->op != ISA_OP_v_fma_mix_f32 && inst->op != ISA_OP_v_mad_mix_f32;
+    bool high = inst->op == ISA_OP_v_fma_mixhi_f16 || inst->op == ISA_OP_v_mad_mixhi_f16;
     struct output output = output_of(wave, inst, half ? TYPE_F16 : TYPE_F32);
     for (unsigned i = 0; i < 3; i++)
         widen_source(inst, i, source[i], env->flush_in, &wide[i]);
     run_kernel(wave, inst, entry, result->word, widened, env);
     if (!half) {
         if (inst->clamp)
-            output_f32(result->word, output);
+            apply_output(result->word, TYPE_F32, output);
         return;
     }
     for (unsigned lane = 0; lane < 64; lane++) {
@@ -493,7 +545,7 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
         result->word[lane] = env->flush_out && !(u & 0x7c00) ? u & 0x8000 : u;
     }
     if (inst->clamp)
-        output_f16(result->word, output);
+        apply_output(result->word, TYPE_F16, output);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint32_t u = result->word[lane];
         result->word[lane] = high ? (old[lane] & 0xffff) | u << 16 : (old[lane] & 0xffff0000) | u;
@@ -571,6 +623,16 @@ static uint32_t lane_value(const struct isa_context *ctx, const struct isa_wave 
                             : (uint32_t)isa_scalar_value(ctx, wave, inst, code, TYPE_U32);
 }
 
+static void move_accumulator(struct isa_context *ctx, const struct isa_wave *wave,
+                             const struct isa_inst *inst)
+{
+    struct lanes buffer;
+    const uint32_t *from = ctx->vgpr + (size_t)isa_register(ctx, inst->src[0]) * 64;
+    if (inst->src[0] < ISA_VGPR)
+        from = fetch(ctx, wave, inst, inst->src[0], TYPE_U32, false, &buffer);
+    blend(ctx->vgpr + (size_t)isa_register(ctx, inst->dst) * 64, from, isa_wave_exec(wave));
+}
+
 static enum isa_status execute_special(struct isa_context *ctx, struct isa_wave *wave,
                                        const struct isa_inst *inst)
 {
@@ -579,6 +641,11 @@ static enum isa_status execute_special(struct isa_context *ctx, struct isa_wave 
     switch (inst->op) {
     case ISA_OP_v_nop:
     case ISA_OP_v_clrexcp:
+        return ISA_OK;
+    case ISA_OP_v_accvgpr_read_b32:
+    case ISA_OP_v_accvgpr_write_b32:
+    case ISA_OP_v_accvgpr_mov_b32:
+        move_accumulator(ctx, wave, inst);
         return ISA_OK;
     case ISA_OP_v_readfirstlane_b32:
         wave->sgpr[inst->sdst] =
@@ -630,7 +697,11 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
     uint64_t exec = isa_wave_exec(wave), writable = ~UINT64_C(0);
     struct lanes result;
     uint32_t *to = entry->dst_dwords ? ctx->vgpr + (size_t)(inst->dst - ISA_VGPR) * 64 : NULL;
-    if (entry->kind == KIND_PK) {
+    if (inst->op == ISA_OP_v_pk_mov_b32) {
+        move_pairs(inst, source, &result);
+    } else if (entry->kind == KIND_PK && entry->dst == TYPE_PF32) {
+        run_pairs(wave, entry, inst, source, &result, env);
+    } else if (entry->kind == KIND_PK || entry->kind == KIND_PKMAC) {
         run_packed(wave, entry, inst, source, &result, env);
     } else if (entry->kind == KIND_MIX) {
         run_mixed(wave, entry, inst, source, &result, to, env);
@@ -642,7 +713,9 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
         run_kernel(wave, inst, entry, result.word, source, env);
         if (inst->clamp && isa_op_saturates(inst->op))
             isa_limit_result(inst->op, result.word, source[0], source[1], source[2]);
-        if (to)
+        if (entry->kind == KIND_FP8)
+            place_fp8(inst, to, &result);
+        else if (to)
             finish_result(wave, inst, entry, env, &result, to);
     }
     for (unsigned i = 0; i < entry->dst_dwords; i++)
@@ -685,6 +758,7 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
     bool modified = (inst->flags & (ISA_IS_SDWA | ISA_IS_DPP))
                     || inst->abs | inst->neg | inst->omod | inst->clamp | inst->opsel
                     || entry->kind == KIND_PK || entry->kind == KIND_MIX
+                    || entry->kind == KIND_PKMAC || entry->kind == KIND_FP8
                     || keeps_upper_half(inst, entry);
     if (modified) {
         execute_modified(ctx, wave, inst, entry, source, buffer, &env);

@@ -5,6 +5,7 @@
 #ifndef HEDDLE_ISA_VALU_H
 #define HEDDLE_ISA_VALU_H
 
+#include "isa_matrix.h"
 #include "isa_ready.h"
 
 /* Inline constants in the type's format, literals (of f64 the upper half, of other 64-bit types
@@ -67,6 +68,12 @@ void isa_lds_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
 
 /* Fills in what isa_ready says of memory instructions. */
 void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out);
+
+/* Matrix instructions, by a function of the variant. */
+typedef void isa_matrix_function(const struct isa_matrix_form *,
+                                 const struct isa_matrix_operands *);
+void isa_mfma_execute(isa_matrix_function *multiply, const struct isa_context *ctx,
+                      const struct isa_wave *wave, const struct isa_inst *inst);
 
 /* What executes the instruction's row: isa_salu_execute without the search. */
 typedef enum isa_status isa_salu_row(struct isa_context *, struct isa_wave *,

@@ -5,6 +5,8 @@
 
 #include "packet_state.h"
 
+#include "components/protocols/command/aql_preload.h"
+
 /* Physical address of `bytes` bytes that do not cross a page; false: the process does not have
  * them. */
 static bool physical_of(const struct packet_processor *c, const struct packet *p, uint64_t address,
@@ -188,11 +190,17 @@ static uint32_t packet_queue_lines(const struct packet_processor *c, const struc
 static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     const struct user_queue *q = queue_at(c, p->queue);
+    struct aql_descriptor descriptor = p->descriptor;
     uint32_t behind = c->used - c->fronts;
     if (c->kernels >= (uint64_t)packet_processor_params(c)->kernels
         || behind >= c->packet_count - (uint64_t)packet_processor_params(c)->slots
         || !packet_processor_cp_can_send(c))
         return false;
+    if (!aql_set_preload(&descriptor, packet_processor_page_table(c), q->pid,
+                         p->aql.dispatch.kernarg)) {
+        packet_fail(c, p, QUEUE_ADDRESS);
+        return true;
+    }
     struct aql_packet packet = p->aql.dispatch;
     packet.gpu = q->gpu;
     packet.header = (uint16_t)((packet.header & ~aql_scopes(3, 3)) | agent_scopes(packet.header));
@@ -203,7 +211,7 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
         packet_processor_cp_send_launch(c, (uint16_t)(PACKET_TAG | number), packet_seen(c, p),
                                         entry, q->pid, (uint16_t)packet_kernel(c, p));
     memcpy(command_launch_packet(payload), &packet, sizeof packet);
-    memcpy(command_launch_descriptor(payload), &p->descriptor, sizeof p->descriptor);
+    memcpy(command_launch_descriptor(payload), &descriptor, sizeof descriptor);
     c->dirty = true;
     c->kernels++;
     c->io.stats.dispatches++;

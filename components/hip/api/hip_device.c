@@ -20,18 +20,36 @@ enum {
     HBM_BUS_BITS = 4096 /* R9 Nano and later: four stacks of 1024 bits */
 };
 
-/* "gfx906" -> 906; the last two characters are hexadecimal digits of minor version and stepping. */
-static int architecture_number(const char *isa)
+/* "gfx90a" -> 9, 0, 10: the last two characters are hexadecimal digits of minor version and
+ * stepping. */
+struct architecture {
+    int major, minor, stepping;
+};
+
+static struct architecture architecture_of(const char *isa)
 {
-    return strncmp(isa, "gfx", 3) == 0 ? (int)strtol(isa + 3, NULL, 10) : 0;
+    size_t length = strlen(isa);
+    if (strncmp(isa, "gfx", 3) != 0 || length < 6) {
+        return (struct architecture){0, 0, 0};
+    }
+    struct architecture is = {0, 0, 0};
+    for (size_t i = 3; i < length - 2; i++) {
+        is.major = is.major * 10 + (isa[i] - '0');
+    }
+    long low = strtol(isa + length - 2, NULL, 16);
+    is.minor = (int)low >> 4;
+    is.stepping = (int)low & 15;
+    return is;
 }
 
 static void architecture_name(const struct hip_device *device, char *text, size_t size)
 {
     struct code_object_target target = {.xnack = CODE_OBJECT_FEATURE_UNSUPPORTED};
     snprintf(target.gfx, sizeof target.gfx, "%s", device->info.isa);
-    if (strncmp(device->info.isa, "gfx9", 4) == 0 && device->sramecc) {
+    if (device->sramecc) {
         target.sramecc = CODE_OBJECT_FEATURE_ON;
+    }
+    if (device->has_xnack) {
         target.xnack = CODE_OBJECT_FEATURE_OFF;
     }
     code_object_target_name(&target, text, size);
@@ -68,11 +86,11 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "%s", info->name);
     architecture_name(device, properties->gcnArchName, sizeof properties->gcnArchName);
-    properties->gcnArch = architecture_number(info->isa);
+    const struct architecture is = architecture_of(info->isa);
+    properties->gcnArch = is.major * 100 + is.minor * 10 + is.stepping;
     properties->arch = architecture_flags();
-    size_t length = strlen(info->isa);
-    properties->major = length > 5 ? (int)strtol((char[]){info->isa[3], 0}, NULL, 10) : 0;
-    properties->minor = length > 5 ? (int)strtol((char[]){info->isa[4], 0}, NULL, 10) : 0;
+    properties->major = is.major;
+    properties->minor = is.minor;
     properties->totalGlobalMem = info->memory_bytes;
     properties->totalConstMem = (size_t)clamp_int(info->memory_bytes);
     properties->sharedMemPerBlock = info->lds_bytes_per_cu;

@@ -41,6 +41,7 @@ struct hip_device {
     uint32_t number; /* that the driver knows it by */
     struct driver_device_info info;
     bool xnack, sramecc; /* what code objects of this architecture find */
+    bool has_xnack;      /* do they ask */
     uint32_t queue;      /* of the null stream, and of what the library does itself */
     uint64_t peers;      /* bit d: peer access to device d is enabled */
 };

@@ -11,6 +11,7 @@
 #include "hip_registered.h"
 #include "hip_stream.h"
 #include "hip_unsupported.h"
+#include "components/amd/isa/isa_target.h"
 #include "components/hip/turns/hip_turns.h"
 
 #include "runtime/session/options_env.h"
@@ -92,17 +93,13 @@ static bool load_platform(const char *path)
     return true;
 }
 
-/* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists
- * (gfx906, gfx908, gfx90a, gfx94x; LLVM AMDGPU guide, "Processors"), retry of page faults is off.
- */
+/* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists,
+ * retry of page faults is off. */
 void hip_set_features(struct hip_device *device)
 {
-    static const char *const with_sramecc[] = {"gfx906", "gfx908", "gfx90a", "gfx94"};
-    for (size_t i = 0; i < sizeof with_sramecc / sizeof with_sramecc[0]; i++) {
-        if (strncmp(device->info.isa, with_sramecc[i], strlen(with_sramecc[i])) == 0) {
-            device->sramecc = true;
-        }
-    }
+    const struct isa_traits *traits = isa_traits_of(device->info.isa);
+    device->sramecc = traits && traits->sramecc;
+    device->has_xnack = traits && traits->xnack;
 }
 
 /* The window has four times the room of all memory, so that addresses are not reused soon after a

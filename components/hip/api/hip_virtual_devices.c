@@ -168,9 +168,8 @@ static hipError_t allocate_at(uint64_t address, uint64_t size)
     } else {
         hip_add_allocation(made);
     }
-    if (hip.recording) {
-        hip_say("heddleAllocateAt: not recorded; the trace cannot be played");
-    }
+    HIP_RECORD(.kind = API_TRACE_MALLOC_AT, .to.allocation = hip_allocation_number(address),
+               .size = size, .device_address = address);
     return hipSuccess;
 }
 

@@ -14,6 +14,7 @@
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_direct.h"
 #include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/commands/driver_sampling.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_api_table.h"
 #include "components/host/driver/program/driver_enqueue.h"
@@ -51,6 +52,7 @@ static void driver_init(struct driver *d)
     migrate_init(d);
     user_init(d);
     direct_init(d);
+    sample_init(d);
     calls_init(d);
     packets_init(d);
     replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);

@@ -149,7 +149,7 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
 static void device_init(struct driver *d, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
-    size_t slots = (size_t)driver_params(d)->in_flight;
+    size_t slots = (size_t)driver_params(d)->in_flight + DRIVER_SPARE_SLOTS;
     char prefix[256];
     uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);

@@ -27,7 +27,7 @@ enum {
     DRIVER_DEVICES = 64,
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
-    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered */
+    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */
     DRIVER_PID = 1,               /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
@@ -37,6 +37,7 @@ enum {
     DRIVER_WRITTEN = 1024, /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,   /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
+    DRIVER_SPARE_SLOTS = 1,    /* of a device, for other messages when launches have all others */
     DRIVER_BOUNCE = 16384,     /* bytes of a block of a copy between GPUs through the host */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
@@ -89,8 +90,9 @@ struct driver_scratch {
 
 struct driver_device {
     uint64_t size;  /* bytes of memory */
-    uint32_t slots; /* arena: struct driver_slot[in_flight] */
+    uint32_t slots; /* arena: struct driver_slot[in_flight + DRIVER_SPARE_SLOTS] */
     uint32_t slots_used;
+    uint32_t slots_of_launches;
     uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_flush.c */
@@ -183,8 +185,11 @@ struct driver_migrate {
 
 struct driver_ticket {
     uint64_t ticket;
-    uint64_t done_ps; /* 1 + time, 0: not done */
+    uint64_t done_ps; /* 1 + time, 0: not done; with DRIVER_TICKET_MARK */
 };
+
+/* It was a mark, of which somebody may ask the time at any time. */
+#define DRIVER_TICKET_MARK ((uint64_t)1 << 63)
 
 struct driver {
     struct driver_io io;
@@ -202,6 +207,9 @@ struct driver {
     uint32_t turn;    /* queue that is looked at first */
     uint32_t tickets; /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
+    uint32_t old_marks; /* arena: struct driver_ticket[old_mark_room], by number: marks that have
+                           left the table of tickets */
+    uint32_t old_mark_count, old_mark_room;
     uint64_t awaited;     /* stop the engine when this ticket is done; 0: none */
     bool await_any;       /* stop when any command is done */
     bool await_migration; /* stop when no page is on its way */

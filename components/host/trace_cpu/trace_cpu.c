@@ -19,6 +19,22 @@ static void say(void *context, uint32_t line, const char *text)
         fprintf(stderr, "%s: error: %s\n", path, text);
 }
 
+/* Packets have what CUDA's runtime has; recordings of whole programs have more. */
+static bool knows_calls(struct trace_cpu *c)
+{
+    for (uint32_t i = 0; i < c->trace.call_count; i++) {
+        if (play_knows(&c->trace.calls[i]))
+            continue;
+        engine_fail(&c->io.base,
+                    "%s%s%s:%" PRIu32 ": no packet says this call, of version 2 of the traces; "
+                    "play the trace on a platform without a trace_cpu; nothing was played",
+                    c->trace.folder, *c->trace.folder ? "/" : "", API_TRACE_FILE,
+                    c->trace.calls[i].line);
+        return false;
+    }
+    return true;
+}
+
 static bool start(struct trace_cpu *c)
 {
     char place[4096];
@@ -38,7 +54,7 @@ static bool start(struct trace_cpu *c)
         c->phase = CPU_OVER;
         return true;
     }
-    c->phase = CPU_PLAY;
+    c->phase = knows_calls(c) ? CPU_PLAY : CPU_OVER;
     c->call = CPU_NONE; /* modules first */
     return true;
 }

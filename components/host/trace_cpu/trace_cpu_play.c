@@ -353,6 +353,12 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
     [API_TRACE_EVENT_SYNCHRONIZE] = play_event,
 };
 
+static bool play_knows(const struct api_trace_call *call)
+{
+    return (size_t)call->kind < sizeof players / sizeof players[0] && call->module == 0
+           && call->rows <= 1;
+}
+
 /* A step of the line; true: it is over. */
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call)
 {

@@ -130,10 +130,10 @@ struct aql_descriptor {
     /* Reserved there, and 0. The driver's own descriptors, for packets in user queues: the
      * work-groups to be run (`groups` 0: all), and the kernel's number, counted from 1. */
     uint32_t first_group, groups, kernel;
-    uint8_t reserved1[8];
+    uint32_t preload_low, preload_high; /* reserved, too. Command only: aql_preload.h */
     uint32_t rsrc3, rsrc1, rsrc2;
     uint16_t properties, preload;
-    uint8_t reserved2[4];
+    uint32_t preload_page; /* reserved. Command only */
 };
 _Static_assert(sizeof(struct aql_descriptor) == 64, "a descriptor has 64 bytes");
 

@@ -62,6 +62,7 @@ enum api_trace_kind {
     API_TRACE_CONTEXT_CREATE,     /* device: the new one, value: like which */
     API_TRACE_DEVICE_DESTROY,     /* device */
     API_TRACE_REMAP,              /* to, size, device: the GPU */
+    API_TRACE_MALLOC_AT,          /* to, size, device_address: where */
     API_TRACE_THREAD,             /* thread: of the host; the lines that follow are its calls */
     API_TRACE_RETURN              /* thread: its last call came back here, not at once */
 };

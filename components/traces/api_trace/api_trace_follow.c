@@ -183,6 +183,8 @@ static bool follow_recorded(struct api_trace_reader *r, const struct api_trace_c
         return make(r, &r->modules, "module", call->module, 0);
     case API_TRACE_MODULE_UNLOAD:
         return end(r, &r->modules, "module", call->module);
+    case API_TRACE_MALLOC_AT:
+        return make(r, &r->allocations, "dptr", call->to.allocation, call->size);
     case API_TRACE_MALLOC_MANAGED:
         return make(r, &r->allocations, "dptr", call->to.allocation, whole_pages(call->size));
     case API_TRACE_HOST_MALLOC:

@@ -253,6 +253,12 @@ const struct api_trace_form api_trace_forms[] = {
      false,
      2,
      {KEY("device_ptr", POINTER, to), KEY("size", NUMBER64, size), KEY("gpu", NUMBER32, device)}},
+    {"HIP malloc at",
+     API_TRACE_MALLOC_AT,
+     false,
+     2,
+     {KEY("dptr", ALLOCATION, to), KEY("size", NUMBER64, size),
+      KEY("addr", ADDRESS, device_address)}},
     {"HIP thread", API_TRACE_THREAD, false, 2, {KEY("thread", NUMBER32, thread)}},
     {"HIP return", API_TRACE_RETURN, false, 2, {KEY("thread", NUMBER32, thread)}},
 };

@@ -6,6 +6,8 @@ programs.
         prints a table; NAME: only programs with it in their name
     tests/bench/warmup/run.py HEDDLE PROGRAMS --write docs/evidence/warmup.md
         puts it between the marks there
+    tests/bench/warmup/run.py HEDDLE PROGRAMS --inputs [--write docs/evidence/warmup.md]
+        the table of inputs of the corrections
 
 Errors are those of IPC, in per cent of what a simulation of everything gives, as in `heddle
 experiment`, which this calls once for each program. Simulated cycles do not depend on the machine,
@@ -20,6 +22,7 @@ import tempfile
 from page import option, publish
 
 BEGIN, END = "<!-- tests/bench/warmup/run.py -->", "<!-- end -->"
+BEGIN_INPUTS, END_INPUTS = "<!-- tests/bench/warmup/run.py --inputs -->", "<!-- end of inputs -->"
 SETTLED, KNOWN, NEW, HELD = "settled with", "known before", "all the time", "held out"
 # Role, platform, program and its arguments. The form of the estimate was settled with dct8x8, one
 # rule of it later with matmul_chain; the other programs of the page's first table were known while
@@ -77,19 +80,48 @@ CASES = [
 MODES = ("none", "formula", "estimate")
 
 
-def measure(heddle, programs, platform, program):
-    """Errors of each mode: a list, one a launch."""
+def experiment(heddle, programs, platform, program, *options):
+    """The rows of results.csv and of corrections.csv."""
     name, *arguments = program.split()
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
     with tempfile.TemporaryDirectory() as folder:
-        command = [heddle, "experiment", f"{root}/platforms/{platform}.heddle",
-                   "--kernels", "2-", "--corrections"]
-        command += ["-o", folder, "--", os.path.join(programs, name), *arguments]
+        command = [heddle, "experiment", f"{root}/platforms/{platform}.heddle", "--corrections",
+                   *options, "-o", folder, "--", os.path.join(programs, name), *arguments]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        with open(f"{folder}/results.csv") as file:
-            rows = list(csv.DictReader(file))
+        tables = []
+        for file in "results", "corrections":
+            with open(f"{folder}/{file}.csv") as text:
+                tables.append(list(csv.DictReader(text)))
+    return tables
+
+
+def measure(heddle, programs, platform, program):
+    """Errors of each mode: a list, one a launch."""
+    rows, _ = experiment(heddle, programs, platform, program, "--kernels", "2-")
     return {mode: [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode]
             for mode in MODES}
+
+
+INPUTS = ("cycles", "accesses", "controllers", "line", "reuse", "dram", "l2", "both")
+
+
+def input_table(heddle, programs):
+    """Of the launches of kmeans that the cold start costs most: what their corrections are made
+    of."""
+    columns = ["launch", "kernel", *INPUTS[:7], "formula", "both", "estimate", "perfect"]
+    lines = [f"| {' | '.join(columns)} |", "| ---: | --- |" + " ---: |" * (len(columns) - 2)]
+    rows, corrections = experiment(heddle, programs, "tiny", "kmeans")
+    perfect = {row["launch"]: row["cycles"] for row in rows if row["mode"] == "perfect"}
+    for formula, estimate in zip(corrections[::2], corrections[1::2]):
+        inputs = dict(term.split("=") for row in (estimate, formula)
+                      for term in row["inputs"].split())
+        values = [f"{float(inputs[name]):.6g}" for name in INPUTS]
+        results = [f"{float(row['corrected_cycles']):.0f}" for row in (formula, estimate)]
+        launch = formula["launch"]
+        cells = [launch, formula["kernel"].split("(")[0], *values[:7], results[0], values[7],
+                 results[1], perfect[launch]]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def mean(values):
@@ -131,8 +163,14 @@ def table(heddle, programs, names):
 def main():
     arguments = sys.argv[1:]
     target = option(arguments, "--write")
+    inputs = "--inputs" in arguments
+    if inputs:
+        arguments.remove("--inputs")
     if len(arguments) < 2:
         sys.exit(__doc__)
+    if inputs:
+        publish(input_table(*arguments), target, BEGIN_INPUTS, END_INPUTS)
+        return
     text = table(*arguments[:2], arguments[2:])
     publish(text, target, BEGIN, END)
 

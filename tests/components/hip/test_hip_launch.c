@@ -103,6 +103,34 @@ Test(hip_launch, call_configurations_are_a_stack)
     cr_assert(grid.z == 3 && block.y == 5 && lds == 7);
 }
 
+/* What hipGetDeviceProperties() says of a target. */
+struct target_case {
+    char isa[8], name[32];
+    int number, major, minor;
+};
+
+ParameterizedTestParameters(hip_launch, devices_name_their_target)
+{
+    static struct target_case cases[] = {{"gfx803", "gfx803", 803, 8, 0},
+                                         {"gfx900", "gfx900:xnack-", 900, 9, 0},
+                                         {"gfx906", "gfx906:sramecc+:xnack-", 906, 9, 0},
+                                         {"gfx908", "gfx908:sramecc+:xnack-", 908, 9, 0},
+                                         {"gfx90a", "gfx90a:sramecc+:xnack-", 910, 9, 0},
+                                         {"gfx942", "gfx942:sramecc+:xnack-", 942, 9, 4}};
+    return cr_make_param_array(struct target_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(struct target_case *each, hip_launch, devices_name_their_target)
+{
+    hipDeviceProp_t properties;
+    setenv("MOCK_ISA", each->isa, 1);
+    expect(hipGetDeviceProperties(&properties, 0), hipSuccess);
+    cr_expect_str_eq(properties.gcnArchName, each->name);
+    cr_expect_eq(properties.gcnArch, each->number);
+    cr_expect_eq(properties.major, each->major);
+    cr_expect_eq(properties.minor, each->minor);
+}
+
 Test(hip_launch, code_for_another_architecture_is_refused)
 {
     register_kernels("gfx90a.hsaco", "gfx90a");

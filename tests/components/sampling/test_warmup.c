@@ -272,6 +272,22 @@ Test(warmup, dropped_lines_are_gone)
     cr_expect(warm_is_quiet(cpu), "something is under way");
 }
 
+Test(warmup, what_is_set_apart_keeps_its_lines)
+{
+    const struct warm_case p = {CACHE_WRITE_BACK, 4, false};
+    const struct access read = {WARM_READ, 0, UINT64_MAX};
+    set_up_cache(&p);
+    touch(&read);
+    cr_expect(warm_set_apart(cpu, cache, memory), "only the requester is apart");
+    warm_clear_counts();
+    touch(&read);
+    cr_expect_eq(warm_counts()[WARM_READ], 0);
+    cr_expect_not(warm_set_apart(cpu, memory, cache), "the cache is connected with it");
+    warm_drop_all();
+    touch(&read);
+    cr_expect_eq(warm_counts()[WARM_READ], 0, "the line is gone");
+}
+
 /* ---- the shared TLB ---- */
 
 static const struct build_port tlb_ports[] = {

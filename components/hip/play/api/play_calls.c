@@ -24,6 +24,14 @@ static void call_malloc(const struct api_trace_call *call)
     play_add(PLAY_DEVICE, call->to.allocation, address);
 }
 
+/* The address is that of the recording: allocations before it were made in the same order. */
+static void call_malloc_at(const struct api_trace_call *call)
+{
+    void *address = (void *)(uintptr_t)call->device_address;
+    play_check(call, (hipError_t)heddleAllocateAt(address, call->size), "heddleAllocateAt");
+    play_add(PLAY_DEVICE, call->to.allocation, address);
+}
+
 static void call_malloc_managed(const struct api_trace_call *call)
 {
     void *address = NULL;
@@ -511,6 +519,7 @@ static void (*const calls[])(const struct api_trace_call *) = {
     [API_TRACE_CONTEXT_CREATE] = call_context_create,
     [API_TRACE_DEVICE_DESTROY] = call_device_destroy,
     [API_TRACE_REMAP] = call_remap,
+    [API_TRACE_MALLOC_AT] = call_malloc_at,
 };
 
 void play_call(const struct api_trace_call *call)

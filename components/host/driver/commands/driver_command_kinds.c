@@ -8,6 +8,7 @@
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue_launch.h"
+#include "components/protocols/command/aql_preload.h"
 #include "driver_command_queues.h"
 #include "driver_direct.h"
 #include "driver_flush.h"
@@ -137,11 +138,21 @@ static bool step_open(struct driver *d, struct driver_queue *q, uint32_t command
     return submit_open(d, driver_command_at(d, command));
 }
 
+/* `at`: the descriptor in the command. The arguments are the driver's own, so they are mapped. */
+static void launch_find_preload(const struct driver *d, const struct driver_command *k, void *at)
+{
+    struct aql_descriptor descriptor;
+    memcpy(&descriptor, at, sizeof descriptor);
+    if (!aql_set_preload(&descriptor, driver_page_table(d), k->pid, k->launch.packet.kernarg))
+        bug("driver: arguments of a launch are not mapped");
+    memcpy(at, &descriptor, sizeof descriptor);
+}
+
 static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
     struct driver_device *device = &d->device[number];
-    int slot = slot_for(d, number);
+    int slot = slot_for_launch(d, number);
     if (slot < 0)
         return false;
     void *payload =
@@ -152,9 +163,11 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
         aql_set_played(&k->launch.packet, (uint32_t)k->launch.number);
     memcpy(command_launch_packet(payload), &k->launch.packet, sizeof k->launch.packet);
     memcpy(command_launch_descriptor(payload), k->launch.descriptor, sizeof k->launch.descriptor);
+    launch_find_preload(d, k, command_launch_descriptor(payload));
     record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     dirty_note(d, number, k->pid);
+    device->slots_of_launches++;
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;

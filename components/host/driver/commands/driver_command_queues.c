@@ -54,7 +54,8 @@ static bool do_functionally(struct driver *d, struct driver_queue *q, struct dri
     return true;
 }
 
-/* A command that takes no time has begun: a launch goes on, others are over. */
+/* A command that takes no time has begun: a launch goes on, others are over. What is left of one
+ * that goes through a user queue is its packet. */
 static void end_at_once(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     if (k->kind == DRIVER_READ && k->move.data) {
@@ -63,7 +64,8 @@ static void end_at_once(struct driver *d, struct driver_queue *q, struct driver_
     } else if (k->kind != DRIVER_LAUNCH) {
         command_complete(d, q);
     } else {
-        k->phase = PHASE_LAUNCH_FIRST;
+        k->phase = k->launch.user == DRIVER_NONE ? PHASE_LAUNCH_FIRST : PHASE_MOVE;
+        k->sent = k->received = k->size;
         ring_written(&d->device[q->device], k->piece);
     }
 }
@@ -159,6 +161,7 @@ static void answer_take(struct driver *d, uint32_t gpu, const struct command_rep
     k->in_flight--;
     slot->command = DRIVER_NONE;
     d->device[gpu].slots_used--;
+    d->device[gpu].slots_of_launches -= k->kind == DRIVER_LAUNCH && k->phase == PHASE_RUNNING;
     if (k->phase == PHASE_FLUSHING) {
         k->phase = PHASE_QUEUED;
         d->device[gpu].flushing--;

@@ -29,6 +29,7 @@
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
 #include "runtime/observe/hang.h"
+#include "runtime/state/lookup.h"
 #include "components/sampling/residency.h"
 #include "components/sampling/warmup.h"
 
@@ -157,6 +158,21 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
         (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code, false);
     d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;
     return true;
+}
+
+static void sample_init(const struct driver *d)
+{
+    const struct platform_table *t = engine_base.platform;
+    if (!platform_sampling()->kernels || !driver_host_is_connected(d))
+        return;
+    uint32_t host = t->rings[ring_number(driver_io(d)->host_request)].receiver;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        uint32_t ring = engine_base.port_rings[2 * (driver_io(d)->gpu_first + i)];
+        if (!warm_set_apart(host, d->io.base.leaf, t->rings[ring].receiver))
+            die("driver: --kernels needs a simulated host that shares nothing with the GPUs but "
+                "the driver; GPU %u and the host '%s' are connected with each other",
+                i, platform_string(t->instances[host].path));
+    }
 }
 
 /* Looking at all of a platform takes longer than a short launch does without timing, so the answer

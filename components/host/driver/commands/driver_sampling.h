@@ -6,6 +6,9 @@
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
+/* At start-up: with chosen launches, a simulated host is none of what has to be quiet. */
+static void sample_init(const struct driver *d);
+
 /* The flushes that the command would have asked for, in no time: what is dirty is in memory
  * already. */
 static void sample_flush(struct driver *d, struct driver_command *k, uint32_t device);

@@ -12,12 +12,13 @@
 
 /* ---- slots: messages in flight ---- */
 
+/* Kernels may wait for copies and for pages, so launches leave one slot to other messages. */
 static int slot_find(const struct driver *d, const struct driver_device *device)
 {
     uint32_t count = (uint32_t)driver_params(d)->in_flight;
-    if (device->slots_used == count)
+    if (device->slots_used >= count && device->slots_used != device->slots_of_launches)
         return -1;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count + DRIVER_SPARE_SLOTS; i++) {
         if (driver_slot_at(device, i)->command == DRIVER_NONE)
             return (int)i;
     }
@@ -28,6 +29,12 @@ static int slot_for(struct driver *d, uint32_t number)
 {
     int slot = slot_find(d, &d->device[number]);
     return slot >= 0 && driver_gpu_can_send(d, number) ? slot : -1;
+}
+
+static int slot_for_launch(struct driver *d, uint32_t number)
+{
+    const struct driver_device *device = &d->device[number];
+    return device->slots_used < (uint32_t)driver_params(d)->in_flight ? slot_for(d, number) : -1;
 }
 
 enum link_way { LINK_THERE, LINK_BACK };

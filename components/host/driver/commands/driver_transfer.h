@@ -7,6 +7,7 @@
 
 /* A slot for a message to device `number`, or -1 when none is free or the port is full. */
 static int slot_for(struct driver *d, uint32_t number);
+static int slot_for_launch(struct driver *d, uint32_t number);
 
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
                       uint64_t offset, uint32_t size);

@@ -72,7 +72,7 @@ static inline void rows_machine_init(struct rows_machine *m)
                       : exec > 3 ? rows_random()
                                  : UINT64_C(1) << rows_below(64));
     m->wave.scc = rows_below(2);
-    m->wave.mode = 0xc0 | 0x300 | rows_below(4) << 4;
+    m->wave.mode = 0x300 | rows_below(16) << 4;
     m->wave.pc = 0x10000 + rows_below(1000) * 4;
 }
 

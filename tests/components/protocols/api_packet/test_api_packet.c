@@ -351,7 +351,7 @@ static const struct {
      PACKET_WRONG_VALUE, "name", "field 'name' at byte 43"},
     {"text in the last byte", false, "01000000 2b040000 00000000 00000000 0a00", 1066, "61",
      PACKET_WRONG_VALUE, "name", "field 'name'"},
-    {"no such state", true, "01000000 18000000 09000000 0000 00000000 1600 04000000", 12, "0200",
+    {"no such state", true, "01000000 18000000 09000000 0000 00000000 1600 04000000", 12, "0300",
      PACKET_WRONG_VALUE, "state", "packet 'api_answer', field 'state' at byte 12"},
 };
 
