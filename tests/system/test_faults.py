@@ -59,8 +59,8 @@ def test_unknown_instruction_is_named(run):
 @pytest.mark.parametrize("mode", ["", "--mode functional"])
 def test_bytes_that_are_no_instruction_are_named(run, mode):
     run(f"{TINY} {mode} -- bad_instruction {PROGRAMS}/bad_jump_kernels.hsaco",
-        "kernel 'lacks': 0xffffffff is no instruction of gfx803", "at pc 0x[0-9a-f]+", "work-group .0,0,0., wavefront 0",
-        status=3)
+        "kernel 'lacks': 0xffffffff is no instruction of gfx803", "at pc 0x[0-9a-f]+",
+        "work-group .0,0,0., wavefront 0", status=3)
 
 
 def test_access_out_of_bounds_names_the_lane(run):
