@@ -269,8 +269,8 @@ static const struct option_spec {
     {"--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM),
      "the target, such as gfx906 (default: what the code object says)"},
     {"--lines", NULL, KIND_FLAG, FIELD(lines), ON(DISASM),
-     "each line is hexadecimal text of instructions for --mcpu and makes one line of output; those "
-     "that are none begin with 'invalid' and make the status 1"},
+     "each line is hexadecimal text of instructions for --mcpu and makes one line of output, which "
+     "says 'invalid' where there is none; that makes the status 1"},
     {"--memory", "MIB", KIND_NUMBER, FIELD(memory), ON(TRACE),
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),

@@ -422,9 +422,9 @@ Test(isa_limits, screen_partition_is_the_manuals_table)
     static struct machine m;
     uint32_t word[3] = {0};
     cr_assert_eq(sizeof table, 257);
-    for (unsigned n = 0; n < 4 * ISA_TARGET_COUNT * 3; n++) {
-        enum isa_target target = (enum isa_target)(n / 12);
-        unsigned start = n % 4 * 64, form = n / 4 % 3; /* VOP3, VOP1, SDWA */
+    for (unsigned n = 0; n < 4 * ISA_TARGET_COUNT * 4; n++) {
+        enum isa_target target = (enum isa_target)(n / 16);
+        unsigned start = n % 4 * 64, form = n / 4 % 4; /* VOP3, VOP1, SDWA, DPP */
         if (!exists("v_screen_partition_4se_b32", target))
             continue;
         machine_init(&m);
@@ -432,9 +432,11 @@ Test(isa_limits, screen_partition_is_the_manuals_table)
             m.vgpr[64 + lane] = start + lane + 0x5500; /* only eight bits count */
         encode_vop3_on(word, target, "v_screen_partition_4se_b32", 2, V0 + 1, 0, 0);
         if (form)
-            word[0] = 0x7e000000u | 2 << 17 | 0x37 << 9 | (form == 1 ? V0 + 1 : 249);
+            word[0] = 0x7e000000u | 2 << 17 | 0x37 << 9 | (form == 1 ? V0 + 1 : 247 + form);
         if (form == 2)
             word[1] = 0x00060601; /* a double word of a double word */
+        if (form == 3)
+            word[1] = 0xff00e401; /* each lane its own */
         cr_assert_eq(machine_run_on(&m, target, word), ISA_OK);
         for (unsigned lane = 0; lane < 64; lane++) {
             const char digit[2] = {table[start + lane], 0};
