@@ -1,7 +1,8 @@
 """Kernels made by compilers from unusual source, against the same source on the host.
 
-tests/components/amd/isa/corpus holds the kernels; run_corpus executes their instructions one by one. Every compiler here
-builds them for every target that it knows, from -O0 to -O3: nothing may be refused, and all results must be the host's."""
+tests/components/amd/isa/corpus holds the kernels; run_corpus executes their instructions one by
+one. Every compiler here builds them for every target that it knows, from -O0 to -O3: nothing may be
+refused, and all results must be the host's."""
 import functools
 import pathlib
 import shutil
@@ -69,7 +70,8 @@ def test_compiled_kernels_do_what_the_host_does(folder, compiler, target, level,
         pytest.skip(f"{compiler} or {RUN.name} is missing: no kernel was compiled")
     device = folder / f"{file}-{target}-{level}-{compiler}.hsaco"
     compiled([compiler, "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
-              f"--offload-arch={target}", f"-{level}", *options(compiler, target, level), *SHARED, "-c", SOURCES / f"corpus_{file}.cpp", "-o", device])
+              f"--offload-arch={target}", f"-{level}", *options(compiler, target, level), *SHARED,
+              "-c", SOURCES / f"corpus_{file}.cpp", "-o", device])
     left_out = WRONG.get((compiler, level, file), []) + SPLIT.get((level, file), [])
     without = [option for kernel in left_out for option in ("-x", kernel)]
     done = subprocess.run([RUN, *without, host_library(folder, compiler, file), device], capture_output=True, text=True,

@@ -1,7 +1,7 @@
 """What a program does wrong is reported with the kernel, the instruction and the address."""
 import pytest
 
-from harness import FAILS
+from harness import FAILS, PROGRAMS
 
 TINY = "platforms/tiny.heddle"
 
@@ -54,6 +54,13 @@ def test_trap_names_the_kernel(run, which):
 def test_unknown_instruction_is_named(run):
     run(f"{TINY} -- bad_instruction", "^PASS",
         "warning: kernel 'lacks' .*ds_gws_barrier .* at 0x[0-9a-f]+ .*global data share", status=3)
+
+
+@pytest.mark.parametrize("mode", ["", "--mode functional"])
+def test_bytes_that_are_no_instruction_are_named(run, mode):
+    run(f"{TINY} {mode} -- bad_instruction {PROGRAMS}/bad_jump_kernels.hsaco",
+        "kernel 'lacks': 0xffffffff is no instruction of gfx803", "at pc 0x[0-9a-f]+",
+        "work-group .0,0,0., wavefront 0", status=3)
 
 
 def test_access_out_of_bounds_names_the_lane(run):

@@ -110,7 +110,7 @@ static int probe(enum isa_target target, const struct isa_row *row, enum covered
         word[0] |= extra.first;
         word[1] |= extra.second;
         int size = isa_decode(target, word, 12, &inst);
-        if (size > 0 || size == ISA_ERROR_UNIMPLEMENTED)
+        if ((size > 0 || size == ISA_ERROR_UNIMPLEMENTED) && covered_form_of(&inst) == form)
             best = size;
     }
     return best;

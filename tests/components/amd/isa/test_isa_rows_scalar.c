@@ -55,7 +55,7 @@ struct row {
 };
 
 enum { ANY, GFX8, GFX9 };
-enum { NO_MASK, OLD, NEW };
+enum { NONE, OLD, NEW };
 
 #define UNUSED __attribute__((unused))
 #define DECLARE                                                                                    \
@@ -93,10 +93,10 @@ enum { NO_MASK, OLD, NEW };
 
 static const struct row rows[] = {
 #define ROW(name, encodings, signature, condition, expression)                                     \
-    {#name, signature, encodings, value_##name, condition_##name, NO_MASK},
+    {#name, signature, encodings, value_##name, condition_##name, NONE},
 #define MASK(name, encodings, which, table) {#name, "q=q", encodings, value_##name, NULL, which},
-#define BRANCH(name, encodings, taken)      {#name, "-=k", encodings, NULL, condition_##name, NO_MASK},
-#define NOTHING(name, encodings)            {#name, "-=k", encodings, NULL, NULL, NO_MASK},
+#define BRANCH(name, encodings, taken)      {#name, "-=k", encodings, NULL, condition_##name, NONE},
+#define NOTHING(name, encodings)            {#name, "-=k", encodings, NULL, NULL, NONE},
 #include "scalar_rows.tab"
 #undef ROW
 #undef MASK
@@ -217,7 +217,7 @@ static void expect(const struct scalar_form *f, unsigned words, struct rows_mach
             m->wave.pc += (uint64_t)((int64_t)f->imm * 4);
         return;
     }
-    if (f->row->which != NO_MASK) {
+    if (f->row->which != NONE) {
         isa_wave_set_pair(&m->wave, ISA_EXEC, low);
         m->wave.scc = low != 0;
         low = f->row->which == OLD ? v.exec : low;
