@@ -97,7 +97,7 @@ static struct driver_launch describe(const struct request *request, const uint8_
         .entry = function->module->base + kernel->entry_address,
         .kernel_object = function->module->base + kernel->descriptor_address,
         .group_bytes = (uint32_t)(kernel->group_size + request->dynamic_lds),
-        .private_bytes = kernel->private_size,
+        .private_bytes = code_object_private_bytes(kernel),
         .kernarg = kernarg,
         .kernarg_bytes = kernarg_size(kernel),
         .kernarg_align = kernel->kernarg_align,

@@ -32,7 +32,7 @@ static hipError_t kernel_object(const void *host_function, struct heddle_kernel 
         .kernarg_bytes = function->kernel->kernarg_size,
         .kernarg_align = function->kernel->kernarg_align,
         .group_bytes = function->kernel->group_size,
-        .private_bytes = function->kernel->private_size,
+        .private_bytes = code_object_private_bytes(function->kernel),
     };
     return hip_status(hip.api->user_queues->name_kernel(kernel->object, function->name),
                       "heddleKernelObject");

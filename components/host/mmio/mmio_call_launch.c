@@ -83,7 +83,7 @@ static uint32_t make_launch(const struct mmio *c, const struct mmio_name *functi
         .entry = module->base[device] + kernel->entry_address,
         .kernel_object = module->base[device] + kernel->descriptor_address,
         .group_bytes = kernel->group_size + t->shared,
-        .private_bytes = kernel->private_size,
+        .private_bytes = code_object_private_bytes(kernel),
         .kernarg = blob->bytes + at,
         .kernarg_bytes = (uint32_t)arguments,
         .kernarg_align = kernel->kernarg_align,

@@ -447,6 +447,11 @@ const struct code_object_kernel *code_object_find_kernel(const struct code_objec
     return NULL;
 }
 
+uint32_t code_object_private_bytes(const struct code_object_kernel *kernel)
+{
+    return kernel->private_size + (kernel->dynamic_stack ? CODE_OBJECT_STACK : 0);
+}
+
 const struct code_object_symbol *code_object_find_symbol(const struct code_object *object,
                                                          const char *name)
 {

@@ -24,6 +24,9 @@ enum {
     CODE_OBJECT_SPAN_MAX = 1 << 30,     /* bytes of address space that one object may ask for */
     CODE_OBJECT_KERNARG_MAX = 64 << 10, /* bytes of arguments; compilers stop at 4 KiB */
     CODE_OBJECT_KERNELS_MAX = 1 << 16,
+    /* Bytes a work-item for what a dynamic stack needs beyond private_size: the default of ROCm's
+     * runtime. */
+    CODE_OBJECT_STACK = 1024,
 };
 
 /* What an argument is for: name here, in metadata of version 3 and later, and of version 2. */
@@ -194,6 +197,9 @@ bool code_object_read(struct code_object *object, const void *bytes, size_t size
 /* The kernel of that name, or NULL. */
 const struct code_object_kernel *code_object_find_kernel(const struct code_object *object,
                                                          const char *name);
+
+/* Bytes of scratch a work-item that a launch is to have. */
+uint32_t code_object_private_bytes(const struct code_object_kernel *kernel);
 
 /* The symbol of that name, or NULL. */
 const struct code_object_symbol *code_object_find_symbol(const struct code_object *object,

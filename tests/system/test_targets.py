@@ -1,0 +1,43 @@
+"""HIP programs that are built for each target verify themselves, in both modes, on a small platform.
+
+tests/programs/meson.build has how they are built: NAME.gfx9 by hipcc, NAME.gfx942 by clang-19."""
+import subprocess
+
+import pytest
+
+from harness import BUILD, FAILS, PROGRAMS
+from programs import GOOD, GPUS, only_full
+
+TARGETS = {"gfx803": "gfx9", "gfx900": "gfx9", "gfx906": "gfx9", "gfx908": "gfx9",
+           "gfx90a": "gfx9", "gfx942": "gfx942"}
+QUICK = [(program, target) for program in ("scratch", "shuffles")
+         for target in ("gfx900", "gfx90a", "gfx942")]
+ALL = [(program, target) for program in GOOD + GPUS for target in TARGETS
+       if program != "module"]  # which is C, and loads its code: below
+
+
+@pytest.fixture(scope="session")
+def built(request):
+    """Path of a program for a target. What is not built always is built under --full."""
+    def find(program, target):
+        path = PROGRAMS / f"{program}.{TARGETS[target]}"
+        if request.config.getoption("--full") and not path.exists():
+            subprocess.run(["ninja", "-C", BUILD, path.relative_to(BUILD)], check=True)
+        return path
+    return find
+
+
+@pytest.mark.parametrize("mode", ["functional", "timing"])
+@pytest.mark.parametrize("program, target",
+                         QUICK + only_full(*(case for case in ALL if case not in QUICK)))
+def test_program_passes_on_target(run, built, program, target, mode):
+    if (program, mode) == ("prints", "functional"):
+        pytest.skip("its kernels are over before the host could answer")
+    run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode} --"
+        f" {built(program, target)}")
+
+
+def test_program_for_another_target_is_refused_with_the_names_of_what_is_there(run, built):
+    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 -- {built('scratch', 'gfx90a')}",
+        "device 0 is gfx942, but the code is only for: gfx803, gfx900, gfx906, gfx908, gfx90a",
+        status=FAILS)
