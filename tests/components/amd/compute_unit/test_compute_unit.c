@@ -110,7 +110,7 @@ static uint64_t matrix_cycles(const uint32_t *words, size_t count, unsigned wave
 {
     static const struct work_wavefront places[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
     struct compute_unit_params p = defaults;
-    p.isa = ISA_GFX90A;
+    p.isa = COMPUTE_UNIT_ISA_GFX90A;
     p.matrix_pass = 4;
     set_up_with(&p);
     load(0, words, count);
