@@ -12,7 +12,8 @@ TARGETS = {"gfx803": "gfx9", "gfx900": "gfx9", "gfx906": "gfx9", "gfx908": "gfx9
            "gfx90a": "gfx9", "gfx942": "gfx942"}
 QUICK = [(program, target) for program in ("scratch", "shuffles")
          for target in ("gfx900", "gfx90a", "gfx942")]
-ALL = [(program, target) for program in GOOD + GPUS for target in TARGETS
+QUICK += [("matrix", "gfx90a"), ("matrix", "gfx942")]
+ALL = [(program, target) for program in GOOD + GPUS + ["matrix"] for target in TARGETS
        if program != "module"]  # which is C, and loads its code: below
 
 

@@ -44,6 +44,7 @@ static void compute_unit_init(struct compute_unit *c)
     size_t ahead = (size_t)compute_unit_params(c)->instruction_buffer;
     c->lines_ahead = (uint32_t)((ahead + CU_LINE - 1) / CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
+    c->first_kind = isa_traits[cu_target(c)].matrix == ISA_MATRIX_NONE ? CU_VALU : CU_MATRIX;
     c->decoded = platform_shared(&c->io.base, DECODE_ENTRIES * sizeof(struct decoded));
     c->waves = arena_allocate(waves * sizeof(struct cu_wave));
     c->played = arena_allocate(waves * sizeof(struct cu_played));

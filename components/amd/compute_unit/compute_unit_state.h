@@ -185,6 +185,8 @@ struct compute_unit {
     uint64_t ready[CU_MAX_SIMDS][CU_KINDS];
     uint64_t retry_at[CU_MAX_SIMDS];  /* next cycle at which issue is worth a try */
     uint64_t valu_free[CU_MAX_SIMDS]; /* cycle */
+    uint64_t
+        matrix_free[CU_MAX_SIMDS]; /* cycle; the unit may be busy while VALU instructions issue */
     uint64_t fetch_wanted[CU_MAX_SIMDS];
     uint8_t turn[CU_MAX_SIMDS][CU_KINDS]; /* slot after the one that issued last */
     uint64_t raised[CU_MAX_SIMDS];        /* wavefronts with a priority above 0 */
@@ -198,6 +200,7 @@ struct compute_unit {
     uint32_t lds_conflicts[CU_MAX_SIMDS]; /* the last cycles of it, for bank conflicts */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
+    uint8_t first_kind;  /* enum cu_kind: CU_VALU where the target has no matrix instructions */
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
     /* Arena offsets. */

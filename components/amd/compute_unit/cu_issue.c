@@ -3,6 +3,10 @@
  * section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt,
  * s_nop and the like are consumed beside them).
  *
+ * A matrix instruction issues as a vector ALU one does, and goes before those, since it then leaves
+ * the vector ALU to them while the SIMD's matrix unit works on it. The wavefront itself goes on,
+ * too: compilers put in what must be waited for a result (LLVM, GCNHazardRecognizer).
+ *
  * An instruction has its effect when it issues; what takes time is when its wavefront goes on, and
  * when its unit is free again. */
 #include "compute_unit.gen.h"
@@ -144,6 +148,24 @@ static enum cu_issue issue_valu(struct compute_unit *c, struct cu_wave *w, unsig
     return ISSUE_DONE;
 }
 
+static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                  const struct isa_inst *inst, uint64_t now)
+{
+    uint64_t cycles = (uint64_t)compute_unit_params(c)->full_rate;
+    uint64_t busy = isa_matrix_passes(inst) * (uint64_t)compute_unit_params(c)->matrix_pass;
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    c->valu_free[w->simd] = now + cycles;
+    c->matrix_free[w->simd] = now + busy;
+    retime_busy(c, w->simd, CU_VALU, cycles);
+    retime_busy(c, w->simd, CU_MATRIX, busy);
+    c->io.stats.valu++;
+    wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
+    wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
+    wave_continue(c, w, wave, now, now + cycles);
+    return ISSUE_DONE;
+}
+
 static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now)
 {
@@ -244,6 +266,9 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
     bool ends = inst->flags & ISA_IS_ENDPGM;
     unsigned kind = w->kind;
     switch ((enum cu_kind)w->kind) {
+    case CU_MATRIX:
+        result = issue_matrix(c, w, wave, inst, now);
+        break;
     case CU_VALU:
         result = issue_valu(c, w, wave, inst, now);
         break;
@@ -264,7 +289,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         break;
     }
     if (result == ISSUE_DONE) {
-        if (kind != CU_VALU)
+        if (kind > CU_VALU)
             retime_busy(c, w->simd, kind, (uint64_t)compute_unit_params(c)->simds);
         d->count++;
         if (!ends) {
@@ -278,7 +303,10 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
 
 static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, unsigned kind)
 {
-    return kind == CU_VALU ? c->valu_free[simd] : kind == CU_LDS ? c->lds_done[simd] : 0;
+    uint64_t valu = c->valu_free[simd], matrix = c->matrix_free[simd];
+    if (kind <= CU_VALU)
+        return kind == CU_MATRIX && matrix > valu ? matrix : valu;
+    return kind == CU_LDS ? c->lds_done[simd] : 0;
 }
 
 /* Those of the wavefronts `bits` that have the highest priority among them. */
@@ -304,7 +332,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
     uint64_t retry = ENGINE_NEVER, simds = (uint64_t)compute_unit_params(c)->simds;
     uint64_t raised = c->raised[simd];
     c->retry_at[simd] = ENGINE_NEVER;
-    for (unsigned kind = 0; kind < CU_KINDS; kind++) {
+    for (unsigned kind = c->first_kind; kind < CU_KINDS; kind++) {
         uint64_t bits = c->ready[simd][kind];
         uint64_t free_at = issue_unit_free(c, simd, kind);
         if (!bits)

@@ -59,9 +59,10 @@ static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     static const uint8_t waiting[CU_KINDS] = {
-        [CU_VALU] = WORK_WAITING_VALU,     [CU_SCALAR] = WORK_WAITING_SCALAR,
-        [CU_VMEM] = WORK_WAITING_VMEM,     [CU_LDS] = WORK_WAITING_LDS,
-        [CU_BRANCH] = WORK_WAITING_BRANCH, [CU_SPECIAL] = WORK_WAITING_OTHER};
+        [CU_MATRIX] = WORK_WAITING_VALU,   [CU_VALU] = WORK_WAITING_VALU,
+        [CU_SCALAR] = WORK_WAITING_SCALAR, [CU_VMEM] = WORK_WAITING_VMEM,
+        [CU_LDS] = WORK_WAITING_LDS,       [CU_BRANCH] = WORK_WAITING_BRANCH,
+        [CU_SPECIAL] = WORK_WAITING_OTHER};
     uint64_t turn = cu_turn(c, w->simd, now);
     wave_waits(c, w, now, waiting[w->kind]);
     if (w->kind == CU_LDS)

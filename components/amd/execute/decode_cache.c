@@ -12,6 +12,8 @@ static uint8_t decode_kind(const struct isa_inst *inst)
         [ISA_UNIT_SALU] = CU_SCALAR,    [ISA_UNIT_VALU] = CU_VALU, [ISA_UNIT_SMEM] = CU_SCALAR,
         [ISA_UNIT_VMEM] = CU_VMEM,      [ISA_UNIT_LDS] = CU_LDS,   [ISA_UNIT_BRANCH] = CU_BRANCH,
         [ISA_UNIT_SPECIAL] = CU_SPECIAL};
+    if (inst->timing == ISA_TIMING_MATRIX)
+        return CU_MATRIX;
     return inst->flags & ISA_IS_BRANCH ? CU_BRANCH : kinds[inst->unit];
 }
 
@@ -24,6 +26,7 @@ static uint8_t decode_issued(const struct isa_inst *inst)
         [ISA_TIMING_F64_ADD] = WORK_ISSUED_VALU_F64_ADD,
         [ISA_TIMING_F64_MUL] = WORK_ISSUED_VALU_F64_MUL,
         [ISA_TIMING_F64_TRANS] = WORK_ISSUED_VALU_F64_TRANS,
+        [ISA_TIMING_MATRIX] = WORK_ISSUED_VALU,
         [ISA_TIMING_SALU] = WORK_ISSUED_SALU,
         [ISA_TIMING_SMEM] = WORK_ISSUED_SMEM,
         [ISA_TIMING_VMEM] = WORK_ISSUED_VMEM,

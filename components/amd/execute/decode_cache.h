@@ -18,7 +18,7 @@
 enum { DECODE_ENTRIES = 1 << 16 };
 
 /* What an instruction competes for at issue. */
-enum cu_kind { CU_VALU, CU_SCALAR, CU_VMEM, CU_LDS, CU_BRANCH, CU_SPECIAL, CU_KINDS };
+enum cu_kind { CU_MATRIX, CU_VALU, CU_SCALAR, CU_VMEM, CU_LDS, CU_BRANCH, CU_SPECIAL, CU_KINDS };
 
 struct decoded {
     uint64_t address;

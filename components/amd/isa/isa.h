@@ -101,6 +101,7 @@ enum isa_timing {
     ISA_TIMING_F64_ADD,   /* fp64 add, min, max, compare, convert */
     ISA_TIMING_F64_MUL,   /* fp64 multiply, fma, div_* */
     ISA_TIMING_F64_TRANS, /* fp64 rcp, rsq, sqrt */
+    ISA_TIMING_MATRIX,    /* see isa_matrix_passes */
     ISA_TIMING_SALU,
     ISA_TIMING_SMEM,
     ISA_TIMING_VMEM,
@@ -262,6 +263,10 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
 const char *isa_mnemonic(const struct isa_inst *inst);
 
 const char *isa_unit_name(enum isa_unit unit);
+
+/* Of a matrix instruction: how many passes of the matrix unit it takes, 2 to 16 (AMD, matrix
+ * instruction calculator; LLVM's scheduling model has the same). */
+unsigned isa_matrix_passes(const struct isa_inst *inst);
 
 /* ---- state ----------------------------------------------------------------------------------- */
 

@@ -38,6 +38,16 @@ static void set_modifiers(const struct isa_inst *inst, const struct isa_matrix_f
         o->blgp = inst->neg;
 }
 
+unsigned isa_matrix_passes(const struct isa_inst *inst)
+{
+    const struct isa_mai_row *row = isa_mai_row(inst->op);
+    unsigned a = isa_table[inst->op].type[1], by_size = row->m / 2u;
+    if (a == TYPE_F64)
+        return row->m == 16 ? 8 : 4;
+    bool newest = isa_traits[inst->target].matrix == ISA_MATRIX_CDNA3;
+    return newest && row->blocks == 1 && a != TYPE_F32 ? by_size / 2 : by_size;
+}
+
 void isa_mfma_execute(isa_matrix_function *multiply, const struct isa_context *ctx,
                       const struct isa_wave *wave, const struct isa_inst *inst)
 {

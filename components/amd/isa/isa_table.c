@@ -62,10 +62,13 @@ enum { NO = -1 };
 #define THIRD_MFMA(d)   TYPE_##d
 #define THIRD_SMFMAC(d) TYPE_U32
 #define MAI(name, kind, m, n, k, blocks, a, b, d)                                                  \
-    [ISA_OP_##name] = {                                                                            \
-        #name,           ISA_VOP3P,          KIND_##kind,                                          \
-        ISA_TIMING_FULL, ISA_OPERATION_NONE, {TYPE_##d, TYPE_##a, TYPE_##b, THIRD_##kind(d)},      \
-        {NO, NO}},
+    [ISA_OP_##name] = {#name,                                                                      \
+                       ISA_VOP3P,                                                                  \
+                       KIND_##kind,                                                                \
+                       ISA_TIMING_MATRIX,                                                          \
+                       ISA_OPERATION_NONE,                                                         \
+                       {TYPE_##d, TYPE_##a, TYPE_##b, THIRD_##kind(d)},                            \
+                       {NO, NO}},
 #define MEMORY_TIMING_MIMG   ISA_TIMING_VMEM
 #define MEMORY_TIMING_EXP    ISA_TIMING_SPECIAL
 #define MEMORY_TIMING_VINTRP ISA_TIMING_FULL

@@ -58,6 +58,13 @@ enum {
     S_LOAD = 0xc0020100u /* s_load_dword s4, s[0:1], 0 */
 };
 
+/* gfx90a: v_mfma_f32_... v[4:7], v[0:1], v[2:3], v[4:7] */
+enum {
+    V_MFMA_16X16 = 0xd3cd0004u, /* 16x16x16f16: 8 passes */
+    V_MFMA_4X4 = 0xd3ca0004u,   /* 4x4x4f16: 2 passes */
+    V_MFMA_SOURCES = 0x04120500u
+};
+
 /* ---- who owns the table of allocations ---- */
 
 static inline void owner_fill(struct program_table *table)

@@ -105,6 +105,42 @@ Test(compute_unit, wavefronts_of_one_simd_share_its_alu_and_those_of_two_do_not)
     cr_expect_eq(accounts().slot_cycles[WORK_WAITING_VALU], 0);
 }
 
+/* Cycles from first issue to the end of a program of gfx90a. */
+static uint64_t matrix_cycles(const uint32_t *words, size_t count, unsigned wavefronts)
+{
+    static const struct work_wavefront places[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
+    struct compute_unit_params p = defaults;
+    p.isa = COMPUTE_UNIT_ISA_GFX90A;
+    p.matrix_pass = 4;
+    set_up_with(&p);
+    load(0, words, count);
+    launch(ARRIVAL - 1, 0, 0, wavefronts, places, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    return ended(0) - first_issue(ARRIVAL, 0);
+}
+
+Test(compute_unit, the_matrix_unit_leaves_the_alu_to_others)
+{
+    const uint32_t eight_passes[2] = {V_MFMA_16X16, V_MFMA_SOURCES}; /* 32 cycles */
+    const uint32_t two_passes[2] = {V_MFMA_4X4, V_MFMA_SOURCES};     /* 8 */
+    uint32_t words[64];
+    for (unsigned i = 0; i < 8; i++)
+        memcpy(words + 2 * i, eight_passes, 8);
+    cr_expect_eq(matrix_cycles(words, 8, 1), 3 * 32 + 4, "one after the other");
+    cr_expect_eq(matrix_cycles(words, 8, 2), 7 * 32 + 4, "of two wavefronts, too");
+    for (unsigned i = 0; i < 8; i++)
+        memcpy(words + 2 * i, two_passes, 8);
+    cr_expect_eq(matrix_cycles(words, 16, 1), 7 * 8 + 4);
+    for (unsigned i = 0; i < 2; i++) { /* seven moves in between: nothing waits */
+        memcpy(words + 9 * i, eight_passes, 8);
+        for (unsigned move = 2; move < 9; move++)
+            words[9 * i + move] = V_MOV;
+    }
+    cr_expect_eq(matrix_cycles(words, 18, 1), 2 * 32);
+    struct work_account a = accounts();
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_VALU], 0);
+}
+
 /* Two work-groups on one SIMD; the later one asks for a priority. */
 static void run_with_priority(uint32_t word)
 {

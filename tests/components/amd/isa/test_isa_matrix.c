@@ -361,6 +361,7 @@ static void execute(void)
     int size = isa_decode(bench.form->target, word, 8, &inst);
     cr_assert_eq(size, 8, "%s: %08x %08x does not decode", bench.form->name, word[0], word[1]);
     cr_assert_str_eq(isa_mnemonic(&inst), bench.form->name);
+    cr_assert_eq(4 * isa_matrix_passes(&inst), bench.form->cycles, "%s", bench.form->name);
     struct isa_context ctx = {
         .vgpr = bench.after, .vgpr_count = ACCUMULATORS, .agpr_count = ACCUMULATORS};
     struct isa_wave wave = {.mode = random32() & 0xff};
