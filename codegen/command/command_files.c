@@ -229,6 +229,7 @@ static void add_run(struct named_list *list, const struct options *o)
     add(list, "--record perfetto", o->record_perfetto, WRITE_WHOLE);
     add(list, "--checkpoint", o->checkpoint, WRITE_WHOLE);
     add(list, "--residency", o->residency, makes_residency ? WRITE_WHOLE : READ);
+    add(list, "--addresses", o->addresses, WRITE_WHOLE);
     add(list, "--record api", o->record_api, WRITE_NEW);
     add(list, "--record instructions", o->record_instructions, WRITE_NEW);
     add(list, "--restore", o->restore, READ);

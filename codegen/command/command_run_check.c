@@ -80,6 +80,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     options->warmup = o->warmup;
     options->interval = o->interval;
     options->residency = o->residency;
+    options->addresses = o->addresses;
     options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
                                                            : PLATFORM_PROFILE_MEMORY;
@@ -115,6 +116,9 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
         fprintf(stderr,
                 "heddle run: '--residency FILE' is written with '--mode functional --profile "
                 "memory', and read with '--kernels LIST --warmup none'; give either, too\n");
+    else if (o->addresses && options->profile != PLATFORM_PROFILE_MEMORY)
+        fprintf(stderr, "heddle run: '--addresses FILE' is written by a profile; give '--mode "
+                        "functional --profile memory', too\n");
     else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
         fprintf(stderr,
                 "heddle run: '--profile' looks at kernels as they are executed with '--mode "

@@ -78,6 +78,7 @@ static const char *first_output(const struct options *o)
                              o->record_api,
                              o->record_instructions,
                              o->profile ? o->residency : NULL,
+                             o->addresses,
                              o->report ? "the report" : NULL};
     for (size_t i = 0; i < sizeof written / sizeof written[0]; i++)
         if (written[i])

@@ -119,8 +119,8 @@ static const struct command {
     [COMMAND_DISASM] = {"disasm", "[FILE | -]", "disassemble GPU code",
                         "Code objects (also those that are not linked), HIP programs and offload "
                         "bundles by kernel; anything else as raw machine code for --mcpu, or as "
-                        "hexadecimal text of it. Targets: gfx803, gfx900, gfx906, gfx908, gfx90a, "
-                        "gfx942. The text is that of LLVM 19.",
+                        "hexadecimal text of it. Its targets are gfx803, gfx900, gfx906, gfx908, "
+                        "and gfx90a and gfx942. The text is that of LLVM 19.",
                         0, 1},
     [COMMAND_TRACE] =
         {"trace", "group|mem|stats|check FILE...", "work on SASS instruction traces",
@@ -202,6 +202,9 @@ static const struct option_spec {
     {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
      "what caches and TLBs hold of the launches before: written with --profile memory, read with "
      "--kernels and --warmup none, for what cold misses cost"},
+    {"--addresses", "FILE", KIND_TEXT, FIELD(addresses), ON(RUN),
+     "with --profile memory: write the lines that each launch accesses, each once for reading and "
+     "once for writing, as a table (launch, address, access)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
      "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
@@ -266,8 +269,8 @@ static const struct option_spec {
     {"--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM),
      "the target, such as gfx906 (default: what the code object says)"},
     {"--lines", NULL, KIND_FLAG, FIELD(lines), ON(DISASM),
-     "each line is hexadecimal text of instructions for --mcpu and makes one line of output; those "
-     "that are none begin with 'invalid' and make the status 1"},
+     "each line is hexadecimal text of instructions for --mcpu and makes one line of output, which "
+     "says 'invalid' where there is none; that makes the status 1"},
     {"--memory", "MIB", KIND_NUMBER, FIELD(memory), ON(TRACE),
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),

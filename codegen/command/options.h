@@ -43,7 +43,7 @@ struct options {
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
     struct options_list set, include, expand, watch, module, record_path, record_kernel;
     const char *platform, *output, *level, *only, *layout;
-    const char *kernels, *warmup, *interval, *profile, *residency;
+    const char *kernels, *warmup, *interval, *profile, *residency, *addresses;
     const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
     const char *progress;
     const char *record_perfetto, *record_api, *record_instructions, *record_window;

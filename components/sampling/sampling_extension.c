@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "address_list.h"
 #include "kernel_stats.h"
 #include "launch_census.h"
 #include "online_sampling.h"
@@ -45,6 +46,8 @@ static bool start(const struct heddle_options *options, const struct platform_ta
             census_open();
             progress_open();
             profile = (enum platform_profile)options->profile;
+            if (!address_list_open(options->addresses))
+                return false;
             return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY,
                                   &(struct residency_identity){
                                       table->model_hash, options->program_hash, options->unified});
@@ -64,7 +67,8 @@ static void write_stats(struct json *out)
  */
 static enum extension_end finish(void)
 {
-    if (!residency_close())
+    bool whole = address_list_close();
+    if (!residency_close() || !whole)
         return EXTENSION_FAILED;
     bool partly = engine_cut_by() || restored;
     return partly || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;

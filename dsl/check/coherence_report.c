@@ -149,41 +149,86 @@ static bool would_act(const struct coherence *c, const struct coherence_hole *ho
                || strcmp(moment, moment_name(c, hole->after)) == 0);
 }
 
-/* Also for a statement whose condition does not hold. */
-static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
-                         struct diagnostic *d, struct node *by, const struct ast_item *fact)
+/* The ports by which a statement could reach the keeper, "'a' or 'b'", and the keeper's. One that
+ * is called after the keeper ("l3_control" after "l3") is the one that is meant. NULL: there is
+ * none. */
+struct control_ports {
+    const char *text;
+    const struct ast_item *only, *control; /* only: there is one, or one is meant */
+};
+
+static bool is_called_after(const struct ast_item *port, const struct node *node)
 {
-    const char *condition =
-        fact_holds(c, by, fact) ? NULL : source_slice(c->e->program->sources, fact->value->span);
+    const char *name = node->object.name;
+    size_t size = strlen(name);
+    return strncmp(port->name.text, name, size) == 0 && port->name.text[size] == '_';
+}
+
+static struct control_ports find_control_ports(struct coherence *c,
+                                               const struct coherence_hole *hole,
+                                               const struct node *by, const struct ast_item *fact)
+{
     const struct type_info *type = by->object.type;
-    const char *ports = "";
-    uint32_t control = PORT_NONE;
-    for (uint32_t i = 0; i < fact->said->v.count; i++) {
+    const struct node *keeper = hole->keeper->node;
+    struct control_ports ports = {.text = NULL};
+    bool meant = false;
+    for (uint32_t i = 0; i < fact->said->v.count && !meant; i++) {
         const struct ast_expr *said = fact->said->v.items[i];
         const struct ast_item *port = type->ports.v.items[fact_port(type, said)];
         uint32_t found = control_port(c, hole, port->target.text, fact_member(said, 1),
                                       fact_member(fact->left->v.items[0], 0));
         if (found == PORT_NONE)
             continue;
-        control = found;
-        ports = arena_printf(c->e->arena, "%s%s'%s'", ports, *ports ? " or " : "", port->name.text);
+        meant = is_called_after(port, keeper);
+        ports.control = keeper->object.type->ports.v.items[found];
+        ports.only = meant || ports.text == NULL ? port : NULL;
+        ports.text = meant || ports.text == NULL
+                         ? arena_printf(c->e->arena, "'%s'", port->name.text)
+                         : arena_printf(c->e->arena, "%s or '%s'", ports.text, port->name.text);
     }
-    if (control == PORT_NONE)
+    return ports;
+}
+
+static bool is_port_array(const struct ast_item *port)
+{
+    return port->unsized || port->size != NULL;
+}
+
+/* The connection as it would be written, or "". */
+static const char *connection_text(struct coherence *c, const struct node *by,
+                                   const struct control_ports *ports, const struct node *keeper)
+{
+    if (by->parent != keeper->parent || ports->only == NULL)
+        return "";
+    return arena_printf(c->e->arena, " ('%s%s.%s%s -> %s%s.%s%s;')", by->object.name,
+                        by->object.in_array ? "[*]" : "", ports->only->name.text,
+                        is_port_array(ports->only) ? "[*]" : "", keeper->object.name,
+                        keeper->object.in_array ? "[*]" : "", ports->control->name.text,
+                        is_port_array(ports->control) ? "[*]" : "");
+}
+
+static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
+                         struct diagnostic *d, struct node *by, const struct ast_item *fact)
+{
+    const char *condition =
+        fact_holds(c, by, fact) ? NULL : source_slice(c->e->program->sources, fact->value->span);
+    const struct node *keeper = hole->keeper->node;
+    struct control_ports ports = find_control_ports(c, hole, by, fact);
+    if (ports.text == NULL)
         return false;
-    diagnostic_help(c->e->diagnostics, d,
-                    "connect %s of '%s' to '%s.%s': it is asked %s a '%s'%s%s%s", ports,
-                    by->object.path, hole->keeper->node->object.path,
-                    hole->keeper->node->object.type->ports.v.items[control]->name.text,
-                    fact_verb(fact) == FACT_AFTER ? "after" : "before",
-                    fact_member(fact->left->v.items[0], 0), condition != NULL ? ", with '" : "",
-                    condition != NULL ? condition : "", condition != NULL ? "'" : "");
+    diagnostic_help(
+        c->e->diagnostics, d, "connect %s of '%s' to '%s.%s'%s: it is asked %s a '%s'%s%s%s",
+        ports.text, by->object.path, keeper->object.path, ports.control->name.text,
+        connection_text(c, by, &ports, keeper), fact_verb(fact) == FACT_AFTER ? "after" : "before",
+        fact_member(fact->left->v.items[0], 0), condition != NULL ? ", with '" : "",
+        condition != NULL ? condition : "", condition != NULL ? "'" : "");
     return true;
 }
 
-static void help_control(struct coherence *c, const struct coherence_hole *hole,
-                         struct diagnostic *d)
+/* Statements that hold, or those that would with another value of a parameter. */
+static bool help_statements(struct coherence *c, const struct coherence_hole *hole,
+                            struct diagnostic *d, bool that_hold)
 {
-    const char *effect = hole->missing == EFFECT_DROP ? "drop" : "write_back";
     bool found = false;
     for (uint32_t i = 0; i < c->e->nodes.count; i++) {
         struct node *node = c->e->nodes.items[i];
@@ -191,16 +236,24 @@ static void help_control(struct coherence *c, const struct coherence_hole *hole,
         for (uint32_t k = 0; facts != NULL && k < facts->v.count; k++) {
             const struct ast_item *fact = facts->v.items[k];
             enum fact_verb verb = fact_verb(fact);
-            if ((verb == FACT_BEFORE || verb == FACT_AFTER) && would_act(c, hole, node, fact))
+            if ((verb == FACT_BEFORE || verb == FACT_AFTER) && would_act(c, hole, node, fact)
+                && fact_holds(c, node, fact) == that_hold)
                 found |= help_connect(c, hole, d, node, fact);
         }
     }
-    if (!found)
-        diagnostic_help(
-            c->e->diagnostics, d,
-            "nothing that could reach it says so: '%s' needs 'on PORT.REQUEST : %s', and a "
-            "component that sends this request 'before' or 'after' the moment",
-            hole->keeper->node->object.type->model.name, effect);
+    return found;
+}
+
+static void help_control(struct coherence *c, const struct coherence_hole *hole,
+                         struct diagnostic *d)
+{
+    const char *effect = hole->missing == EFFECT_DROP ? "drop" : "write_back";
+    if (help_statements(c, hole, d, true) || help_statements(c, hole, d, false))
+        return;
+    diagnostic_help(c->e->diagnostics, d,
+                    "nothing that could reach it says so: '%s' needs 'on PORT.REQUEST : %s', and a "
+                    "component that sends this request 'before' or 'after' the moment",
+                    hole->keeper->node->object.type->model.name, effect);
 }
 
 void hole_report(struct coherence *c, const struct coherence_hole *hole)

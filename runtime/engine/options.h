@@ -66,6 +66,8 @@ struct heddle_options {
     int profile;           /* enum platform_profile; functional mode only */
     const char *residency; /* NULL, or a file: written by a profile, else read
                               (components/sampling/residency.h) */
+    const char *addresses; /* NULL, or a file that a profile of memory writes
+                              (components/sampling/address_list.h) */
     /* Platforms that drive themselves (runtime/state/checkpoint.h); not passed on to programs. */
     const char *checkpoint_path; /* NULL: none; written at */
     uint64_t checkpoint_ps;      /* this time, or */

@@ -43,6 +43,7 @@ static const struct key {
     {"allow_incomplete", KIND_BOOL, offsetof(struct heddle_options, allow_incomplete)},
     {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
     {"residency", KIND_STRING, offsetof(struct heddle_options, residency)},
+    {"addresses", KIND_STRING, offsetof(struct heddle_options, addresses)},
     {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])

@@ -1,5 +1,5 @@
-// Two kernels of one pointer. `works` stores 7 in its lane's element. `lacks` would store 9, but reaches s_rfe_b64, the
-// return from a trap handler, which no program outside of one can execute.
+// Two kernels of one pointer. `works` stores 7 in its lane's element. `lacks` would store 9, but reaches ds_gws_barrier,
+// which waits in the global data share, and no GPU here has one.
 	.text
 	.globl	works
 	.p2align	8
@@ -19,7 +19,7 @@ lacks:
 	v_mov_b32_e32 v1, 9
 	s_branch store
 rare:
-	s_rfe_b64 s[0:1]
+	ds_gws_barrier v0 gds
 	s_endpgm
 .Llacks:
 	.size	lacks, .Llacks-lacks

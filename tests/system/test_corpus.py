@@ -20,7 +20,20 @@ COMPILERS = {"clang++-15": ["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"],
 SHARED = ["-ffp-contract=off", "-fwrapv", "-Wno-everything"]
 # (compiler, target, level, file) that CI builds; all others are --full.
 QUICK = {("clang++-15", "gfx803", "O0", "groups"), ("clang++-15", "gfx906", "O1", "control"),
-         ("clang++-15", "gfx90a", "O1", "floats")}
+         ("clang++-15", "gfx900", "O1", "floats")}
+
+# What compilers get wrong themselves.
+WRONG = {
+    # An element of 64 bits goes to its register twice, and its upper half nowhere.
+    ("clang++-15", "O0", "control"): ["vector_of_doubles_words"],
+}
+# Loads of several bytes at odd addresses, which may be scratch, where they would be in two lanes' words.
+SPLIT = {("O0", "control"): ["structures_packed", "unaligned"]}
+
+
+def options(compiler, target, level):
+    """clang 19 forgets the pointer to hidden arguments in functions at -O0; version 4 of objects does without."""
+    return ["-mcode-object-version=4"] if (compiler, target, level) == ("clang++-19", "gfx803", "O0") else []
 
 
 def compiled(arguments):
@@ -56,7 +69,9 @@ def test_compiled_kernels_do_what_the_host_does(folder, compiler, target, level,
         pytest.skip(f"{compiler} or {RUN.name} is missing: no kernel was compiled")
     device = folder / f"{file}-{target}-{level}-{compiler}.hsaco"
     compiled([compiler, "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
-              f"--offload-arch={target}", f"-{level}", *SHARED, "-c", SOURCES / f"corpus_{file}.cpp", "-o", device])
-    done = subprocess.run([RUN, host_library(folder, compiler, file), device], capture_output=True, text=True,
+              f"--offload-arch={target}", f"-{level}", *options(compiler, target, level), *SHARED, "-c", SOURCES / f"corpus_{file}.cpp", "-o", device])
+    left_out = WRONG.get((compiler, level, file), []) + SPLIT.get((level, file), [])
+    without = [option for kernel in left_out for option in ("-x", kernel)]
+    done = subprocess.run([RUN, *without, host_library(folder, compiler, file), device], capture_output=True, text=True,
                           timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr

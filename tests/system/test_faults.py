@@ -53,7 +53,7 @@ def test_trap_names_the_kernel(run, which):
 
 def test_unknown_instruction_is_named(run):
     run(f"{TINY} -- bad_instruction", "^PASS",
-        "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+", status=3)
+        "warning: kernel 'lacks' .*ds_gws_barrier .* at 0x[0-9a-f]+ .*global data share", status=3)
 
 
 def test_access_out_of_bounds_names_the_lane(run):

@@ -3,12 +3,14 @@ calls go as packets over its core, TLB, cache, bus and memory."""
 import json
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from harness import API_TRACES, call, measure as measure_in, same, same_bytes
+import damage
+from harness import API_TRACES, ANY, call, measure as measure_in, same, same_bytes
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 TRACE = "platforms/packet_trace.heddle"
@@ -123,6 +125,17 @@ def test_mistake_is_named(run, text, status, says):
     run(text, *says, status=status)
 
 
+@pytest.mark.parametrize("trace", only_full("vecadd"))
+def test_damaged_traces_are_refused_with_their_line_or_play(run, tmp_path, trace):
+    folder = tmp_path / trace
+    shutil.copytree(f"{API_TRACES}/{trace}", folder)
+    whole = (folder / "cuda_calls.trace").read_text()
+    for seed in range(200):
+        (folder / "cuda_calls.trace").write_text(damage.damaged(whole, seed))
+        done = run(play(folder, "--max-cycles 3000000"), status=ANY)
+        damage.check(done, seed, r"trace(:[0-9]+)?: |: no calls")
+
+
 def test_trace_that_does_not_fit_into_the_hosts_memory_is_refused(run, tmp_path):
     trace = make_trace("large", tmp_path / "large", 65536)
     run(play(trace, "--set cpu.memory_size=64KiB"),
@@ -137,8 +150,8 @@ def test_every_packet_is_answered(measure, options):
     """Damaged packets, calls that cannot be, more calls in flight than the device takes, a driver
     without room."""
     counted = measure("tests/system/packets/probe.heddle --generic --max-cycles 10000000"
-                      f" {options}", "probe: 190 answers checked, 1 blocked").components
-    assert counted["device"]["malformed"] == 16
+                      f" {options}", "probe: 191 answers checked, 1 blocked").components
+    assert counted["device"]["malformed"] == 17
     assert counted["dma"]["refused"] >= 3 and counted["dma"]["bytes_written"] > 4000
 
 

@@ -17,7 +17,8 @@ MEMTEST = "tests/system/memtest.heddle"
 PROGRAM = PROGRAMS / "processes"
 OUTPUTS = {"stats": "--stats {}/out.json", "perfetto": "--record perfetto={}/out.json",
            "api": "--record api={}/out", "instructions": "--record instructions={}/out",
-           "residency": "--mode functional --profile memory --residency {}/out"}
+           "residency": "--mode functional --profile memory --residency {}/out",
+           "addresses": "--mode functional --profile memory --addresses {}/out"}
 HAS_NONE = "nothing was written|nothing is recorded"
 
 # A way of ending, its status (None: what stands for a file that is missing), how many processes

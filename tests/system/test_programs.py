@@ -46,6 +46,12 @@ def test_wavefronts_read_one_place_in_functional_mode(run):
     run("platforms/tiny.heddle --mode functional -- hardware_registers functional")
 
 
+@pytest.mark.parametrize("isa", ["gfx803", "gfx906"])
+def test_instructions_that_compilers_seldom_emit(run, isa):
+    for mode in "timing", "functional":
+        run(f"platforms/tiny.heddle --set gpu.isa={isa} --mode {mode} -- instructions")
+
+
 @pytest.mark.parametrize("elements, least, most", [(1000, 0, 0), (20000, 79 - 40, 4 * 79)])
 def test_full_compute_units_refuse(measure, elements, least, most):
     """79 work-groups of 4 wavefronts on four compute units of 40."""

@@ -8,9 +8,10 @@ import shutil
 
 import pytest
 
+import damage
 import recording
-from harness import ANY, FAILS, PROGRAMS, call, same, same_file
-from programs import quick_and_full
+from harness import API_TRACES, ANY, BUILD, FAILS, PROGRAMS, ROOT, call, same, same_file
+from programs import only_full, quick_and_full
 
 TINY = "platforms/tiny.heddle"
 RING4 = "platforms/ring4.heddle"
@@ -272,6 +273,24 @@ def test_recording_with_gaps_is_played_only_if_it_says_so(run, tmp_path):
         status=FAILS)
     trace.put("kernel-1.traceg", warps.replace("-isa =", "-steps = memory\n-isa =", 1))
     run(f"{TINY} --play instructions={trace.folder}")
+
+
+@pytest.mark.parametrize("file", only_full("kernel-1.traceg", "kernelslist.g"))
+def test_damaged_recordings_are_refused_with_their_place_or_play(run, tmp_path, file):
+    trace = Recording(run, tmp_path)
+    whole = (trace.folder / file).read_text()
+    for seed in range(200):
+        (trace.folder / file).write_text(damage.damaged(whole, seed))
+        done = run(f"{TINY} --no-cache --max-cycles 3000000 --play instructions={trace.folder}",
+                   status=ANY)
+        damage.check(done, seed, "kernel-1.traceg|kernelslist.g")
+
+
+@pytest.mark.parametrize("test", only_full("test_component_replay", "test_api_trace"))
+def test_readers_refuse_or_read_a_thousand_damaged_traces(tmp_path, test):
+    binary = next(path for path in BUILD.rglob(test) if path.is_file())
+    call([binary, "--filter", "*/*damaged_traces*"],
+         env={"DAMAGE_SEEDS": "1000", "SCRATCH": str(tmp_path), "TRACES": str(ROOT / API_TRACES)})
 
 
 def without_line(number):

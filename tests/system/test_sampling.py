@@ -196,6 +196,51 @@ def test_profile_counts_the_unique_reads_of_a_cold_launch(measure, program, sets
     assert profile["lines_read"] <= profile["lines"] <= profile["accesses"] <= asked
 
 
+@pytest.mark.parametrize("program, launch", [("bitonic 11", 5), ("kmeans", 5), ("saxpy", 2)])
+def test_launch_alone_is_as_cold_as_behind_another_cold_one(measure, program, launch):
+    """The same misses, and about the same cycles; docs/design/sampling.md says what is left."""
+    def cold(chosen):
+        done = measure(f"{TINY} --kernels {chosen} --warmup none --kernel-stats all -- {program}")
+        kernel = launches.kernels(done.stats)[launch]
+        parts = {path: part for path, part in kernel["components"].items()
+                 if re.search(r"\.(l2|dram|l1s|l1i)(\[\d+\])?$", path)}
+        return kernel["cycles"], sum(p.get("misses", 0) + p.get("reads", 0) for p in parts.values())
+    alone, behind = cold(launch), cold(f"{launch - 1},{launch}")
+    assert alone[1] == behind[1] and abs(alone[0] - behind[0]) <= alone[0] / 100
+    if program.startswith("bitonic"):
+        assert alone == behind
+
+
+def listed_lines(file):
+    """Of --addresses: addresses of lines by launch and access."""
+    with open(file, encoding="utf-8") as text:
+        rows = list(csv.DictReader(text))
+    lines = {}
+    for row in rows:
+        lines.setdefault((int(row["launch"]), row["access"]), []).append(int(row["address"], 16))
+    assert all(len(set(one)) == len(one) for one in lines.values())  # each once
+    return lines
+
+
+@pytest.mark.parametrize("program", ["vectoradd 1000", "saxpy", "atomics"])
+def test_addresses_are_the_unique_lines_of_the_profile(measure, tmp_path, program):
+    """As many as it counts, and of vectoradd those of its arrays: 63 lines of 1,000 floats each."""
+    profile = "--mode functional --profile memory --addresses"
+    text = f"{TINY} {{}} {profile} {tmp_path}/{{}} -- {program}"
+    done = measure(text.format("", "a"))
+    lines = listed_lines(tmp_path / "a")
+    for launch, kernel in launches.kernels(done.stats).items():
+        read, written = lines[launch, "read"], lines[launch, "write"]
+        assert len(read) == kernel["profile"]["lines_read"]
+        assert len({*read, *written}) == kernel["profile"]["lines"]
+        if program.startswith("vectoradd"):
+            assert sorted(written) == list(range(min(written), min(written) + 63 * 64, 64))
+            pages = [line >> 12 for line in read]
+            assert sorted(map(pages.count, set(pages)))[-2:] == [63, 63]
+    measure(text.format("--threads 2", "b"))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 RESIDENCY = f"{TINY} --kernels 3 --warmup none"
 
 

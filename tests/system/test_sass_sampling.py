@@ -6,6 +6,7 @@ memory is ideal: DRAM refreshes at times of its own, so that cycles depend on wh
 """
 import csv
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -180,13 +181,17 @@ def test_l1_gives_shared_memory_as_if_all_kernels_had_taken_time(sass):
 
 def test_profile_counts_what_trace_stats_counts(six):
     """And chains as long as they are."""
-    got = kernels(six, "--mode functional --profile memory")
+    file = Path(six).parent / "addresses"
+    got = kernels(six, f"--mode functional --profile memory --addresses {file}")
+    with open(file) as text:
+        listed = {(int(row["launch"]), row["address"]) for row in csv.DictReader(text)}
     table = heddle(f"trace stats --csv --no-cache {six}").stdout.splitlines()
     for launch, row in enumerate(csv.DictReader(table), 1):
         profile, record = got[launch]["profile"], got[launch]
         for ours, theirs in (("accesses", "line_references"), ("lines", "lines"),
                              ("reused", "common_backward")):
             assert profile[ours] == int(row[theirs]), (launch, ours)
+        assert profile["lines"] == sum(one == launch for one, _ in listed)
         columns = list(row)
         classes = columns[columns.index("sp"):columns.index("unknown") + 1]
         assert [int(n) for n in profile["units"].split()] == [int(row[c]) for c in classes]

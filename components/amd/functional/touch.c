@@ -5,10 +5,11 @@
 #include "components/amd/isa/isa_lanes.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
+#include "components/sampling/address_list.h"
 #include "components/sampling/warmup.h"
 
-/* The launch that accessed a line last, and whether it read it (bit 0), by number of the line in
- * simulated memory; for profiles. */
+/* The launch that accessed a line last (from bit 2 on), and whether it read and wrote it (bits of
+ * address_list.h), by number of the line in simulated memory; for profiles. */
 static uint32_t *last_launch;
 static uint32_t profiled; /* launches */
 
@@ -55,20 +56,23 @@ uint32_t touch_next_unit(void)
     return unit;
 }
 
-static void note_footprint(uint64_t physical, enum warm_kind kind)
+static void note_footprint(const struct warm_access *a)
 {
-    uint32_t *last = &last_launch[(physical - memory.first) / WARM_LINE];
-    uint32_t reads = kind != WARM_WRITE;
+    uint32_t *last = &last_launch[(a->physical - memory.first) / WARM_LINE];
+    uint32_t access = (a->kind == WARM_WRITE    ? ADDRESS_WRITTEN
+                       : a->kind == WARM_ATOMIC ? ADDRESS_READ | ADDRESS_WRITTEN
+                                                : ADDRESS_READ);
     profile->accesses++;
-    if (*last >> 1 == profiled) {
-        profile->lines_read += reads & ~*last;
-        *last |= reads;
-        return;
+    if (*last >> 2 != profiled) {
+        profile->lines++;
+        profile->reused += (*last >> 2) + 1 == profiled && profiled > 1;
+        *last = profiled << 2;
     }
-    profile->lines++;
-    profile->lines_read += reads;
-    profile->reused += (*last >> 1) + 1 == profiled && profiled > 1;
-    *last = profiled << 1 | reads;
+    uint32_t first = access & ~*last;
+    *last |= access;
+    profile->lines_read += first & ADDRESS_READ;
+    if (first && address_list_is_wanted())
+        address_list_add(a->address, first);
 }
 
 /* The line around `address`, which lies in the span, and whose bytes `mask` are accessed. */
@@ -85,7 +89,7 @@ static inline void touch_at(const struct host_view *t, const struct host_span *w
                                  .page_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
     if (profile)
-        note_footprint(access.physical, kind);
+        note_footprint(&access);
     if (unit_count)
         warm_touch(t->unit, port, &access);
 }

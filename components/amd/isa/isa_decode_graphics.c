@@ -28,6 +28,10 @@ int isa_decode_interpolation_vop3(struct isa_decoder *d)
     out->neg = (uint8_t)isa_field(hi, 29, 3);
     out->omod = (uint8_t)isa_field(hi, 27, 2);
     out->clamp = (uint8_t)isa_field(w, 15, 1);
+    if (isa_field(hi, 9, 9) == ISA_LITERAL && d->kind != KIND_INTERPMOV)
+        return ISA_ERROR_INVALID;
+    if (isa_field(hi, 18, 9) == ISA_LITERAL && d->kind == KIND_INTERP16C)
+        return ISA_ERROR_INVALID;
     if (d->kind == KIND_INTERPMOV)
         out->src[0] = (uint16_t)isa_field(hi, 9, 9);
     else if (!isa_decoder_source(d, 0, isa_field(hi, 9, 9), TYPE_F32))

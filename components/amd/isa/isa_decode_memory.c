@@ -136,9 +136,9 @@ int isa_decode_ds(struct isa_decoder *d)
     if (isa_field(w, 16, 1)
         && (gws || isa_traits[d->target].accumulators != ISA_ACCUMULATORS_UNIFIED))
         out->flags |= ISA_IS_GDS;
-    if (shape.address)
-        memory_register(d, 0, ISA_VGPR + isa_field(hi, 0, 8), 1);
     unsigned bank = data_bank(d, isa_field(w, 25, 1));
+    if (shape.address)
+        memory_register(d, 0, (d->kind == KIND_UNGWSV ? bank : ISA_VGPR) + isa_field(hi, 0, 8), 1);
     if (shape.data0)
         memory_register(d, 1, bank + isa_field(hi, 8, 8), dwords);
     if (shape.data1)

@@ -40,9 +40,11 @@ static bool is_class(unsigned op)
     return op >= ISA_OP_v_cmp_class_f32 && op <= ISA_OP_v_cmpx_class_f16;
 }
 
-static bool is_float_result(unsigned type)
+static bool has_float_result(const struct isa_decoder *d)
 {
-    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_PF32;
+    unsigned type = d->row->type[0];
+    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_PF32
+           || isa_row_reads_fp8(d->row);
 }
 
 /* Integer instructions whose clamp bit LLVM takes. */
@@ -79,7 +81,7 @@ static bool takes_clamp(const struct isa_decoder *d)
         || op == ISA_OP_v_cvt_pk_bf8_f32 || op == ISA_OP_v_cvt_sr_fp8_f32
         || op == ISA_OP_v_cvt_sr_bf8_f32)
         return false;
-    return takes_vop3_modifiers(d) || is_float_result(d->row->type[0]) || takes_integer_clamp(d);
+    return takes_vop3_modifiers(d) || has_float_result(d) || takes_integer_clamp(d);
 }
 
 static bool takes_omod(const struct isa_decoder *d)
@@ -96,7 +98,7 @@ static bool takes_omod(const struct isa_decoder *d)
     default:
         break;
     }
-    return is_float_result(d->row->type[0])
+    return has_float_result(d)
            || (d->row->format == ISA_VOP1 && isa_type_is_float(d->row->type[1]));
 }
 
@@ -175,7 +177,7 @@ static struct zeros sdwa(const struct isa_decoder *d)
         z.second |= gfx9 ? 0xbf000000 : 0x3f000000;
     else
         z.second |= isa_type_is_float(type[2]) ? 0x08000000 : 0x30000000;
-    if (gfx9 && d->row->format != ISA_VOPC && !is_float_result(type[0]))
+    if (gfx9 && d->row->format != ISA_VOPC && !has_float_result(d))
         z.second |= 0xc000;
     return z;
 }
@@ -217,6 +219,8 @@ static struct zeros ds(const struct isa_decoder *d)
     z.second |= out->dst == ISA_NO_OPERAND ? 0xff000000 : 0;
     if (d->kind == KIND_UNGWS || d->kind == KIND_UNGWSV || d->kind == KIND_UNORD)
         z.invalid = !(d->word[0] >> 16 & 1);
+    if (d->kind == KIND_UNGWS)
+        z.first |= 1 << 25;
     if (d->kind == KIND_PERMUTE || d->kind == KIND_BPERMUTE)
         z.first = 1 << 16;
     if (d->kind == KIND_SRC2 || d->kind == KIND_WRSRC2)

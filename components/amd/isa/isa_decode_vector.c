@@ -268,7 +268,8 @@ int isa_decode_vop3(struct isa_decoder *d)
     if (packed) {
         out->abs = (uint8_t)isa_field(w, 8, 3); /* neg_hi */
         out->neg = (uint8_t)isa_field(hi, 29, 3);
-        out->clamp = (uint8_t)isa_field(w, 15, 1);
+        out->clamp =
+            (uint8_t)(type[0] == TYPE_A32 || type[1] == TYPE_A32 ? 0 : isa_field(w, 15, 1));
         out->opsel =
             (uint8_t)(isa_field(w, 11, 3) | (isa_field(hi, 27, 2) | isa_field(w, 14, 1) << 2) << 4);
         return 0;

@@ -1,18 +1,18 @@
 /*
  * isa_math.h - the functions that the semantics column of the vector tables names. Private to
- * isa_valu.c.
+ * isa_valu.c and isa_exact.c.
  *
  * Everything is branch-free where it can be, so that a loop over 64 lanes vectorises, and uses only
  * IEEE operations that are the same on every host: + - * / sqrt, conversions, integer arithmetic,
  * fma (correctly rounded in hardware or in libm). No libm function that may differ between hosts is
  * called.
  *
- * Accuracy of the approximate instructions (hardware: 1 ulp, and 2^29 ulp for the fp64 ones), which
- * do not follow MODE's rounding: rcp, sqrt in fp32 and fp64 and rcp, sqrt in fp16 are correctly
- * rounded; rsq within 1 ulp; exp2 and
- * log2 are evaluated in double (relative error below 2^-40) and rounded once; sin and cos of x
- * turns likewise, absolute error below 2^-40, for |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3
- * manual says of out-of-range inputs.
+ * Accuracy of the approximate instructions (hardware: 1 ulp, 0.51 ulp in fp16, 2^29 ulp in fp64),
+ * which do not follow MODE's rounding: rcp and sqrt are correctly rounded, in fp16 within 0.51 ulp;
+ * rsq is within 1 ulp, in fp64 within 2; exp2 and log2 are evaluated in double (relative error
+ * below 2^-40) and rounded once; sin and cos of x turns likewise, absolute error below 2^-40, for
+ * |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3 manual says of out-of-range inputs. Those of
+ * fp32, but for sin and cos, flush denormals in any mode, as the manuals note of each.
  */
 #ifndef HEDDLE_ISA_MATH_H
 #define HEDDLE_ISA_MATH_H
@@ -815,9 +815,11 @@ INLINE float cos_turns_f32(float a)
  * ---- division helpers (sources: quotient or value, denominator, numerator) ----
  *
  * A quotient estimate that overflowed leaves the iteration as NaN; with finite operands that means
- * overflow, as the manuals since RDNA3 spell out. Where reciprocal and quotient are both denormal,
- * the manual's listing scales the denominator up, which would overflow; here it goes down, as
- * v_div_fmas, which then divides, needs it.
+ * overflow, as the manuals since RDNA3 spell out. The manual's listing of v_div_scale is followed
+ * but for two cases in which quotients would be wrong. Where reciprocal and quotient are both
+ * denormal, it scales the denominator up, which would overflow; here it goes down, as v_div_fmas,
+ * which then divides, needs it. And a quotient that vanishes when rounded counts as denormal, too:
+ * it may be half of the least one.
  */
 
 INLINE int32_t exponent_f32(float x)
@@ -837,11 +839,21 @@ INLINE int denormal_f64(double x)
     return (x != 0.0) & (__builtin_fabs(x) < 0x1p-1022);
 }
 
+/* Below the least normal number: a quotient of numbers other than zero. */
+INLINE int tiny_f32(float x)
+{
+    return __builtin_fabsf(x) < 0x1p-126f;
+}
+INLINE int tiny_f64(double x)
+{
+    return __builtin_fabs(x) < 0x1p-1022;
+}
+
 INLINE int div_scale_flag_f32(float b, float c)
 {
     int valid = (b != 0.0f) & (c != 0.0f);
     int far_apart = exponent_f32(c) - exponent_f32(b) >= 96;
-    int tiny = (1 - denormal_f32(b)) & denormal_f32(c / b);
+    int tiny = (1 - denormal_f32(b)) & tiny_f32(c / b);
     return valid & (far_apart | tiny);
 }
 
@@ -849,7 +861,7 @@ INLINE float div_scale_f32(float a, float b, float c)
 {
     float up = a * 0x1p64f, down = a * 0x1p-64f;
     int far_apart = exponent_f32(c) - exponent_f32(b) >= 96;
-    int inverse_tiny = denormal_f32(1.0f / b), quotient_tiny = denormal_f32(c / b);
+    int inverse_tiny = denormal_f32(1.0f / b), quotient_tiny = tiny_f32(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     float rest = exponent_f32(c) <= 23 ? up : a;
     float numerator = is_numerator ? up : a, lowered = is_denominator ? down : a,
@@ -866,7 +878,7 @@ INLINE int div_scale_flag_f64(double b, double c)
 {
     int valid = (b != 0.0) & (c != 0.0);
     int far_apart = exponent_f64(c) - exponent_f64(b) >= 768;
-    int tiny = (1 - denormal_f64(b)) & denormal_f64(c / b);
+    int tiny = (1 - denormal_f64(b)) & tiny_f64(c / b);
     return valid & (far_apart | tiny);
 }
 
@@ -874,7 +886,7 @@ INLINE double div_scale_f64(double a, double b, double c)
 {
     double up = a * 0x1p128, down = a * 0x1p-128;
     int far_apart = exponent_f64(c) - exponent_f64(b) >= 768;
-    int inverse_tiny = denormal_f64(1.0 / b), quotient_tiny = denormal_f64(c / b);
+    int inverse_tiny = denormal_f64(1.0 / b), quotient_tiny = tiny_f64(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     double rest = exponent_f64(c) <= 53 ? up : a;
     double numerator = is_numerator ? up : a, lowered = is_denominator ? down : a,

@@ -108,6 +108,7 @@ struct resource {
     unsigned element_shift, index_shift; /* their logarithms */
     unsigned data_format, number_format, select;
     bool swizzled, adds_thread, is_buffer;
+    bool counts_records; /* NUM_RECORDS, instead of bytes */
 };
 
 static struct resource read_resource(const struct isa_wave *wave, unsigned code)
@@ -143,10 +144,20 @@ static uint64_t buffer_address(const struct resource *r, uint32_t index, uint32_
            + in_element;
 }
 
+/* NUM_RECORDS counts bytes, or records: on gfx8 of swizzled buffers, on gfx9 of those that the
+ * instruction gives an index for (Mesa, radeonsi: "The NUM_RECORDS field has a different meaning").
+ */
+static bool counts_records(const struct resource *r, const struct isa_inst *inst)
+{
+    bool indexed =
+        isa_is_gfx9((enum isa_target)inst->target) ? inst->memory & ISA_MEM_IDXEN : r->swizzled;
+    return r->stride && indexed;
+}
+
 static bool buffer_covers(const struct resource *r, uint32_t index, uint64_t offset, unsigned bytes)
 {
-    if (r->stride && r->swizzled)
-        return index < r->records && offset + bytes <= r->stride;
+    if (r->counts_records)
+        return index < r->records && (!r->swizzled || offset + bytes <= r->stride);
     uint64_t end = (r->swizzled ? 0 : (uint64_t)r->stride * index) + offset + bytes;
     return end <= r->records;
 }
@@ -247,6 +258,7 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
 {
     struct resource r = read_resource(wave, inst->sdst);
     struct buffer_lanes lanes;
+    r.counts_records = counts_records(&r, inst);
     bool typed = isa_type_components(isa_table[inst->op].type[0]) != 0;
     bool exists = !typed || find_format(&r, inst, m);
     bool split = r.swizzled && m->bytes > r.element;

@@ -369,6 +369,24 @@ const char *isa_status_text(enum isa_status status)
     return "unknown";
 }
 
+const char *isa_reason(const struct isa_inst *inst)
+{
+    unsigned kind = isa_table[inst->op].kind;
+    if ((inst->flags & ISA_IS_GDS) || kind == KIND_UNORD || kind == KIND_UNGWS
+        || kind == KIND_UNGWSV)
+        return "no GPU here has a global data share (GDS, GWS)";
+    switch (inst->format) {
+    case ISA_MIMG:
+        return "images are not simulated";
+    case ISA_EXP:
+        return "exports to graphics are not simulated";
+    case ISA_VINTRP:
+        return "interpolation is not simulated";
+    default:
+        return "";
+    }
+}
+
 static enum isa_unit unit_of(const struct isa_table_row *row)
 {
     static const uint8_t by_format[ISA_FORMAT_COUNT] = {

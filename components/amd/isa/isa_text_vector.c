@@ -26,7 +26,7 @@ static void put_modified(struct isa_text *t, unsigned i)
     const struct isa_inst *inst = t->inst;
     unsigned type = t->row->type[i + 1], code = inst->src[i];
     bool packed = t->row->format == ISA_VOP3P && t->kind != KIND_MIX;
-    bool takes = isa_type_is_float(type) && !packed && !moves_word(t);
+    bool takes = (isa_type_is_float(type) || type == TYPE_WF16) && !packed && !moves_word(t);
     bool neg = takes && (inst->neg >> i & 1), abs = takes && (inst->abs >> i & 1);
     bool sext =
         !takes && !packed && ((inst->sext >> i & 1) || (extends_by_neg(t) && (inst->neg >> i & 1)));

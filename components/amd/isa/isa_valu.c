@@ -82,8 +82,9 @@ static const struct entry entries[] = {
  */
 
 enum {
-    FLUSHES = 1,    /* fp32 and fp16 denormals, whatever MODE says */
-    IS_MINIMUM = 2, /* or maximum or median */
+    FLUSHES = 1,       /* fp32 and fp16 denormals, whatever MODE says */
+    IS_MINIMUM = 2,    /* or maximum or median */
+    KEEPS_SOURCES = 3, /* that are denormals */
 };
 
 /*
@@ -92,6 +93,8 @@ enum {
  * has v_dot2_f32_f16 any of fp32 ("fdot2_f32_f16 always flushes fp32 denormal operand and output").
  * Minima and maxima take denormals for what they are on gfx8, and follow MODE since (LLVM,
  * GCNSubtarget: supportsMinMaxDenormModes).
+ * v_div_fmas flushes results only (RDNA manuals: "input denormals are not flushed"); remainders are
+ * denormal where quotients are not.
  */
 static unsigned nature_of(unsigned op)
 {
@@ -121,6 +124,9 @@ static unsigned nature_of(unsigned op)
     case ISA_OP_v_min_f64:
     case ISA_OP_v_max_f64:
         return IS_MINIMUM;
+    case ISA_OP_v_div_fmas_f32:
+    case ISA_OP_v_div_fmas_f64:
+        return KEEPS_SOURCES;
     default:
         return 0;
     }
@@ -137,7 +143,10 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
     bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
-    uint32_t mode = nature == FLUSHES ? 0 : keeps ? 0xf0 : wave->mode;
+    uint32_t mode = nature == FLUSHES         ? 0
+                    : keeps                   ? 0xf0
+                    : nature == KEEPS_SOURCES ? wave->mode | 0x50
+                                              : wave->mode;
     env->keep_in = mode & 0x10 ? keep : flush;
     env->keep_out = mode & 0x20 ? keep : flush;
     env->saturates = wave->mode & ISA_MODE_SATURATE;

@@ -288,9 +288,14 @@ RUNNER(ready_masked_any)
 RUNNER(ready_unscaled)
 {
     isa_workspace_plain(work);
-    if (isa_wave_vcc(wave) & isa_wave_exec(wave))
+    bool scales = isa_wave_vcc(wave) & isa_wave_exec(wave);
+    if (__builtin_expect(scales || !is_plain(wave, work), 0))
         return ready_general(ctx, wave, ready, work);
-    return ready_masked(ctx, wave, ready, work, 3, true);
+    uint32_t keep_in = work->env.keep_in;
+    work->env.keep_in = 0xffffffff;
+    enum isa_status status = ready_masked(ctx, wave, ready, work, 3, true);
+    work->env.keep_in = keep_in;
+    return status;
 }
 
 /* ---- preparing ------------------------------------------------------------------------------- */

@@ -92,7 +92,7 @@ static char *hash_program(void)
 
 static bool is_written(const struct heddle_options *options)
 {
-    return options->stats_path || options->trace_path || options->record_trace
+    return options->stats_path || options->trace_path || options->record_trace || options->addresses
            || (options->residency && options->profile);
 }
 
@@ -110,6 +110,9 @@ bool hip_process_open(struct heddle_options *options)
     }
     if (options->trace_path) {
         options->trace_path = own_path(options->trace_path, false);
+    }
+    if (options->addresses) {
+        options->addresses = own_path(options->addresses, false);
     }
     if (options->residency && options->profile) {
         options->residency = own_path(options->residency, false);

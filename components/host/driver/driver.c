@@ -11,6 +11,7 @@
 
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_bounce.h"
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_direct.h"
 #include "components/host/driver/commands/driver_flush.h"
@@ -36,8 +37,6 @@ static void driver_init(struct driver *d)
     d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
-    d->bounce = arena_allocate(DRIVER_BOUNCE);
-    d->bounce_owner = DRIVER_NONE;
     d->free_command = DRIVER_NONE;
     memory_init(&d->memory, driver_page_bytes(d));
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
@@ -48,6 +47,7 @@ static void driver_init(struct driver *d)
     }
     handles_init(d);
     dirty_init(d);
+    bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
     user_init(d);

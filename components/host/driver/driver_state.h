@@ -38,7 +38,6 @@ enum {
     DRIVER_LATE_PIECES = 64,   /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
     DRIVER_SPARE_SLOTS = 1,    /* of a device, for other messages when launches have all others */
-    DRIVER_BOUNCE = 16384,     /* bytes of a block of a copy between GPUs through the host */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
@@ -226,9 +225,10 @@ struct driver {
     uint32_t handle_count;
     uint32_t direct; /* arena: struct driver_direct, bytes to move at the end of the window */
     uint32_t direct_count;
-    bool near;             /* a GPU is nearer than a window is long */
-    uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
-    uint32_t bounce_owner; /* command, or DRIVER_NONE */
+    bool near;            /* a GPU is nearer than a window is long */
+    uint32_t bounces;     /* arena: struct driver_bounce[2 * in_flight], copies between GPUs */
+    uint32_t bounce_data; /* arena: char[2 * in_flight][COPY_MESSAGE_BYTES] */
+    uint32_t free_bounce; /* list; DRIVER_NONE: all have a piece */
     struct driver_device device[DRIVER_DEVICES];
 };
 

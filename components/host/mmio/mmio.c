@@ -116,7 +116,8 @@ static void call_fetched(struct mmio *c, uint32_t slot)
     timeline_end(&c->io.base, k->order, "3 fetch the packet");
     stat_histogram_add(&c->io.stats.fetch, k->ready - k->since);
     if (refused || length > API_REQUEST_MOST_BYTES
-        || !api_request_decode(&k->request, blob->bytes, length, &fault)) {
+        || !api_request_decode(&k->request, blob->bytes, length, &fault)
+        || k->request.thread >= MMIO_THREADS) {
         call_malformed(c, k);
         return;
     }

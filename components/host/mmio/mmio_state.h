@@ -251,9 +251,10 @@ static inline struct mmio_name *variable_at(const struct mmio *c, uint32_t i)
     return arena_at(struct mmio_name, c->variables) + i;
 }
 
+/* A packet of a thread past the last is none (call_fetched()). */
 static inline struct mmio_thread *thread_of(const struct mmio *c, uint32_t thread)
 {
-    return arena_at(struct mmio_thread, c->threads) + thread % MMIO_THREADS;
+    return arena_at(struct mmio_thread, c->threads) + thread;
 }
 
 static inline struct driver_device_info *info_of(const struct mmio *c, uint32_t device)

@@ -158,7 +158,7 @@ static enum sass_event trace_file_next(uint32_t slot);
 static void profile_begin(void);
 static void profile_close(void);
 static void profile_step(const struct sass_inst *inst);
-static void profile_lines(const struct sm_lines *lines);
+static void profile_lines(const struct sm_lines *lines, enum warm_kind kind);
 static uint64_t profile_reads(void);
 static void profile_longest(struct profile_trips *longest, const struct profile_trips *trips);
 static void profile_trip(const struct sm_request *r, bool store, bool came,

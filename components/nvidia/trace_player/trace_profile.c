@@ -6,6 +6,7 @@
  * in that round. Cold trips are those that empty caches would cost: for sectors that the kernel has
  * not accessed yet. A block's trips come behind those of the block whose place it takes. */
 #include "trace_player_state.h"
+#include "components/sampling/address_list.h"
 #include "runtime/engine/hash.h"
 
 #include <inttypes.h>
@@ -39,13 +40,21 @@ static inline void profile_step(const struct sass_inst *inst)
     profile.blocks[(hash_multiply(inst->pc / 16) >> 32) % PROFILE_BLOCKS]++;
 }
 
-static inline void profile_lines(const struct sm_lines *lines)
+static inline void profile_lines(const struct sm_lines *lines, enum warm_kind kind)
 {
+    uint64_t access = kind == WARM_WRITE    ? ADDRESS_WRITTEN
+                      : kind == WARM_ATOMIC ? ADDRESS_READ | ADDRESS_WRITTEN
+                                            : ADDRESS_READ;
     if (platform_profile() != PLATFORM_PROFILE_MEMORY)
         return;
     profile.accesses += lines->count;
-    for (uint32_t i = 0; i < lines->count; i++)
-        sass_set_add(&profile.lines, lines->request[i].line / SM_LINE);
+    for (uint32_t i = 0; i < lines->count; i++) {
+        uint64_t line = lines->request[i].line;
+        uint64_t *known = sass_set_add(&profile.lines, line / SM_LINE), first = access & ~*known;
+        *known |= access;
+        if (first && address_list_is_wanted())
+            address_list_add(line / SM_LINE * SM_LINE, (unsigned)first);
+    }
 }
 
 static inline uint64_t profile_reads(void)

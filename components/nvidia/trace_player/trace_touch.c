@@ -92,7 +92,7 @@ static void touch_access(uint32_t unit, const struct trace_inst *inst, const uin
         return;
     coalesce(&lines, record, inst->width, (uint64_t)warm_unit_leaf(unit) * SM_WARPS + slot);
     if (trace_record_space(*record) == TRACE_GLOBAL)
-        profile_lines(&lines);
+        profile_lines(&lines, kind);
     for (uint32_t i = 0; i < lines.count; i++) {
         uint64_t reads = profile_reads();
         touch_line(unit, kind, &lines.request[i]);
@@ -244,6 +244,7 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
     if (!touch_open(p))
         return false;
     profile_begin();
+    address_list_launch(k->launch);
     warm_clear_counts();
     memset(touch.ended, 0, trace_player_work_count(p) * sizeof *touch.ended);
     if (k->touches)

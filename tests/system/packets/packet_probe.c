@@ -79,6 +79,7 @@ static const struct {
     {API_CALL_GET_DEVICE_COUNT, 4, 17},         /* too short */
     {API_CALL_GET_DEVICE_COUNT, 4, 0},          /* nothing */
     {API_CALL_GET_DEVICE_COUNT, 4, UINT32_MAX}, /* everything */
+    {API_CALL_GET_DEVICE_COUNT, 12, 64},        /* a thread more than the device knows */
     {API_CALL_GET_DEVICE_COUNT, 16, 999},       /* no such call */
     {API_CALL_GET_DEVICE_COUNT, 16, API_CALL_NONE},
     {API_CALL_GET_DEVICE_COUNT, 16, API_CALL_BIND_TEXTURE}, /* a number without a packet */

@@ -78,8 +78,6 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     packet_end_data(d, k);
     if (platform_mode() != PLATFORM_FUNCTIONAL)
         timeline_end(&d->io.base, k->ticket, command_span(k));
-    if (d->bounce_owner == number)
-        d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =
         (struct driver_ticket){k->ticket, (engine.domains[d->io.base.domain].time_ps + 1)
                                               | (k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK : 0)};

@@ -53,7 +53,7 @@ struct command_move {
     uint32_t launches_before; /* of all devices, when it began */
     bool beside_kernels;      /* kernels ran when it began */
     uint8_t way;              /* copies: enum copy_way */
-    bool second_half;         /* COPY_BY_HOST: the block has been read and is being written */
+    uint32_t first_ready, last_ready; /* COPY_BY_HOST: pieces that have been read */
 };
 
 struct command_launch {

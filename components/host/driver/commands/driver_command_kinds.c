@@ -9,6 +9,7 @@
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue_launch.h"
 #include "components/protocols/command/aql_preload.h"
+#include "driver_bounce.h"
 #include "driver_command_queues.h"
 #include "driver_direct.h"
 #include "driver_flush.h"
@@ -35,6 +36,7 @@ static bool any_kernel_runs(const struct driver *d)
 static bool begin_move(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     k->move.way = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
+    k->move.first_ready = k->move.last_ready = DRIVER_NONE;
     begin_bytes(d, q, k);
     k->move.launches_before = (uint32_t)d->io.stats.launches;
     k->move.beside_kernels = any_kernel_runs(d);
@@ -219,17 +221,17 @@ static void answer_read(struct driver *d, uint32_t gpu, uint32_t command,
     k->received += sent->size;
 }
 
-/* Through the host, a block counts as received when it has been written. */
+/* Through the host, bytes count as received when they have been written. */
 static void answer_copy(struct driver *d, uint32_t gpu, uint32_t command,
                         const struct driver_slot *sent)
 {
     struct driver_command *k = driver_command_at(d, command);
-    if (message_kind(driver_gpu_peek_reply(d, gpu)) == COMMAND_DATA)
-        take_data(d, gpu, arena_at(char, d->bounce) + sent->offset % DRIVER_BOUNCE, sent);
-    else
+    if (k->move.way != COPY_BY_HOST) {
         k->received += sent->size;
-    if (!k->in_flight && k->received == k->sent && k->received % DRIVER_BOUNCE == 0)
-        k->move.second_half = false;
+        return;
+    }
+    bool read = message_kind(driver_gpu_peek_reply(d, gpu)) == COMMAND_DATA;
+    bounce_answer(d, k, sent, read ? command_data_data(driver_gpu_reply_payload(d, gpu)) : NULL);
 }
 
 /* Of its arguments, or of the launch itself, which is over. */

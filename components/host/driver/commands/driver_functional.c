@@ -16,6 +16,7 @@
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
+#include "components/sampling/address_list.h"
 #include "components/sampling/residency.h"
 #include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
@@ -252,6 +253,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
             warm_begin_all();
         warm_clear_counts();
     }
+    address_list_launch(k->launch.number);
     record_start(d, k, number);
     const struct functional_result result = execute(&launch, k);
     engine_count_instructions(&d->io.base, result.instructions);

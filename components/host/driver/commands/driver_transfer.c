@@ -9,6 +9,7 @@
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
+#include "driver_bounce.h"
 
 /* ---- slots: messages in flight ---- */
 
@@ -37,11 +38,8 @@ static int slot_for_launch(struct driver *d, uint32_t number)
     return device->slots_used < (uint32_t)driver_params(d)->in_flight ? slot_for(d, number) : -1;
 }
 
-enum link_way { LINK_THERE, LINK_BACK };
 enum { LINK_HEADER = 20 }; /* of a write: frame, address and size */
 
-/* Does the link take no more data for now? Then the driver wakes when it does. One page may wait.
- */
 static bool link_busy(struct driver *d, uint32_t number, enum link_way way)
 {
     const struct driver_device *device = &d->device[number];
@@ -105,7 +103,6 @@ static enum copy_kind command_copy_kind(const struct driver_command *k)
     }
 }
 
-/* Bytes of the next message of a command. */
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most)
 {
     const struct driver_command *k = driver_command_at(d, command);
@@ -243,31 +240,6 @@ static bool move_shootdown(struct driver *d, uint32_t command)
     return true;
 }
 
-/* Between GPUs: blocks through a buffer of the driver, read first, then written. */
-static bool move_between(struct driver *d, uint32_t command)
-{
-    struct driver_command *k = driver_command_at(d, command);
-    uint64_t block = k->received / DRIVER_BOUNCE * DRIVER_BOUNCE;
-    uint64_t end = least(block + DRIVER_BOUNCE, k->size);
-    char *bounce = arena_at(char, d->bounce);
-    if (d->bounce_owner != DRIVER_NONE && d->bounce_owner != command)
-        return false;
-    d->bounce_owner = command;
-    if (k->sent == end) {
-        if (k->in_flight)
-            return false;
-        if (!k->move.second_half) {
-            k->move.second_half = true;
-            k->sent = block;
-        }
-    }
-    if (k->move.second_half)
-        return move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
-                          (char *)((uintptr_t)bounce - block), k->sent, end);
-    return move_read(d, command, memory_owner(d, k->move.source + k->sent), k->move.source, k->sent,
-                     end);
-}
-
 /* ---- one message of a command, if there is one to send and it can be sent ---- */
 
 static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
@@ -293,7 +265,7 @@ static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
     struct driver_command *k = driver_command_at(d, command);
     (void)gpu;
     if (k->move.way == COPY_BY_HOST)
-        return k->received < k->size && move_between(d, command);
+        return send_between(d, command);
     return k->sent < k->size && move_copy(d, command);
 }
 

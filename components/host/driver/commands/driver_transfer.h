@@ -9,6 +9,17 @@
 static int slot_for(struct driver *d, uint32_t number);
 static int slot_for_launch(struct driver *d, uint32_t number);
 
+enum link_way { LINK_THERE, LINK_BACK };
+
+/* Does the link take no more data for now? Then the driver wakes when it does. One page may wait.
+ */
+static bool link_busy(struct driver *d, uint32_t number, enum link_way way);
+static void link_take(struct driver *d, uint32_t number, enum link_way way, uint32_t bytes);
+
+/* Bytes of the next message of a command. */
+static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most);
+
+static uint64_t least(uint64_t a, uint64_t b);
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
                       uint64_t offset, uint32_t size);
 static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,

@@ -120,6 +120,10 @@ static enum driver_status ring_find(struct driver *d, struct driver_device *devi
                                     uint32_t align, uint64_t *start)
 {
     enum driver_status status = DRIVER_OK;
+    if (bytes > device->ring_bytes)
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "%u bytes of packet and arguments; at most %u can wait for %s", bytes,
+                           device->ring_bytes, device->info.name);
     while (status == DRIVER_OK) {
         *start = ring_place(device, bytes, align);
         bool full = *start == UINT64_MAX || device->pieces_held == DRIVER_COMMANDS;

@@ -135,18 +135,23 @@ static void search_add(struct code_search *s, uint64_t address)
     }
 }
 
-static void search_lacks(struct code_search *s, uint64_t pc, const char *text, uint64_t entry)
+/* `reason`: why, or "". */
+static void search_lacks(struct code_search *s, uint64_t pc, const char *text, const char *reason,
+                         uint64_t entry)
 {
+    const char *colon = *reason ? ": " : "";
     fprintf(stderr,
-            "heddle: warning: kernel '%s' (%s): %s at 0x%" PRIx64 " is not implemented for %s\n",
-            s->kernel, s->module->name, text, pc, isa_target_name(s->target));
+            "heddle: warning: kernel '%s' (%s): %s at 0x%" PRIx64
+            " is not implemented for %s%s%s\n",
+            s->kernel, s->module->name, text, pc, isa_target_name(s->target), colon, reason);
     if (s->lack)
         return;
     s->lack = code_new(sizeof *s->lack);
     s->lack->entry = entry;
     snprintf(s->lack->text, sizeof s->lack->text,
-             "kernel '%s' reaches an instruction that is not implemented for %s: %s at 0x%" PRIx64,
-             s->kernel, isa_target_name(s->target), text, pc);
+             "kernel '%s' reaches an instruction that is not implemented for %s: %s at 0x%" PRIx64
+             "%s%s",
+             s->kernel, isa_target_name(s->target), text, pc, colon, reason);
     s->lack->next = driver_process()->code_lacks;
     driver_process()->code_lacks = s->lack;
 }
@@ -186,13 +191,13 @@ static bool search_follow(struct code_search *s, const struct isa_inst *inst, ui
             pairs_follow(pairs, inst, name, after);
         return true;
     }
-    if (inst->format == ISA_SOPP || !strcmp(name, "s_call_b64"))
+    if (inst->format == ISA_SOPP || inst->format == ISA_SOPK)
         search_add(s, after + (uint64_t)(int64_t)inst->simm * 4);
     else if (inst->src[0] < ISA_FLAT_SCRATCH && pairs->value[inst->src[0]])
         search_add(s, pairs->value[inst->src[0]]);
     else if (!strcmp(name, "s_getpc_b64"))
         pairs_follow(pairs, inst, name, after);
-    return strcmp(name, "s_branch") && strcmp(name, "s_setpc_b64");
+    return strcmp(name, "s_branch") && strcmp(name, "s_setpc_b64") && strncmp(name, "s_rfe_", 6);
 }
 
 /* Decodes from one address up to where control leaves or joins what was seen. */
@@ -211,12 +216,12 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
         if (result == ISA_ERROR_UNIMPLEMENTED
             || (result > 0 && (inst.flags & ISA_UNIMPLEMENTED_SEMANTICS))) {
             isa_format(&inst, UINT64_MAX, text, sizeof text);
-            search_lacks(s, pc, text, entry);
+            search_lacks(s, pc, text, isa_reason(&inst), entry);
         } else if (result < 0) {
             uint32_t word;
             memcpy(&word, m->bytes + offset, sizeof word);
             snprintf(text, sizeof text, "instruction word 0x%08x", word);
-            search_lacks(s, pc, text, entry);
+            search_lacks(s, pc, text, "", entry);
             return;
         }
         if (!search_follow(s, &inst, pc, &pairs))

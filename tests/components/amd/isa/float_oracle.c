@@ -478,8 +478,9 @@ static uint64_t times_power(int f, uint64_t u, int power)
 }
 
 /*
- * The listing of V_DIV_SCALE_F32 in the Vega manual, but for one case: where the reciprocal and the
- * quotient are denormal, the denominator goes down, which is what v_div_fmas needs.
+ * The listing of V_DIV_SCALE_F32 in the Vega manual, but for two cases. Where the reciprocal and
+ * the quotient are denormal, the denominator goes down, which is what v_div_fmas needs; and a
+ * quotient that rounds to zero is as one that is denormal.
  */
 static uint64_t division_scale(const struct float_call *c)
 {
@@ -494,7 +495,7 @@ static uint64_t division_scale(const struct float_call *c)
         return found ? nan : default_nan(f);
     bool inverse = !float_is_nan(f, b) && is_denormal(f, float_divide(f, one, b, 0));
     bool quotient =
-        !float_is_nan(f, b) && !float_is_nan(f, d) && is_denormal(f, float_divide(f, d, b, 0));
+        !float_is_nan(f, b) && !float_is_nan(f, d) && !exponent_field(f, float_divide(f, d, b, 0));
     if (exponent_field(f, d) - exponent_field(f, b) >= far) {
         *flag = true;
         u = x == y ? times_power(f, a, steps) : a;
@@ -690,14 +691,15 @@ int float_format_of(char type)
 uint64_t float_row_result(struct float_call *c, bool *carry)
 {
     const char *signature = c->row->signature;
+    bool sources_stay = c->row->flags & ROW_SOURCES;
     bool always = c->row->flags & ROW_FLUSHES, never = (c->row->flags & ROW_MINIMUM) && c->gfx8;
     prepare();
     c->to = float_format_of(signature[0]);
     c->carry = carry;
     c->round = c->to == FP32 ? c->mode.round32 : c->mode.round64;
-    c->flush_in32 = always || (!never && !c->mode.keep32_in);
+    c->flush_in32 = always || (!never && !sources_stay && !c->mode.keep32_in);
     c->flush_out32 = always || (!never && !c->mode.keep32_out);
-    c->flush_in64 = always || (!never && !c->mode.keep64_in);
+    c->flush_in64 = always || (!never && !sources_stay && !c->mode.keep64_in);
     c->flush_out64 = always || (!never && !c->mode.keep64_out);
     size_t sources = strlen(signature) - 2;
     for (size_t i = 0; i < 3; i++) {

@@ -23,14 +23,15 @@ struct float_mode {
 struct float_mode float_mode_of(uint32_t mode);
 
 enum {
-    ROW_FLUSHES = 1, /* denormals of fp32 and fp16 in any mode */
-    ROW_MINIMUM = 2, /* keeps them in any mode on gfx8 */
-    ROW_APPROX = 4,  /* within `ulps` of the exact value */
-    ROW_PACKED = 8,  /* on both halves of registers */
-    ROW_MIXED = 16,  /* sources are floats or halves, by op_sel_hi */
-    ROW_FLAG = 32,   /* writes a mask, too: takes no modifiers */
-    ROW_OP_SEL = 64, /* on gfx9 its halves are chosen by op_sel; then, too: */
-    ROW_KEEPS = 128, /* on gfx9 the upper half of the destination stays */
+    ROW_FLUSHES = 1,   /* denormals of fp32 and fp16 in any mode */
+    ROW_MINIMUM = 2,   /* keeps them in any mode on gfx8 */
+    ROW_APPROX = 4,    /* within `ulps` of the exact value */
+    ROW_PACKED = 8,    /* on both halves of registers */
+    ROW_MIXED = 16,    /* sources are floats or halves, by op_sel_hi */
+    ROW_SOURCES = 256, /* keeps denormal sources in any mode */
+    ROW_FLAG = 32,     /* writes a mask, too: takes no modifiers */
+    ROW_OP_SEL = 64,   /* on gfx9 its halves are chosen by op_sel; then, too: */
+    ROW_KEEPS = 128,   /* on gfx9 the upper half of the destination stays */
 };
 
 struct float_call;

@@ -35,7 +35,8 @@ struct access_form {
 struct place {
     enum { NOWHERE, DEVICE, LDS } where;
     uint64_t at;
-    unsigned step; /* from a dword to the next */
+    unsigned step;  /* from a dword to the next */
+    unsigned bytes; /* so many of them; the others read 0 and are not written */
 };
 
 static bool parse(const char *mnemonic, struct access_form *f)
@@ -94,7 +95,8 @@ static void expect_lane(const struct access_form *f, unsigned lane, const struct
     uint8_t bytes[16] = {0};
     uint32_t *to = end.vgpr + 64 * RESULT + lane, result[2] = {0};
     const uint32_t *data = start.vgpr + 64 * DATA + lane;
-    for (unsigned i = 0; i < f->element.bytes && p->where != NOWHERE; i++)
+    unsigned inside = p->where == NOWHERE ? 0 : p->bytes;
+    for (unsigned i = 0; i < f->element.bytes && i < inside; i++)
         bytes[i] = *byte_of(p, i);
     if (f->is_load) {
         memory_load(&f->element, bytes, to);
@@ -104,7 +106,7 @@ static void expect_lane(const struct access_form *f, unsigned lane, const struct
         expect_atomic(f, bytes, data, result);
     else if (!f->operation[0])
         memory_store(&f->element, data, bytes);
-    for (unsigned i = 0; i < f->element.bytes && p->where != NOWHERE; i++)
+    for (unsigned i = 0; i < f->element.bytes && i < inside; i++)
         *byte_of(p, i) = bytes[i];
     for (unsigned i = 0; i < f->element.bytes / 4 && f->returns; i++)
         to[64 * i] = result[i];
@@ -132,7 +134,7 @@ static unsigned aligned_below(const struct access_form *f, unsigned room)
 static struct place private_place(const struct access_form *f, unsigned at, unsigned lane)
 {
     (void)f;
-    return (struct place){DEVICE, host(MEMORY + at / 4 * 256 + lane * 4 + at % 4), 256};
+    return (struct place){DEVICE, host(MEMORY + at / 4 * 256 + lane * 4 + at % 4), 256, 16};
 }
 
 static void aim_scratch_base(const struct access_form *f)
@@ -153,7 +155,7 @@ static struct place aim_flat(const struct access_form *f, unsigned lane)
     if (kind == 0) {
         unsigned at = 64 + aligned_below(f, ROWS_LDS - 64);
         set_address(lane, start.ctx.shared_aperture + at - offset);
-        return (struct place){LDS, at, 4};
+        return (struct place){LDS, at, 4, 16};
     }
     if (kind == 1 && !f->operation[0]) { /* no atomics on scratch: it is not contiguous */
         unsigned at = 64 + aligned_below(f, PRIVATE - 64);
@@ -162,7 +164,7 @@ static struct place aim_flat(const struct access_form *f, unsigned lane)
     }
     unsigned at = aligned_below(f, MEMORY);
     set_address(lane, host(at) - offset);
-    return (struct place){DEVICE, host(at), 4};
+    return (struct place){DEVICE, host(at), 4, 16};
 }
 
 static struct place aim_global(const struct access_form *f, unsigned lane)
@@ -173,7 +175,7 @@ static struct place aim_global(const struct access_form *f, unsigned lane)
         start.vgpr[64 * ADDRESS + lane] = at;
     else
         set_address(lane, host(at) - offset);
-    return (struct place){DEVICE, host(at), 4};
+    return (struct place){DEVICE, host(at), 4, 16};
 }
 
 static struct place aim_scratch(const struct access_form *f, unsigned lane, unsigned common)
@@ -203,9 +205,11 @@ static struct place aim_buffer(const struct access_form *f, unsigned lane, unsig
     }
     if (f->is_scratch)
         return private_place(f, at, lane);
-    if (at + scalar + f->element.bytes > records)
-        return (struct place){NOWHERE, 0, 0};
-    return (struct place){DEVICE, host(at + scalar), 4};
+    unsigned chunk = f->element.bytes < 4 ? f->element.bytes : 4; /* that is inside or not */
+    if (at + scalar + chunk > records)
+        return (struct place){NOWHERE, 0, 0, 0};
+    unsigned inside = (records - at - scalar) / chunk * chunk;
+    return (struct place){DEVICE, host(at + scalar), 4, inside};
 }
 
 static void aim_resource(const struct access_form *f, unsigned records)
@@ -251,7 +255,9 @@ static void aim(struct access_form *f, struct place places[64])
 static void move_lane(const struct isa_memory *m, unsigned lane, uint8_t data[16],
                       const uint8_t *compare)
 {
-    for (unsigned i = 0; i < m->bytes; i += 4) {
+    bool is_short = m->short_mask >> lane & 1;
+    unsigned bytes = is_short ? 4u * m->dwords[lane] : m->bytes;
+    for (unsigned i = 0; i < bytes; i += 4) {
         unsigned chunk = m->bytes < 4 ? m->bytes : 4;
         uint64_t step = m->swizzle_mask >> lane & 1 && m->bytes > 4 ? m->dword_stride : 4;
         uint8_t *at = (uint8_t *)(uintptr_t)(m->address[lane] + step * (i / 4));
@@ -393,7 +399,8 @@ Test(isa_rows_memory, vector_loads_stores_and_atomics)
 struct scalar_form {
     enum isa_target target;
     unsigned opcode, dwords;
-    bool is_buffer, is_load, immediate, has_soffset;
+    bool is_buffer, is_scratch, is_load, immediate, has_soffset, returns;
+    char operation[16], type; /* of atomics, else "" */
     int offset;
     unsigned valid; /* dwords inside the buffer */
 };
@@ -401,9 +408,18 @@ struct scalar_form {
 static bool parse_scalar(const char *mnemonic, struct scalar_form *f)
 {
     unsigned count = 1;
-    char verb[16];
+    char verb[16], name[16];
     f->is_buffer = !strncmp(mnemonic, "s_buffer_", 9);
-    const char *rest = mnemonic + (f->is_buffer ? 9 : 2);
+    f->is_scratch = !strncmp(mnemonic, "s_scratch_", 10);
+    const char *rest = mnemonic + (f->is_buffer ? 9 : f->is_scratch ? 10 : 2);
+    if (sscanf(rest, "atomic_%15[a-z]", name) == 1) {
+        uint64_t unused;
+        bool has_sign = strstr(name, "min") == name + 1 || strstr(name, "max") == name + 1;
+        f->type = has_sign && name[0] == 's' ? 'i' : 'u';
+        f->dwords = strstr(rest, "_x2") ? 2 : 1;
+        strcpy(f->operation, name + has_sign);
+        return memory_atomic(f->operation, f->type, 32, 0, 0, 0, &unused);
+    }
     if (sscanf(rest, "%15[a-z]_dwordx%u", verb, &count) < 1
         || strncmp(rest + strlen(verb), "_dword", 6) != 0)
         return false;
@@ -422,14 +438,18 @@ static uint32_t *aim_scalar(struct scalar_form *f)
     f->offset = f->immediate ? (int)rows_below(16) * 4 : 0;
     if (f->immediate && isa_is_gfx9(f->target) && !f->is_buffer)
         f->offset = (int)rows_below(32) * 4 - 64;
-    unsigned extra = f->has_soffset || !f->immediate ? 4 * rows_below(8) : 0;
+    unsigned unit = f->is_scratch ? 64 : 1; /* that an offset in a register counts */
+    unsigned extra = f->has_soffset || !f->immediate ? 64 * rows_below(4) : 0;
     uint64_t base = host(at) - (uint64_t)(int64_t)f->offset - extra;
-    start.wave.sgpr[OFFSET] = extra + (f->immediate ? 0 : low);
+    start.wave.sgpr[OFFSET] = extra / unit + (f->immediate || f->is_scratch ? 0 : low);
     isa_wave_set_pair(&start.wave, BASE, base);
     isa_wave_set_pair(&start.wave, RESOURCE, base);
     start.wave.sgpr[RESOURCE + 2] = records - at + (unsigned)f->offset + extra;
     start.wave.sgpr[RESOURCE + 3] = 0;
     f->valid = f->is_buffer && (records - at) / 4 < f->dwords ? (records - at) / 4 : f->dwords;
+    if (f->operation[0] && f->valid < f->dwords)
+        f->valid = 0; /* all or nothing */
+    f->returns = f->operation[0] && rows_below(2);
     return (uint32_t *)(void *)(expected + at);
 }
 
@@ -437,7 +457,7 @@ static void encode_scalar(const struct scalar_form *f, uint32_t word[3])
 {
     unsigned base = f->is_buffer ? RESOURCE : BASE;
     word[0] = 0xc0000000u | f->opcode << 18 | (unsigned)f->immediate << 17
-              | (unsigned)f->has_soffset << 14 | 40 << 6 | base / 2;
+              | (unsigned)f->returns << 16 | (unsigned)f->has_soffset << 14 | 40 << 6 | base / 2;
     uint32_t mask = isa_is_gfx9(f->target) ? 0x1fffff : 0xfffff;
     word[1] = f->immediate ? (uint32_t)f->offset & mask : f->has_soffset ? 0 : OFFSET;
     word[1] |= f->has_soffset ? (unsigned)OFFSET << 25 : 0;
@@ -453,11 +473,37 @@ static void execute_scalar(const struct isa_inst *inst)
     if (s.kind == ISA_SCALAR_LOAD) {
         memcpy(data, at, 4 * s.valid);
         isa_scalar_load(&actual.wave, inst, data);
+    } else if (s.kind == ISA_SCALAR_ATOMIC) {
+        uint32_t old[2] = {0, 0};
+        isa_scalar_store_data(&actual.wave, inst, data);
+        if (s.valid)
+            isa_atomic_apply((enum isa_atomic)s.atomic, 4 * s.dwords, at, data, data + s.dwords,
+                             old);
+        if (s.glc)
+            isa_scalar_load(&actual.wave, inst, old);
     } else {
         isa_scalar_store_data(&actual.wave, inst, data);
         memcpy(at, data, 4 * s.valid);
     }
     actual.wave.pc += inst->size;
+}
+
+static void expect_scalar_atomic(const struct scalar_form *f, uint32_t *at)
+{
+    const uint32_t *data = start.wave.sgpr + 40;
+    uint64_t old = 0, after = 0, first = 0, second = 0;
+    unsigned bytes = 4 * f->dwords;
+    if (!f->operation[0])
+        return;
+    memcpy(&first, data, bytes);
+    memcpy(&second, data + f->dwords, bytes);
+    if (f->valid) {
+        memcpy(&old, at, bytes);
+        memory_atomic(f->operation, f->type, 8 * bytes, old, first, second, &after);
+        memcpy(at, &after, bytes);
+    }
+    if (f->returns)
+        memcpy(end.wave.sgpr + 40, &old, bytes);
 }
 
 static void check_scalar(struct scalar_form *f)
@@ -470,7 +516,8 @@ static void check_scalar(struct scalar_form *f)
     memcpy(expected, before, sizeof memory);
     uint32_t *at = aim_scalar(f);
     rows_machine_copy(&end, &start);
-    for (unsigned i = 0; i < f->dwords; i++) {
+    expect_scalar_atomic(f, at);
+    for (unsigned i = 0; i < f->dwords && !f->operation[0]; i++) {
         if (f->is_load)
             end.wave.sgpr[40 + i] = i < f->valid ? at[i] : 0;
         else if (i < f->valid)

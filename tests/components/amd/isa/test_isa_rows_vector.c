@@ -306,12 +306,20 @@ static void check_first_lane(enum isa_target target)
 
 static void check_nothing(enum isa_target target)
 {
+    static const char *const names[2] = {"v_nop", "v_clrexcp"};
     uint32_t word[3] = {0};
-    for (unsigned is_long = 0; is_long < 2; is_long++) {
+    for (unsigned form = 0; form < 2 * COVERED_FORMS; form++) {
+        unsigned kind = form / 2, words;
         begin(0);
-        finish(target, word, encode_vop1(word, is_long, opcode_of("v_nop", target), 0, 0));
-        begin(0);
-        finish(target, word, encode_vop1(word, is_long, opcode_of("v_clrexcp", target), 0, 0));
+        words = encode_vop1(word, kind == COVERED_VOP3, opcode_of(names[form % 2], target), 0,
+                            kind == COVERED_SDWA  ? 249
+                            : kind == COVERED_DPP ? 250
+                                                  : 0);
+        if (kind == COVERED_SDWA || kind == COVERED_DPP) {
+            word[1] = kind == COVERED_SDWA ? 0x06060604 : 0xff00e404;
+            words = 2;
+        }
+        finish(target, word, words);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "components/traces/api_trace/api_trace.h"
+#include "tests/components/traces/damage.h"
 
 #define MISTAKES_MOST 16
 
@@ -609,4 +610,66 @@ Test(api_trace, any_piece_of_a_trace_is_read_or_refused)
             parse(&t, text + from, size - from, &m);
             api_trace_release(&t);
         }
+}
+
+/* ---- damage ---- */
+
+struct complaints {
+    uint32_t count, without_line;
+    const char *what;
+};
+
+static void complain(void *context, uint32_t line, const char *text)
+{
+    struct complaints *c = context;
+    c->count++;
+    c->without_line += line == 0;
+    cr_expect_gt(strlen(text), 5, "%s", c->what);
+}
+
+static char *file_text(const char *name)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *in = fopen(path_of(name), "r");
+    cr_assert_not_null(in, "%s", name);
+    cr_assert_gt(getdelim(&text, &size, '\0', in), 0);
+    fclose(in);
+    return text;
+}
+
+/* Each damaged trace is refused, and each complaint names its line, or it is a trace: it can be
+ * written, and what was written reads the same. */
+Test(api_trace, damaged_traces_are_refused_with_a_line_or_are_traces)
+{
+    static const char *const names[] = {"pipeline/cuda_calls.trace", "recorded/cuda_calls.trace",
+                                        "vecadd/cuda_calls.trace"};
+    unsigned refused = 0, all = 0;
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        char *text = file_text(names[n]);
+        for (unsigned seed = 1; seed <= damage_seeds(); seed++, all++) {
+            struct api_trace t;
+            char what[256];
+            char *damaged = damage_text(text, seed, what);
+            struct complaints c = {.what = what};
+            const struct api_trace_sink sink = {complain, &c};
+            bool good = api_trace_parse(&t, damaged, strlen(damaged), &sink);
+            cr_expect_eq(good, c.count == 0, "seed %u: %s", seed, what);
+            cr_expect_eq(c.without_line, 0, "seed %u: %s", seed, what);
+            refused += !good;
+            if (good) {
+                char *once = written(&t, true);
+                struct api_trace again;
+                cr_expect(api_trace_parse(&again, once, strlen(once), &sink), "seed %u: %s", seed,
+                          what);
+                cr_expect_eq(again.call_count, t.call_count, "seed %u: %s", seed, what);
+                free(once);
+                api_trace_release(&again);
+            }
+            api_trace_release(&t);
+            free(damaged);
+        }
+        free(text);
+    }
+    cr_expect(refused > all / 4 && refused < all, "%u of %u refused", refused, all);
 }

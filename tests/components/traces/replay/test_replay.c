@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "components/traces/replay/replay.h"
+#include "tests/components/traces/damage.h"
 
 /*  0000 s_load_dwordx2 s[0:1], s[4:5], 0x0
  *  0008 s_waitcnt lgkmcnt(0)
@@ -314,4 +315,84 @@ Test(replay, what_is_asked_for_must_be_there)
     cr_expect_not(replay_take(0, &wanted, text));
     cr_expect(strstr(text, "cannot be read"), "%s", text);
     replay_reset(0);
+}
+
+/* ---- damage ---- */
+
+enum { FEW = 5 };
+
+/* How often work-group `number` begins in the text. */
+static unsigned count_block(const char *text, unsigned number)
+{
+    char line[40];
+    unsigned count = 0;
+    snprintf(line, sizeof line, "\nthread block = %u,0,0\n", number);
+    for (const char *at = text; (at = strstr(at, line)); at++)
+        count++;
+    return count;
+}
+
+/* Takes all work-groups and walks through their steps. False: `said` is why not. */
+static bool plays(const char *path, unsigned *steps, char said[REPLAY_TEXT])
+{
+    bool good = true;
+    *steps = 0;
+    replay_reset(1);
+    replay_launch(1, path, false);
+    for (unsigned i = 0; i < FEW && good; i++) {
+        struct replay_group wanted = group(i);
+        good = replay_take(0, &wanted, said);
+        if (!good)
+            break;
+        struct replay_cursor cursor = replay_first(0, 0);
+        do
+            ++*steps;
+        while (replay_advance(0, &cursor));
+        replay_give(0);
+    }
+    replay_end(1);
+    return good;
+}
+
+/* The lines of steps in the text. */
+static unsigned count_steps(const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = text; at; at = (at = strchr(at, '\n')) ? at + 1 : NULL)
+        count += strspn(at, "0123456789abcdef") == 4 && at[4] == ' ';
+    return count;
+}
+
+/* Each is refused, with the file and mostly a line, or plays; then it has each work-group of the
+ * grid once, and each of its steps is played. */
+Test(replay, damaged_traces_are_refused_or_have_each_work_group_once)
+{
+    char *text = NULL;
+    size_t size = 0;
+    unsigned refused = 0, named = 0;
+    FILE *in = fopen(write_trace("whole.traceg", FEW), "r");
+    cr_assert_gt(getdelim(&text, &size, '\0', in), 0);
+    fclose(in);
+    for (unsigned seed = 1; seed <= damage_seeds(); seed++) {
+        char what[256], said[REPLAY_TEXT] = "";
+        unsigned steps;
+        char *damaged = damage_text(text, seed, what);
+        const char *path = path_of("damaged.traceg");
+        FILE *out = fopen(path, "w");
+        fputs(damaged, out);
+        fclose(out);
+        if (plays(path, &steps, said)) {
+            for (unsigned i = 0; i < FEW; i++)
+                cr_expect_eq(count_block(damaged, i), 1, "seed %u: %s", seed, what);
+            cr_expect_eq(steps, count_steps(damaged), "seed %u: %s", seed, what);
+        } else {
+            refused++;
+            cr_expect_not_null(strstr(said, "damaged.traceg"), "seed %u: %s: %s", seed, what, said);
+            named += strstr(said, "damaged.traceg:") && strstr(said, ": ");
+        }
+        free(damaged);
+    }
+    free(text);
+    cr_expect(refused > damage_seeds() / 2 && named > refused / 2, "%u refused, %u named", refused,
+              named);
 }

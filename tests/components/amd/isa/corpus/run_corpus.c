@@ -1,11 +1,12 @@
 /*
  * run_corpus.c - runs all kernels of compiled objects and compares what they write with the host's.
  *
- *   run_corpus [-k KERNEL] HOST_LIBRARY CODE_OBJECT...
+ *   run_corpus [-k KERNEL] [-x KERNEL...] HOST_LIBRARY CODE_OBJECT...
  *
  * The host's library is the same source (corpus.h). Device addresses are host addresses, a
  * work-group is one wavefront, memory instructions are carried out at once. Prints a line for each
- * object; fails if a kernel is refused, does not end, or writes something else.
+ * object; fails if a kernel is refused, does not end, or writes something else. -k runs one kernel,
+ * -x leaves one out.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,7 +23,9 @@ enum {
     SCRATCH = PRIVATE * 64,
     LDS = 65536,
     FILE_MAX = 8 << 20,
-    MAX_STEPS = 2000000
+    MAX_STEPS = 2000000,
+    MAX_LEFT_OUT = 16,
+    LOWEST = 65536 /* below are no addresses */
 };
 
 typedef void host_kernel(const uint32_t *in, uint32_t *out, uint32_t items);
@@ -34,6 +37,8 @@ static uint8_t *scratch, *image;
 static struct isa_inst *decoded; /* by word of the image */
 static enum isa_target target;
 static const char *why; /* the kernel under way cannot go on */
+static const char *only, *left_out[MAX_LEFT_OUT];
+static unsigned left_out_count;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -69,6 +74,9 @@ static void vector_memory(struct isa_context *ctx, struct isa_wave *wave,
     if (m.kind == ISA_MEMORY_ATOMIC && m.atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(ctx, inst, m.mask, compare, 16);
     for (unsigned lane = 0; lane < 64; lane++)
+        if (m.mask >> lane & 1 && m.address[lane] < LOWEST)
+            why = "accesses memory near address 0";
+    for (unsigned lane = 0; lane < 64 && !why; lane++)
         if (m.mask >> lane & 1)
             access_lane(&m, lane, data[lane], compare[lane]);
     if (m.kind == ISA_MEMORY_LOAD || m.returns)
@@ -84,6 +92,8 @@ static void scalar_memory(const struct isa_context *ctx, struct isa_wave *wave,
     uint32_t data[16] = {0};
     if (isa_scalar_address(ctx, wave, inst, &s) != ISA_OK)
         why = "has no address";
+    else if (s.kind == ISA_SCALAR_LOAD && s.address < LOWEST)
+        why = "loads from near address 0";
     else if (s.kind == ISA_SCALAR_LOAD)
         memcpy(data, (const void *)(uintptr_t)s.address, 4u * s.valid);
     else if (s.kind == ISA_SCALAR_STORE)
@@ -220,7 +230,15 @@ static void fill_input(void)
     }
 }
 
-static bool check_object(const char *path, void *host, const char *only)
+static bool is_wanted(const char *kernel)
+{
+    for (unsigned i = 0; i < left_out_count; i++)
+        if (!strcmp(kernel, left_out[i]))
+            return false;
+    return !only || !strcmp(only, kernel);
+}
+
+static bool check_object(const char *path, void *host)
 {
     static uint8_t bytes[FILE_MAX];
     struct code_object object;
@@ -241,7 +259,7 @@ static bool check_object(const char *path, void *host, const char *only)
     code_object_load(&object, (uint64_t)(uintptr_t)image, image);
     unsigned passed = 0, run = 0;
     for (size_t i = 0; i < object.kernel_count; i++) {
-        if (only && strcmp(only, object.kernels[i].name) != 0)
+        if (!is_wanted(object.kernels[i].name))
             continue;
         run++;
         passed += check_kernel(&object, &object.kernels[i], host, path);
@@ -256,10 +274,11 @@ static bool check_object(const char *path, void *host, const char *only)
 int main(int argc, char **argv)
 {
     int first = 1;
-    const char *only = NULL;
-    if (argc > 2 && !strcmp(argv[1], "-k")) {
-        only = argv[2];
-        first = 3;
+    for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+        if (!strcmp(argv[first], "-k"))
+            only = argv[first + 1];
+        else if (left_out_count < MAX_LEFT_OUT)
+            left_out[left_out_count++] = argv[first + 1];
     }
     void *host = argc > first + 1 ? dlopen(argv[first], RTLD_NOW) : NULL;
     if (!host) {
@@ -271,7 +290,7 @@ int main(int argc, char **argv)
     scratch = aligned_alloc(4096, SCRATCH * 2);
     bool good = scratch;
     for (int i = first + 1; i < argc && scratch; i++)
-        good &= check_object(argv[i], host, only);
+        good &= check_object(argv[i], host);
     free(scratch);
     return !good;
 }

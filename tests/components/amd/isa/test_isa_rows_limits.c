@@ -2,9 +2,31 @@
  * test_isa_limits.c - clamp of integer results, dot products with their modifiers, sums of absolute
  * differences, cube maps: against arithmetic of 128 bits written here, and the manuals' tables.
  */
+#include "covered.h"
 #include "machine.h"
 
 typedef __int128 exact;
+
+static void mark(enum isa_target target, const uint32_t *word)
+{
+    struct isa_inst inst;
+    cr_assert_gt(isa_decode(target, word, 12, &inst), 0);
+    covered_mark(&inst);
+}
+
+static bool exists(const char *name, enum isa_target target)
+{
+    for (size_t i = 0; i < isa_row_count(); i++) {
+        struct isa_row row = isa_row(i);
+        if (!strcmp(row.mnemonic, name) && row.opcode[target] >= 0)
+            return true;
+    }
+    return false;
+}
+
+#define FOR_TARGETS(target, name)                                                                  \
+    for (enum isa_target target = (enum isa_target)0; target < ISA_TARGET_COUNT; target++)         \
+        if (exists(name, target))
 
 enum { MOST_EDGES = 12, CLAMP = 1 << 15 };
 
@@ -233,7 +255,8 @@ Test(isa_limits, clamp_changes_nothing_where_nothing_overflows)
 /* ---- several sums ---------------------------------------------------------------------------- */
 
 /* Of four sums at one byte further each, in fields of 16 or 32 bits. */
-static void check_quad(const char *name, bool with_mask, unsigned bits, bool clamp)
+static void check_quad(enum isa_target target, const char *name, bool with_mask, unsigned bits,
+                       bool clamp)
 {
     static struct machine m;
     uint32_t word[3] = {0};
@@ -245,9 +268,9 @@ static void check_quad(const char *name, bool with_mask, unsigned bits, bool cla
         m.vgpr[2 * 64 + lane] = reference[lane % 4];
     for (unsigned i = 0; i < 4; i++)
         machine_set(&m, 4 + i, i % 2 ? 0xffff0001 : 0xfffffff0);
-    encode_vop3(word, name, 8, V0, V0 + 2, V0 + 4);
+    encode_vop3_on(word, target, name, 8, V0, V0 + 2, V0 + 4);
     word[0] |= clamp ? CLAMP : 0;
-    cr_assert_eq(machine_run(&m, word), ISA_OK);
+    cr_assert_eq(machine_run_on(&m, target, word), ISA_OK);
     for (unsigned lane = 0; lane < 4; lane++) {
         for (unsigned i = 0; i < 4; i++) {
             unsigned reg = bits == 32 ? i : i / 2, shift = bits == 32 ? 0 : i % 2 * 16;
@@ -264,10 +287,16 @@ static void check_quad(const char *name, bool with_mask, unsigned bits, bool cla
 
 Test(isa_limits, quads_of_sums_of_absolute_differences)
 {
-    for (unsigned clamp = 0; clamp < 2; clamp++) {
-        check_quad("v_qsad_pk_u16_u8", false, 16, clamp);
-        check_quad("v_mqsad_pk_u16_u8", true, 16, clamp);
-        check_quad("v_mqsad_u32_u8", true, 32, clamp);
+    uint32_t word[3] = {0};
+    FOR_TARGETS(target, "v_mqsad_u32_u8")
+    {
+        for (unsigned clamp = 0; clamp < 2; clamp++) {
+            check_quad(target, "v_qsad_pk_u16_u8", false, 16, clamp);
+            check_quad(target, "v_mqsad_pk_u16_u8", true, 16, clamp);
+            check_quad(target, "v_mqsad_u32_u8", true, 32, clamp);
+        }
+        encode_vop3_on(word, target, "v_mqsad_u32_u8", 8, V0, V0 + 2, V0 + 4);
+        mark(target, word);
     }
 }
 
@@ -277,8 +306,10 @@ Test(isa_limits, packed_conversion_keeps_the_other_bytes)
     static const uint8_t bytes[] = {0, 1, 255, 255, 255, 0};
     static struct machine m;
     uint32_t word[3] = {0};
-    for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
-        for (unsigned place = 0; place < 4; place++) {
+    for (unsigned n = 0; n < 4 * (sizeof values / sizeof *values); n++) {
+        FOR_TARGETS(target, "v_cvt_pkaccum_u8_f32")
+        {
+            unsigned i = n / 4, place = n % 4;
             uint32_t bits, expected = 0x11223344;
             memcpy(&bits, &values[i], 4);
             ((uint8_t *)&expected)[place] = bytes[i];
@@ -286,9 +317,10 @@ Test(isa_limits, packed_conversion_keeps_the_other_bytes)
             machine_set(&m, 1, bits);
             machine_set(&m, 2, place + 4); /* only two bits count */
             machine_set(&m, 3, 0x11223344);
-            encode_vop3(word, "v_cvt_pkaccum_u8_f32", 3, V0 + 1, V0 + 2, 0);
-            machine_run(&m, word);
+            encode_vop3_on(word, target, "v_cvt_pkaccum_u8_f32", 3, V0 + 1, V0 + 2, 0);
+            machine_run_on(&m, target, word);
             cr_expect_eq(m.vgpr[3 * 64 + 9], expected, "%g at %u", (double)values[i], place);
+            mark(target, word);
         }
     }
 }
@@ -361,7 +393,9 @@ Test(isa_limits, cube_maps)
     uint32_t word[3] = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const float *value = &cases[i].x;
-        for (unsigned name = 0; name < 4; name++) {
+        for (unsigned n = 0; n < 4 * ISA_TARGET_COUNT; n++) {
+            unsigned name = n % 4;
+            enum isa_target target = (enum isa_target)(n / 4);
             float got;
             machine_init(&m);
             for (unsigned reg = 0; reg < 3; reg++) {
@@ -369,8 +403,9 @@ Test(isa_limits, cube_maps)
                 memcpy(&bits, &value[reg], 4);
                 machine_set(&m, reg, bits);
             }
-            encode_vop3(word, names[name], 8, V0, V0 + 1, V0 + 2);
-            machine_run(&m, word);
+            encode_vop3_on(word, target, names[name], 8, V0, V0 + 1, V0 + 2);
+            machine_run_on(&m, target, word);
+            mark(target, word);
             memcpy(&got, &m.vgpr[8 * 64 + 7], 4);
             cr_expect(got == value[3 + name], "%s, case %zu: %g", names[name], i, (double)got);
         }
@@ -387,15 +422,26 @@ Test(isa_limits, screen_partition_is_the_manuals_table)
     static struct machine m;
     uint32_t word[3] = {0};
     cr_assert_eq(sizeof table, 257);
-    for (unsigned start = 0; start < 256; start += 64) {
+    for (unsigned n = 0; n < 4 * ISA_TARGET_COUNT * 4; n++) {
+        enum isa_target target = (enum isa_target)(n / 16);
+        unsigned start = n % 4 * 64, form = n / 4 % 4; /* VOP3, VOP1, SDWA, DPP */
+        if (!exists("v_screen_partition_4se_b32", target))
+            continue;
         machine_init(&m);
         for (unsigned lane = 0; lane < 64; lane++)
             m.vgpr[64 + lane] = start + lane + 0x5500; /* only eight bits count */
-        encode_vop3_on(word, ISA_GFX906, "v_screen_partition_4se_b32", 2, V0 + 1, 0, 0);
-        cr_assert_eq(machine_run_on(&m, ISA_GFX906, word), ISA_OK);
+        encode_vop3_on(word, target, "v_screen_partition_4se_b32", 2, V0 + 1, 0, 0);
+        if (form)
+            word[0] = 0x7e000000u | 2 << 17 | 0x37 << 9 | (form == 1 ? V0 + 1 : 247 + form);
+        if (form == 2)
+            word[1] = 0x00060601; /* a double word of a double word */
+        if (form == 3)
+            word[1] = 0xff00e401; /* each lane its own */
+        cr_assert_eq(machine_run_on(&m, target, word), ISA_OK);
         for (unsigned lane = 0; lane < 64; lane++) {
             const char digit[2] = {table[start + lane], 0};
             cr_expect_eq(m.vgpr[2 * 64 + lane], strtoul(digit, NULL, 16), "entry %u", start + lane);
         }
+        mark(target, word);
     }
 }

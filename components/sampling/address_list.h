@@ -1,0 +1,27 @@
+/* The lines that each launch accesses, each once for reading and once for writing, as a table:
+ *
+ *   launch,address,access
+ *   1,0x200000000040,read
+ *
+ * in the order of their first accesses. A profile of memory knows which accesses are first ones and
+ * tells; nothing is kept here, so memory does not grow with the list. */
+#ifndef HEDDLE_SAMPLING_ADDRESS_LIST_H
+#define HEDDLE_SAMPLING_ADDRESS_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ADDRESS_READ = 1, ADDRESS_WRITTEN = 2 };
+
+/* Before a run. `path` NULL: no list is asked for. false: it cannot be written, which was said. */
+bool address_list_open(const char *path);
+/* The list appears under its name. false: it does not, which was said. */
+bool address_list_close(void);
+
+bool address_list_is_wanted(void);
+/* What follows belongs to this launch. */
+void address_list_launch(uint64_t launch);
+/* The line that begins at `address`; `access`: ADDRESS_READ, ADDRESS_WRITTEN, or both. */
+void address_list_add(uint64_t address, unsigned access);
+
+#endif
