@@ -38,6 +38,24 @@ def test_program_passes_on_target(run, built, program, target, mode):
         f" {built(program, target)}")
 
 
+@pytest.mark.parametrize("options", ["", "--mode functional",
+                                     "--set queues=true --set driver.launch_by=queue"])
+def test_kernel_finds_its_arguments_in_registers(run, built, options):
+    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 {options} --"
+        f" {built('preloaded', 'gfx942')}")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("target", ["gfx90a", "gfx942"])
+@pytest.mark.parametrize("way, comes", [("fences", "right"), ("kernels", "right"),
+                                        ("atomics", "right"), ("released", "old"),
+                                        ("acquired", "old")])
+def test_l2_fences_of_a_target_order_what_gpus_see_of_each_other(run, built, target, way, comes):
+    """The same as in test_scopes.py, but for atomics, which write back and invalidate here."""
+    run(f"platforms/r9nano_x4_l2_all.heddle --set arrays=1 --max-cycles 20000000 --generic"
+        f" --set gpu.isa={target} -- {built('scopes', target)} {way} {comes}")
+
+
 def test_program_for_another_target_is_refused_with_the_names_of_what_is_there(run, built):
     run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 -- {built('scratch', 'gfx90a')}",
         "device 0 is gfx942, but the code is only for: gfx803, gfx900, gfx906, gfx908, gfx90a",

@@ -239,6 +239,18 @@ static void vmem_send_line(struct compute_unit *c, struct cu_vmem *e, uint16_t t
         vmem_send_atomic(c, e, tag, pid);
 }
 
+/* BUFFER_WBINVL1 and _VOL do not say how far they reach; they stand behind __threadfence() and
+ * __threadfence_system() alike, so they reach all and do both. Targets with operations on the L2
+ * use those for what is beyond the agent, and those of gfx942 name the scope. */
+static void vmem_send_fence(struct compute_unit *c, const struct isa_memory *m, uint16_t tag)
+{
+    bool whole = m->cache_op == ISA_CACHE_INVALIDATE_VECTOR;
+    enum scope scope = whole ? isa_traits[cu_target(c)].l2_fences ? SCOPE_AGENT : SCOPE_SYSTEM
+                             : (enum scope)m->scope;
+    compute_unit_vmem_send_fence(c, tag, scope, whole || m->cache_op == ISA_CACHE_ACQUIRE,
+                                 whole || m->cache_op == ISA_CACHE_RELEASE);
+}
+
 /* Sends up to vmem_width lines of the oldest instructions. True: there is more to send, in the next
  * cycle. */
 static bool vmem_send(struct compute_unit *c, uint64_t now)
@@ -251,10 +263,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             return false;
         if (e->fence) {
-            /* The instruction does not say how far it reaches; it is BUFFER_WBINVL1 or _VOL, behind
-             * __threadfence() and __threadfence_system() alike, so it reaches all and does both. */
-            compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_SYSTEM, true,
-                                         true);
+            vmem_send_fence(c, &e->access, (uint16_t)(CU_LINES + number));
         } else {
             uint16_t tag = e->unsent;
             retime_send(c, number, tag, now);

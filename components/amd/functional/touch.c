@@ -166,7 +166,7 @@ void touch_memory(struct host_view *t, const struct isa_memory *m)
 
 static enum warm_kind kind_of(const struct isa_ready *ready)
 {
-    enum warm_kind load = ready->inst->memory & ISA_MEM_GLC ? WARM_COHERENT : WARM_READ;
+    enum warm_kind load = isa_is_coherent(ready->inst) ? WARM_COHERENT : WARM_READ;
     return ready->memory == ISA_READY_STORE ? WARM_WRITE : load;
 }
 
@@ -197,7 +197,7 @@ void touch_scattered(struct host_view *t, uint64_t base, const struct lanes_span
     bool store = ready->memory == ISA_READY_STORE;
     struct isa_memory m = {.kind = store ? ISA_MEMORY_STORE : ISA_MEMORY_LOAD,
                            .bytes = ready->bytes,
-                           .glc = ready->inst->memory & ISA_MEM_GLC,
+                           .glc = isa_is_coherent(ready->inst),
                            .mask = exec};
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
         m.address[lane] = base + s->offset[lane];

@@ -444,6 +444,12 @@ enum {
     ISA_UNUSUAL_STATUS = 8, /* tfe: one more register is written, with 0: all is resident */
 };
 
+/* Is a load to see what others at its agent wrote? */
+static inline bool isa_is_coherent(const struct isa_inst *inst)
+{
+    return inst->memory & (isa_traits[inst->target].scope_bits ? ISA_MEM_SCC : ISA_MEM_GLC);
+}
+
 /* What the instruction alone says of its accesses: everything but masks, which are 0, and
  * addresses.
  */

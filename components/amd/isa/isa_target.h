@@ -54,8 +54,9 @@ struct isa_traits {
     bool aligned_vgprs;           /* tuples of vector registers start at an even one */
     bool minimum_keeps_denormals; /* v_min, v_max, v_med3 of floats do not flush, whatever MODE says
                                    */
-    bool scope_bits;              /* sc0, sc1, nt where others have glc, scc, slc */
-    bool xnack, sramecc;          /* may code objects ask for it */
+    bool l2_fences;      /* buffer_wbl2 and its like: buffer_wbinvl1 reaches the agent only */
+    bool scope_bits;     /* sc0, sc1, nt where others have glc, scc, slc */
+    bool xnack, sramecc; /* may code objects ask for it */
 };
 
 /* Where flat addresses leave device memory, as the Linux driver sets it (amdkfd,
