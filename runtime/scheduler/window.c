@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "runtime/observe/hang.h"
@@ -43,12 +44,6 @@
 #define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
 #define PROGRESS_SECONDS    0.25
 #define LINES_SECONDS       10.0 /* the first one comes after a second */
-#define MAX_DEFERRED        64
-
-struct deferred {
-    struct component *component;
-    void (*work)(struct component *c);
-};
 
 static struct engine_limits limits;
 static uint64_t window_ps; /* 0: none */
@@ -63,7 +58,10 @@ static bool stop;                                        /* set in ticks, read b
 static bool interrupted;                                 /* set anywhere */
 static enum engine_result ended = ENGINE_IDLE;           /* how the last run did */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
-static struct deferred deferred[MAX_DEFERRED];
+/* What is left for the end of the window: by instance, and whose there is. Made anew with each
+ * platform. */
+static void (**deferred)(struct component *c);
+static uint32_t *deferred_leaves;
 static uint32_t deferred_count;
 static uint64_t failed_ps;
 static uint32_t failed_leaf;
@@ -158,31 +156,27 @@ void engine_clear_failure(void)
 void engine_at_window_end(struct component *c, void (*work)(struct component *c))
 {
     pthread_mutex_lock(&lock);
-    uint32_t i = 0;
-    while (i < deferred_count && deferred[i].component != c)
-        i++;
-    if (i == MAX_DEFERRED)
-        bug("more than %u components want to write at the end of a window", MAX_DEFERRED);
-    deferred[i] = (struct deferred){c, work};
-    deferred_count += i == deferred_count;
+    if (!deferred[c->leaf])
+        deferred_leaves[deferred_count++] = c->leaf;
+    deferred[c->leaf] = work;
     pthread_mutex_unlock(&lock);
     window_ask_end();
 }
 
 static int by_leaf(const void *a, const void *b)
 {
-    uint32_t x = ((const struct deferred *)a)->component->leaf;
-    uint32_t y = ((const struct deferred *)b)->component->leaf;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
 /* Between windows: what was left for their end. */
 static void do_deferred(uint64_t end)
 {
-    qsort(deferred, deferred_count, sizeof *deferred, by_leaf);
+    qsort(deferred_leaves, deferred_count, sizeof *deferred_leaves, by_leaf);
     for (uint32_t i = 0; i < deferred_count; i++) {
-        struct component *c = deferred[i].component;
-        deferred[i].work(c);
+        struct component *c = platform_component(deferred_leaves[i]);
+        deferred[c->leaf](c);
+        deferred[c->leaf] = NULL;
         uint64_t cycle = engine_cycle_at(c->domain, end);
         uint64_t least = component_now(c) + 1;
         engine_wake_later(c->id, cycle > least ? cycle : least);
@@ -490,6 +484,9 @@ void window_open(void)
     interrupted = false;
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
     deferred_count = 0;
+    deferred = arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred);
+    deferred_leaves =
+        arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred_leaves);
     fastest = 0;
     engine.time_ps = 0;
     for (uint32_t i = 0; i < engine.clock_count; i++) {

@@ -229,6 +229,51 @@ def test_comparison_sees_a_changed_recording(run, measure, tmp_path, pattern, in
                 and filecmp.cmp(reference.stats_file, changed.stats_file, shallow=False))
 
 
+ACCESSES = [(r"\.l1v(\[\d+\])?$", "reads"), (r"\.l1v(\[\d+\])?$", "writes"),
+            (r"\.l1v(\[\d+\])?$", "atomics"), (r"\.l1s(\[\d+\])?$", "reads")]
+
+
+def accesses_of(done):
+    return [done.total(*what) for what in ACCESSES]
+
+
+@pytest.mark.parametrize("program", ["vectoradd 1000", *quick_and_full("atomics matmul_tiled",
+                                                                       "scratch bfs kmeans")])
+def test_memory_only_recording_is_played(heddle, measure, tmp_path, program):
+    """The accesses are those of the program, and nothing else takes time."""
+    ran = measure(f"{TINY} --record instructions={tmp_path}/trace -- {program}")
+    told = heddle(f"trace mem -o {tmp_path}/mem {tmp_path}/trace/kernelslist.g").stdout
+    steps = [int(number) for number in re.findall(r": (\d+) of \d+ instructions", told)]
+    play = f"{TINY} --play instructions={tmp_path}/mem/kernelslist-mem.g"
+    done = measure(play)
+    assert accesses_of(done) == accesses_of(ran)
+    assert [k["wavefront_instructions"] for k in done.stats["kernels"]] == steps
+    assert all(0 < k["cycles"] < whole["cycles"]
+               for k, whole in zip(done.stats["kernels"], ran.stats["kernels"]))
+    if program.startswith("vectoradd"):  # two arrays of floats read, one written, by 64 lanes
+        lines = 1000 * 4 // 64 + 1
+        assert accesses_of(done)[:3] == [2 * lines, lines, 0]
+        assert len(steps) == 1
+        for order in "--tick-all", "--threads 2", "--tick-order=random:1":
+            same(done, measure(f"{play} {order}"))
+
+
+def test_recording_with_gaps_is_played_only_if_it_says_so(run, tmp_path):
+    """Steps that do not follow each other are a mistake without the line '-steps = memory'."""
+    trace = Recording(run, tmp_path)
+    kept = [line for line in trace.kernel.splitlines() if "v_add" not in line]
+    gone = len(trace.kernel.splitlines()) - len(kept)
+    assert gone
+    warps = "\n".join(kept) + "\n"
+    counts = iter(re.findall(r"insts = \d+\n((?:[0-9a-f].*\n)*)", warps))
+    warps = re.sub(r"insts = \d+", lambda _: f"insts = {len(next(counts).splitlines())}", warps)
+    trace.put("kernel-1.traceg", warps)
+    run(f"{TINY} --play instructions={trace.folder}", "does not follow the step before",
+        status=FAILS)
+    trace.put("kernel-1.traceg", warps.replace("-isa =", "-steps = memory\n-isa =", 1))
+    run(f"{TINY} --play instructions={trace.folder}")
+
+
 def without_line(number):
     return lambda lines: lines[:number] + lines[number + 1:]
 

@@ -1,4 +1,5 @@
-/* Scalar memory: loads of 1 to 16 dwords through the scalar cache, one line request a cycle.
+/* Scalar memory: loads of 1 to 16 dwords, stores and atomics through the scalar cache, one line
+ * request a cycle.
  *
  * Answers come in any order, as on the hardware: programs wait for lgkmcnt(0). A load touches one
  * or two lines; registers are written when all have come. The tag of a request is twice the number
@@ -16,10 +17,16 @@ static void smem_part(const struct cu_smem *e, unsigned part, uint64_t *start, u
     *end = part || last < boundary ? last : boundary;
 }
 
+static bool smem_is_atomic(const struct cu_smem *e)
+{
+    return e->access.kind == ISA_SCALAR_ATOMIC;
+}
+
 static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t now)
 {
     struct cu_wave *w = cu_wave_at(c, e->wave);
-    if (e->access.kind == ISA_SCALAR_LOAD && engine_likely(!c->group[w->group].played)) {
+    bool loads = e->access.kind == ISA_SCALAR_LOAD || (smem_is_atomic(e) && e->access.glc);
+    if (loads && engine_likely(!c->group[w->group].played)) {
         for (unsigned i = e->access.valid; i < e->access.dwords; i++)
             e->data[i] = 0;
         isa_scalar_load(cu_scalars(c, e->wave), &e->inst, e->data);
@@ -29,6 +36,24 @@ static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t no
     c->smem_free[c->smem_free_count++] = (uint16_t)(e - c->smem);
     vmem_unblock(c, now);
     wave_counted(c, w, now);
+}
+
+/* False: the run has failed. */
+static bool smem_check(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                       const struct isa_scalar *access)
+{
+    uint64_t pc = cu_scalars(c, wave)->pc;
+    unsigned bytes = 4u * access->valid;
+    if (bytes && !bounds_hold(c, wave, access->address, access->address + bytes)) {
+        bounds_fault(c, wave, inst, pc, UINT32_MAX, isa_scalar_name(access), bytes,
+                     access->address);
+        return false;
+    }
+    if (access->kind == ISA_SCALAR_ATOMIC && bytes && access->address % bytes) {
+        cu_fault(c, wave, inst, pc, UINT32_MAX, "scalar atomic at an address that is not aligned");
+        return false;
+    }
+    return true;
 }
 
 /* Starts a scalar memory instruction; there is room for it. */
@@ -45,14 +70,10 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
         cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
     }
-    bool moves = e->access.kind == ISA_SCALAR_LOAD || e->access.kind == ISA_SCALAR_STORE;
-    if (moves && e->access.valid
-        && !bounds_hold(c, wave, e->access.address, e->access.address + 4u * e->access.valid)) {
-        bounds_fault(c, wave, inst, s->pc, UINT32_MAX,
-                     e->access.kind == ISA_SCALAR_LOAD ? "scalar load" : "scalar store",
-                     4u * e->access.valid, e->access.address);
+    bool moves = e->access.kind == ISA_SCALAR_LOAD || e->access.kind == ISA_SCALAR_STORE
+                 || smem_is_atomic(e);
+    if (moves && !smem_check(c, wave, inst, &e->access))
         return ISSUE_FAULT;
-    }
     if (engine_unlikely(instruction_recorder))
         work_record_scalar(c->io.base.leaf, wave, s, inst, &e->access);
     c->io.stats.smem_instructions++;
@@ -75,7 +96,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->unsent = 0;
     e->parts = moves && end > (e->access.address & ~(uint64_t)(CU_LINE - 1)) + CU_LINE ? 2 : 1;
     e->remaining = e->parts;
-    if (e->access.kind == ISA_SCALAR_STORE && !played)
+    if ((e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e)) && !played)
         isa_scalar_store_data(s, inst, e->data);
     c->smem_free_count--;
     retime_issue(c, c->retime.scalar, (unsigned)(e - c->smem), wave, now, now);
@@ -99,6 +120,19 @@ static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uin
            (const uint8_t *)e->data + (start - e->access.address), end - start);
 }
 
+static void smem_send_atomic(struct compute_unit *c, const struct cu_smem *e, uint16_t tag,
+                             uint32_t pid)
+{
+    unsigned bytes = 4u * e->access.dwords, place = (unsigned)(e->access.address % CU_LINE);
+    void *payload =
+        compute_unit_smem_send_atomic(c, tag, e->access.address - place, pid,
+                                      (enum atomic_op)e->access.atomic, bytes, e->access.glc);
+    *mem_atomic_mask(payload, CU_LINE) = coalescer_byte_mask(place, bytes);
+    memcpy((uint8_t *)mem_atomic_operand(payload, CU_LINE) + place, e->data, bytes);
+    memcpy((uint8_t *)mem_atomic_compare(payload, CU_LINE) + place, e->data + e->access.dwords,
+           bytes);
+}
+
 /* Sends one request of the oldest instruction. True: there is more to send, in the next cycle. */
 static bool smem_send(struct compute_unit *c)
 {
@@ -114,6 +148,8 @@ static bool smem_send(struct compute_unit *c)
         compute_unit_smem_send_fence(c, tag, SCOPE_AGENT, true, false);
     else if (e->access.kind == ISA_SCALAR_STORE)
         smem_send_store(c, e, tag, start, end, pid);
+    else if (smem_is_atomic(e))
+        smem_send_atomic(c, e, tag, pid);
     else {
         retime_scalar_request(c, number);
         compute_unit_smem_send_read(c, tag, start, (uint32_t)(end - start), pid, false);
@@ -130,7 +166,7 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
     const struct mem_reply *m;
     while ((m = compute_unit_smem_peek_reply(c))) {
         struct cu_smem *e = &c->smem[m->tag / 2];
-        if (e->access.kind == ISA_SCALAR_LOAD) {
+        if (e->access.kind == ISA_SCALAR_LOAD || (smem_is_atomic(e) && e->access.glc)) {
             const uint8_t *line = mem_data_data(compute_unit_smem_reply_payload(c), CU_LINE);
             uint64_t start, end;
             smem_part(e, m->tag % 2, &start, &end);

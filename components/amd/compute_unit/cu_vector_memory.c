@@ -80,7 +80,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns) && !e->fence
             && engine_likely(!c->group[w->group].played)) {
             struct isa_context context = cu_context(c, w);
-            isa_memory_load(&context, &e->inst, e->access.mask, e->stage, e->access.bytes);
+            isa_memory_take(&context, &e->inst, &e->access, e->stage, e->access.bytes);
         }
         struct work_account *account = &c->ledger[w->ledger].account;
         account->vmem_issued++;
@@ -180,7 +180,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->issued = now;
     e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
     if ((e->access.kind == ISA_MEMORY_STORE || e->access.kind == ISA_MEMORY_ATOMIC) && !played)
-        isa_memory_store_data(&context, inst, e->access.mask, e->stage, e->access.bytes);
+        isa_memory_give(&context, inst, &e->access, e->stage, e->access.bytes);
     if (e->access.kind == ISA_MEMORY_ATOMIC && !played
         && (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP))
         isa_memory_compare_data(&context, inst, e->access.mask, e->compare, e->access.bytes);

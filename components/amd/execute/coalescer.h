@@ -2,10 +2,11 @@
  *
  * Pure functions on struct isa_memory. A *stage* holds what the lanes move: lane l's bytes at stage
  * + l * bytes. A lane's access is one run of `bytes` bytes, or, for lanes of swizzle_mask, runs of
- * 4 bytes that stand dword_stride apart. Invariant: every byte of every active lane lies in exactly
- * one of the lines returned whose `lanes` has the lane (atomics: exactly one message), and lines
- * come in the order of the lowest lane that touches them. Lanes in ascending order write a line, so
- * that the highest lane wins where several store to one address. */
+ * 4 bytes that stand dword_stride apart, of which those of short_mask have less. Invariant: every
+ * byte of every active lane lies in exactly one of the lines returned whose `lanes` has the lane
+ * (atomics: exactly one message), and lines come in the order of the lowest lane that touches them.
+ * Lanes in ascending order write a line, so that the highest lane wins where several store to one
+ * address. */
 #ifndef HEDDLE_EXECUTE_COALESCER_H
 #define HEDDLE_EXECUTE_COALESCER_H
 
@@ -39,7 +40,9 @@ static inline unsigned coalescer_runs(const struct isa_memory *m, unsigned lane,
 {
     bool swizzled = (m->swizzle_mask >> lane & 1) && m->bytes > 4;
     *run_bytes = swizzled ? 4 : m->bytes;
-    return swizzled ? m->bytes / 4 : 1;
+    if (!swizzled)
+        return 1;
+    return m->short_mask >> lane & 1 ? m->dwords[lane] : m->bytes / 4;
 }
 
 /* Does each active lane's access lie in one line? */

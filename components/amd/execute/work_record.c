@@ -45,7 +45,7 @@ __attribute__((cold)) void work_record_scalar(uint32_t unit, uint32_t wave,
                                               const struct isa_scalar *access)
 {
     struct recorded_instruction step = {.pc = s->pc, .mask = isa_wave_exec(s), .size = inst->size};
-    bool moves = access->kind == ISA_SCALAR_LOAD || access->kind == ISA_SCALAR_STORE;
+    bool moves = access->kind != ISA_SCALAR_TIME && access->kind != ISA_SCALAR_CACHE_OP;
     if (moves && access->valid) {
         step.mask = 1;
         step.address = &access->address;

@@ -315,10 +315,10 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
     uint8_t stage[ISA_LANES * 16], compare[ISA_LANES * 16];
     if (m->kind == ISA_MEMORY_LOAD) {
         load_lanes(t, m, stage, hint);
-        isa_memory_load(context, inst, m->mask, stage, m->bytes);
+        isa_memory_take(context, inst, m, stage, m->bytes);
         return;
     }
-    isa_memory_store_data(context, inst, m->mask, stage, m->bytes);
+    isa_memory_give(context, inst, m, stage, m->bytes);
     if (m->kind == ISA_MEMORY_STORE) {
         store_lanes(t, m, stage, hint);
         return;
@@ -327,7 +327,7 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
         isa_memory_compare_data(context, inst, m->mask, compare, m->bytes);
     atomic_lanes(t, m, stage, compare, hint);
     if (m->returns)
-        isa_memory_load(context, inst, m->mask, stage, m->bytes);
+        isa_memory_take(context, inst, m, stage, m->bytes);
 }
 
 /* ---- instructions ---- */
@@ -352,7 +352,7 @@ const char *PASTE(access_vector_,
         touch_memory(view, &m);
     if (m.kind == ISA_MEMORY_CACHE_OP)
         m.mask = 0;
-    bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC
+    bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC && !m.unusual
                  && (m.kind == ISA_MEMORY_STORE || inst->dst != ISA_NO_OPERAND)
                  && find_shape(view, &m, hint, &shape);
     const char *wrong = plain || !m.mask ? NULL : check_lanes(view, &m, hint, lane);
@@ -385,6 +385,20 @@ static void load_scalar(struct host_view *t, struct isa_wave *wave, const struct
     isa_scalar_load(wave, inst, data);
 }
 
+/* Aligned, so in one page and one span. */
+static void atomic_scalar(struct host_view *t, struct isa_wave *wave, const struct isa_inst *inst,
+                          const struct isa_scalar *access, uint8_t *hint)
+{
+    uint32_t data[16], old[16] = {0};
+    const struct host_span *w = span_of(t, access->address, 4u * access->valid, hint);
+    isa_scalar_store_data(wave, inst, data);
+    if (access->valid)
+        isa_atomic_apply((enum isa_atomic)access->atomic, 4u * access->dwords,
+                         w->host + (access->address - w->start), data, data + access->dwords, old);
+    if (access->glc)
+        isa_scalar_load(wave, inst, old);
+}
+
 const char *PASTE(access_scalar_,
                   ACCESS_VARIANT)(struct host_view *view, struct isa_context *context,
                                   struct isa_wave *wave, const struct isa_ready *ready,
@@ -404,10 +418,11 @@ const char *PASTE(access_scalar_,
     if (status != ISA_OK)
         return isa_status_text(status);
     bool load = access.kind == ISA_SCALAR_LOAD, store = access.kind == ISA_SCALAR_STORE;
+    bool atomic = access.kind == ISA_SCALAR_ATOMIC;
     unsigned bytes = 4u * access.valid;
-    if ((load || store) && bytes && !span_of(view, access.address, bytes, hint)
+    if ((load || store || atomic) && bytes && !span_of(view, access.address, bytes, hint)
         && !host_view_is_allocated(view, access.address, bytes))
-        return out_of_bounds(view, load ? "scalar load" : "scalar store", bytes, access.address);
+        return out_of_bounds(view, isa_scalar_name(&access), bytes, access.address);
     if (load) {
         load_scalar(view, wave, inst, &access, hint);
     } else if (store) {
@@ -415,6 +430,10 @@ const char *PASTE(access_scalar_,
         host_view_write(view, access.address, data, bytes);
     } else if (access.kind == ISA_SCALAR_TIME) {
         isa_scalar_load(wave, inst, time);
+    } else if (atomic) {
+        if (bytes && access.address % bytes)
+            return "scalar atomic at an address that is not aligned";
+        atomic_scalar(view, wave, inst, &access, hint);
     }
     wave->pc += inst->size;
     return NULL;

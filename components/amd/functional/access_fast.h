@@ -36,7 +36,8 @@ LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *co
                                      uint8_t *hint)
 {
     uint64_t exec = isa_wave_exec(wave), base;
-    if (ready->memory == ISA_READY_OTHER || !exec || !find_base(context, wave, ready, exec, &base))
+    if (ready->memory == ISA_READY_OTHER || !exec || (wave->mode & ISA_MODE_SKIP)
+        || !find_base(context, wave, ready, exec, &base))
         return false;
     struct lanes_span s = lanes_span_of(context->vgpr + ready->source[0], exec, ready->bytes);
     const struct host_span *w =

@@ -209,8 +209,14 @@ void touch_words(struct host_view *t, const struct host_span *w, uint64_t addres
 
 void touch_scalars(struct host_view *t, const struct isa_scalar *access)
 {
-    if (!access->valid || (access->kind != ISA_SCALAR_LOAD && access->kind != ISA_SCALAR_STORE))
+    if (!access->valid || access->kind == ISA_SCALAR_TIME || access->kind == ISA_SCALAR_CACHE_OP)
         return;
+    if (access->kind == ISA_SCALAR_ATOMIC) {
+        touch_line(
+            t, WARM_SCALAR, WARM_ATOMIC, access->address,
+            coalescer_byte_mask((unsigned)(access->address % WARM_LINE), 4u * access->valid));
+        return;
+    }
     uint64_t end = access->address + 4u * access->valid;
     for (uint64_t at = access->address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
         uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;

@@ -146,8 +146,13 @@ enum isa_cache_op {
     ISA_CACHE_NONE,
     ISA_CACHE_INVALIDATE_SCALAR,
     ISA_CACHE_WRITEBACK_SCALAR,
-    ISA_CACHE_INVALIDATE_VECTOR
+    ISA_CACHE_INVALIDATE_VECTOR, /* buffer_wbinvl1*: the vector L1 */
+    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: what others at the scope may have changed */
+    ISA_CACHE_RELEASE  /* buffer_wbl2: what others at the scope may want to see is written back */
 };
+
+/* How far a vector memory operation reaches; the order of `enum scope` of mem.heddle. */
+enum isa_scope { ISA_SCOPE_WAVEFRONT, ISA_SCOPE_WORK_GROUP, ISA_SCOPE_AGENT, ISA_SCOPE_SYSTEM };
 
 enum { ISA_NO_WAIT = 255 };
 
@@ -260,11 +265,18 @@ struct isa_wave {
     _Alignas(8) uint32_t sgpr[128];
     uint64_t pc;
     uint32_t mode; /* MODE: [3:0] rounding, [5:4] fp32 denormals, [7:6] fp64/fp16 denormals, [8]
-                      dx10_clamp, [9] ieee */
+                      dx10_clamp, [9] ieee, [27] vector registers relative to M0, [28] vector
+                      instructions are skipped, [31:29] depth of the branch stack */
     uint32_t status, trapsts, hw_id, gpr_alloc, lds_alloc, ib_sts; /* what s_getreg_b32 reads */
     uint8_t scc;
     uint8_t trapped; /* s_trap was executed: its id + 1 */
 };
+
+/* MODE's FP16_OVFL: conversions to fp8 that overflow give the largest number, not a NaN. */
+enum { ISA_MODE_SATURATE = 1 << 23 };
+
+/* MODE bits that change how vector instructions execute: registers relative to M0; not at all. */
+enum { ISA_MODE_INDEXED = 1 << 27, ISA_MODE_SKIP = 1 << 28 };
 
 /* MODE of a compute kernel without special directives: fp32 denormals flushed, fp64/fp16 kept,
  * dx10_clamp, ieee. */
@@ -313,6 +325,12 @@ struct isa_context {
     uint64_t time;
 };
 
+/* The number of a vector register or accumulator, by its operand code, in vgpr[]. */
+static inline unsigned isa_register(const struct isa_context *ctx, unsigned code)
+{
+    return code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
+}
+
 enum isa_status {
     ISA_OK,
     ISA_IS_MEMORY, /* isa_execute was given an SMEM or VMEM instruction and did nothing */
@@ -352,6 +370,8 @@ enum isa_atomic {
     ISA_ATOMIC_FMIN,
     ISA_ATOMIC_FMAX,
     ISA_ATOMIC_FADD,
+    ISA_ATOMIC_PK_ADD_F16, /* of 4 bytes: two sums */
+    ISA_ATOMIC_PK_ADD_BF16,
     ISA_ATOMIC_COUNT
 };
 
@@ -381,13 +401,31 @@ struct isa_memory {
     uint8_t atomic; /* enum isa_atomic */
     bool returns;   /* the atomic writes its old value back */
     bool glc, slc;
-    uint8_t cache_op;
+    uint8_t cache_op; /* enum isa_cache_op */
+    uint8_t scope; /* enum isa_scope: sc0 and sc1; else agent with glc, system of L2 operations */
     uint32_t dword_stride;
     uint64_t mask;     /* active lanes that go to device memory */
     uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */
     uint64_t swizzle_mask;
     uint64_t zero_mask;
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
+    /* What isa_memory_give and isa_memory_take look after. */
+    uint8_t unusual;                    /* ISA_UNUSUAL_*; 0 for most */
+    uint8_t data_format, number_format; /* typed: of the buffer */
+    uint16_t select;                    /* typed: what each register gets, 3 bits each: 0, 1, 4 to 7
+                                           for a component */
+    uint32_t lds_base;                  /* LDS: of lane 0; lanes are 4 bytes apart */
+    uint64_t short_mask; /* lanes of swizzle_mask of which only the first dwords[lane]
+                            dwords lie inside the buffer; the rest reads 0 */
+    uint8_t dwords[ISA_LANES];
+};
+
+/* What makes an access more than bytes between memory and registers. */
+enum {
+    ISA_UNUSUAL_TYPED = 1,  /* elements are converted */
+    ISA_UNUSUAL_LDS = 2,    /* LDS takes the place of registers */
+    ISA_UNUSUAL_SHORT = 4,  /* short_mask is not 0 */
+    ISA_UNUSUAL_STATUS = 8, /* tfe: one more register is written, with 0: all is resident */
 };
 
 /* What the instruction alone says of its accesses: everything but masks, which are 0, and
@@ -418,13 +456,29 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint6
 void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane,
                           const void *data);
 
+/*
+ * The operands of the lanes of m->mask as they go to memory, and what came from there to where it
+ * belongs, for any access: isa_memory_store_data and isa_memory_load, with conversions, transfers
+ * to and from LDS, and the parts of an element that lie outside of a buffer.
+ */
+void isa_memory_give(const struct isa_context *ctx, const struct isa_inst *inst,
+                     const struct isa_memory *m, void *out, size_t stride);
+void isa_memory_take(struct isa_context *ctx, const struct isa_inst *inst,
+                     const struct isa_memory *m, const void *data, size_t stride);
+
 /* Performs the accesses of memory->lds_mask on ctx->lds, results included. */
 void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
                     const struct isa_memory *memory);
 
 /* ---- scalar memory --------------------------------------------------------------------------- */
 
-enum isa_scalar_kind { ISA_SCALAR_LOAD, ISA_SCALAR_STORE, ISA_SCALAR_TIME, ISA_SCALAR_CACHE_OP };
+enum isa_scalar_kind {
+    ISA_SCALAR_LOAD,
+    ISA_SCALAR_STORE,
+    ISA_SCALAR_TIME,
+    ISA_SCALAR_CACHE_OP, /* cache_op ISA_CACHE_NONE: nothing to do */
+    ISA_SCALAR_ATOMIC    /* of 4 * dwords bytes, or, where `valid` is 0, of nothing */
+};
 
 struct isa_scalar {
     uint8_t kind;   /* enum isa_scalar_kind */
@@ -432,9 +486,13 @@ struct isa_scalar {
                        read 0 */
     uint8_t valid;
     uint8_t cache_op;
-    bool glc;
+    uint8_t atomic;   /* enum isa_atomic */
+    bool glc;         /* atomics: the old value goes to the registers */
     uint64_t address; /* a multiple of 4 */
 };
+
+/* "scalar load", "scalar store", "scalar atomic". */
+const char *isa_scalar_name(const struct isa_scalar *scalar);
 
 /* As isa_memory_describe(); `valid` is `dwords`. */
 void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out);
@@ -445,6 +503,8 @@ enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct i
 /* Writes inst->dwords words into the destination SGPRs; ISA_SCALAR_TIME: the two words of the time.
  */
 void isa_scalar_load(struct isa_wave *wave, const struct isa_inst *inst, const uint32_t *data);
+/* What is stored, or the operand of an atomic; for cmpswap what is compared follows. At most 16
+ * words. */
 void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *inst, uint32_t *out);
 
 /* ---- the table, and the variants of its code ------------------------------------------------- */

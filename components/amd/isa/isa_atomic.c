@@ -3,9 +3,11 @@
  *
  * inc: 0 when the old value has reached the operand, else old + 1. dec: the operand when the old
  * value is 0 or above it, else old - 1 (GCN3 manual, chapter 12). Float minimum and maximum: a NaN
- * in memory or operand gives the other one.
+ * in memory or operand gives the other one. Sums round to nearest even and keep denormals, whatever
+ * MODE says.
  */
 #include "isa.h"
+#include "isa_math.h"
 
 /* Two constant sizes rather than a variable one: these are on the way of every atomic access. */
 static uint64_t load(const void *memory, unsigned bytes)
@@ -57,6 +59,33 @@ static uint64_t float_sum(uint64_t old, uint64_t operand, unsigned bytes)
     return out;
 }
 
+static float bfloat(uint32_t half)
+{
+    return f32_bits(half << 16);
+}
+
+/* Rounded to nearest even; a NaN is quietened. */
+static uint32_t to_bfloat(float x)
+{
+    uint32_t u = bits_f32(x);
+    return x != x ? u >> 16 | 0x40 : (u + 0x7fff + (u >> 16 & 1)) >> 16;
+}
+
+static uint32_t half_sum(bool bf16, uint32_t a, uint32_t b)
+{
+    if (bf16)
+        return to_bfloat(bfloat(a) + bfloat(b));
+    float sum = f32_f16(a) + f32_f16(b);
+    return sum != sum ? f16_nan(sum) : f16_f32(sum);
+}
+
+/* Halves of words, one by one. Sums of halves are exact in f32, or round the same twice. */
+static uint64_t packed_sum(bool bf16, uint64_t old, uint64_t operand)
+{
+    uint32_t low = half_sum(bf16, old & 0xffff, operand & 0xffff);
+    return low | (uint64_t)half_sum(bf16, old >> 16 & 0xffff, operand >> 16 & 0xffff) << 16;
+}
+
 static uint64_t float_choice(bool minimum, uint64_t old, uint64_t operand, unsigned bytes)
 {
     double a = as_float(old, bytes), b = as_float(operand, bytes);
@@ -106,6 +135,9 @@ static uint64_t result_of(enum isa_atomic op, unsigned bytes, uint64_t old, uint
         return float_choice(false, old, operand, bytes);
     case ISA_ATOMIC_FADD:
         return float_sum(old, operand, bytes);
+    case ISA_ATOMIC_PK_ADD_F16:
+    case ISA_ATOMIC_PK_ADD_BF16:
+        return packed_sum(op == ISA_ATOMIC_PK_ADD_BF16, old, operand);
     case ISA_ATOMIC_COUNT:
         break;
     }
@@ -125,7 +157,8 @@ void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const vo
 const char *isa_atomic_name(enum isa_atomic op)
 {
     static const char *const names[ISA_ATOMIC_COUNT] = {
-        "swap", "cmpswap", "add", "sub", "smin",     "umin", "smax", "umax", "and",
-        "or",   "xor",     "inc", "dec", "fcmpswap", "fmin", "fmax", "fadd"};
+        "swap", "cmpswap", "add",  "sub",        "smin",       "umin", "smax",
+        "umax", "and",     "or",   "xor",        "inc",        "dec",  "fcmpswap",
+        "fmin", "fmax",    "fadd", "pk_add_f16", "pk_add_bf16"};
     return op < ISA_ATOMIC_COUNT ? names[op] : "unknown";
 }

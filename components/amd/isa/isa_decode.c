@@ -125,8 +125,9 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_SSCRLOAD:
     case KIND_LOAD2:
     case KIND_LOAD2ST:
+    case KIND_FLOAD:
     case KIND_LOADTID:
-    case KIND_UNLDS:
+    case KIND_LOADLDS:
     case KIND_IMAGE:
     case KIND_SAMPLE:
     case KIND_GATHER:
@@ -138,15 +139,21 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_SSCRSTORE:
     case KIND_STORE2:
     case KIND_STORE2ST:
+    case KIND_FSTORE:
+    case KIND_STORELDS:
     case KIND_STORETID:
-    case KIND_UNSTLDS:
         flags = ISA_IS_STORE;
         break;
     case KIND_STIME:
         flags = ISA_IS_LOAD | ISA_IS_TIME;
         break;
-    case KIND_CACHE:
+    case KIND_CACHE: /* a write-back is waited for */
+        return row->operation == ISA_OPERATION_WB ? ISA_IS_CACHE_OP | ISA_RAISES_VM
+                                                  : ISA_IS_CACHE_OP;
     case KIND_SCACHE:
+    case KIND_SPROBE:
+    case KIND_SBPROBE:
+    case KIND_SDISCARD:
         return ISA_IS_CACHE_OP;
     case KIND_SWIZZLE:
     case KIND_PERMUTE:
@@ -201,24 +208,14 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
     return flags;
 }
 
-/* What decodes but cannot be executed in this form. */
+/* What decodes but cannot be executed in this form: what needs the global data share, and transfers
+ * to LDS of more than a dword. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
-    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS)
-        || (inst->agprs && inst->unit != ISA_UNIT_VALU))
+    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS))
         return false;
-    if ((inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE)) && inst->format != ISA_SMEM)
-        return false;
-    bool dot_product = row->format == ISA_VOP3P && row->kind == KIND_V;
-    if (dot_product && (inst->opsel != 0x70 || inst->neg || inst->abs))
-        return false;
-    bool integer = row->format >= ISA_VOP2 && row->format <= ISA_VOP3P && row->kind != KIND_CMP
-                   && row->kind != KIND_CMPX && row->type[0] != TYPE_F32 && row->type[0] != TYPE_F16
-                   && row->type[0] != TYPE_F64 && row->type[0] != TYPE_PF16;
-    if (integer && inst->clamp && row->kind != KIND_CO && row->kind != KIND_CIO
-        && !isa_op_saturates(inst->op))
-        return false;
-    return true;
+    bool vector = inst->unit == ISA_UNIT_VMEM;
+    return !vector || !(inst->memory & ISA_MEM_LDS) || isa_type_bytes(row->type[0]) <= 4;
 }
 
 static void finish(struct isa_decoder *d)
@@ -240,7 +237,10 @@ static void finish(struct isa_decoder *d)
         out->unit == ISA_UNIT_SMEM || out->unit == ISA_UNIT_VMEM || out->unit == ISA_UNIT_LDS;
     out->flags |= memory ? memory_flags(out, row) : alu_flags(out, row) | special_flags(out->op);
     if (row->kind == KIND_CACHE)
-        out->cache_op = ISA_CACHE_INVALIDATE_VECTOR;
+        out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_RELEASE
+                        : out->op == ISA_OP_buffer_inv || out->op == ISA_OP_buffer_invl2
+                            ? ISA_CACHE_ACQUIRE
+                            : ISA_CACHE_INVALIDATE_VECTOR;
     if (row->kind == KIND_SCACHE)
         out->cache_op = row->operation == ISA_OPERATION_WB ? ISA_CACHE_WRITEBACK_SCALAR
                                                            : ISA_CACHE_INVALIDATE_SCALAR;

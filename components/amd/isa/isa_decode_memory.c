@@ -19,8 +19,8 @@ int isa_decode_smem(struct isa_decoder *d)
     out->dwords = (uint8_t)isa_type_dwords(d->row->type[0]);
     out->memory = (uint8_t)(isa_field(w, 16, 1) ? ISA_MEM_GLC : 0);
     unsigned data = isa_field(w, 6, 7);
-    bool probe = kind == KIND_UNPROBE || kind == KIND_UNPROBEB;
-    if (probe || kind == KIND_UNDISCARD)
+    bool probe = kind == KIND_SPROBE || kind == KIND_SBPROBE;
+    if (probe || kind == KIND_SDISCARD)
         out->dst = (uint16_t)data;
     else if (!isa_decoder_sgpr_destination(
                  d, &out->dst, data,
@@ -28,8 +28,8 @@ int isa_decode_smem(struct isa_decoder *d)
         return ISA_ERROR_INVALID;
     if (kind == KIND_STIME)
         return 0;
-    bool buffer =
-        kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_UNSB || kind == KIND_UNPROBEB;
+    bool buffer = kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_SBATOMIC
+                  || kind == KIND_SBPROBE;
     if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 6) * 2, buffer ? 4 : 2)
         || (buffer && out->sdst % 4))
         return ISA_ERROR_INVALID;
@@ -92,7 +92,7 @@ static struct ds_shape ds_shape_of(unsigned kind)
     case KIND_RTN:
     case KIND_PERMUTE:
     case KIND_BPERMUTE:
-    case KIND_UN_RTN:
+    case KIND_CONDXCHG:
         return (struct ds_shape){true, true, false, true, 1};
     case KIND_CMPST_RTN:
     case KIND_MSKOR_RTN:
@@ -148,24 +148,25 @@ int isa_decode_ds(struct isa_decoder *d)
     return 0;
 }
 
-static unsigned data_dwords(const struct isa_table_row *row)
+/* Registers of an element. gfx8 has each of several 16-bit components in one of its own. */
+static unsigned data_dwords(enum isa_target target, const struct isa_table_row *row)
 {
-    unsigned dwords = isa_type_dwords(row->type[0]);
-    return isa_kind_shape(row->kind) == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP
-               ? 2 * dwords
-               : dwords;
+    unsigned type = row->type[0];
+    bool apart = isa_type_is_d16_format(type) && !isa_is_gfx9(target);
+    return apart ? isa_type_components(type) : isa_type_dwords(type);
 }
 
 static void memory_data(struct isa_decoder *d, unsigned load_code, unsigned store_code)
 {
     struct isa_inst *out = d->out;
-    unsigned kind = d->kind, dwords = isa_type_dwords(d->row->type[0]);
-    bool load = kind == KIND_LOAD;
+    unsigned kind = d->kind, dwords = data_dwords(d->target, d->row);
+    bool load = kind == KIND_LOAD || kind == KIND_FLOAD;
+    bool compares = kind == KIND_ATOMIC && d->row->operation == ISA_ATOMIC_CMPSWAP;
     out->dwords = (uint8_t)dwords;
-    if (kind == KIND_UNLDS || kind == KIND_UNSTLDS)
+    if (kind == KIND_LOADLDS || kind == KIND_STORELDS)
         return;
     if (!load)
-        memory_register(d, 1, store_code, data_dwords(d->row));
+        memory_register(d, 1, store_code, compares ? 2 * dwords : dwords);
     if (load || (kind == KIND_ATOMIC && (out->memory & ISA_MEM_GLC))) {
         out->dst = (uint16_t)load_code;
         isa_decoder_note_vgprs(out, out->dst, dwords + (out->memory & ISA_MEM_TFE ? 1 : 0));

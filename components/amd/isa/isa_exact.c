@@ -180,7 +180,8 @@ static double exact_div_fmas_f64(double a, double b, double c, uint32_t scaled, 
 typedef void exact_kernel(KERNEL_ARGUMENTS);
 
 #define IS_FLOAT(T)                                                                                \
-    (TYPE_##T == TYPE_F16 || TYPE_##T == TYPE_PF16 || TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_F64)
+    (TYPE_##T == TYPE_F16 || TYPE_##T == TYPE_PF16 || TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_F64 \
+     || TYPE_##T == TYPE_PF32 || TYPE_##T == TYPE_WF16)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     [ISA_OP_##m - ISA_OP_VALU_FIRST] =                                                             \
         IS_FLOAT(D) || IS_FLOAT(A) || IS_FLOAT(B) || IS_FLOAT(C) ? NAME_##kind(m) : NULL,

@@ -94,6 +94,8 @@ static uint64_t inline_float(unsigned code, unsigned type)
     case TYPE_I16:
     case TYPE_P16:
     case TYPE_PF16:
+    case TYPE_WF16:
+    case TYPE_W16:
         return half[code - 240];
     case TYPE_F64:
     case TYPE_M64:
@@ -132,12 +134,13 @@ static uint64_t aperture_value(const struct isa_context *ctx, unsigned code)
 uint64_t isa_scalar_constant(const struct isa_context *ctx, const struct isa_wave *wave,
                              const struct isa_inst *inst, unsigned code, unsigned type)
 {
-    if (code <= 192)
-        return code - 128;
-    if (code <= 208)
-        return (uint64_t)((int64_t)192 - code);
-    if (code >= 240 && code <= 248)
-        return inline_float(code, type);
+    if (code <= 208 || (code >= 240 && code <= 248)) {
+        uint64_t value = code <= 192   ? code - 128
+                         : code <= 208 ? (uint64_t)((int64_t)192 - code)
+                                       : inline_float(code, type);
+        bool is_pair = type == TYPE_PF32 || type == TYPE_P32;
+        return is_pair ? (uint32_t)value | value << 32 : value;
+    }
     switch (code) {
     case ISA_VCCZ:
         return !isa_wave_vcc(wave);
@@ -216,8 +219,7 @@ static enum isa_status run_scalar(struct isa_context *ctx, struct isa_wave *wave
     return row(ctx, wave, ready->inst);
 }
 
-void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs,
-                 struct isa_ready *out)
+void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs, struct isa_ready *out)
 {
     (void)agprs;
     *out = (struct isa_ready){.run = run_any, .inst = inst, .size = inst->size};

@@ -35,6 +35,10 @@
 #define READ_F32(x, p)  UNUSED float x = f32_bits(flush_bits((p)[lane], keep_in));
 #define READ_F16(x, p)  UNUSED float x = f32_f16(HALF_IN((p)[lane]));
 #define READ_PF16(x, p) READ_F16(x, p)
+#define READ_W16(x, p)  READ_U32(x, p)
+#define READ_WF16(x, p) READ_U32(x, p)
+#define READ_P32(x, p)  READ_U32(x, p)
+#define READ_PF32(x, p) READ_F32(x, p)
 #define READ_F64(x, p)  UNUSED double x = f64_bits(DOUBLE_IN(PAIR(p)));
 
 #ifdef ISA_EXACT
@@ -70,8 +74,10 @@
 #define NAN32_NONE(x, n) n
 #define NAN32_U32(x, n)  n
 #define NAN32_I32(x, n)  n
+#define NAN32_WF16(x, n) n
 #define NAN32_F32(x, n)  ((x) != (x) ? bits_f32(x) | 0x400000 : (n))
 #define NAN32_F16(x, n)  NAN32_F32(x, n)
+#define NAN32_PF32(x, n) NAN32_F32(x, n)
 #define NAN32_F64(x, n)  ((x) != (x) ? bits_f32((float)(x)) | 0x400000 : (n))
 #define NAN16_NONE(x, n) n
 #define NAN16_U16(x, n)  n
@@ -98,6 +104,8 @@
 #define RESULT_F16  float
 #define RESULT_PF16 float
 #define RESULT_F64  double
+#define RESULT_P32  uint32_t
+#define RESULT_PF32 float
 
 #define WRITE_U32(A, B, C) d[lane] = r;
 #define WRITE_I32(A, B, C) d[lane] = (uint32_t)r;
@@ -110,6 +118,8 @@
     uint32_t nan = NAN32_##A(a, NAN32_##B(b, NAN32_##C(c, 0x7fc00000u)));                          \
     nan = own_nan ? bits_f32(r) : nan;                                                             \
     d[lane] = r != r ? nan : flush_bits(bits_f32(r), keep_out);
+#define WRITE_P32(A, B, C)  WRITE_U32(A, B, C)
+#define WRITE_PF32(A, B, C) WRITE_F32(A, B, C)
 #define WRITE_F16(A, B, C)                                                                         \
     uint32_t nan = NAN16_##A(a, NAN16_##B(b, NAN16_##C(c, 0x7e00u)));                              \
     nan = own_nan ? f16_nan_kept(r) : nan;                                                         \
@@ -211,35 +221,39 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define KERNEL_CMP(m, D, A, B, C, ...)                                                             \
     MASKED_KERNEL(m, D, A, B, C, , carry = (uint32_t)((__VA_ARGS__) != 0))
 #define KERNEL_CMPX KERNEL_CMP
+/* To fp8: MODE's FP16_OVFL says what becomes of what is too large. */
+#define KERNEL_FP8(m, D, A, B, C, ...)                                                             \
+    BEGIN_KERNEL(m)                                                                                \
+    const bool saturates = env->saturates;                                                         \
+    _Pragma("GCC ivdep") for (uint32_t lane = 0; lane < 64; lane++)                                \
+    {                                                                                              \
+        READ_##A(a, s0) READ_##B(b, s1) d[lane] = __VA_ARGS__;                                     \
+    }                                                                                              \
+    }
+#define KERNEL_PKMAC KERNEL_PK
+#define KERNEL_ACC(...)
 #define KERNEL_X(...)
 #define KERNEL_UN(...)
-#define KERNEL_UNMAC KERNEL_UN
-#define KERNEL_UNMK  KERNEL_UN
-#define KERNEL_UNAK  KERNEL_UN
-#define KERNEL_UNPK  KERNEL_UN
-#define KERNEL_UNMIX KERNEL_UN
 
 /* The kernel of a row by its kind, or NULL. */
-#define NAME_V(m)  kernel_##m
-#define NAME_MAC   NAME_V
-#define NAME_MK    NAME_V
-#define NAME_AK    NAME_V
-#define NAME_PK    NAME_V
-#define NAME_MIX   NAME_V
-#define NAME_CO    NAME_V
-#define NAME_CIO   NAME_V
-#define NAME_SD    NAME_V
-#define NAME_CI    NAME_V
-#define NAME_VI    NAME_V
-#define NAME_CMP   NAME_V
-#define NAME_CMPX  NAME_V
-#define NAME_X(m)  NULL
-#define NAME_UN(m) NULL
-#define NAME_UNMAC NAME_UN
-#define NAME_UNMK  NAME_UN
-#define NAME_UNAK  NAME_UN
-#define NAME_UNPK  NAME_UN
-#define NAME_UNMIX NAME_UN
+#define NAME_V(m)   kernel_##m
+#define NAME_MAC    NAME_V
+#define NAME_MK     NAME_V
+#define NAME_AK     NAME_V
+#define NAME_PK     NAME_V
+#define NAME_PKMAC  NAME_V
+#define NAME_FP8    NAME_V
+#define NAME_ACC(m) NULL
+#define NAME_MIX    NAME_V
+#define NAME_CO     NAME_V
+#define NAME_CIO    NAME_V
+#define NAME_SD     NAME_V
+#define NAME_CI     NAME_V
+#define NAME_VI     NAME_V
+#define NAME_CMP    NAME_V
+#define NAME_CMPX   NAME_V
+#define NAME_X(m)   NULL
+#define NAME_UN(m)  NULL
 
 #define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)

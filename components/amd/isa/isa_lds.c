@@ -16,7 +16,7 @@
 
 static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 {
-    return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64;
+    return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
 
 /* The bytes of an access, or NULL outside the allocation. */
@@ -226,6 +226,58 @@ static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst
     }
 }
 
+/* The signed distance in dwords of the second place of a *_src2 instruction, and the first place:
+ * the offset's 15 bits, or, with its highest bit, the upper 15 of the address (GCN3 ISA manual). */
+static int32_t second_place(uint32_t offset, uint32_t *address)
+{
+    if (!(offset & 0x8000))
+        return (int16_t)(offset | (offset & 0x4000) << 1);
+    int32_t distance = (int32_t)*address >> 17;
+    *address &= 0x1ffff;
+    return distance;
+}
+
+/* Both operands of ds_*_src2 are in LDS. */
+static void operate_inside(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                           const struct isa_table_row *row)
+{
+    unsigned bytes = isa_type_bytes(row->type[0]);
+    const uint32_t *address = vgpr(ctx, inst->src[0]);
+    FOR_LANES(lane, exec)
+    {
+        uint32_t first = address[lane];
+        uint64_t data[2] = {0, 0}, old;
+        uint32_t second = 4 * (uint32_t)second_place((uint32_t)inst->simm, &first);
+        uint8_t *to = locate(ctx, first, bytes), *from = locate(ctx, first + second, bytes);
+        if (from)
+            memcpy(data, from, bytes);
+        if (to && row->kind == KIND_WRSRC2)
+            memcpy(to, data, bytes);
+        else if (to)
+            atomic_lane(row, bytes, to, data, &old);
+    }
+}
+
+/* ds_condxchg32_rtn_b64: each dword whose highest bit is set is written, without that bit. */
+static void exchange_marked(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
+{
+    const uint32_t *address = vgpr(ctx, inst->src[0]), *data = vgpr(ctx, inst->src[1]);
+    FOR_LANES(lane, exec)
+    {
+        uint32_t old[2] = {0, 0}, fresh[2] = {data[lane], data[64 + lane]};
+        uint64_t at = ((uint64_t)address[lane] + (uint32_t)inst->simm) & ~UINT64_C(7);
+        uint8_t *memory = locate(ctx, at, 8);
+        if (memory)
+            memcpy(old, memory, 8);
+        for (unsigned i = 0; i < 2; i++) {
+            uint32_t kept = fresh[i] & 0x80000000 ? fresh[i] & 0x7fffffff : old[i];
+            if (memory)
+                memcpy(memory + 4 * i, &kept, 4);
+        }
+        write_words(vgpr(ctx, inst->dst), lane, 2, old);
+    }
+}
+
 static void exchange_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                          unsigned type, bool by_64)
 {
@@ -336,6 +388,8 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
     unsigned type = row->type[0];
     uint64_t exec = isa_wave_exec(wave);
     uint32_t address[64];
+    if (wave->mode & ISA_MODE_SKIP)
+        return ISA_OK;
     if (!exec && row->kind != KIND_APPEND && row->kind != KIND_CONSUME)
         return isa_row_executable(row) ? ISA_OK : ISA_NOT_IMPLEMENTED;
     switch (row->kind) {
@@ -367,6 +421,13 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
     case KIND_XCHG2:
     case KIND_XCHG2ST:
         exchange_two(ctx, exec, inst, type, row->kind == KIND_XCHG2ST);
+        break;
+    case KIND_SRC2:
+    case KIND_WRSRC2:
+        operate_inside(ctx, exec, inst, row);
+        break;
+    case KIND_CONDXCHG:
+        exchange_marked(ctx, exec, inst);
         break;
     case KIND_SWIZZLE:
         swizzle(ctx, exec, inst);
@@ -400,7 +461,7 @@ static enum isa_status run_one(struct isa_context *ctx, struct isa_wave *wave,
     uint32_t offset = (uint32_t)ready->offset, *data = ctx->vgpr + ready->data;
     (void)work;
     wave->pc += ready->size;
-    if (!exec)
+    if (!exec || (wave->mode & ISA_MODE_SKIP))
         return ISA_OK;
     struct lanes_span s = lanes_span_of(ctx->vgpr + ready->source[0], exec, ready->bytes);
     if (!all_inside(ctx, &s, offset, ready->bytes)) {

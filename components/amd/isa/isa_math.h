@@ -120,6 +120,75 @@ INLINE uint32_t f16_nan_kept(float x)
     return (bits_f32(x) >> 16 & 0x8000) | 0x7c00 | (bits_f32(x) >> 13 & 0x3ff);
 }
 
+/*
+ * ---- fp8 (e4m3) and bf8 (e5m2) ----
+ *
+ * As gfx942 has them: one zero, no infinities, one NaN (0x80); exponents are biased by 8 and 16
+ * (OCP's formats have other ones).
+ */
+
+/* `up` brings exponent and fraction to their places in an f32, `scale` the bias to 127. */
+INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
+{
+    uint32_t u = bits_f32(f32_bits((byte & 0x7f) << up) * scale) | (byte & 0x80) << 24;
+    return f32_bits(byte == 0x80 ? 0x7fc00000 : u);
+}
+
+INLINE float f32_fp8(uint32_t byte)
+{
+    return f32_fnuz(byte, 20, 0x1p119f);
+}
+INLINE float f32_bf8(uint32_t byte)
+{
+    return f32_fnuz(byte, 21, 0x1p111f);
+}
+
+INLINE uint64_t two_floats(float low, float high)
+{
+    return bits_f32(low) | (uint64_t)bits_f32(high) << 32;
+}
+
+/* An f32 without its lowest `drop` bits of fraction. `round`: 1 to nearest even, 0 toward zero.
+ * What is too large becomes a NaN, or, `saturates`, the largest number; infinities become NaNs. */
+INLINE uint32_t fnuz_f32(uint32_t u, uint32_t drop, uint32_t bias, uint32_t round, bool saturates)
+{
+    uint32_t magnitude = u & 0x7fffffff, exponent = magnitude >> 23, least = 128 - bias;
+    bool denormal = exponent < least;
+    uint32_t more = denormal ? least - exponent : 0;
+    uint32_t shift = more > 24 - drop + 1 ? 25 : drop + more;
+    uint32_t whole = denormal ? (magnitude & 0x7fffff) | (exponent ? 0x800000 : 0) : magnitude;
+    uint32_t half = ((1u << shift) >> 1) - 1 + (whole >> shift & 1);
+    uint32_t value = (whole + (half & (0u - round))) >> shift;
+    value -= denormal ? 0 : (127 - bias) << (23 - drop);
+    bool overflows = value > 0x7f;
+    value = overflows ? 0x7f : value;
+    bool nan = (magnitude >= 0x7f800000) | (overflows & !saturates);
+    return nan ? 0x80 : value ? value | (u >> 24 & 0x80) : 0;
+}
+
+INLINE uint32_t fp8_f32(uint32_t u, bool saturates)
+{
+    return fnuz_f32(u, 20, 8, 1, saturates);
+}
+INLINE uint32_t bf8_f32(uint32_t u, bool saturates)
+{
+    return fnuz_f32(u, 21, 16, 1, saturates);
+}
+
+/* Random bits are added below the last bit that is kept; then the rest is cut off. */
+INLINE uint32_t with_random(uint32_t u, uint32_t random)
+{
+    return (u & 0x7fffffff) >= 0x7f800000 ? u : u + random;
+}
+INLINE uint32_t fp8_random(uint32_t u, uint32_t random, bool saturates)
+{
+    return fnuz_f32(with_random(u, random >> 12), 20, 8, 0, saturates);
+}
+INLINE uint32_t bf8_random(uint32_t u, uint32_t random, bool saturates)
+{
+    return fnuz_f32(with_random(u, random >> 11), 21, 16, 0, saturates);
+}
+
 /* ---- fused multiply-add ---------------------------------------------------------------------- */
 
 INLINE float fma_f32(float a, float b, float c)
@@ -324,6 +393,55 @@ INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
 {
     float low = fma_f32(f32_f16(a & 0xffff), f32_f16(b & 0xffff), c);
     return fma_f32(f32_f16(a >> 16), f32_f16(b >> 16), low);
+}
+
+/* ---- cube maps and screens ------------------------------------------------------------------ */
+
+/* The major axis of a vector: 2 for z, which wins against equal ones, 1 for y, 0 for x. */
+INLINE uint32_t cube_axis(float x, float y, float z)
+{
+    float ax = __builtin_fabsf(x), ay = __builtin_fabsf(y), az = __builtin_fabsf(z);
+    return (az >= ax) & (az >= ay) ? 2 : ay >= ax ? 1 : 0;
+}
+
+INLINE float cube_id(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    float major = axis == 2 ? z : axis == 1 ? y : x;
+    return (float)(int32_t)(2 * axis + (major < 0.0f ? 1 : 0));
+}
+
+INLINE float cube_sc(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    return axis == 2 ? (z < 0.0f ? -x : x) : axis == 1 ? x : x < 0.0f ? z : -z;
+}
+
+INLINE float cube_tc(float x, float y, float z)
+{
+    return cube_axis(x, y, z) == 1 ? (y < 0.0f ? -z : z) : -y;
+}
+
+INLINE float cube_ma(float x, float y, float z)
+{
+    uint32_t axis = cube_axis(x, y, z);
+    return 2.0f * (axis == 2 ? z : axis == 1 ? y : x);
+}
+
+/* Which of four shader engines a rectangle of tiles covers. The selector has two bits each of the
+ * first and last tile: y, x of the first above y, x of the last. The engine of tile (x, y) is
+ * (x[0] ^ y[1]) * 2 + (y[0] ^ x[1]); the table of the Vega ISA manual holds what follows from it.
+ */
+INLINE uint32_t screen_partition(uint32_t selector)
+{
+    uint32_t x0 = selector >> 6 & 3, y0 = selector >> 4 & 3, covered = 0;
+    uint32_t columns = ((selector >> 2 & 3) - x0) & 3, rows = ((selector & 3) - y0) & 3;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t x = x0 + (i & 3), y = y0 + (i >> 2);
+        uint32_t engine = ((x ^ y >> 1) & 1) << 1 | ((y ^ x >> 1) & 1);
+        covered |= ((i & 3) <= columns) & (i >> 2 <= rows) ? 1u << engine : 0;
+    }
+    return covered;
 }
 
 /* ---- conversions: NaN gives 0, the rest saturates -------------------------------------------- */

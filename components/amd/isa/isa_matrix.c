@@ -62,14 +62,6 @@ static unsigned bits_of(unsigned type)
                                                        : 8;
 }
 
-/* `up` brings exponent and fraction to their places in an f32, `scale` the bias to 127. */
-INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
-{
-    float x = f32_bits((byte & 0x7f) << up) * scale;
-    uint32_t u = bits_f32(x) | (byte & 0x80) << 24;
-    return f32_bits(byte == 0x80 ? 0x7fc00000 : u);
-}
-
 #define UNPACK(expression)                                                                         \
     for (unsigned l = 0; l < 64; l++) {                                                            \
         uint32_t w = from[l] >> shift;                                                             \
@@ -91,9 +83,9 @@ static void unpack_value(unsigned type, bool normal, const uint32_t *from, unsig
     case MATRIX_BF16:
         UNPACK(normal && !(w & 0x7f80) && (w & 0x7f) ? 0.0f : f32_bits(w << 16));
     case MATRIX_FP8:
-        UNPACK(f32_fnuz(w & 0xff, 20, 0x1p119f));
+        UNPACK(f32_fp8(w & 0xff));
     case MATRIX_BF8:
-        UNPACK(f32_fnuz(w & 0xff, 21, 0x1p111f));
+        UNPACK(f32_bf8(w & 0xff));
     default:
         UNPACK((float)(int32_t)(int8_t)w);
     }

@@ -8,6 +8,7 @@
  * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
  * itself.
  */
+#include "isa_buffer_format.h"
 #include "isa_table.h"
 #include "isa_valu.h"
 
@@ -15,7 +16,7 @@ enum { SCRATCH_DWORD_STRIDE = 256 };
 
 static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 {
-    return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64;
+    return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
 
 /* ---- flat, global, scratch ------------------------------------------------------------------- */
@@ -105,6 +106,7 @@ struct resource {
     uint64_t base;
     uint32_t stride, records, element, index_stride;
     unsigned element_shift, index_shift; /* their logarithms */
+    unsigned data_format, number_format, select;
     bool swizzled, adds_thread, is_buffer;
 };
 
@@ -120,6 +122,9 @@ static struct resource read_resource(const struct isa_wave *wave, unsigned code)
         .element_shift = 1 + (word[3] >> 19 & 3),
         .index_stride = 8u << (word[3] >> 21 & 3),
         .index_shift = 3 + (word[3] >> 21 & 3),
+        .data_format = word[3] >> 15 & 15,
+        .number_format = word[3] >> 12 & 7,
+        .select = word[3] & 0xfff,
         .adds_thread = word[3] >> 23 & 1,
         .is_buffer = word[3] >> 30 == 0,
     };
@@ -186,54 +191,128 @@ static uint64_t covered_lanes(const struct resource *r, const struct buffer_lane
     return covered;
 }
 
+/*
+ * Loads and stores of several dwords are checked dword by dword; typed accesses and atomics are
+ * inside or outside as a whole (AMD, "RDNA 3 Instruction Set Architecture", range checking, notes 3
+ * and 4, which LLVM and Mesa take for all generations). Gives lanes of which only the first dwords
+ * are covered their number, and returns the lanes.
+ */
+static uint64_t shorten(const struct resource *r, const struct buffer_lanes *lanes, uint32_t scalar,
+                        uint64_t uncovered, struct isa_memory *m)
+{
+    uint64_t partly = 0;
+    FOR_LANES(lane, uncovered)
+    {
+        unsigned dwords = 0;
+        uint64_t offset = (uint64_t)lanes->offset[lane] + (r->stride ? 0 : scalar);
+        while (buffer_covers(r, lanes->index[lane], offset, 4 * (dwords + 1)))
+            dwords++;
+        m->dwords[lane] = (uint8_t)dwords;
+        partly |= (uint64_t)(dwords != 0) << lane;
+    }
+    return partly;
+}
+
+static void apply_range(const struct resource *r, const struct buffer_lanes *lanes, uint32_t scalar,
+                        bool by_dwords, bool split, struct isa_memory *m)
+{
+    uint64_t covered = covered_lanes(r, lanes, scalar, m->bytes), partly = 0;
+    if (by_dwords && (m->mask & ~covered))
+        partly = shorten(r, lanes, scalar, m->mask & ~covered, m);
+    m->zero_mask = m->mask & ~(covered | partly);
+    m->mask &= covered | partly;
+    m->dword_stride = split ? r->index_stride * r->element : 4;
+    m->swizzle_mask = split ? m->mask : partly;
+    m->short_mask = partly;
+    if (partly)
+        m->unusual |= ISA_UNUSUAL_SHORT;
+}
+
+/* Typed accesses: MTBUF says the format itself, MUBUF leaves it to the resource. False: there is no
+ * such format. */
+static bool find_format(const struct resource *r, const struct isa_inst *inst, struct isa_memory *m)
+{
+    enum { IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9 };
+    bool own = inst->format == ISA_MTBUF;
+    m->unusual |= ISA_UNUSUAL_TYPED;
+    m->data_format = own ? inst->format_bits & 15 : (uint8_t)r->data_format;
+    m->number_format = own ? inst->format_bits >> 4 : (uint8_t)r->number_format;
+    m->select = own ? IDENTITY : (uint16_t)r->select;
+    m->bytes = (uint8_t)isa_buffer_format_bytes(m->data_format, m->number_format);
+    return m->bytes;
+}
+
 static enum isa_status buffer_addresses(const struct isa_context *ctx, const struct isa_wave *wave,
                                         const struct isa_inst *inst, struct isa_memory *m)
 {
     struct resource r = read_resource(wave, inst->sdst);
     struct buffer_lanes lanes;
+    bool typed = isa_type_components(isa_table[inst->op].type[0]) != 0;
+    bool exists = !typed || find_format(&r, inst, m);
     bool split = r.swizzled && m->bytes > r.element;
     if (!r.is_buffer || (split && r.element != 4))
         return ISA_BAD_RESOURCE;
+    if (!exists) {
+        m->zero_mask = m->mask;
+        m->mask = 0;
+        return ISA_OK;
+    }
     uint32_t scalar = (uint32_t)isa_scalar_value(ctx, wave, inst, inst->soffset, TYPE_U32);
     read_buffer_lanes(ctx, inst, r.adds_thread, &lanes);
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
         m->address[lane] =
             r.base + scalar + buffer_address(&r, lanes.index[lane], lanes.offset[lane]);
-    uint64_t covered = covered_lanes(&r, &lanes, scalar, m->bytes);
-    m->zero_mask = m->mask & ~covered;
-    m->mask &= covered;
-    if (split) {
-        m->swizzle_mask = m->mask;
-        m->dword_stride = r.index_stride * r.element;
-    }
+    bool by_dwords = m->bytes > 4 && !typed && m->kind != ISA_MEMORY_ATOMIC;
+    apply_range(&r, &lanes, scalar, by_dwords, split, m);
     return ISA_OK;
 }
 
 /* ---- vector memory, public ------------------------------------------------------------------- */
 
-static void clear_out_of_range(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask)
+/* Who else shall see the access. The bits of gfx942 say so; before it, glc goes past the vector L1,
+ * and the operations on the L2 are for others than its agent (LLVM, "User Guide for AMDGPU
+ * Backend", memory models). */
+static void describe_scope(const struct isa_inst *inst, struct isa_memory *out)
 {
-    static const uint8_t zero[16];
-    if (inst->dst != ISA_NO_OPERAND)
-        FOR_LANES(lane, mask)
-    isa_memory_load_lane(ctx, inst, lane, zero);
+    bool first = inst->memory & ISA_MEM_GLC, second = inst->memory & ISA_MEM_SCC;
+    if (isa_traits[inst->target].scope_bits) {
+        out->scope = (uint8_t)(first | second << 1);
+        out->glc = second;
+        return;
+    }
+    bool l2 = inst->cache_op == ISA_CACHE_ACQUIRE || inst->cache_op == ISA_CACHE_RELEASE;
+    out->glc = first;
+    out->scope = l2                        ? ISA_SCOPE_SYSTEM
+                 : first || inst->cache_op ? ISA_SCOPE_AGENT
+                                           : ISA_SCOPE_WORK_GROUP;
 }
 
 void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
-    out->kind = row->kind == KIND_LOAD    ? ISA_MEMORY_LOAD
-                : row->kind == KIND_STORE ? ISA_MEMORY_STORE
-                : row->kind == KIND_CACHE ? ISA_MEMORY_CACHE_OP
-                                          : ISA_MEMORY_ATOMIC;
+    out->kind = inst->flags & ISA_IS_LOAD       ? ISA_MEMORY_LOAD
+                : inst->flags & ISA_IS_STORE    ? ISA_MEMORY_STORE
+                : inst->flags & ISA_IS_CACHE_OP ? ISA_MEMORY_CACHE_OP
+                                                : ISA_MEMORY_ATOMIC;
+    out->unusual =
+        inst->memory & ISA_MEM_TFE && inst->dst != ISA_NO_OPERAND ? ISA_UNUSUAL_STATUS : 0;
     out->bytes = (uint8_t)isa_type_bytes(row->type[0]);
     out->atomic = row->operation < ISA_ATOMIC_COUNT ? row->operation : 0;
     out->returns = inst->flags & ISA_RETURNS;
-    out->glc = inst->memory & ISA_MEM_GLC;
     out->slc = inst->memory & ISA_MEM_SLC;
     out->cache_op = inst->cache_op;
+    describe_scope(inst, out);
     out->dword_stride = SCRATCH_DWORD_STRIDE;
-    out->mask = out->lds_mask = out->swizzle_mask = out->zero_mask = 0;
+    out->mask = out->lds_mask = out->swizzle_mask = out->zero_mask = out->short_mask = 0;
+}
+
+/* A cache operation; one that is skipped is a load of nothing. */
+static enum isa_status no_access(const struct isa_wave *wave, struct isa_memory *out)
+{
+    if (wave->mode & ISA_MODE_SKIP)
+        out->kind = ISA_MEMORY_LOAD;
+    out->mask = 0;
+    return ISA_OK;
 }
 
 enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave,
@@ -242,10 +321,14 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
     const struct isa_table_row *row = &isa_table[inst->op];
     if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
         return ISA_NOT_IMPLEMENTED;
-    if (inst->vgprs > ctx->vgpr_count)
+    if (inst->vgprs > ctx->vgpr_count || inst->agprs > ctx->agpr_count)
         return ISA_BAD_REGISTER;
     isa_memory_describe(inst, out);
-    out->mask = isa_wave_exec(wave);
+    if (row->kind == KIND_STORELDS || row->kind == KIND_LOADLDS || (inst->memory & ISA_MEM_LDS)) {
+        out->unusual |= ISA_UNUSUAL_LDS;
+        out->lds_base = (wave->sgpr[ISA_M0] & 0xffff) + (uint32_t)inst->simm;
+    }
+    out->mask = wave->mode & ISA_MODE_SKIP ? 0 : isa_wave_exec(wave);
     switch (inst->format) {
     case ISA_FLAT:
         flat_addresses(ctx, wave, inst, out);
@@ -258,13 +341,12 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
         scratch_addresses(ctx, wave, inst, out);
         return ISA_OK;
     case ISA_MUBUF:
-        if (row->kind == KIND_CACHE) {
-            out->mask = 0;
-            return ISA_OK;
-        }
+    case ISA_MTBUF:
+        if (row->kind == KIND_CACHE)
+            return no_access(wave, out);
         enum isa_status status = buffer_addresses(ctx, wave, inst, out);
-        if (status == ISA_OK)
-            clear_out_of_range(ctx, inst, out->zero_mask);
+        if (status == ISA_OK && out->zero_mask)
+            isa_memory_take_zeros(ctx, inst, out);
         return status;
     default:
         return ISA_NOT_IMPLEMENTED;
@@ -413,10 +495,19 @@ void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out)
     out->dwords = out->valid = inst->dwords;
     out->glc = inst->memory & ISA_MEM_GLC;
     out->cache_op = inst->cache_op;
-    if (row->kind == KIND_STIME || row->kind == KIND_SCACHE)
-        out->kind = row->kind == KIND_STIME ? ISA_SCALAR_TIME : ISA_SCALAR_CACHE_OP;
-    else
-        out->kind = inst->flags & ISA_IS_LOAD ? ISA_SCALAR_LOAD : ISA_SCALAR_STORE;
+    out->atomic = row->operation < ISA_ATOMIC_COUNT ? row->operation : 0;
+    out->kind = inst->flags & ISA_IS_TIME       ? ISA_SCALAR_TIME
+                : inst->flags & ISA_IS_CACHE_OP ? ISA_SCALAR_CACHE_OP
+                : inst->flags & ISA_IS_LOAD     ? ISA_SCALAR_LOAD
+                : inst->flags & ISA_IS_STORE    ? ISA_SCALAR_STORE
+                                                : ISA_SCALAR_ATOMIC;
+}
+
+const char *isa_scalar_name(const struct isa_scalar *scalar)
+{
+    return scalar->kind == ISA_SCALAR_LOAD    ? "scalar load"
+           : scalar->kind == ISA_SCALAR_STORE ? "scalar store"
+                                              : "scalar atomic";
 }
 
 enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
@@ -429,15 +520,20 @@ enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct i
         return ISA_NOT_IMPLEMENTED;
     if (out->kind == ISA_SCALAR_TIME || out->kind == ISA_SCALAR_CACHE_OP)
         return ISA_OK;
-    bool buffer = row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE;
-    uint64_t offset = (uint64_t)(int64_t)inst->simm
-                      + (inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0);
+    bool buffer =
+        row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE || row->kind == KIND_SBATOMIC;
+    bool scratch = row->kind == KIND_SSCRLOAD || row->kind == KIND_SSCRSTORE;
+    uint64_t scalar = inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0;
+    /* Of scratch, registers count in 64 bytes (Vega ISA manual, "Scalar memory addressing"). */
+    uint64_t offset = (uint64_t)(int64_t)inst->simm + (scratch ? scalar * 64 : scalar);
     offset &= ~UINT64_C(3);
     if (buffer) {
         struct resource r = read_resource(wave, inst->sdst);
         if (!r.is_buffer)
             return ISA_BAD_RESOURCE;
         out->valid = (uint8_t)dwords_inside(&r, offset, inst->dwords);
+        if (out->kind == ISA_SCALAR_ATOMIC && out->valid < inst->dwords)
+            out->valid = 0;
         out->address = (r.base & ~UINT64_C(3)) + offset;
     } else {
         out->address = (isa_wave_pair(wave, inst->sdst) & ~UINT64_C(3)) + offset;
@@ -453,7 +549,8 @@ void isa_scalar_load(struct isa_wave *wave, const struct isa_inst *inst, const u
 
 void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *inst, uint32_t *out)
 {
-    for (unsigned i = 0; i < inst->dwords; i++)
+    bool compares = isa_table[inst->op].operation == ISA_ATOMIC_CMPSWAP;
+    for (unsigned i = 0; i < inst->dwords * (compares ? 2u : 1u); i++)
         out[i] = inst->dst + i < 128 ? wave->sgpr[inst->dst + i] : 0;
 }
 

@@ -22,8 +22,7 @@ static uint8_t matrix_type(unsigned type)
 
 static uint32_t *place(const struct isa_context *ctx, unsigned code)
 {
-    unsigned reg = code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
-    return ctx->vgpr + (size_t)reg * 64;
+    return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
 
 /* A and C are those of the row's form. */

@@ -24,6 +24,7 @@ struct isa_environment {
     uint64_t mask_in; /* carries or conditions */
     uint64_t mask_out;
     uint32_t keep_in, keep_out; /* 0x80000000 flushes fp32 denormals, all ones keeps them */
+    bool saturates;             /* conversions to fp8, instead of giving NaNs */
     bool ieee;                  /* minima and maxima quieten signalling NaNs */
     /* For isa_exact.c, which alone looks at them. */
     bool flush_in, flush_out;  /* denormals of fp64 and fp16 */

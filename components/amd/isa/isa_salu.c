@@ -73,11 +73,68 @@ static uint64_t replicate_bits(uint32_t value)
     return out;
 }
 
-/* Index out of the plain registers: the base register itself. */
-static unsigned relative_sgpr(const struct isa_wave *w, unsigned code)
+/* Registers relative to M0. Beyond the plain ones a source is s0, and nothing is written (GCN3 ISA
+ * manual, "Out-of-Range behavior"). */
+static bool is_plain(uint64_t first, unsigned dwords)
 {
-    uint64_t index = (uint64_t)code + w->sgpr[ISA_M0];
-    return index <= 101 ? (unsigned)index : code;
+    return first + dwords <= ISA_FLAT_SCRATCH;
+}
+
+static unsigned relative_source(const struct isa_wave *w, unsigned code, unsigned dwords)
+{
+    uint64_t first = (uint64_t)code + w->sgpr[ISA_M0];
+    return is_plain(first, dwords) ? (unsigned)first : 0;
+}
+
+static void write_relative(struct isa_wave *w, unsigned code, uint64_t value, unsigned dwords)
+{
+    uint64_t first = (uint64_t)code + w->sgpr[ISA_M0];
+    if (is_plain(first, dwords))
+        memcpy(&w->sgpr[first], &value, (size_t)4 * dwords);
+}
+
+/* ---- MODE and M0 ----------------------------------------------------------------------------- */
+
+enum { MODE_INDEXED = 27, MODE_SKIP = 28, MODE_STACK = 29 }; /* bits */
+
+static void set_field(uint32_t *word, unsigned low, unsigned bits, uint32_t value)
+{
+    uint32_t mask = ((1u << bits) - 1) << low;
+    *word = (*word & ~mask) | (value << low & mask);
+}
+
+/* ---- the branch stack -------------------------------------------------------------------------
+ *
+ * Where lanes part (s_cbranch_*_fork), the smaller party goes first, and the other's mask and
+ * address wait in four SGPRs: s[4 * CSP] and up, CSP being MODE[31:29]. Where paths meet
+ * (s_cbranch_join) with the CSP that was before, all have come; else the next party goes
+ * (GCN3 ISA manual, "Arbitrary divergent control flow").
+ */
+
+/* Returns where to go on: at `target` with the lanes of `condition`, or `behind`. */
+static uint64_t fork_paths(struct isa_wave *w, uint64_t condition, uint64_t target, uint64_t behind)
+{
+    uint64_t exec = isa_wave_exec(w), pass = condition & exec, fail = ~condition & exec;
+    unsigned stack = w->mode >> MODE_STACK;
+    if (pass == exec || fail == exec)
+        return pass == exec ? target : behind;
+    bool fail_first = __builtin_popcountll(fail) < __builtin_popcountll(pass);
+    isa_wave_set_pair(w, stack * 4, fail_first ? pass : fail);
+    isa_wave_set_pair(w, stack * 4 + 2, fail_first ? target : behind);
+    isa_wave_set_pair(w, ISA_EXEC, fail_first ? fail : pass);
+    set_field(&w->mode, MODE_STACK, 3, stack + 1);
+    return fail_first ? behind : target;
+}
+
+static uint64_t join_paths(struct isa_wave *w, uint32_t before, uint64_t behind)
+{
+    unsigned stack = w->mode >> MODE_STACK;
+    if (stack == before)
+        return behind;
+    stack = (stack - 1) & 7;
+    set_field(&w->mode, MODE_STACK, 3, stack);
+    isa_wave_set_pair(w, ISA_EXEC, isa_wave_pair(w, stack * 4));
+    return isa_wave_pair(w, stack * 4 + 2);
 }
 
 /* ---- hardware registers (s_getreg, s_setreg) ------------------------------------------------- */
@@ -114,7 +171,7 @@ static uint32_t read_hardware(const struct isa_context *ctx, const struct isa_wa
     case HW_SH_MEM_BASES: /* bits 63:48 of both apertures, private in the lower half */
         return (uint32_t)(ctx->private_aperture >> 48)
                | (uint32_t)(ctx->shared_aperture >> 48) << 16;
-    default:
+    default: /* gfx942's XCC_ID among them: of one die */
         return 0;
     }
 }

@@ -30,6 +30,8 @@ enum { NO = -1 };
 #define OPERATION_FMIN     ISA_ATOMIC_FMIN
 #define OPERATION_FMAX     ISA_ATOMIC_FMAX
 #define OPERATION_FADD     ISA_ATOMIC_FADD
+#define OPERATION_PK_F16   ISA_ATOMIC_PK_ADD_F16
+#define OPERATION_PK_BF16  ISA_ATOMIC_PK_ADD_BF16
 
 #define MEMORY_TIMING_SMEM    ISA_TIMING_SMEM
 #define MEMORY_TIMING_DS      ISA_TIMING_LDS
@@ -131,6 +133,7 @@ unsigned isa_type_dwords(unsigned type)
         return 8;
     case TYPE_B512:
         return 16;
+    case TYPE_DHFX:
     case TYPE_DFXY:
         return 1;
     case TYPE_DFXYZ:
@@ -178,12 +181,7 @@ unsigned isa_mai_dwords(unsigned op, unsigned operand)
 
 unsigned isa_kind_shape(unsigned kind)
 {
-    static const uint8_t shapes[] = {
-        [KIND_UNMAC] = KIND_MAC,     [KIND_UNMK] = KIND_MK,         [KIND_UNAK] = KIND_AK,
-        [KIND_UNPK] = KIND_PK,       [KIND_UNMIX] = KIND_MIX,       [KIND_UNLOAD] = KIND_LOAD,
-        [KIND_UNSTORE] = KIND_STORE, [KIND_UNATOMIC] = KIND_ATOMIC, [KIND_UNCACHE] = KIND_CACHE,
-    };
-    return kind < sizeof shapes && shapes[kind] ? shapes[kind] : kind;
+    return kind == KIND_PKMAC ? KIND_MAC : kind;
 }
 
 unsigned isa_type_bytes(unsigned type)
@@ -206,6 +204,32 @@ unsigned isa_type_bytes(unsigned type)
     }
 }
 
+unsigned isa_type_components(unsigned type)
+{
+    switch (type) {
+    case TYPE_FX:
+    case TYPE_DFX:
+    case TYPE_DHFX:
+        return 1;
+    case TYPE_FXY:
+    case TYPE_DFXY:
+        return 2;
+    case TYPE_FXYZ:
+    case TYPE_DFXYZ:
+        return 3;
+    case TYPE_FXYZW:
+    case TYPE_DFXYZW:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+bool isa_type_is_d16_format(unsigned type)
+{
+    return type >= TYPE_DFX && type <= TYPE_DFXYZW;
+}
+
 bool isa_type_is_float(unsigned type)
 {
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32
@@ -223,29 +247,6 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
      * VOP2/VOP1 ones have none. */
     return row->format == ISA_VOP3 && row->opcode[ISA_ENCODING_GFX9] > 0x1f0
            && is_half(row->type[1]);
-}
-
-bool isa_op_saturates(unsigned op)
-{
-    switch (op) {
-    case ISA_OP_v_add_u16:
-    case ISA_OP_v_sub_u16:
-    case ISA_OP_v_subrev_u16:
-    case ISA_OP_v_add_u32_gfx9:
-    case ISA_OP_v_sub_u32_gfx9:
-    case ISA_OP_v_subrev_u32_gfx9:
-    case ISA_OP_v_add_i32:
-    case ISA_OP_v_sub_i32:
-    case ISA_OP_v_add_i16:
-    case ISA_OP_v_sub_i16:
-    case ISA_OP_v_pk_add_u16:
-    case ISA_OP_v_pk_sub_u16:
-    case ISA_OP_v_pk_add_i16:
-    case ISA_OP_v_pk_sub_i16:
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* ---- index ----------------------------------------------------------------------------------- */

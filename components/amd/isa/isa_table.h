@@ -68,6 +68,9 @@ enum isa_kind {
     KIND_MFMA,
     KIND_SMFMAC,
     KIND_PK,
+    KIND_PKMAC,
+    KIND_ACC,
+    KIND_FP8,
     KIND_MIX,
     KIND_LOAD,
     KIND_STORE,
@@ -99,33 +102,25 @@ enum isa_kind {
     KIND_LOADTID,
     KIND_STORETID,
     KIND_NOP,
+    KIND_CONDXCHG,
+    KIND_SRC2,
+    KIND_WRSRC2,
+    KIND_FLOAD,
+    KIND_FSTORE,
+    KIND_STORELDS,
+    KIND_LOADLDS,
+    KIND_SATOMIC,
+    KIND_SBATOMIC,
+    KIND_SSCRLOAD,
+    KIND_SSCRSTORE,
+    KIND_SPROBE,
+    KIND_SBPROBE,
+    KIND_SDISCARD,
     /* From here on: known, not executable. */
     KIND_UN,
-    KIND_UNS,
-    KIND_UNSB,
-    KIND_UNPROBE,
-    KIND_UNPROBEB,
-    KIND_UNDISCARD,
-    KIND_UNLOAD,
-    KIND_UNSTORE,
-    KIND_UN_RTN,
     KIND_UNORD,
     KIND_UNGWS,
     KIND_UNGWSV,
-    KIND_SRC2,
-    KIND_WRSRC2,
-    KIND_SSCRLOAD,
-    KIND_SSCRSTORE,
-    /* The shapes of the executable kinds without UN: isa_kind_shape. */
-    KIND_UNMAC,
-    KIND_UNMK,
-    KIND_UNAK,
-    KIND_UNPK,
-    KIND_UNMIX,
-    KIND_UNATOMIC,
-    KIND_UNCACHE,
-    KIND_UNLDS,   /* loads to LDS */
-    KIND_UNSTLDS, /* buffer_store_lds_dword */
     /* gcn_graphics.tab */
     KIND_IMAGE,
     KIND_SAMPLE,
@@ -186,12 +181,15 @@ enum isa_type {
     TYPE_FXYZ,
     TYPE_FXYZW,
     TYPE_DFX,
+    TYPE_DHFX,
     TYPE_DFXY,
     TYPE_DFXYZ,
     TYPE_DFXYZW,
     TYPE_A32,  /* an accumulation register */
     TYPE_PF32, /* two floats in a pair of registers */
     TYPE_P32,  /* two words in one */
+    TYPE_WF16, /* a word of two halves; constants are those of one */
+    TYPE_W16,
     TYPE_XF32, /* elements of matrices, as TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8 and TYPE_I32 are */
     TYPE_BF16,
     TYPE_FP8,
@@ -226,7 +224,7 @@ const struct isa_mai_row *isa_mai_row(unsigned op);
 /* Registers of an operand of such a row: 0 the destination, 1 A, 2 B, 3 C (or the index). */
 unsigned isa_mai_dwords(unsigned op, unsigned operand);
 
-/* The executable kind whose operands and text a kind has: MAC of UNMAC, itself of most. */
+/* The kind whose operands and text a kind has: MAC of PKMAC, itself of most. */
 unsigned isa_kind_shape(unsigned kind);
 
 /* Opcode of a row on a target, or -1. */
@@ -239,14 +237,23 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
 /* Registers (dwords) that a value of the type takes. */
 unsigned isa_type_dwords(unsigned type);
 unsigned isa_type_bytes(unsigned type); /* in memory */
-bool isa_type_is_float(unsigned type);  /* takes abs and neg, omod */
+
+/* Of the types of typed buffers (FX to DFXYZW): 1 to 4; 0: none of them. */
+unsigned isa_type_components(unsigned type);
+bool isa_type_is_d16_format(unsigned type);
+bool isa_type_is_float(unsigned type); /* takes abs and neg, omod */
 
 /* gfx9 VOP3 instructions whose sources may be the upper halves of registers. */
 bool isa_row_has_op_sel(const struct isa_table_row *row);
 
-/* Integer additions and subtractions without a carry whose results `clamp` saturates; of those with
- * one all do. Others with integer results ignore it or are not executable with it. */
+/* Rows with integer results that `clamp` limits, but for those with a carry, which all do; others
+ * ignore it. */
 bool isa_op_saturates(unsigned op);
+
+/* Replaces the wrapped results of 64 lanes by limited ones; sources as the row's kernel takes them.
+ */
+void isa_limit_result(unsigned op, uint32_t *result, const uint32_t *a, const uint32_t *b,
+                      const uint32_t *c);
 
 static inline bool isa_row_executable(const struct isa_table_row *row)
 {

@@ -40,13 +40,14 @@ enum isa_matrix { ISA_MATRIX_NONE, ISA_MATRIX_CDNA1, ISA_MATRIX_CDNA2, ISA_MATRI
 
 struct isa_traits {
     const char *name;
-    uint8_t parent;     /* enum isa_target: whose opcodes it has, but for its own */
-    uint8_t encoding;   /* enum isa_encoding */
-    uint8_t registers;  /* enum kernel_generation: granules of registers */
-    uint8_t first_ttmp; /* operand code of ttmp0 */
-    uint8_t vmcnt_most; /* largest vmcnt of s_waitcnt */
-    uint8_t hwregs;     /* numbers of hardware registers that have names: below this */
-    uint8_t scratch;    /* enum isa_scratch */
+    const char *generic; /* target whose code runs on this one as well, or NULL */
+    uint8_t parent;      /* enum isa_target: whose opcodes it has, but for its own */
+    uint8_t encoding;    /* enum isa_encoding */
+    uint8_t registers;   /* enum kernel_generation: granules of registers */
+    uint8_t first_ttmp;  /* operand code of ttmp0 */
+    uint8_t vmcnt_most;  /* largest vmcnt of s_waitcnt */
+    uint8_t hwregs;      /* numbers of hardware registers that have names: below this */
+    uint8_t scratch;     /* enum isa_scratch */
     uint8_t accumulators, matrix;
     uint32_t shared_aperture, private_aperture; /* upper halves of flat addresses: LDS, scratch */
     bool packed_work_items;                     /* v0 = x | y << 10 | z << 20 at the start */
@@ -69,8 +70,8 @@ static inline bool isa_is_gfx9(enum isa_target target)
     return isa_traits[target].encoding == ISA_ENCODING_GFX9;
 }
 
-/* "gfx803" -> ISA_GFX803; names with feature suffixes ("gfx906:xnack-") are accepted. 0, or -1 for
- * an unknown name. */
+/* "gfx803" -> ISA_GFX803; names with feature suffixes ("gfx906:xnack-") are accepted, and
+ * "gfx9-generic", for the first target that runs it. 0, or -1 for an unknown name. */
 int isa_target_by_name(const char *name, enum isa_target *out);
 const char *isa_target_name(enum isa_target target);
 

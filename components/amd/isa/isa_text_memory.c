@@ -9,17 +9,17 @@ void isa_text_smem(struct isa_text *t)
     unsigned kind = t->kind;
     if (kind == KIND_SCACHE)
         return;
-    bool buffer =
-        kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_UNSB || kind == KIND_UNPROBEB;
+    bool buffer = kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_SBATOMIC
+                  || kind == KIND_SBPROBE;
     isa_text_separate(t);
-    if (kind == KIND_UNPROBE || kind == KIND_UNPROBEB)
+    if (kind == KIND_SPROBE || kind == KIND_SBPROBE)
         isa_text_put(t, inst->dst <= 64 ? "%u" : "0x%x", inst->dst);
-    else if (kind != KIND_UNDISCARD)
+    else if (kind != KIND_SDISCARD)
         isa_text_register(t, inst->dst,
                           inst->dwords * (t->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u));
     if (kind == KIND_STIME)
         return;
-    if (kind == KIND_UNDISCARD)
+    if (kind == KIND_SDISCARD)
         t->operands = 0;
     else
         isa_text_separate(t);
@@ -35,8 +35,8 @@ void isa_text_smem(struct isa_text *t)
     } else {
         isa_text_put(t, ", 0x%x", inst->simm);
     }
-    if ((inst->memory & ISA_MEM_GLC) && kind != KIND_UNPROBE && kind != KIND_UNPROBEB
-        && kind != KIND_UNDISCARD)
+    if ((inst->memory & ISA_MEM_GLC) && kind != KIND_SPROBE && kind != KIND_SBPROBE
+        && kind != KIND_SDISCARD)
         isa_text_put(t, " glc");
 }
 
@@ -210,11 +210,7 @@ void isa_text_buffer(struct isa_text *t)
         return;
     }
     unsigned registers = data_registers(t);
-    /* d16 data is packed from gfx9 on, not on gfx8 */
-    if (!isa_is_gfx9(t->inst->target) && t->row->type[0] >= TYPE_DFX
-        && t->row->type[0] <= TYPE_DFXYZW)
-        registers = t->row->type[0] - TYPE_DFX + 1u;
-    if (!(inst->memory & ISA_MEM_LDS) && t->kind != KIND_UNSTLDS) {
+    if (!(inst->memory & ISA_MEM_LDS) && t->kind != KIND_STORELDS) {
         isa_text_separate(t);
         isa_text_register(t,
                           inst->dst != ISA_NO_OPERAND && inst->src[1] == ISA_NO_OPERAND
@@ -222,13 +218,13 @@ void isa_text_buffer(struct isa_text *t)
                               : inst->src[1],
                           registers + (inst->memory & ISA_MEM_TFE ? 1 : 0));
     }
-    if (t->kind != KIND_UNSTLDS)
+    if (t->kind != KIND_STORELDS)
         isa_text_separate(t);
-    if (t->kind == KIND_UNSTLDS)
+    if (t->kind == KIND_STORELDS)
         t->operands = 0;
     else if (inst->src[0] == ISA_NO_OPERAND)
         isa_text_put(t, "off");
-    else
+    else if (inst->src[0] != ISA_NO_OPERAND)
         isa_text_register(t, inst->src[0],
                           (inst->memory & ISA_MEM_OFFEN) && (inst->memory & ISA_MEM_IDXEN) ? 2 : 1);
     isa_text_separate(t);
@@ -240,9 +236,9 @@ void isa_text_buffer(struct isa_text *t)
                  inst->memory & ISA_MEM_OFFEN ? " offen" : "");
     if (inst->simm)
         isa_text_put(t, " offset:%d", inst->simm);
-    if (t->kind == KIND_UNSTLDS)
+    if (t->kind == KIND_STORELDS)
         isa_text_put(t, " lds");
     isa_text_cache_policy(t);
-    isa_text_put(t, "%s%s", (inst->memory & ISA_MEM_LDS) && t->kind != KIND_UNSTLDS ? " lds" : "",
+    isa_text_put(t, "%s%s", (inst->memory & ISA_MEM_LDS) && t->kind != KIND_STORELDS ? " lds" : "",
                  inst->memory & ISA_MEM_TFE ? " tfe" : "");
 }

@@ -30,6 +30,9 @@
 #define FAST_AK        FAST_V
 #define FAST_PK(m)     NULL
 #define FAST_MIX(m)    NULL
+#define FAST_PKMAC(m)  NULL
+#define FAST_FP8(m)    NULL
+#define FAST_ACC(m)    NULL
 #define FAST_CO(m)     NULL
 #define FAST_CIO(m)    NULL
 #define FAST_SD(m)     NULL
@@ -39,11 +42,6 @@
 #define FAST_CMPX(m)   NULL
 #define FAST_X(m)      NULL
 #define FAST_UN(m)     NULL
-#define FAST_UNMAC     FAST_UN
-#define FAST_UNMK      FAST_UN
-#define FAST_UNAK      FAST_UN
-#define FAST_UNPK      FAST_UN
-#define FAST_UNMIX     FAST_UN
 #define F32_OR_NONE(T) (TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_NONE)
 
 typedef void valu_kernel(KERNEL_ARGUMENTS);
@@ -58,7 +56,8 @@ struct entry {
 };
 
 #define WIDE(T)                                                                                    \
-    (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64)
+    (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64  \
+     || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
         NAME_##kind(m),                                                                            \
@@ -105,12 +104,16 @@ static unsigned nature_of(unsigned op)
     case ISA_OP_v_mad_legacy_f32:
     case ISA_OP_v_madmk_f32:
     case ISA_OP_v_madak_f32:
+    case ISA_OP_v_mad_mix_f32:
+    case ISA_OP_v_mad_mixlo_f16:
+    case ISA_OP_v_mad_mixhi_f16:
     case ISA_OP_v_mac_f16:
     case ISA_OP_v_mad_f16:
     case ISA_OP_v_mad_legacy_f16:
     case ISA_OP_v_madmk_f16:
     case ISA_OP_v_madak_f16:
     case ISA_OP_v_dot2_f32_f16:
+    case ISA_OP_v_dot2c_f32_f16:
         return FLUSHES;
     case ISA_OP_v_min_f32:
     case ISA_OP_v_max_f32:
@@ -147,6 +150,7 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
                                               : wave->mode;
     env->keep_in = mode & 0x10 ? keep : flush;
     env->keep_out = mode & 0x20 ? keep : flush;
+    env->saturates = wave->mode & ISA_MODE_SATURATE;
     env->flush_in = !(mode & 0x40);
     env->flush_out = !(mode & 0x80);
     env->ieee = wave->mode >> 9 & 1;
@@ -156,10 +160,11 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
         env->mask_in = isa_wave_vcc(wave);
 }
 
-/* The usual mode rounds to nearest and keeps denormals of fp64 and fp16. */
+/* The usual mode rounds to nearest and keeps denormals of fp64 and fp16, and vector instructions
+ * are what they look like. */
 static bool is_usual_mode(uint32_t mode)
 {
-    return (mode & 0xcf) == 0xc0;
+    return (mode & (0xcf | ISA_MODE_INDEXED | ISA_MODE_SKIP)) == 0xc0;
 }
 
 /* The row's kernel, or its exact form where that is needed. */
@@ -236,6 +241,8 @@ static int dpp_source(unsigned control, int lane)
         return in_row - n >= 0 ? lane - n : -1;
     if (control < 0x130)
         return row | ((in_row - n) & 15);
+    if (control >= 0x150)
+        return row | n;
     switch (control) {
     case 0x130:
         return lane < 63 ? lane + 1 : -1;
@@ -258,13 +265,15 @@ static int dpp_source(unsigned control, int lane)
 
 /* Moves source 0 between lanes; returns the lanes that may be written. */
 static uint64_t apply_dpp(const struct isa_inst *inst, uint64_t exec, const uint32_t *from,
-                          struct lanes *to)
+                          bool is_wide, struct lanes *to)
 {
     uint64_t writable = 0;
     for (int lane = 0; lane < 64; lane++) {
         int source = dpp_source(inst->dpp_ctrl, lane);
         bool valid = source >= 0 && (exec >> source & 1);
         to->word[lane] = valid ? from[source] : 0;
+        if (is_wide)
+            to->word[64 + lane] = valid ? from[64 + source] : 0;
         bool selected =
             (inst->dpp_masks >> (4 + lane / 16) & 1) && (inst->dpp_masks >> (lane % 16 / 4) & 1);
         writable |= (uint64_t)(selected && (valid || inst->dpp_bound)) << lane;
@@ -284,7 +293,7 @@ static const uint32_t *modify(const struct isa_inst *inst, const struct entry *e
     if (!dpp && !sdwa && !upper && !sign)
         return from;
     if (dpp)
-        *writable = apply_dpp(inst, exec, from, to);
+        *writable = apply_dpp(inst, exec, from, entry->wide & 1, to);
     else if (from != to->word)
         memcpy(to->word, from, entry->wide >> i & 1 ? 512 : 256);
     if (sdwa)
@@ -391,35 +400,6 @@ static bool subtracts(unsigned op)
            && op != ISA_OP_v_addc_co_u32;
 }
 
-static int64_t limited(int64_t x, int64_t low, int64_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-/* a + b, or a - b, of 16 or 32 bits, again but without wrapping: `clamp` of an integer result. */
-static void output_limited(unsigned op, uint32_t *word, const uint32_t *a, const uint32_t *b)
-{
-    bool half = op != ISA_OP_v_add_u32_gfx9 && op != ISA_OP_v_sub_u32_gfx9
-                && op != ISA_OP_v_subrev_u32_gfx9 && op != ISA_OP_v_add_i32
-                && op != ISA_OP_v_sub_i32;
-    bool is_signed = op == ISA_OP_v_add_i32 || op == ISA_OP_v_sub_i32 || op == ISA_OP_v_add_i16
-                     || op == ISA_OP_v_sub_i16 || op == ISA_OP_v_pk_add_i16
-                     || op == ISA_OP_v_pk_sub_i16;
-    bool reversed = op == ISA_OP_v_subrev_u16 || op == ISA_OP_v_subrev_u32_gfx9;
-    bool adds = op == ISA_OP_v_add_u16 || op == ISA_OP_v_add_u32_gfx9 || op == ISA_OP_v_add_i32
-                || op == ISA_OP_v_add_i16 || op == ISA_OP_v_pk_add_u16 || op == ISA_OP_v_pk_add_i16;
-    unsigned up = half ? 48 : 32;
-    int64_t high = (INT64_C(1) << (64 - up - is_signed)) - 1, low = is_signed ? -high - 1 : 0;
-    for (unsigned i = 0; i < 64; i++) {
-        uint64_t left = (uint64_t)(reversed ? b[i] : a[i]) << up;
-        uint64_t right = (uint64_t)(reversed ? a[i] : b[i]) << up;
-        int64_t x = is_signed ? (int64_t)left >> up : (int64_t)(left >> up);
-        int64_t y = is_signed ? (int64_t)right >> up : (int64_t)(right >> up);
-        uint32_t result = (uint32_t)limited(adds ? x + y : x - y, low, high);
-        word[i] = half ? result & 0xffff : result;
-    }
-}
-
 static void place_part(uint32_t *result, const uint32_t *old, unsigned select, unsigned unused)
 {
     unsigned shift = select < 4    ? select * 8
@@ -477,8 +457,9 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
 {
     struct lanes half[3], out[2];
     const uint32_t *halves[3] = {half[0].word, half[1].word, half[2].word};
+    unsigned opsel = entry->kind == KIND_PKMAC ? 0x70 : inst->opsel;
     for (unsigned part = 0; part < 2; part++) {
-        unsigned select = part ? inst->opsel >> 4 : inst->opsel, neg = part ? inst->abs : inst->neg;
+        unsigned select = part ? opsel >> 4 : opsel, neg = part ? inst->abs : inst->neg;
         for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++) {
             unsigned shift = select >> i & 1 ? 16 : 0;
             uint32_t flip = (neg >> i & 1) && entry->src[i] == TYPE_PF16 ? 0x8000 : 0;
@@ -489,10 +470,50 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
         if (inst->clamp && entry->dst == TYPE_PF16)
             apply_output(out[part].word, entry->dst, output_of(wave, inst, entry->dst));
         else if (inst->clamp && isa_op_saturates(inst->op))
-            output_limited(inst->op, out[part].word, half[0].word, half[1].word);
+            isa_limit_result(inst->op, out[part].word, half[0].word, half[1].word, half[2].word);
     }
     for (unsigned lane = 0; lane < 64; lane++)
         result->word[lane] = out[0].word[lane] | out[1].word[lane] << 16;
+}
+
+/* The same of pairs of registers: each result from the words that op_sel and op_sel_hi choose. */
+static void run_pairs(const struct isa_wave *wave, const struct entry *entry,
+                      const struct isa_inst *inst, const uint32_t *const source[3],
+                      struct lanes *result, struct isa_environment *env)
+{
+    struct lanes word[3], out;
+    const uint32_t *words[3] = {word[0].word, word[1].word, word[2].word};
+    for (unsigned part = 0; part < 2; part++) {
+        unsigned select = part ? inst->opsel >> 4 : inst->opsel, neg = part ? inst->abs : inst->neg;
+        for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++) {
+            const uint32_t *from = source[i] + (select >> i & 1 ? 64 : 0);
+            uint32_t flip = neg >> i & 1 ? 0x80000000 : 0;
+            for (unsigned lane = 0; lane < 64; lane++)
+                word[i].word[lane] = from[lane] ^ flip;
+        }
+        run_kernel(wave, inst, entry, out.word, words, env);
+        if (inst->clamp)
+            apply_output(out.word, TYPE_F32, output_of(wave, inst, TYPE_F32));
+        memcpy(result->word + 64 * part, out.word, 256);
+    }
+}
+
+/* v_pk_mov_b32: the first result from source 0, the second from source 1, as op_sel chooses. */
+static void move_pairs(const struct isa_inst *inst, const uint32_t *const source[3],
+                       struct lanes *result)
+{
+    for (unsigned i = 0; i < 2; i++)
+        memcpy(result->word + 64 * i, source[i] + (inst->opsel >> i & 1 ? 64 : 0), 256);
+}
+
+/* What is converted to fp8 takes a half, or of one value a byte, of the destination. */
+static void place_fp8(const struct isa_inst *inst, const uint32_t *old, struct lanes *result)
+{
+    bool one = inst->op == ISA_OP_v_cvt_sr_fp8_f32 || inst->op == ISA_OP_v_cvt_sr_bf8_f32;
+    unsigned shift = one ? (inst->opsel >> 2 & 3) * 8 : inst->opsel >> 3 & 1 ? 16 : 0;
+    uint32_t field = (one ? 0xffu : 0xffffu) << shift;
+    for (unsigned lane = 0; lane < 64; lane++)
+        result->word[lane] = (old[lane] & ~field) | (result->word[lane] << shift & field);
 }
 
 /* A source of the mixed-precision instructions as floats. */
@@ -517,7 +538,8 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
 {
     struct lanes wide[3];
     const uint32_t *widened[3] = {wide[0].word, wide[1].word, wide[2].word};
-    bool half = inst->op != ISA_OP_v_fma_mix_f32, high = inst->op == ISA_OP_v_fma_mixhi_f16;
+    bool half = inst->op != ISA_OP_v_fma_mix_f32 && inst->op != ISA_OP_v_mad_mix_f32;
+    bool high = inst->op == ISA_OP_v_fma_mixhi_f16 || inst->op == ISA_OP_v_mad_mixhi_f16;
     struct output output = output_of(wave, inst, half ? TYPE_F16 : TYPE_F32);
     for (unsigned i = 0; i < 3; i++)
         widen_source(inst, i, source[i], env->flush_in, &wide[i]);
@@ -540,31 +562,36 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
     }
 }
 
-/* ---- instructions without a kernel ----------------------------------------------------------- */
-
-static bool relative_register(const struct isa_context *ctx, const struct isa_wave *wave,
-                              unsigned code, const uint32_t **out)
+/* A source of a dot product: its halves as op_sel and op_sel_hi choose them, and, of floats,
+ * negated by neg_lo and neg_hi. The third source is a whole register, negated by neg_lo. */
+static const uint32_t *dot_source(const struct isa_inst *inst, const struct entry *entry,
+                                  unsigned i, const uint32_t *from, struct lanes *to)
 {
-    uint32_t index = code - ISA_VGPR + wave->sgpr[ISA_M0];
-    *out = ctx->vgpr + (size_t)(index % 512) * 64;
-    return index < ctx->vgpr_count;
+    bool is_float = entry->dst == TYPE_F32, low = inst->neg >> i & 1, high = inst->abs >> i & 1;
+    unsigned first = i < 2 && (inst->opsel >> i & 1) ? 16 : 0;
+    unsigned second = i < 2 && !(inst->opsel >> (4 + i) & 1) ? 0 : 16;
+    uint32_t flip = !is_float ? 0 : i == 2 ? (uint32_t)low << 31 : low << 15 | (uint32_t)high << 31;
+    for (unsigned lane = 0; lane < 64; lane++)
+        to->word[lane] =
+            ((from[lane] >> first & 0xffff) | (from[lane] >> second & 0xffff) << 16) ^ flip;
+    return to->word;
 }
 
-static enum isa_status move_relative(struct isa_context *ctx, struct isa_wave *wave,
-                                     const struct isa_inst *inst)
+/* ---- instructions without a kernel ----------------------------------------------------------- */
+
+static void move_relative(struct isa_context *ctx, struct isa_wave *wave,
+                          const struct isa_inst *inst)
 {
     struct lanes buffer;
-    const uint32_t *from = NULL, *to = ctx->vgpr + (size_t)(inst->dst - ISA_VGPR) * 64;
-    bool relative_to = inst->op != ISA_OP_v_movrels_b32,
-         relative_from = inst->op != ISA_OP_v_movreld_b32;
-    if (relative_to && !relative_register(ctx, wave, inst->dst, &to))
-        return ISA_BAD_REGISTER;
-    if (!relative_from)
-        from = fetch(ctx, wave, inst, inst->src[0], TYPE_U32, false, &buffer);
-    else if (inst->src[0] < ISA_VGPR || !relative_register(ctx, wave, inst->src[0], &from))
-        return ISA_BAD_REGISTER;
-    blend(ctx->vgpr + (to - ctx->vgpr), from, isa_wave_exec(wave));
-    return ISA_OK;
+    uint32_t index = wave->sgpr[ISA_M0];
+    unsigned from = inst->src[0], to = inst->dst;
+    if (inst->op != ISA_OP_v_movrels_b32
+        && !isa_relative_destination(ctx, inst->dst, index, 1, &to))
+        return;
+    if (inst->op != ISA_OP_v_movreld_b32 && from >= ISA_VGPR)
+        from = isa_relative_source(ctx, from, index, 1);
+    blend(ctx->vgpr + (size_t)(to - ISA_VGPR) * 64,
+          fetch(ctx, wave, inst, from, TYPE_U32, false, &buffer), isa_wave_exec(wave));
 }
 
 static void swap_registers(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
@@ -577,12 +604,43 @@ static void swap_registers(struct isa_context *ctx, uint64_t exec, const struct 
     blend(b, old.word, exec);
 }
 
+/* v_mqsad_u32_u8: four sums, each at one byte further in source 0, added to four registers. */
+static void sum_masked_differences(struct isa_context *ctx, const struct isa_wave *wave,
+                                   const struct isa_inst *inst)
+{
+    struct lanes buffer[3], sum[4];
+    const uint32_t *pixels = fetch(ctx, wave, inst, inst->src[0], TYPE_U64, true, &buffer[0]);
+    const uint32_t *reference = fetch(ctx, wave, inst, inst->src[1], TYPE_U32, false, &buffer[1]);
+    const uint32_t *added = fetch(ctx, wave, inst, inst->src[2], TYPE_U64, true, &buffer[2]);
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned lane = 0; lane < 64; lane++) {
+            bool is_vgpr = inst->src[2] >= ISA_VGPR;
+            uint32_t term = is_vgpr || i < 2 ? added[64 * i + lane] : 0;
+            uint64_t both = (uint64_t)pixels[lane] | (uint64_t)pixels[64 + lane] << 32;
+            uint32_t value = msad_u8((uint32_t)(both >> 8 * i), reference[lane]) + term;
+            sum[i].word[lane] = inst->clamp && value < term ? 0xffffffff : value;
+        }
+    for (unsigned i = 0; i < 4; i++)
+        blend(ctx->vgpr + (size_t)(inst->dst - ISA_VGPR + i) * 64, sum[i].word,
+              isa_wave_exec(wave));
+}
+
 static uint32_t lane_value(const struct isa_context *ctx, const struct isa_wave *wave,
                            const struct isa_inst *inst, unsigned lane)
 {
     unsigned code = inst->src[0];
     return code >= ISA_VGPR ? ctx->vgpr[(size_t)(code - ISA_VGPR) * 64 + lane]
                             : (uint32_t)isa_scalar_value(ctx, wave, inst, code, TYPE_U32);
+}
+
+static void move_accumulator(struct isa_context *ctx, const struct isa_wave *wave,
+                             const struct isa_inst *inst)
+{
+    struct lanes buffer;
+    const uint32_t *from = ctx->vgpr + (size_t)isa_register(ctx, inst->src[0]) * 64;
+    if (inst->src[0] < ISA_VGPR)
+        from = fetch(ctx, wave, inst, inst->src[0], TYPE_U32, false, &buffer);
+    blend(ctx->vgpr + (size_t)isa_register(ctx, inst->dst) * 64, from, isa_wave_exec(wave));
 }
 
 static enum isa_status execute_special(struct isa_context *ctx, struct isa_wave *wave,
@@ -593,6 +651,11 @@ static enum isa_status execute_special(struct isa_context *ctx, struct isa_wave 
     switch (inst->op) {
     case ISA_OP_v_nop:
     case ISA_OP_v_clrexcp:
+        return ISA_OK;
+    case ISA_OP_v_accvgpr_read_b32:
+    case ISA_OP_v_accvgpr_write_b32:
+    case ISA_OP_v_accvgpr_mov_b32:
+        move_accumulator(ctx, wave, inst);
         return ISA_OK;
     case ISA_OP_v_readfirstlane_b32:
         wave->sgpr[inst->sdst] =
@@ -609,7 +672,11 @@ static enum isa_status execute_special(struct isa_context *ctx, struct isa_wave 
     case ISA_OP_v_movreld_b32:
     case ISA_OP_v_movrels_b32:
     case ISA_OP_v_movrelsd_b32:
-        return move_relative(ctx, wave, inst);
+        move_relative(ctx, wave, inst);
+        return ISA_OK;
+    case ISA_OP_v_mqsad_u32_u8:
+        sum_masked_differences(ctx, wave, inst);
+        return ISA_OK;
     case ISA_OP_v_swap_b32:
         if (inst->src[0] < ISA_VGPR)
             return ISA_BAD_REGISTER;
@@ -640,17 +707,25 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
     uint64_t exec = isa_wave_exec(wave), writable = ~UINT64_C(0);
     struct lanes result;
     uint32_t *to = entry->dst_dwords ? ctx->vgpr + (size_t)(inst->dst - ISA_VGPR) * 64 : NULL;
-    if (entry->kind == KIND_PK) {
+    if (inst->op == ISA_OP_v_pk_mov_b32) {
+        move_pairs(inst, source, &result);
+    } else if (entry->kind == KIND_PK && entry->dst == TYPE_PF32) {
+        run_pairs(wave, entry, inst, source, &result, env);
+    } else if (entry->kind == KIND_PK || entry->kind == KIND_PKMAC) {
         run_packed(wave, entry, inst, source, &result, env);
     } else if (entry->kind == KIND_MIX) {
         run_mixed(wave, entry, inst, source, &result, to, env);
     } else {
+        bool is_dot = isa_table[inst->op].format == ISA_VOP3P;
         for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++)
-            source[i] = modify(inst, entry, i, source[i], &buffer[i], exec, &writable);
+            source[i] = is_dot ? dot_source(inst, entry, i, source[i], &buffer[i])
+                               : modify(inst, entry, i, source[i], &buffer[i], exec, &writable);
         run_kernel(wave, inst, entry, result.word, source, env);
         if (inst->clamp && isa_op_saturates(inst->op))
-            output_limited(inst->op, result.word, source[0], source[1]);
-        if (to)
+            isa_limit_result(inst->op, result.word, source[0], source[1], source[2]);
+        if (entry->kind == KIND_FP8)
+            place_fp8(inst, to, &result);
+        else if (to)
             finish_result(wave, inst, entry, env, &result, to);
     }
     for (unsigned i = 0; i < entry->dst_dwords; i++)
@@ -659,10 +734,26 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
         write_mask(wave, inst, entry, env->mask_out & exec & writable);
 }
 
+/* Under a MODE that lets vector instructions do something else, or nothing. */
+static __attribute__((noinline)) enum isa_status
+execute_otherwise(struct isa_context *ctx, struct isa_wave *wave, const struct isa_inst *inst)
+{
+    struct isa_inst moved;
+    uint32_t mode = wave->mode;
+    if ((mode & ISA_MODE_SKIP) || !isa_move_registers(ctx, wave, inst, &moved))
+        return ISA_OK;
+    wave->mode &= ~(uint32_t)ISA_MODE_INDEXED;
+    enum isa_status status = PASTE(isa_valu_execute_, ISA_VARIANT)(ctx, wave, &moved);
+    wave->mode = mode;
+    return status;
+}
+
 enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
                                                       struct isa_wave *wave,
                                                       const struct isa_inst *inst)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return execute_otherwise(ctx, wave, inst);
     const struct entry *entry = &entries[inst->op - ISA_OP_VALU_FIRST];
     if (!entry->kernel)
         return execute_special(ctx, wave, inst);
@@ -677,6 +768,7 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
     bool modified = (inst->flags & (ISA_IS_SDWA | ISA_IS_DPP))
                     || inst->abs | inst->neg | inst->omod | inst->clamp | inst->opsel
                     || entry->kind == KIND_PK || entry->kind == KIND_MIX
+                    || entry->kind == KIND_PKMAC || entry->kind == KIND_FP8
                     || keeps_upper_half(inst, entry);
     if (modified) {
         execute_modified(ctx, wave, inst, entry, source, buffer, &env);

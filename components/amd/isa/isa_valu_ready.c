@@ -23,7 +23,8 @@ RUNNER(ready_general)
     return status;
 }
 
-/* What follows from MODE, anew when it has changed. False: it is not a usual one. */
+/* What follows from MODE, anew when it has changed. False: it is not a usual one, or vector
+ * instructions are not what they look like. */
 static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
                                                struct isa_workspace *work)
 {
@@ -203,6 +204,8 @@ RUNNER(ready_flushing_signed)
 /* v_lshlrev_b64 by a constant of less than 32, which addresses are made with. */
 RUNNER(ready_shift)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return ready_general(ctx, wave, ready, work);
     uint64_t exec = isa_wave_exec(wave);
     unsigned shift = (unsigned)ready->constant[0];
     const uint32_t *from = ctx->vgpr + ready->source[1];
@@ -223,6 +226,8 @@ RUNNER(ready_shift)
 /* SDWA of integers: parts of sources, and of the destination. */
 RUNNER(ready_parts)
 {
+    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+        return ready_general(ctx, wave, ready, work);
     const struct isa_inst *inst = ready->inst;
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
     for (unsigned i = 0; i < ready->sources; i++) {

@@ -27,7 +27,7 @@ enum {
     DRIVER_DEVICES = 64,
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
-    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered */
+    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */
     DRIVER_PID = 1,               /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
@@ -185,8 +185,11 @@ struct driver_migrate {
 
 struct driver_ticket {
     uint64_t ticket;
-    uint64_t done_ps; /* 1 + time, 0: not done */
+    uint64_t done_ps; /* 1 + time, 0: not done; with DRIVER_TICKET_MARK */
 };
+
+/* It was a mark, of which somebody may ask the time at any time. */
+#define DRIVER_TICKET_MARK ((uint64_t)1 << 63)
 
 struct driver {
     struct driver_io io;
@@ -204,6 +207,9 @@ struct driver {
     uint32_t turn;    /* queue that is looked at first */
     uint32_t tickets; /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
+    uint32_t old_marks; /* arena: struct driver_ticket[old_mark_room], by number: marks that have
+                           left the table of tickets */
+    uint32_t old_mark_count, old_mark_room;
     uint64_t awaited;     /* stop the engine when this ticket is done; 0: none */
     bool await_any;       /* stop when any command is done */
     bool await_migration; /* stop when no page is on its way */

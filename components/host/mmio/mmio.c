@@ -20,8 +20,8 @@ static void mmio_init(struct mmio *c)
     c->variables = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
     c->events = arena_allocate(MMIO_EVENTS * sizeof(struct mmio_event));
     c->info = arena_allocate(MMIO_DEVICES * sizeof(struct driver_device_info));
-    posts_init(&c->dma);
-    posts_init(&c->driver);
+    posts_init(c, &c->dma);
+    posts_init(c, &c->driver);
     api_streams_init(streams_of(c), mmio_params(c)->launch_blocking != 0);
     c->streams[0].used = true;
     c->running = MMIO_NONE;

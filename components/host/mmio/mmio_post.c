@@ -15,11 +15,14 @@ static int32_t error_of(uint32_t status)
     return status < sizeof errors / sizeof errors[0] ? errors[status] : MMIO_UNKNOWN;
 }
 
-static void posts_init(struct mmio_posts *p)
+/* Calls, operations and blocks have one post each at a time, and one asks which devices there are.
+ */
+static void posts_init(const struct mmio *c, struct mmio_posts *p)
 {
-    p->table = arena_allocate(MMIO_POSTS * sizeof(struct mmio_post));
-    for (uint32_t i = 0; i < MMIO_POSTS; i++)
-        arena_at(struct mmio_post, p->table)[i].next = i + 1 < MMIO_POSTS ? i + 1 : MMIO_NONE;
+    uint32_t most = call_count(c) + MMIO_OPERATIONS + (uint32_t)mmio_params(c)->blocks + 1;
+    p->table = arena_allocate(most * sizeof(struct mmio_post));
+    for (uint32_t i = 0; i < most; i++)
+        arena_at(struct mmio_post, p->table)[i].next = i + 1 < most ? i + 1 : MMIO_NONE;
     p->free = 0;
     p->first = p->last = MMIO_NONE;
 }
@@ -29,13 +32,11 @@ static struct mmio_post *post_at(const struct mmio_posts *p, uint32_t i)
     return arena_at(struct mmio_post, p->table) + i;
 }
 
-/* There is room: calls, operations and blocks have one post each at a time, and a call that asks
- * for more looks first. */
 static struct mmio_post *post_new(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)
 {
     uint32_t i = p->free;
     if (i == MMIO_NONE)
-        bug("mmio: more than %d posts", MMIO_POSTS);
+        bug("mmio: a call, an operation or a block has posted twice");
     struct mmio_post *post = post_at(p, i);
     p->free = post->next;
     *post = (struct mmio_post){.owner = (uint8_t)owner, .number = number, .next = MMIO_NONE};

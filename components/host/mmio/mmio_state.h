@@ -40,7 +40,6 @@ enum {
     MMIO_NAMES = 1024, /* functions; variables */
     MMIO_EVENTS = 1024,
     MMIO_ARGUMENTS = 4096, /* bytes of a kernel's explicit arguments */
-    MMIO_POSTS = 1024,     /* to the DMA engine; to the driver */
     MMIO_OPERATIONS = API_STREAM_OPERATIONS_MOST,
     MMIO_CODE_MOST = 1 << 28, /* bytes of a code object */
     MMIO_NONE = UINT32_MAX
@@ -92,7 +91,7 @@ struct mmio_post {
 };
 
 struct mmio_posts {
-    uint32_t table;       /* arena: struct mmio_post[MMIO_POSTS] */
+    uint32_t table;       /* arena: struct mmio_post[] */
     uint32_t free;        /* list */
     uint32_t first, last; /* to be sent */
     uint32_t used;
@@ -334,7 +333,7 @@ MMIO_CALLS(MMIO_CALL_FUNCTION)
 /* ---- mmio_post.c ---- */
 
 static int32_t error_of(uint32_t status);
-static void posts_init(struct mmio_posts *p);
+static void posts_init(const struct mmio *c, struct mmio_posts *p);
 static struct mmio_post post_take(struct mmio_posts *p, uint32_t i);
 static void post_dma(struct mmio *c, enum mmio_owner owner, uint32_t number,
                      struct packet_dma_command command);

@@ -61,6 +61,7 @@ bool replay_header_take(struct replay_header *header, const struct sass_trace *t
     struct aql_packet packet;
     memcpy(&packet, from->packet, sizeof packet);
     memcpy(header->grid, from->grid, sizeof header->grid);
+    header->memory_only = sass_header_is_memory_only(from);
     header->entry = from->entry;
     header->base = from->code_base;
     header->layout = (struct replay_layout){.packet = from->packet_address,

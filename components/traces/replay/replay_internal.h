@@ -19,6 +19,7 @@ struct replay_range {
 /* What is kept of a launch's header. */
 struct replay_header {
     enum isa_target target;
+    bool memory_only; /* steps need not follow each other */
     uint32_t grid[3]; /* work-groups */
     uint64_t entry, base;
     struct replay_layout layout;

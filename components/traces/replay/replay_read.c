@@ -1,5 +1,6 @@
 /* Work-groups out of a trace: each step is checked against the machine code once it is read, so
- * that those who play it meet only instructions that follow each other. */
+ * that those who play it meet only instructions that follow each other, unless the trace says that
+ * it has accesses of memory only. */
 #include "replay_internal.h"
 
 #include <inttypes.h>
@@ -234,7 +235,8 @@ static bool take_step(struct reading *r)
                  step->inst->pc, step->inst->name, (uint32_t)(r->next - r->kernel->header.base));
         return complain(r, what);
     }
-    r->next = inst->flow == REPLAY_GOES_ON ? pc + inst->size : UINT64_MAX;
+    if (!r->kernel->header.memory_only)
+        r->next = inst->flow == REPLAY_GOES_ON ? pc + inst->size : UINT64_MAX;
     r->ended = inst->flow == REPLAY_ENDS;
     r->block->wave[r->wave].steps++;
     put_step(r->block, step, inst->scalar);
@@ -255,7 +257,7 @@ static bool begin_wave(struct reading *r)
         return complain(r, "it has no steps");
     r->block->wave[r->wave].at = (uint32_t)r->block->count;
     r->block->wavefronts++;
-    r->next = r->kernel->header.entry;
+    r->next = r->kernel->header.memory_only ? UINT64_MAX : r->kernel->header.entry;
     r->ended = false;
     return true;
 }

@@ -115,6 +115,31 @@ Test(engine, a_host_call_wakes_a_component_at_its_next_edge)
     cr_assert_eq(engine.time_ps, 2000);
 }
 
+enum { LEFT = 200 };
+static uint32_t left_done, left_order[LEFT];
+
+static void note_left(struct component *c)
+{
+    if (left_done < LEFT)
+        left_order[left_done] = c->leaf;
+    left_done++;
+}
+
+Test(engine, any_number_of_components_can_leave_work_for_the_end_of_a_window)
+{
+    build_start("left");
+    uint32_t core = build_domain("core", 1000000000);
+    for (uint32_t i = 0; i < LEFT; i++)
+        probe_instance(core, "probe", PROBE_STUBBORN, 0, 0, false);
+    probe_build();
+    for (uint32_t i = 2 * LEFT; i-- > 0;)
+        engine_at_window_end(platform_component(i % LEFT), note_left);
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert_eq(left_done, LEFT, "once each");
+    for (uint32_t i = 0; i < LEFT; i++)
+        cr_assert_eq(left_order[i], i);
+}
+
 Test(engine, one_domain_sleeps_while_another_runs)
 {
     build_start("domains");

@@ -2,6 +2,8 @@
  * bundle.h for the layout. Invariant: every entry that is handed out lies in the caller's bytes. */
 #include "bundle.h"
 
+#include "components/amd/isa/isa_target.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -132,13 +134,22 @@ static char feature_sign(const char *features, const char *feature)
     return 0;
 }
 
+/* A target's own code comes before that for several of them, whatever features both name. */
+enum { GENERIC = 1, EXACT = 4 };
+
 int bundle_match_target(const char *target, const char *gfx, bool xnack, bool sramecc)
 {
-    size_t length = strlen(gfx);
-    if (strncmp(target, gfx, length) != 0 || (target[length] != '\0' && target[length] != ':')) {
+    const struct isa_traits *traits = isa_traits_of(gfx);
+    size_t length = strcspn(target, ":");
+    int specific = 0;
+    if (strlen(gfx) == length && strncmp(target, gfx, length) == 0) {
+        specific = EXACT;
+    } else if (traits && traits->generic && strlen(traits->generic) == length
+               && strncmp(target, traits->generic, length) == 0) {
+        specific = GENERIC;
+    } else {
         return 0;
     }
-    int specific = 1;
     const struct {
         const char *name;
         bool on;

@@ -46,7 +46,8 @@ bool bundle_read(struct bundle *bundle, const void *bytes, size_t size);
 
 /* The entry that a device of architecture `gfx` (such as "gfx803") can run, or NULL. `xnack` and
  * `sramecc` tell what the device does; an entry that names a feature (`:xnack+`) must agree, one
- * that does not fits both. The most specific entry wins, the first among equals. */
+ * that does not fits both. Code for several targets ("gfx9-generic") fits, too. The most specific
+ * entry wins, the first among equals. */
 const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *gfx, bool xnack,
                                        bool sramecc);
 
@@ -54,8 +55,8 @@ const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *
  * long. */
 void bundle_list_targets(const struct bundle *bundle, char *text, size_t size);
 
-/* Whether code for `target` ("gfx906:sramecc+:xnack-") runs on the device, and how specific the
- * match is (number of features named, plus one); 0 when it does not. */
+/* Whether code for `target` ("gfx906:sramecc+:xnack-") runs on the device: 0 when it does not, more
+ * the more specific the match is. */
 int bundle_match_target(const char *target, const char *gfx, bool xnack, bool sramecc);
 
 void bundle_release(struct bundle *bundle);

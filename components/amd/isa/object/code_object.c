@@ -86,8 +86,8 @@ static bool read_header(struct code_object *object, Elf *elf)
                                 header.e_type);
     }
     object->version = header.e_ident[EI_ABIVERSION] + 2u;
-    if (object->version > 5) {
-        return code_object_fail(object, "code object is of version %u; versions 2 to 5 are known",
+    if (object->version > 6) {
+        return code_object_fail(object, "code object is of version %u; versions 2 to 6 are known",
                                 object->version);
     }
     return code_object_read_target(object, header.e_flags);

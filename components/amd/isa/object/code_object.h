@@ -1,5 +1,5 @@
 /* Reader of AMD GPU code objects (the ELF files that clang writes for amdgcn-amd-amdhsa), versions
- * 2 to 5.
+ * 2 to 6.
  *
  * Source: LLVM's "User Guide for AMDGPU Backend" (sections Code Object, Code Object Metadata,
  * Kernel Descriptor, Relocation Records, ELF header flags) and, for version 2, the
@@ -81,7 +81,7 @@ enum code_object_feature {
 };
 
 struct code_object_target {
-    char gfx[16]; /* "gfx803", "gfx90a" */
+    char gfx[16]; /* "gfx803", "gfx90a", "gfx9-generic" */
     enum code_object_feature xnack, sramecc;
 };
 
@@ -162,7 +162,7 @@ struct code_object_relocation {
 };
 
 struct code_object {
-    uint32_t version; /* 2 to 5 */
+    uint32_t version; /* 2 to 6 */
     struct code_object_target target;
     struct code_object_kernel *kernels;
     size_t kernel_count;

@@ -1,4 +1,4 @@
-/* Metadata of versions 3 to 5: the msgpack map of an NT_AMDGPU_METADATA note (LLVM AMDGPU guide,
+/* Metadata of versions 3 to 6: the msgpack map of an NT_AMDGPU_METADATA note (LLVM AMDGPU guide,
  * "Code Object V3 Metadata"). Keys that are not known are skipped.
  *
  * The msgpack library allocates a container before it reads its elements, so a scan first checks

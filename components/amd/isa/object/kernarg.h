@@ -2,7 +2,7 @@
  * to.
  *
  * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
- * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 5).
+ * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 6).
  * Hidden arguments for services that the host does not offer (OpenCL's printf, device heap, device
  * queues) are zero. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H

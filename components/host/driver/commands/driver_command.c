@@ -81,7 +81,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     if (d->bounce_owner == number)
         d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =
-        (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
+        (struct driver_ticket){k->ticket, (engine.domains[d->io.base.domain].time_ps + 1)
+                                              | (k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK : 0)};
     driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();

@@ -511,12 +511,14 @@ static enum driver_status api_time_of(uint64_t ticket, uint64_t *time_ps)
     const struct driver_ticket *t = driver_ticket_at(the_driver(), ticket);
     enum driver_status status = check_ticket(ticket);
     if (status == DRIVER_OK && t->ticket != ticket)
+        t = find_mark(the_driver(), ticket);
+    if (status == DRIVER_OK && !t)
         status = driver_fail(DRIVER_INVALID_VALUE, "the time of command %" PRIu64 " is forgotten",
                              ticket);
     else if (status == DRIVER_OK && !t->done_ps)
         status = DRIVER_NOT_READY;
     else if (status == DRIVER_OK)
-        *time_ps = t->done_ps - 1;
+        *time_ps = (t->done_ps & ~DRIVER_TICKET_MARK) - 1;
     return api_leave(status);
 }
 

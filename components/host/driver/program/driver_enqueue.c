@@ -67,6 +67,51 @@ static void number_launch(struct driver *d, struct driver_command *k)
                     program_kernel_symbol(program, k->launch.kernel));
 }
 
+/* A mark leaves the table of tickets. The list grows by doubling; marks come in order, but for
+ * those that have waited for long. */
+static void keep_mark(struct driver *d, struct driver_ticket mark)
+{
+    const struct driver_ticket *old = arena_at(struct driver_ticket, d->old_marks);
+    if (d->old_mark_count == d->old_mark_room) {
+        d->old_mark_room = d->old_mark_room ? 2 * d->old_mark_room : 1024;
+        d->old_marks = arena_allocate(d->old_mark_room * sizeof mark);
+        if (d->old_mark_count)
+            memcpy(arena_at(struct driver_ticket, d->old_marks), old,
+                   d->old_mark_count * sizeof mark);
+    }
+    struct driver_ticket *marks = arena_at(struct driver_ticket, d->old_marks);
+    uint32_t at = d->old_mark_count++;
+    for (; at && marks[at - 1].ticket > mark.ticket; at--)
+        marks[at] = marks[at - 1];
+    marks[at] = mark;
+}
+
+static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ticket)
+{
+    const struct driver_ticket *marks = arena_at(struct driver_ticket, d->old_marks);
+    uint32_t low = 0, high = d->old_mark_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (marks[middle].ticket < ticket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < d->old_mark_count && marks[low].ticket == ticket ? &marks[low] : NULL;
+}
+
+/* The next number whose place in the table does not stand for a command that is not done. */
+static uint64_t next_ticket(struct driver *d)
+{
+    const struct driver_ticket *t;
+    do
+        t = driver_ticket_at(d, ++d->last_ticket);
+    while (t->ticket && !t->done_ps);
+    if (t->done_ps & DRIVER_TICKET_MARK)
+        keep_mark(d, *t);
+    return d->last_ticket;
+}
+
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket)
 {
@@ -83,7 +128,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     if (!fresh)
         d->free_command = k->next;
     *k = *command;
-    k->ticket = ++d->last_ticket;
+    k->ticket = next_ticket(d);
     if (k->kind == DRIVER_LAUNCH)
         number_launch(d, k);
     k->queue = queue;

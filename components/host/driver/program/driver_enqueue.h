@@ -9,6 +9,9 @@ static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle);
 
 static enum driver_status queue_check(const struct driver *d, uint32_t queue);
 
+/* A mark whose place another command has now; NULL: it is not known. */
+static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ticket);
+
 /* Appends a command; waits for others to end when there are too many. */
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket);

@@ -31,7 +31,8 @@ enum kind {
     BYTES_64,
     RANGE,
     ARGUMENTS,
-    CODE
+    CODE,
+    STEPS
 };
 
 #define FIELD(member) offsetof(struct sass_header, member)
@@ -66,6 +67,7 @@ static const struct field {
     {"scratch", RANGE, FIELD(scratch)},
     {"code base", HEX, FIELD(code_base)},
     {"code", CODE, FIELD(code)},
+    {"steps", STEPS, FIELD(steps)},
 };
 
 /* "(x,y,z)", none of them 0. */
@@ -232,6 +234,8 @@ static const char *take_value(struct sass_header *header, const struct field *fi
         return take_arguments(header, at);
     case CODE:
         return take_code(header, at);
+    case STEPS:
+        return strcmp(at, "memory") == 0 ? NULL : "memory";
     }
     return NULL;
 }
@@ -271,6 +275,11 @@ static bool has(const struct sass_header *header, const void *member)
         if (fields[i].offset == offset)
             return header->present >> i & 1;
     return false;
+}
+
+bool sass_header_is_memory_only(const struct sass_header *h)
+{
+    return sass_header_is_amd(h) && has(h, h->steps);
 }
 
 const char *sass_header_lacks(const struct sass_header *h)

@@ -10,7 +10,7 @@
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 #include "components/traces/instruction_trace/reader/sass_program.h"
 
-#define SASS_HEADER_FIELDS 25
+#define SASS_HEADER_FIELDS 26
 
 /* Bytes of code, from a virtual address on. */
 struct sass_code {
@@ -34,6 +34,7 @@ struct sass_header {
     /* Traces of AMD programs: docs/reference/traces.md says what each is. Zero where it was not
      * there. */
     char isa[16]; /* "": NVIDIA's */
+    char steps[8];
     char title[1024];
     uint64_t gpu, entry, packet_address, code_base;
     uint8_t packet[64], descriptor[64];
@@ -80,6 +81,9 @@ static inline bool sass_header_is_amd(const struct sass_header *header)
 {
     return header->isa[0] != '\0';
 }
+/* Of an AMD program, and its steps are accesses of memory only (`heddle trace mem`): they need not
+ * follow each other. */
+bool sass_header_is_memory_only(const struct sass_header *header);
 /* The architecture whose opcodes the trace has. */
 enum sass_arch sass_header_arch(const struct sass_header *header);
 /* Lanes of a warp. */

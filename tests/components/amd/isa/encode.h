@@ -31,14 +31,30 @@ static inline struct isa_row encode_row(const char *mnemonic, enum isa_target ta
 
 /* The VOP3 form of any vector ALU instruction. dst: a VGPR number, or an SGPR number for compares
  * and readlane. */
-static inline unsigned encode_vop3(uint32_t *word, const char *mnemonic, unsigned dst,
-                                   unsigned src0, unsigned src1, unsigned src2)
+static inline unsigned encode_vop3_on(uint32_t *word, enum isa_target target, const char *mnemonic,
+                                      unsigned dst, unsigned src0, unsigned src1, unsigned src2)
 {
-    struct isa_row row = encode_row(mnemonic, ISA_GFX803);
-    unsigned opcode = (unsigned)row.opcode[ISA_GFX803];
+    struct isa_row row = encode_row(mnemonic, target);
+    unsigned opcode = (unsigned)row.opcode[target];
     opcode += row.format == ISA_VOP2 ? 0x100 : row.format == ISA_VOP1 ? 0x140 : 0;
     word[0] = 0xd0000000u | opcode << 16 | dst;
     word[1] = src0 | src1 << 9 | src2 << 18;
+    return 2;
+}
+
+static inline unsigned encode_vop3(uint32_t *word, const char *mnemonic, unsigned dst,
+                                   unsigned src0, unsigned src1, unsigned src2)
+{
+    return encode_vop3_on(word, ISA_GFX803, mnemonic, dst, src0, src1, src2);
+}
+
+/* VOP3P of gfx906, with op_sel 0 and op_sel_hi all ones. */
+static inline unsigned encode_vop3p(uint32_t *word, const char *mnemonic, unsigned dst,
+                                    unsigned src0, unsigned src1, unsigned src2)
+{
+    struct isa_row row = encode_row(mnemonic, ISA_GFX906);
+    word[0] = 0xd3800000u | (unsigned)row.opcode[ISA_GFX906] << 16 | 1u << 14 | dst;
+    word[1] = src0 | src1 << 9 | src2 << 18 | 3u << 27;
     return 2;
 }
 
@@ -106,6 +122,16 @@ static inline unsigned encode_mubuf(uint32_t *word, const char *mnemonic, unsign
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
     word[0] = 0xe0000000u | (unsigned)row.opcode[ISA_GFX803] << 18 | flags | offset;
+    word[1] = address | data << 8 | resource / 4 << 16 | soffset << 24;
+    return 2;
+}
+
+static inline unsigned encode_mtbuf(uint32_t *word, enum isa_target target, const char *mnemonic,
+                                    unsigned data, unsigned address, unsigned resource,
+                                    unsigned soffset, unsigned flags, unsigned dfmt, unsigned nfmt)
+{
+    struct isa_row row = encode_row(mnemonic, target);
+    word[0] = 0xe8000000u | (unsigned)row.opcode[target] << 15 | dfmt << 19 | nfmt << 23 | flags;
     word[1] = address | data << 8 | resource / 4 << 16 | soffset << 24;
     return 2;
 }

@@ -45,16 +45,22 @@ static inline uint64_t machine_get64(const struct machine *m, unsigned reg, unsi
 
 /* Decodes and executes; the status, with the pc checked when it is ISA_OK for an instruction that
  * does not branch. */
-static inline enum isa_status machine_run(struct machine *m, const uint32_t *word)
+static inline enum isa_status machine_run_on(struct machine *m, enum isa_target target,
+                                             const uint32_t *word)
 {
     struct isa_inst inst;
-    int size = isa_decode(ISA_GFX803, word, 12, &inst);
+    int size = isa_decode(target, word, 12, &inst);
     cr_assert_gt(size, 0, "%08x %08x does not decode: %d", word[0], word[1], size);
     uint64_t pc = m->wave.pc;
     enum isa_status status = isa_execute(&m->ctx, &m->wave, &inst);
     if (status == ISA_OK && !(inst.flags & ISA_IS_BRANCH))
         cr_assert_eq(m->wave.pc, pc + (uint64_t)size);
     return status;
+}
+
+static inline enum isa_status machine_run(struct machine *m, const uint32_t *word)
+{
+    return machine_run_on(m, ISA_GFX803, word);
 }
 
 #endif

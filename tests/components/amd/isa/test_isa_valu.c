@@ -1229,7 +1229,7 @@ Test(isa_valu, lane_counting)
         cr_expect_eq(m.vgpr[64 + lane], lane);
 }
 
-Test(isa_valu, relative_moves_check_their_registers)
+Test(isa_valu, relative_moves_outside_take_v0_or_do_nothing)
 {
     static struct machine m;
     uint32_t word[3] = {0};
@@ -1242,10 +1242,23 @@ Test(isa_valu, relative_moves_check_their_registers)
     encode_vop(word, "v_movreld_b32", 6, V0 + 5, 0);
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[9 * 64], 555);
-    m.wave.sgpr[ISA_M0] = 1000;
-    uint64_t pc = m.wave.pc;
-    cr_expect_eq(machine_run(&m, word), ISA_BAD_REGISTER);
-    cr_expect_eq(m.wave.pc, pc);
+    encode_vop(word, "v_movrelsd_b32", 7, V0 + 2, 0); /* v10 = v5 */
+    machine_run(&m, word);
+    cr_expect_eq(m.vgpr[10 * 64], 555);
+    static struct machine before;
+    machine_set(&m, 0, 77);
+    for (unsigned i = 0; i < 3; i++) {
+        m.wave.sgpr[ISA_M0] = i == 0 ? 1000 : i == 1 ? 250 : 0xffffffff;
+        m.ctx.vgpr_count = 252;
+        before = m;
+        encode_vop(word, "v_movreld_b32", 6, V0 + 5, 0);
+        cr_expect_eq(machine_run(&m, word), ISA_OK);
+        if (i < 2)
+            cr_expect_arr_eq(m.vgpr, before.vgpr, sizeof m.vgpr, "M0 %x", m.wave.sgpr[ISA_M0]);
+        encode_vop(word, "v_movrels_b32", 1, V0 + 6, 0);
+        cr_expect_eq(machine_run(&m, word), ISA_OK);
+        cr_expect_eq(m.vgpr[64], 77, "M0 %x: %u", m.wave.sgpr[ISA_M0], m.vgpr[64]);
+    }
 }
 
 Test(isa_valu, registers_beyond_the_allocation_are_refused)

@@ -184,7 +184,9 @@ Test(sass_amd, every_form_is_read)
 static const struct {
     const char *text, *said;
 } mistakes[] = {
-    {"-isa = gfx1030\n", "e1: 'isa' wants gfx803, gfx900, gfx906, gfx908, gfx90a or gfx942, not 'gfx1030'\n"},
+    {"-isa = gfx1030\n",
+     "e1: 'isa' wants gfx803, gfx900, gfx906, gfx908, gfx90a or gfx942, not 'gfx1030'\n"},
+    {"-steps = some\n", "e1: 'steps' wants memory, not 'some'\n"},
     {"-packet = 00ff\n", "e1: 'packet' wants 64 bytes (128 digits), not '00ff'\n"},
     {"-ring = 0x10\n", "e1: 'ring' wants an address and a size (0x...,BYTES), not '0x10'\n"},
     {"-code = 0x10\n", "e1: 'code' wants an address and 1 to 1024 bytes (0x... and pairs of "

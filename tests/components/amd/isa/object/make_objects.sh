@@ -28,4 +28,14 @@ compile 4 gfx906:sramecc+:xnack- gfx906.hsaco
 compile 4 gfx90a gfx90a.hsaco
 "$clang" -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx803 -mcode-object-version=4 \
     "$source/relocations.s" -o "$output/relocations.hsaco"
+assemble() { # VERSION MCPU SOURCE OUTPUT
+    llvm-mc-19 -triple=amdgcn-amd-amdhsa "-mcpu=$2" "--amdhsa-code-object-version=$1" -filetype=obj \
+        "$source/$3" -o "$output/$4.o"
+    ld.lld-19 -shared "$output/$4.o" -o "$output/$4.hsaco"
+}
+for version in 4 5 6; do
+    assemble $version gfx90a preload.s preload-gfx90a-v$version
+    assemble $version gfx942 preload.s preload-gfx942-v$version
+done
+assemble 6 gfx9-generic empty.s generic
 touch "$stamp"

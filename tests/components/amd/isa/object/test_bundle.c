@@ -88,6 +88,26 @@ ParameterizedTest(struct fit *fit, bundle, finds_the_entry_for_a_device)
     bundle_release(&bundle);
 }
 
+Test(bundle, code_for_several_targets_comes_last)
+{
+    static const char *const ids[] = {"hipv4-amdgcn-amd-amdhsa--gfx9-generic:xnack-",
+                                      "hipv4-amdgcn-amd-amdhsa--gfx906",
+                                      "hipv4-amdgcn-amd-amdhsa--gfx9-4-generic"};
+    static const struct {
+        const char *gfx;
+        int entry;
+    } fits[] = {{"gfx900", 0}, {"gfx906", 1}, {"gfx908", -1}, {"gfx90a", -1}, {"gfx942", 2}};
+    struct bundle bundle;
+    build(bytes, 3, ids);
+    cr_assert(bundle_read(&bundle, bytes, sizeof bytes));
+    for (size_t i = 0; i < sizeof fits / sizeof fits[0]; i++) {
+        const struct bundle_entry *entry = bundle_find(&bundle, fits[i].gfx, false, true);
+        int found = entry ? (int)(entry - bundle.entries) : -1;
+        cr_expect_eq(found, fits[i].entry, "%s: entry %d", fits[i].gfx, found);
+    }
+    bundle_release(&bundle);
+}
+
 struct damage {
     size_t at; /* of a u64 that gets another value */
     uint64_t value;

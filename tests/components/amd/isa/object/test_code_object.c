@@ -190,6 +190,57 @@ Test(code_object, survives_truncation_and_flipped_bytes, .timeout = 60)
     }
 }
 
+struct preload_case {
+    char file[32], gfx[8];
+    unsigned version;
+};
+
+ParameterizedTestParameters(code_object, reads_what_gfx90a_and_gfx942_add)
+{
+    static struct preload_case cases[] = {
+        {"preload-gfx90a-v4.hsaco", "gfx90a", 4}, {"preload-gfx90a-v5.hsaco", "gfx90a", 5},
+        {"preload-gfx90a-v6.hsaco", "gfx90a", 6}, {"preload-gfx942-v4.hsaco", "gfx942", 4},
+        {"preload-gfx942-v5.hsaco", "gfx942", 5}, {"preload-gfx942-v6.hsaco", "gfx942", 6}};
+    return cr_make_param_array(struct preload_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(struct preload_case *each, code_object, reads_what_gfx90a_and_gfx942_add)
+{
+    struct code_object object = read_good(each->file);
+    const struct code_object_kernel *kernel = code_object_find_kernel(&object, "taker");
+    cr_assert(kernel);
+    cr_expect_eq(object.version, each->version);
+    cr_expect_str_eq(object.target.gfx, each->gfx);
+    cr_expect_eq(object.target.xnack, CODE_OBJECT_FEATURE_ANY);
+    cr_expect_eq(object.target.sramecc, CODE_OBJECT_FEATURE_ANY);
+    cr_expect_eq(kernel->vgpr_count, 304);
+    cr_expect_eq(kernel->accum_offset, 40);
+    cr_expect_eq(kernel->preload_count, 5);
+    cr_expect_eq(kernel->preload, 5 | 2 << 7);
+    cr_expect_eq(kernel->user_sgpr_count, 7);
+    code_object_release(&object);
+}
+
+Test(code_object, reads_code_for_several_targets)
+{
+    struct code_object object = read_good("generic.hsaco");
+    cr_expect_str_eq(object.target.gfx, "gfx9-generic");
+    cr_expect_eq(object.version, 6);
+    cr_expect_eq(object.kernel_count, 1);
+    code_object_release(&object);
+}
+
+Test(code_object, says_how_to_link_what_is_not)
+{
+    size_t size = 0;
+    struct code_object object;
+    unsigned char *bytes = objects_read("generic.o", &size);
+    cr_assert_not(code_object_read(&object, bytes, size));
+    cr_expect(strstr(object.error, "link it with ld.lld -shared"), "message is '%s'", object.error);
+    code_object_release(&object);
+    free(bytes);
+}
+
 struct damage {
     size_t at;
     unsigned char value;
