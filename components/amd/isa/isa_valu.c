@@ -113,6 +113,7 @@ static unsigned nature_of(unsigned op)
     case ISA_OP_v_madmk_f16:
     case ISA_OP_v_madak_f16:
     case ISA_OP_v_dot2_f32_f16:
+    case ISA_OP_v_dot2c_f32_f16:
         return FLUSHES;
     case ISA_OP_v_min_f32:
     case ISA_OP_v_max_f32:
