@@ -34,8 +34,8 @@
  * global data share decode and print but do not execute; isa_reason() says why. There is no trap
  * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS. MODE's
  * rounding is followed by fp32 and fp64 add, multiply, fma and conversion; all else rounds to
- * nearest even, except where the instruction names a rounding. Exceptions are never raised; a signalling NaN is quietened;
- * fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
+ * nearest even, except where the instruction names a rounding. Exceptions are never raised; a
+ * signalling NaN is quietened; fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
  */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
@@ -337,7 +337,8 @@ enum isa_status {
 
 const char *isa_status_text(enum isa_status status);
 
-/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any. */
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any.
+ */
 const char *isa_reason(const struct isa_inst *inst);
 
 /*
