@@ -381,13 +381,41 @@ static void store_at(struct isa_context *ctx, uint64_t exec, const struct isa_in
     store(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
 }
 
+/* What moves values between lanes, or has addresses of its own. */
+static enum isa_status execute_other(struct isa_context *ctx, const struct isa_wave *wave,
+                                     const struct isa_inst *inst, uint64_t exec)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    uint32_t address[64];
+    switch (row->kind) {
+    case KIND_SWIZZLE:
+        swizzle(ctx, exec, inst);
+        break;
+    case KIND_PERMUTE:
+    case KIND_BPERMUTE:
+        (row->kind == KIND_PERMUTE ? permute_forward : permute_backward)(ctx, exec, inst);
+        break;
+    case KIND_APPEND:
+    case KIND_CONSUME:
+        count_lanes(ctx, wave, inst, row->kind == KIND_APPEND);
+        break;
+    case KIND_LOADTID:
+    case KIND_STORETID:
+        thread_addresses(wave, address);
+        (row->kind == KIND_LOADTID ? load_at : store_at)(ctx, exec, inst, row->type[0], address);
+        break;
+    default:
+        return ISA_NOT_IMPLEMENTED;
+    }
+    return ISA_OK;
+}
+
 enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, struct isa_wave *wave,
                                                      const struct isa_inst *inst)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     unsigned type = row->type[0];
     uint64_t exec = isa_wave_exec(wave);
-    uint32_t address[64];
     if (wave->mode & ISA_MODE_SKIP)
         return ISA_OK;
     if (!exec && row->kind != KIND_APPEND && row->kind != KIND_CONSUME)
@@ -429,24 +457,8 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
     case KIND_CONDXCHG:
         exchange_marked(ctx, exec, inst);
         break;
-    case KIND_SWIZZLE:
-        swizzle(ctx, exec, inst);
-        break;
-    case KIND_PERMUTE:
-    case KIND_BPERMUTE:
-        (row->kind == KIND_PERMUTE ? permute_forward : permute_backward)(ctx, exec, inst);
-        break;
-    case KIND_APPEND:
-    case KIND_CONSUME:
-        count_lanes(ctx, wave, inst, row->kind == KIND_APPEND);
-        break;
-    case KIND_LOADTID:
-    case KIND_STORETID:
-        thread_addresses(wave, address);
-        (row->kind == KIND_LOADTID ? load_at : store_at)(ctx, exec, inst, type, address);
-        break;
     default:
-        return ISA_NOT_IMPLEMENTED;
+        return execute_other(ctx, wave, inst, exec);
     }
     return ISA_OK;
 }
