@@ -117,7 +117,7 @@ INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, uns
 {
     row_f32 sum = flushed(row_read(c), flush, true);
     for (unsigned q = 0; q < row->terms; q += group) {
-        row_f32 product[4];
+        row_f32 product[4] = {{0}};
         for (unsigned i = 0; i < group; i++)
             product[i] = flushed(row_a(row, q + i, wide) * row_b(row, q + i), flush, false);
         row_f32 all = flushed(product[0] + product[1], flush, false);
@@ -244,12 +244,12 @@ struct matrix_group {
     bool finite;
 };
 
-static int32_t exponent_of(float x)
+INLINE int32_t exponent_of(float x)
 {
     return (int32_t)(bits_f64((double)x) >> 52 & 2047) - 1023;
 }
 
-static void group_read(struct matrix_group *g, const struct matrix_row *row, unsigned first,
+INLINE void group_read(struct matrix_group *g, const struct matrix_row *row, unsigned first,
                        unsigned terms, unsigned j, bool wide)
 {
     g->terms = terms;
@@ -268,7 +268,7 @@ static void group_read(struct matrix_group *g, const struct matrix_row *row, uns
     }
 }
 
-static double group_sum(const struct matrix_group *g, unsigned first, unsigned step, int32_t *e)
+INLINE double group_sum(const struct matrix_group *g, unsigned first, unsigned step, int32_t *e)
 {
     double sum = 0.0;
     *e = g->exponent[first];
@@ -279,7 +279,7 @@ static double group_sum(const struct matrix_group *g, unsigned first, unsigned s
     return sum;
 }
 
-static double group_pair(const struct matrix_group *g, int32_t *e)
+INLINE double group_pair(const struct matrix_group *g, int32_t *e)
 {
     int32_t e_even, e_odd;
     double even = group_sum(g, 0, 2, &e_even), odd = group_sum(g, 1, 2, &e_odd);

@@ -896,75 +896,69 @@ Test(isa_cdna, loads_to_lds)
 /* ---- scopes ------------------------------------------------------------------------------------
  */
 
+static const struct {
+    enum isa_target target;
+    const char *text;
+    uint32_t word[3];
+    enum isa_cache_op op;
+    enum isa_scope scope;
+} scope_cases[] = {
+    {ISA_GFX90A, "buffer_wbl2", {0xe0a00000, 0x00000000}, ISA_CACHE_RELEASE, ISA_SCOPE_SYSTEM},
+    {ISA_GFX90A, "buffer_invl2", {0xe0a40000, 0x00000000}, ISA_CACHE_ACQUIRE, ISA_SCOPE_SYSTEM},
+    {ISA_GFX90A,
+     "buffer_wbinvl1_vol",
+     {0xe0fc0000, 0x00000000},
+     ISA_CACHE_INVALIDATE_VECTOR,
+     ISA_SCOPE_AGENT},
+    {ISA_GFX942, "buffer_wbl2 sc1", {0xe0a08000, 0x00000000}, ISA_CACHE_RELEASE, ISA_SCOPE_AGENT},
+    {ISA_GFX942,
+     "buffer_wbl2 sc0 sc1",
+     {0xe0a0c000, 0x00000000},
+     ISA_CACHE_RELEASE,
+     ISA_SCOPE_SYSTEM},
+    {ISA_GFX942,
+     "buffer_inv sc0",
+     {0xe0a44000, 0x00000000},
+     ISA_CACHE_ACQUIRE,
+     ISA_SCOPE_WORK_GROUP},
+    {ISA_GFX942, "buffer_inv sc1", {0xe0a48000, 0x00000000}, ISA_CACHE_ACQUIRE, ISA_SCOPE_AGENT},
+    {ISA_GFX942,
+     "buffer_inv sc0 sc1",
+     {0xe0a4c000, 0x00000000},
+     ISA_CACHE_ACQUIRE,
+     ISA_SCOPE_SYSTEM},
+    {ISA_GFX942,
+     "global_load_dword v10, v[2:3], off sc0 sc1",
+     {0xde518000, 0x0a7f0002},
+     ISA_CACHE_NONE,
+     ISA_SCOPE_SYSTEM},
+    {ISA_GFX942,
+     "global_load_dword v10, v[2:3], off sc1",
+     {0xde508000, 0x0a7f0002},
+     ISA_CACHE_NONE,
+     ISA_SCOPE_AGENT},
+    {ISA_GFX942,
+     "global_load_dword v10, v[2:3], off nt",
+     {0xdc528000, 0x0a7f0002},
+     ISA_CACHE_NONE,
+     ISA_SCOPE_WAVEFRONT},
+};
+
 Test(isa_cdna, scopes_of_accesses_and_cache_operations)
 {
-    static const struct {
-        enum isa_target target;
-        const char *text;
-        uint32_t word[3];
-        enum isa_cache_op op;
-        enum isa_scope scope;
-    } cases[] = {
-        {ISA_GFX90A, "buffer_wbl2", {0xe0a00000, 0x00000000}, ISA_CACHE_RELEASE, ISA_SCOPE_SYSTEM},
-        {ISA_GFX90A, "buffer_invl2", {0xe0a40000, 0x00000000}, ISA_CACHE_ACQUIRE, ISA_SCOPE_SYSTEM},
-        {ISA_GFX90A,
-         "buffer_wbinvl1_vol",
-         {0xe0fc0000, 0x00000000},
-         ISA_CACHE_INVALIDATE_VECTOR,
-         ISA_SCOPE_AGENT},
-        {ISA_GFX942,
-         "buffer_wbl2 sc1",
-         {0xe0a08000, 0x00000000},
-         ISA_CACHE_RELEASE,
-         ISA_SCOPE_AGENT},
-        {ISA_GFX942,
-         "buffer_wbl2 sc0 sc1",
-         {0xe0a0c000, 0x00000000},
-         ISA_CACHE_RELEASE,
-         ISA_SCOPE_SYSTEM},
-        {ISA_GFX942,
-         "buffer_inv sc0",
-         {0xe0a44000, 0x00000000},
-         ISA_CACHE_ACQUIRE,
-         ISA_SCOPE_WORK_GROUP},
-        {ISA_GFX942,
-         "buffer_inv sc1",
-         {0xe0a48000, 0x00000000},
-         ISA_CACHE_ACQUIRE,
-         ISA_SCOPE_AGENT},
-        {ISA_GFX942,
-         "buffer_inv sc0 sc1",
-         {0xe0a4c000, 0x00000000},
-         ISA_CACHE_ACQUIRE,
-         ISA_SCOPE_SYSTEM},
-        {ISA_GFX942,
-         "global_load_dword v10, v[2:3], off sc0 sc1",
-         {0xde518000, 0x0a7f0002},
-         ISA_CACHE_NONE,
-         ISA_SCOPE_SYSTEM},
-        {ISA_GFX942,
-         "global_load_dword v10, v[2:3], off sc1",
-         {0xde508000, 0x0a7f0002},
-         ISA_CACHE_NONE,
-         ISA_SCOPE_AGENT},
-        {ISA_GFX942,
-         "global_load_dword v10, v[2:3], off nt",
-         {0xdc528000, 0x0a7f0002},
-         ISA_CACHE_NONE,
-         ISA_SCOPE_WAVEFRONT},
-    };
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (unsigned i = 0; i < sizeof scope_cases / sizeof *scope_cases; i++) {
         struct isa_inst inst;
         struct isa_memory access;
-        decode(cases[i].target, cases[i].text, cases[i].word, &inst);
+        decode(scope_cases[i].target, scope_cases[i].text, scope_cases[i].word, &inst);
         isa_memory_describe(&inst, &access);
-        cr_expect_eq(access.cache_op, cases[i].op, "%s", cases[i].text);
-        cr_expect_eq(access.scope, cases[i].scope, "%s", cases[i].text);
-        if (cases[i].op != ISA_CACHE_NONE)
+        cr_expect_eq(access.cache_op, scope_cases[i].op, "%s", scope_cases[i].text);
+        cr_expect_eq(access.scope, scope_cases[i].scope, "%s", scope_cases[i].text);
+        if (scope_cases[i].op != ISA_CACHE_NONE)
             covered_mark(&inst);
         /* Only what is written back is waited for. */
         bool waits = inst.flags & ISA_RAISES_VM;
-        cr_expect_eq(waits, cases[i].op == ISA_CACHE_RELEASE || cases[i].op == ISA_CACHE_NONE);
+        cr_expect_eq(waits,
+                     scope_cases[i].op == ISA_CACHE_RELEASE || scope_cases[i].op == ISA_CACHE_NONE);
     }
 }
 
