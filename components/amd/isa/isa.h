@@ -33,14 +33,15 @@
  * Limits, visible in isa_row() or stated here: images, interpolation, exports, GDS, typed buffers,
  * loads to LDS and scalar atomics decode and print but do not execute.
  *
- * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and fp64.
- * Results are exact values rounded once, but for reciprocals, roots, exponentials, logarithms, sines
- * and cosines, which are within the manuals' units in the last place (isa_math.h) and do not follow
- * MODE's rounding. What the manuals leave open is decided so: the first NaN source results,
- * quietened; a denormal result is one after rounding; omod flushes before and after it scales, and
- * overflows to infinity; v_fract and v_ldexp follow MODE's rounding, v_cvt_pk_u8, v_cvt_norm and
- * v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits for halves and
- * its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep denormals.
+ * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and
+ * fp64. Results are exact values rounded once, but for reciprocals, roots, exponentials,
+ * logarithms, sines and cosines, which are within the manuals' units in the last place (isa_math.h)
+ * and do not follow MODE's rounding. What the manuals leave open is decided so: the first NaN
+ * source results, quietened; a denormal result is one after rounding; omod flushes before and after
+ * it scales, and overflows to infinity; v_fract and v_ldexp follow MODE's rounding, v_cvt_pk_u8,
+ * v_cvt_norm and v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits
+ * for halves and its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep
+ * denormals.
  */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
