@@ -522,11 +522,11 @@ INLINE bool is_nan_f64(uint64_t x)
 /* Ordered as the floats are. */
 INLINE int32_t order_f32(uint32_t x)
 {
-    return (int32_t)(x ^ (uint32_t)((int32_t)x >> 31) >> 1);
+    return (int32_t)(x ^ (0 - (x >> 31)) >> 1);
 }
 INLINE int64_t order_f64(uint64_t x)
 {
-    return (int64_t)(x ^ (uint64_t)((int64_t)x >> 63) >> 1);
+    return (int64_t)(x ^ (0 - (x >> 63)) >> 1);
 }
 
 /* x, the one of a and b that wins as numbers, unless one is a NaN. */

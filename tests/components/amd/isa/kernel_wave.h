@@ -23,7 +23,7 @@ static uint8_t *image; /* as loaded; addresses in the file are offsets into it *
 static uint8_t *file;
 static struct isa_inst *decoded; /* by word offset; size 0: not yet */
 
-static bool load_code_object(const char *path)
+static inline bool load_code_object(const char *path)
 {
     FILE *in = fopen(path, "rb");
     if (!in)
@@ -49,7 +49,7 @@ static bool load_code_object(const char *path)
 }
 
 /* The kernel descriptor, or NULL. */
-static const uint8_t *find_descriptor(const char *kernel)
+static inline const uint8_t *find_descriptor(const char *kernel)
 {
     char name[128];
     snprintf(name, sizeof name, "%s.kd", kernel);
@@ -77,7 +77,7 @@ static struct machine m;
 static uint8_t *scratch;
 static uint8_t lds[65536];
 
-static uint32_t field32(const uint8_t *at)
+static inline uint32_t field32(const uint8_t *at)
 {
     uint32_t v;
     memcpy(&v, at, 4);
@@ -85,7 +85,7 @@ static uint32_t field32(const uint8_t *at)
 }
 
 /* The address of one dword of a lane's access. */
-static uint8_t *place(const struct isa_memory *memory, unsigned lane, unsigned byte)
+static inline uint8_t *place(const struct isa_memory *memory, unsigned lane, unsigned byte)
 {
     uint64_t step = memory->swizzle_mask >> lane & 1 && memory->bytes > 4
                         ? (uint64_t)(byte / 4) * memory->dword_stride
@@ -93,7 +93,7 @@ static uint8_t *place(const struct isa_memory *memory, unsigned lane, unsigned b
     return (uint8_t *)(uintptr_t)(memory->address[lane] + step);
 }
 
-static void do_vector_memory(const struct isa_inst *inst)
+static inline void do_vector_memory(const struct isa_inst *inst)
 {
     static struct isa_memory memory;
     uint8_t data[64][16] = {0}, compare[64][16] = {0};
@@ -126,7 +126,7 @@ static void do_vector_memory(const struct isa_inst *inst)
         isa_memory_lds(&m.ctx, inst, &memory);
 }
 
-static void do_scalar_memory(const struct isa_inst *inst)
+static inline void do_scalar_memory(const struct isa_inst *inst)
 {
     struct isa_scalar scalar;
     uint32_t data[16] = {0};
@@ -137,7 +137,7 @@ static void do_scalar_memory(const struct isa_inst *inst)
         isa_scalar_load(&m.wave, inst, data);
 }
 
-static void step(void)
+static inline void step(void)
 {
     uint64_t offset = m.wave.pc - (uint64_t)(uintptr_t)image;
     cr_assert_lt(offset / 4, CODE_WORDS, "the pc left the code");
@@ -159,8 +159,8 @@ static void step(void)
 
 /* The registers that LLVM's AMDGPU guide ("Initial Kernel Execution State") prescribes for the
  * descriptor's bits. */
-static void start_wave(const uint8_t *kd, unsigned group, const void *kernarg, const void *packet,
-                       const void *queue)
+static inline void start_wave(const uint8_t *kd, unsigned group, const void *kernarg,
+                              const void *packet, const void *queue)
 {
     uint32_t rsrc2 = field32(kd + 52), properties = field32(kd + 56) & 0xffff;
     uint32_t next = 0;
@@ -204,7 +204,7 @@ static void start_wave(const uint8_t *kd, unsigned group, const void *kernarg, c
     m.wave.pc = (uint64_t)(uintptr_t)kd + (uint64_t)entry;
 }
 
-static bool at_end(void)
+static inline bool at_end(void)
 {
     uint32_t word;
     memcpy(&word, (const void *)(uintptr_t)m.wave.pc, 4);
@@ -213,8 +213,8 @@ static bool at_end(void)
 
 /* A kernel of two sources and a destination, on groups of 64 work-items; `round` is its rounding of
  * all formats (isa_wave.mode). */
-static void run_kernel(const char *name, unsigned groups, unsigned round, const void *xs,
-                       const void *ys, void *all)
+static inline void run_kernel(const char *name, unsigned groups, unsigned round, const void *xs,
+                              const void *ys, void *all)
 {
     const uint8_t *kd = find_descriptor(name);
     cr_assert_not_null(kd, "no kernel %s", name);

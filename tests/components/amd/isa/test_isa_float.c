@@ -222,6 +222,7 @@ static void random_form(struct form *f, unsigned turn)
     f->control = controls[random_below(sizeof controls / sizeof *controls)];
     f->literal = (uint32_t)random_float(half ? FP16 : FP32);
     f->mode = random_below(4) ? random_below(1024) : ISA_MODE_DEFAULT | random_below(4) << 4;
+    f->mode = random_below(32) ? f->mode : random_below(16); /* as little as can be */
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
