@@ -102,15 +102,20 @@ static uint64_t fmac_f64_signs(const struct lane *l)
 {
     return fused(F64, pair(l, 2) ^ (uint64_t)1 << 63, pair(l, 4) << 1 >> 1, pair(l, 10));
 }
+/* Products of halves and sum have no fp32 denormals, whatever MODE says. */
+static uint32_t without_denormals(uint64_t value)
+{
+    return (uint32_t)(value & 0x7f800000 ? value : value & 0x80000000);
+}
 static uint64_t dot2c_f16(const struct lane *l)
 {
-    uint64_t low = fused(F16, l->v[2] & 0xffff, l->v[3] & 0xffff, l->v[10]);
-    return fused(F16, l->v[2] >> 16, l->v[3] >> 16, low);
+    uint64_t low = fused(F16, l->v[2] & 0xffff, l->v[3] & 0xffff, without_denormals(l->v[10]));
+    return without_denormals(fused(F16, l->v[2] >> 16, l->v[3] >> 16, low));
 }
 static uint64_t dot2c_f16_half(const struct lane *l)
 {
-    uint64_t low = fused(F16, 0x3800, l->v[3] & 0xffff, l->v[10]);
-    return fused(F16, 0, l->v[3] >> 16, low);
+    uint64_t low = fused(F16, 0x3800, l->v[3] & 0xffff, without_denormals(l->v[10]));
+    return without_denormals(fused(F16, 0, l->v[3] >> 16, low));
 }
 
 static uint64_t dot(uint32_t a, uint32_t b, uint32_t c, unsigned bits)
