@@ -15,7 +15,8 @@ from harness import BUILD
 SOURCES = pathlib.Path(__file__).parent.parent / "components/amd/isa/corpus"
 RUN = BUILD / "tests/components/amd/isa/corpus/run_corpus"
 FILES = ["integers", "control", "floats", "groups"]
-# The compiler of hipcc 5.2, and a newer one, which names other instructions and other registers at the start.
+# The compiler of hipcc 5.2, and a newer one, which takes other instructions and other registers at
+# the start.
 COMPILERS = {"clang++-15": ["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"],
              "clang++-19": ["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942"]}
 SHARED = ["-ffp-contract=off", "-fwrapv", "-Wno-everything"]

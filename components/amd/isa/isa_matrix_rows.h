@@ -93,7 +93,7 @@ INLINE void row_chain(const struct matrix_row *row, const float *c, float *d, bo
 {
     row_f32 sum = row_read(c);
     for (unsigned q = 0; q < row->terms; q++) {
-        row_f32 a = row_a(row, q, wide), b = row_b(row, q), next;
+        row_f32 a = row_a(row, q, wide), b = row_b(row, q), next = sum;
         for (unsigned j = 0; j < MATRIX_ROW; j++)
             next[j] = fma_f32(a[j], b[j], sum[j]);
         sum = next;
