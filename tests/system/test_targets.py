@@ -1,4 +1,4 @@
-"""HIP programs that are built for each target verify themselves, in both modes, on a small platform.
+"""HIP programs that are built for each target verify themselves, in both modes, on a small machine.
 
 tests/programs/meson.build has how they are built: NAME.gfx9 by hipcc, NAME.gfx942 by clang-19."""
 import subprocess

@@ -34,14 +34,15 @@
  * global data share decode and print but do not execute; isa_reason() says why. There is no trap
  * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS.
  *
- * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and fp64.
- * Results are exact values rounded once, but for reciprocals, roots, exponentials, logarithms, sines
- * and cosines, which are within the manuals' units in the last place (isa_math.h) and do not follow
- * MODE's rounding. What the manuals leave open is decided so: the first NaN source results,
- * quietened; a denormal result is one after rounding; omod flushes before and after it scales, and
- * overflows to infinity; v_fract and v_ldexp follow MODE's rounding, v_cvt_pk_u8, v_cvt_norm and
- * v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits for halves and
- * its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep denormals.
+ * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and
+ * fp64. Results are exact values rounded once, but for reciprocals, roots, exponentials,
+ * logarithms, sines and cosines, which are within the manuals' units in the last place (isa_math.h)
+ * and do not follow MODE's rounding. What the manuals leave open is decided so: the first NaN
+ * source results, quietened; a denormal result is one after rounding; omod flushes before and after
+ * it scales, and overflows to infinity; v_fract and v_ldexp follow MODE's rounding, v_cvt_pk_u8,
+ * v_cvt_norm and v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits
+ * for halves and its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep
+ * denormals.
  */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
@@ -350,7 +351,8 @@ enum isa_status {
 
 const char *isa_status_text(enum isa_status status);
 
-/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any. */
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any.
+ */
 const char *isa_reason(const struct isa_inst *inst);
 
 /*

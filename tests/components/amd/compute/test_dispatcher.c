@@ -84,7 +84,8 @@ static bool start(uint16_t block, uint32_t groups, uint32_t group_bytes)
     struct aql_packet packet = {
         .work_group = {block, 1, 1}, .grid = {block * groups, 1, 1}, .group_bytes = group_bytes};
     struct aql_descriptor descriptor = {.rsrc1 = 5 | 2u << 6}; /* 24 vector, 24 scalar registers */
-    bool possible = dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0x1000, 0x2000, 1, 0);
+    bool possible =
+        dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0x1000, 0x2000, 1, 0);
     dispatcher->state = DISPATCHER_RUNNING;
     return possible;
 }
