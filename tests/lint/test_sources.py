@@ -103,5 +103,5 @@ def test_code_asks_for_traits_not_for_a_target():
 
 
 def test_target_is_found_where_code_names_one():
-    code = '/* "gfx803" */\nif (!strcmp(isa, "gfx803"))\n\nx = ISA_GFX90A;'
-    assert names_a_target(code) == [2, 4]
+    text = '/* "gfx803" */\nif (!strcmp(isa, "gfx803"))\n\nx = ISA_GFX90A;'
+    assert names_a_target(text) == [2, 4]

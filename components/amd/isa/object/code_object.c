@@ -449,7 +449,7 @@ const struct code_object_kernel *code_object_find_kernel(const struct code_objec
 
 uint32_t code_object_private_bytes(const struct code_object_kernel *kernel)
 {
-    uint32_t more = kernel->dynamic_stack ? CODE_OBJECT_STACK : 0;
+    uint32_t more = kernel->stack_size;
     return kernel->private_size > UINT32_MAX - more ? UINT32_MAX : kernel->private_size + more;
 }
 

@@ -105,6 +105,7 @@ struct code_object_kernel {
     uint32_t kernarg_align; /* bytes, a power of two, at least 4 */
     uint32_t group_size;    /* bytes of LDS a work-group, without dynamic LDS */
     uint32_t private_size;  /* bytes of scratch a work-item */
+    uint32_t stack_size;    /* more of them, which version 5 and later leave to the runtime */
     bool dynamic_stack;  /* private_size is not known at compile time (recursion, function pointers)
                           */
     uint32_t vgpr_count; /* allocated 32-bit registers a lane, rounded to the granule; AGPRs

@@ -219,6 +219,7 @@ static void read_descriptor_v3(const struct code_object *object, struct code_obj
     kernel->entry_address = kernel->descriptor_address + code_object_u64(at + 16);
     kernel->wavefront_size = field(properties, 10, 1) ? 32 : 64;
     kernel->dynamic_stack = kernel->dynamic_stack || field(properties, 11, 1);
+    kernel->stack_size = object->version >= 5 && kernel->dynamic_stack ? CODE_OBJECT_STACK : 0;
     read_registers(object, kernel, &words);
 }
 

@@ -29,9 +29,8 @@ compile 4 gfx90a gfx90a.hsaco
 "$clang" -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx803 -mcode-object-version=4 \
     "$source/relocations.s" -o "$output/relocations.hsaco"
 assemble() { # VERSION MCPU SOURCE OUTPUT
-    llvm-mc-19 -triple=amdgcn-amd-amdhsa "-mcpu=$2" \
-        "--amdhsa-code-object-version=$1" -filetype=obj \
-        "$source/$3" -o "$output/$4.o"
+    llvm-mc-19 -triple=amdgcn-amd-amdhsa "-mcpu=$2" "--amdhsa-code-object-version=$1" \
+        -filetype=obj "$source/$3" -o "$output/$4.o"
     ld.lld-19 -shared "$output/$4.o" -o "$output/$4.hsaco"
 }
 for version in 4 5 6; do
