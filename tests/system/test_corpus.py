@@ -29,7 +29,7 @@ WRONG = {
     # An element of 64 bits goes to its register twice, and its upper half nowhere.
     ("clang++-15", "O0", "control"): ["vector_of_doubles_words"],
 }
-# Loads of several bytes at odd addresses, which may be scratch, where they would be in two lanes' words.
+# Loads of several bytes at odd addresses, which may be scratch: they would be in two lanes' words.
 SPLIT = {("O0", "control"): ["structures_packed", "unaligned"]}
 
 
