@@ -29,13 +29,13 @@ WRONG = {
     # An element of 64 bits goes to its register twice, and its upper half nowhere.
     ("clang++-15", "O0", "control"): ["vector_of_doubles_words"],
 }
-# Loads of several bytes at odd addresses, which may be scratch: they would be in two lanes' words.
-SPLIT = {("O0", "control"): ["structures_packed", "unaligned"]}
 
 
 def options(compiler, target, level):
-    """clang 19 forgets the pointer to hidden arguments in functions at -O0; version 4 of objects does without."""
-    return ["-mcode-object-version=4"] if (compiler, target, level) == ("clang++-19", "gfx803", "O0") else []
+    """clang 19 forgets the pointer to hidden arguments in functions at -O0; version 4 of objects
+    does without."""
+    forgets = (compiler, target, level) == ("clang++-19", "gfx803", "O0")
+    return ["-mcode-object-version=4"] if forgets else []
 
 
 def compiled(arguments):
@@ -73,7 +73,7 @@ def test_compiled_kernels_do_what_the_host_does(folder, compiler, target, level,
     compiled([compiler, "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
               f"--offload-arch={target}", f"-{level}", *options(compiler, target, level), *SHARED,
               "-c", SOURCES / f"corpus_{file}.cpp", "-o", device])
-    left_out = WRONG.get((compiler, level, file), []) + SPLIT.get((level, file), [])
+    left_out = WRONG.get((compiler, level, file), [])
     without = [option for kernel in left_out for option in ("-x", kernel)]
     done = subprocess.run([RUN, *without, host_library(folder, compiler, file), device], capture_output=True, text=True,
                           timeout=300)

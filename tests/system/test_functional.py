@@ -27,6 +27,12 @@ def test_thousands_of_queued_launches_are_counted(measure):
     assert len(done.stats["kernels"]) == 5001
 
 
+@pytest.mark.parametrize("isa", ["gfx803", "gfx906"])
+def test_unaligned_private_memory_stays_within_its_lane(run, isa):
+    """The same in timing mode: test_recordings.py."""
+    run(f"platforms/tiny.heddle --set gpu.isa={isa} --mode functional -- unaligned_scratch")
+
+
 @pytest.mark.parametrize("mode", ["functional", "timing"])
 def test_work_group_has_all_of_a_large_lds(run, mode):
     run(f"platforms/tiny.heddle --generic --set gpu.sa[*].cu[*].lds=160KiB --mode {mode}"

@@ -137,7 +137,7 @@ def check_played(measure, folder, platform, program):
 # ring; `streams` and `prints` poll.
 @pytest.mark.parametrize("program", quick_and_full("""
     vectoradd matmul_tiled bfs scratch shuffles fences dynamic_lds copies late_arguments managed
-    streams prints""", """
+    streams prints unaligned_scratch""", """
     saxpy matmul transpose reduction histogram stencil atax aes128 bitonic convolution
     device_variables divergence doubles fft fir floyd_warshall grids half integers kmeans layers
     math narrow nbody pipeline scan spmv structs alignment clocks spread life philox radix_sort

@@ -30,7 +30,7 @@ enum {
     CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
                            beside useful ones */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
-    CU_LINES = 1024,    /* vector memory: lines of all instructions in flight */
+    CU_LINES = 1088,    /* vector memory: lines of all instructions in flight */
     CU_SMEM = 64,       /* scalar memory instructions in flight */
     CU_MAX_VMEM = 1024, /* largest vmem_queue */
     CU_MOST_LGKM = 15,  /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */

@@ -24,6 +24,8 @@ static inline bool vmem_in_span(const struct compute_unit *c, const struct isa_m
 {
     unsigned bytes = m->bytes;
     uint64_t outside = 0;
+    if (m->swizzle_mask && m->straddle_mask)
+        return false;
     if (m->swizzle_mask && m->bytes > 4)
         bytes = (m->bytes / 4 - 1) * m->dword_stride + 4;
     if (c->span_version != compute_unit_program(c)->version || c->span_end - c->span_start < bytes)
@@ -55,7 +57,7 @@ static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vm
         unsigned lane = (unsigned)__builtin_ctzll(rest), run;
         unsigned runs = coalescer_runs(m, lane, &run);
         for (unsigned i = 0; i < runs; i++) {
-            uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
+            uint64_t a = coalescer_run(m, lane, i, run);
             if (!bounds_hold(c, wave, a, a + run)) {
                 bounds_fault(c, wave, &e->inst, e->pc, lane, names[m->kind], m->bytes, a);
                 return false;

@@ -94,7 +94,7 @@ static unsigned coalescer_add(struct coalescer_index *index, struct coalesced_li
 bool coalescer_stays_in_lines(const struct isa_memory *m)
 {
     uint64_t room = COALESCER_LINE - m->bytes, crossing = 0;
-    if (m->swizzle_mask && m->bytes > 4)
+    if (m->swizzle_mask && (m->bytes > 4 || m->straddle_mask))
         return false;
     if (m->mask == UINT64_MAX) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
@@ -134,7 +134,7 @@ unsigned coalescer_lines(const struct isa_memory *m, struct coalesced_line *out)
         unsigned runs = coalescer_runs(m, lane, &bytes);
         uint64_t bit = (uint64_t)1 << lane;
         for (unsigned i = 0; i < runs; i++) {
-            uint64_t first = m->address[lane] + (uint64_t)i * m->dword_stride;
+            uint64_t first = coalescer_run(m, lane, i, bytes);
             uint64_t line = first & ~in_line;
             count = coalescer_add(&index, out, count, line, bit);
             if (((first + bytes - 1) & ~in_line) != line)
@@ -178,7 +178,7 @@ void coalescer_from_line(const struct isa_memory *m, struct coalesced_line line,
         }
         for (unsigned i = 0; i < runs; i++) {
             struct coalescer_overlap o = coalescer_overlap(
-                line.address, m->address[lane] + (uint64_t)i * m->dword_stride, bytes);
+                line.address, coalescer_run(m, lane, i, bytes), bytes);
             memcpy(to + i * bytes + o.in_run, data + o.in_line, o.bytes);
         }
     }
@@ -200,7 +200,7 @@ uint64_t coalescer_to_line(const struct isa_memory *m, struct coalesced_line lin
         }
         for (unsigned i = 0; i < runs; i++) {
             struct coalescer_overlap o = coalescer_overlap(
-                line.address, m->address[lane] + (uint64_t)i * m->dword_stride, bytes);
+                line.address, coalescer_run(m, lane, i, bytes), bytes);
             if (!o.bytes)
                 continue;
             memcpy(data + o.in_line, from + i * bytes + o.in_run, o.bytes);

@@ -2,7 +2,8 @@
  *
  * Pure functions on struct isa_memory. A *stage* holds what the lanes move: lane l's bytes at stage
  * + l * bytes. A lane's access is one run of `bytes` bytes, or, for lanes of swizzle_mask, runs of
- * 4 bytes that stand dword_stride apart, of which those of short_mask have less. Invariant: every
+ * 4 bytes that stand dword_stride apart, of which those of short_mask have less, and for lanes of
+ * straddle_mask runs of single bytes. Invariant: every
  * byte of every active lane lies in exactly one of the lines returned whose `lanes` has the lane
  * (atomics: exactly one message), and lines come in the order of the lowest lane that touches them.
  * Lanes in ascending order write a line, so that the highest lane wins where several store to one
@@ -14,7 +15,7 @@
 
 enum {
     COALESCER_LINE = 64,
-    COALESCER_MAX_LINES = 256 /* 64 lanes of four dwords in lines of their own */
+    COALESCER_MAX_LINES = 320 /* 64 lanes with parts of five dwords in lines of their own */
 };
 
 struct coalesced_line {
@@ -38,11 +39,24 @@ unsigned coalescer_linear_lines(const struct isa_memory *m, uint64_t base,
 static inline unsigned coalescer_runs(const struct isa_memory *m, unsigned lane,
                                       unsigned *run_bytes)
 {
-    bool swizzled = (m->swizzle_mask >> lane & 1) && m->bytes > 4;
-    *run_bytes = swizzled ? 4 : m->bytes;
-    if (!swizzled)
+    *run_bytes = m->bytes;
+    if (!(m->swizzle_mask >> lane & 1))
         return 1;
-    return m->short_mask >> lane & 1 ? m->dwords[lane] : m->bytes / 4;
+    bool straddles = m->straddle_mask >> lane & 1;
+    if (m->bytes <= 4 && !straddles)
+        return 1;
+    *run_bytes = straddles ? 1 : 4;
+    return (m->short_mask >> lane & 1 ? m->dwords[lane] * 4u : m->bytes) / *run_bytes;
+}
+
+/* Where run `i` of the lane, of run_bytes bytes, begins. */
+static inline uint64_t coalescer_run(const struct isa_memory *m, unsigned lane, unsigned i,
+                                     unsigned run_bytes)
+{
+    if (i == 0)
+        return m->address[lane];
+    return run_bytes == 1 ? isa_memory_byte(m, lane, i)
+                          : m->address[lane] + (uint64_t)i * m->dword_stride;
 }
 
 /* Does each active lane's access lie in one line? */

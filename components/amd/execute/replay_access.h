@@ -61,6 +61,7 @@ static inline void replay_vector(uint32_t place, const struct replay_cursor *cur
         }
     }
     m->mask &= ~m->lds_mask;
+    isa_memory_find_straddling(m, m->swizzle_mask);
 }
 
 /* isa_scalar_address() out of the trace. */

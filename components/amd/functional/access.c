@@ -113,7 +113,7 @@ static bool find_shape(struct host_view *t, const struct isa_memory *m, uint8_t 
     unsigned first = (unsigned)__builtin_ctzll(m->mask);
     unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
     bool swizzled = m->bytes > 4 && m->swizzle_mask;
-    if (swizzled && (m->mask & ~m->swizzle_mask))
+    if ((swizzled && (m->mask & ~m->swizzle_mask)) || m->straddle_mask)
         return false;
     shape->step = swizzled ? m->dword_stride : 4;
     shape->linear = !swizzled && is_linear(m, &shape->base);
@@ -247,7 +247,7 @@ static const char *check_lanes(struct host_view *t, const struct isa_memory *m, 
         unsigned runs = coalescer_runs(m, here, &run);
         *lane = here;
         for (unsigned i = 0; i < runs; i++) {
-            uint64_t a = m->address[here] + (uint64_t)i * m->dword_stride;
+            uint64_t a = coalescer_run(m, here, i, run);
             if (!span_of(t, a, run, hint) && !host_view_is_allocated(t, a, run))
                 return out_of_bounds(t, names[m->kind], m->bytes, a);
         }
@@ -264,7 +264,7 @@ static void load_lanes(struct host_view *t, const struct isa_memory *m, uint8_t 
         unsigned lane = (unsigned)__builtin_ctzll(rest), run;
         unsigned runs = coalescer_runs(m, lane, &run);
         for (unsigned i = 0; i < runs; i++) {
-            uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
+            uint64_t a = coalescer_run(m, lane, i, run);
             uint8_t *to = stage + lane * m->bytes + i * run;
             const struct host_span *w = span_of(t, a, run, hint);
             if (w)
@@ -282,7 +282,7 @@ static void store_lanes(struct host_view *t, const struct isa_memory *m, const u
         unsigned lane = (unsigned)__builtin_ctzll(rest), run;
         unsigned runs = coalescer_runs(m, lane, &run);
         for (unsigned i = 0; i < runs; i++) {
-            uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
+            uint64_t a = coalescer_run(m, lane, i, run);
             const uint8_t *from = stage + lane * m->bytes + i * run;
             const struct host_span *w = span_of(t, a, run, hint);
             if (w)

@@ -111,7 +111,7 @@ static uint64_t line_mask(const struct isa_memory *m, const struct coalesced_lin
         unsigned runs = coalescer_runs(m, lane, &bytes);
         for (unsigned i = 0; i < runs; i++) {
             struct coalescer_overlap o = coalescer_overlap(
-                line->address, m->address[lane] + (uint64_t)i * m->dword_stride, bytes);
+                line->address, coalescer_run(m, lane, i, bytes), bytes);
             mask |= o.bytes ? coalescer_byte_mask(o.in_line, o.bytes) : 0;
         }
     }

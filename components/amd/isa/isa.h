@@ -410,7 +410,8 @@ enum isa_memory_kind { ISA_MEMORY_LOAD, ISA_MEMORY_STORE, ISA_MEMORY_ATOMIC, ISA
 /*
  * The accesses of one vector-memory instruction. A lane moves `bytes` bytes from/to address[lane],
  * contiguous, unless its bit in swizzle_mask is set and bytes > 4: then its i-th dword is at
- * address[lane] + i * dword_stride (scratch). A buffer access out of its resource's range is in no
+ * address[lane] + i * dword_stride (scratch). Where such a lane begins inside of a dword and does
+ * not end there (straddle_mask), its bytes are where isa_memory_byte() says. A buffer access out of its resource's range is in no
  * mask: loads of such lanes (zero_mask) return 0, which isa_memory_addresses has already written.
  */
 struct isa_memory {
@@ -425,6 +426,7 @@ struct isa_memory {
     uint64_t mask;     /* active lanes that go to device memory */
     uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */
     uint64_t swizzle_mask;
+    uint64_t straddle_mask; /* lanes of swizzle_mask, of bytes <= 4, too */
     uint64_t zero_mask;
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
     /* What isa_memory_give and isa_memory_take look after. */
@@ -436,7 +438,20 @@ struct isa_memory {
     uint64_t short_mask; /* lanes of swizzle_mask of which only the first dwords[lane]
                             dwords lie inside the buffer; the rest reads 0 */
     uint8_t dwords[ISA_LANES];
+    uint8_t skew; /* swizzled: an address modulo 4 is that of the private offset plus this */
 };
+
+/* Where byte `i` of the lane's access is in memory. */
+static inline uint64_t isa_memory_byte(const struct isa_memory *m, unsigned lane, unsigned i)
+{
+    if (!(m->swizzle_mask >> lane & 1))
+        return m->address[lane] + i;
+    unsigned begin = (unsigned)(m->address[lane] - m->skew) & 3, at = begin + i;
+    return m->address[lane] - begin + (uint64_t)(at / 4) * m->dword_stride + at % 4;
+}
+
+/* Sets straddle_mask for `lanes`, which are swizzled. */
+void isa_memory_find_straddling(struct isa_memory *m, uint64_t lanes);
 
 /* What makes an access more than bytes between memory and registers. */
 enum {

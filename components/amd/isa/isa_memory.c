@@ -4,7 +4,8 @@
  *
  * Scratch is interleaved: the dwords of 64 lanes at one private offset are adjacent, so that offset
  * o of lane l is at base + (o / 4) * 256 + l * 4 + o % 4 (LLVM AMDGPU usage, "Flat Scratch";
- * element size 4, index stride 64 in the private segment's buffer resource). On gfx8 the base of
+ * element size 4, index stride 64 in the private segment's buffer resource); an access that is not
+ * aligned goes on in the lane's next dword. On gfx8 the base of
  * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
  * itself.
  */
@@ -32,6 +33,18 @@ static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wav
 static uint64_t interleaved(uint64_t base, uint32_t offset, unsigned lane)
 {
     return base + (uint64_t)(offset & ~3u) * 64 + lane * 4 + (offset & 3);
+}
+
+/* No atomic straddles: those that are not aligned are refused. */
+void isa_memory_find_straddling(struct isa_memory *m, uint64_t lanes)
+{
+    if (m->kind == ISA_MEMORY_ATOMIC || m->bytes == 1)
+        return;
+    FOR_LANES(lane, lanes)
+    {
+        unsigned begin = (unsigned)(m->address[lane] - m->skew) & 3;
+        m->straddle_mask |= (uint64_t)(begin && begin + m->bytes > 4) << lane;
+    }
 }
 
 static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec, uint64_t aperture)
@@ -70,6 +83,8 @@ static void split_apertures(const struct isa_context *ctx, const struct isa_wave
     m->mask = exec & ~shared;
     m->lds_mask = shared;
     m->swizzle_mask = private;
+    m->skew = base & 3;
+    isa_memory_find_straddling(m, private);
 }
 
 static void flat_addresses(const struct isa_context *ctx, const struct isa_wave *wave,
@@ -91,12 +106,17 @@ static void scratch_addresses(const struct isa_context *ctx, const struct isa_wa
                               const struct isa_inst *inst, struct isa_memory *m)
 {
     uint64_t base = scratch_base(ctx, wave, inst);
-    uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0;
+    uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0, any = 0;
     for (unsigned lane = 0; lane < 64; lane++) {
         uint32_t vector = inst->src[0] != ISA_NO_OPERAND ? vgpr(ctx, inst->src[0])[lane] : 0;
-        m->address[lane] = interleaved(base, vector + scalar + (uint32_t)inst->simm, lane);
+        uint32_t offset = vector + scalar + (uint32_t)inst->simm;
+        any |= offset;
+        m->address[lane] = interleaved(base, offset, lane);
     }
     m->swizzle_mask = m->mask;
+    m->skew = base & 3;
+    if (any & 3)
+        isa_memory_find_straddling(m, m->mask);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -232,11 +252,33 @@ static void apply_range(const struct resource *r, const struct buffer_lanes *lan
         partly = shorten(r, lanes, scalar, m->mask & ~covered, m);
     m->zero_mask = m->mask & ~(covered | partly);
     m->mask &= covered | partly;
-    m->dword_stride = split ? r->index_stride * r->element : 4;
+    m->dword_stride = r->swizzled && r->element == 4 ? r->index_stride * 4 : 4;
     m->swizzle_mask = split ? m->mask : partly;
     m->short_mask = partly;
     if (partly)
         m->unusual |= ISA_UNUSUAL_SHORT;
+}
+
+/* Of a swizzled buffer, lanes whose bytes pass the end of an element. False: they would be split
+ * into elements of other sizes than 4. */
+static bool find_straddling(const struct resource *r, const struct buffer_lanes *lanes,
+                            uint64_t base, struct isa_memory *m)
+{
+    uint32_t any = 0;
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        any |= lanes->offset[lane];
+    if (!(any & (r->element - 1)) || m->bytes == 1)
+        return true;
+    if (r->element == 4) {
+        m->skew = base & 3;
+        isa_memory_find_straddling(m, m->mask);
+        m->swizzle_mask |= m->straddle_mask;
+        return true;
+    }
+    FOR_LANES(lane, m->mask)
+    if ((lanes->offset[lane] & (r->element - 1)) + m->bytes > r->element)
+        return false;
+    return true;
 }
 
 /* Typed accesses: MTBUF says the format itself, MUBUF leaves it to the resource. False: there is no
@@ -276,6 +318,8 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
             r.base + scalar + buffer_address(&r, lanes.index[lane], lanes.offset[lane]);
     bool by_dwords = m->bytes > 4 && !typed && m->kind != ISA_MEMORY_ATOMIC;
     apply_range(&r, &lanes, scalar, by_dwords, split, m);
+    if (r.swizzled && !find_straddling(&r, &lanes, r.base + scalar, m))
+        return ISA_BAD_RESOURCE;
     return ISA_OK;
 }
 
@@ -316,6 +360,8 @@ void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
     describe_scope(inst, out);
     out->dword_stride = SCRATCH_DWORD_STRIDE;
     out->mask = out->lds_mask = out->swizzle_mask = out->zero_mask = out->short_mask = 0;
+    out->straddle_mask = 0;
+    out->skew = 0;
 }
 
 /* A cache operation; one that is skipped is a load of nothing. */

@@ -6,7 +6,7 @@
 #include <criterion/parameterized.h>
 #include <stdlib.h>
 
-enum pattern { LINEAR, STRIDE_LINE, SAME, REVERSED, MISALIGNED, SCATTERED, SWIZZLED };
+enum pattern { LINEAR, STRIDE_LINE, SAME, REVERSED, MISALIGNED, SCATTERED, SWIZZLED, UNALIGNED };
 
 struct coalescer_case {
     char name[40];
@@ -33,6 +33,10 @@ static struct coalescer_case cases[] = {
     {"scattered dwordx4", SCATTERED, 16, UINT64_MAX, 0},
     {"scratch dwordx4", SWIZZLED, 16, UINT64_MAX, 16},
     {"scratch dwordx2, some lanes", SWIZZLED, 8, 0x00000000ffffffff, 4},
+    {"unaligned scratch words", UNALIGNED, 2, UINT64_MAX, 0},
+    {"unaligned scratch dwords, some lanes", UNALIGNED, 4, 0x5555aaaaf0f00f0f, 0},
+    {"unaligned scratch dwordx2", UNALIGNED, 8, UINT64_MAX, 0},
+    {"unaligned scratch dwordx4", UNALIGNED, 16, UINT64_MAX, 0},
 };
 
 ParameterizedTestParameters(coalescer, moves_every_byte_once)
@@ -72,20 +76,25 @@ static void fill(struct isa_memory *m, const struct coalescer_case *c)
         case SWIZZLED:
             offset = (uint64_t)lane * 4;
             break;
+        case UNALIGNED: /* private offsets up to 767 */
+            offset = (uint64_t)(rand() % 192) * 256 + (uint64_t)lane * 4 + lane % 4;
+            break;
         }
         m->address[lane] = BASE + offset;
     }
-    if (c->pattern == SWIZZLED) {
+    if (c->pattern == SWIZZLED || c->pattern == UNALIGNED) {
         m->swizzle_mask = UINT64_MAX;
         m->dword_stride = 256;
+        isa_memory_find_straddling(m, m->mask);
     }
 }
 
 /* Address of byte `i` of the lane, by the definition of struct isa_memory. */
 static uint64_t byte_address(const struct isa_memory *m, unsigned lane, unsigned i)
 {
-    if (m->swizzle_mask >> lane & 1 && m->bytes > 4)
-        return m->address[lane] + (uint64_t)(i / 4) * m->dword_stride + i % 4;
+    uint64_t begin = m->address[lane] % 4;
+    if (m->swizzle_mask >> lane & 1)
+        return m->address[lane] - begin + (begin + i) / 4 * m->dword_stride + (begin + i) % 4;
     return m->address[lane] + i;
 }
 

@@ -84,13 +84,9 @@ static inline uint32_t field32(const uint8_t *at)
     return v;
 }
 
-/* The address of one dword of a lane's access. */
 static inline uint8_t *place(const struct isa_memory *memory, unsigned lane, unsigned byte)
 {
-    uint64_t step = memory->swizzle_mask >> lane & 1 && memory->bytes > 4
-                        ? (uint64_t)(byte / 4) * memory->dword_stride
-                        : byte;
-    return (uint8_t *)(uintptr_t)(memory->address[lane] + step);
+    return (uint8_t *)(uintptr_t)isa_memory_byte(memory, lane, byte);
 }
 
 static inline void do_vector_memory(const struct isa_inst *inst)
@@ -107,17 +103,16 @@ static inline void do_vector_memory(const struct isa_inst *inst)
     for (unsigned lane = 0; lane < 64; lane++) {
         if (!(memory.mask >> lane & 1))
             continue;
-        unsigned chunk = memory.bytes < 4 ? memory.bytes : 4;
         if (memory.kind == ISA_MEMORY_ATOMIC) {
             isa_atomic_apply((enum isa_atomic)memory.atomic, memory.bytes, place(&memory, lane, 0),
                              data[lane], compare[lane], data[lane]);
             continue;
         }
-        for (unsigned byte = 0; byte < memory.bytes; byte += chunk) {
+        for (unsigned byte = 0; byte < memory.bytes; byte++) {
             if (memory.kind == ISA_MEMORY_LOAD)
-                memcpy(data[lane] + byte, place(&memory, lane, byte), chunk);
+                data[lane][byte] = *place(&memory, lane, byte);
             else
-                memcpy(place(&memory, lane, byte), data[lane] + byte, chunk);
+                *place(&memory, lane, byte) = data[lane][byte];
         }
     }
     if (memory.kind == ISA_MEMORY_LOAD || memory.returns)

@@ -41,12 +41,12 @@ static void vector_lane(struct stream *s, const struct isa_memory *m, unsigned l
         return;
     }
     unsigned bytes = m->short_mask >> lane & 1 ? 4u * m->dwords[lane] : m->bytes;
-    for (unsigned i = 0; i < bytes && i < 16; i += 4) {
-        unsigned chunk = m->bytes < 4 ? m->bytes : 4;
-        uint64_t step = m->swizzle_mask >> lane & 1 ? m->dword_stride : 4;
-        uint8_t *at = place(s, m->address[lane] + step * (i / 4));
-        memcpy(m->kind == ISA_MEMORY_LOAD ? data + i : at,
-               m->kind == ISA_MEMORY_LOAD ? at : data + i, chunk);
+    for (unsigned i = 0; i < bytes && i < 16; i++) {
+        uint8_t *at = place(s, isa_memory_byte(m, lane, i));
+        if (m->kind == ISA_MEMORY_LOAD)
+            data[i] = *at;
+        else
+            *at = data[i];
     }
 }
 

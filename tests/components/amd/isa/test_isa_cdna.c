@@ -171,6 +171,12 @@ static uint64_t mov_b64_scalar(const struct lane *l)
 {
     return join(l->s[0], l->s[1]);
 }
+/* LLVM makes it of constants that have 32 bits without a sign. */
+static uint64_t mov_b64_literal(const struct lane *l)
+{
+    (void)l;
+    return 0x80005555;
+}
 static uint64_t lshl_add_3(const struct lane *l)
 {
     return pair(l, 2) * 8 + pair(l, 4);
@@ -374,6 +380,11 @@ static const struct vector_case {
     {ISA_GFX90A, "v_pk_fmac_f16_e32 v10, v2, v3", {0x78140702}, 1, pk_fmac},
     {ISA_GFX942, "v_mov_b64_e32 v[10:11], v[2:3]", {0x7e147102}, 2, mov_b64},
     {ISA_GFX942, "v_mov_b64_e32 v[10:11], s[4:5]", {0x7e147004}, 2, mov_b64_scalar},
+    {ISA_GFX942,
+     "v_mov_b64_e32 v[10:11], 0x80005555",
+     {0x7e1470ff, 0x80005555},
+     2,
+     mov_b64_literal},
     {ISA_GFX942,
      "v_lshl_add_u64 v[10:11], v[2:3], 3, v[4:5]",
      {0xd208000a, 0x04110702},

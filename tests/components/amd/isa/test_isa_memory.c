@@ -291,6 +291,9 @@ Test(isa_memory, flat_addresses_in_apertures)
     cr_expect_eq(memory.swizzle_mask, 4);
     cr_expect_eq(memory.address[2], 0x500000 + 0x1000 + 3 * 256 + 2 * 4 + 2);
     cr_expect_eq(memory.address[1], 0x40);
+    cr_expect_eq(memory.straddle_mask, 4);
+    cr_expect_eq(isa_memory_byte(&memory, 2, 1), 0x501000 + 3 * 256 + 2 * 4 + 3);
+    cr_expect_eq(isa_memory_byte(&memory, 2, 2), 0x501000 + 4 * 256 + 2 * 4, "its next dword");
     isa_memory_lds(&m.ctx, &inst, &memory);
     cr_expect_eq(m.vgpr[10 * 64 + 1], 0xfeedface);
     cr_expect_eq(m.vgpr[10 * 64 + 2], 0);
@@ -330,6 +333,17 @@ Test(isa_memory, scratch_through_the_buffer_resource)
     isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory);
     cr_expect_eq(memory.swizzle_mask, ~UINT64_C(0));
     cr_expect_eq(memory.dword_stride, 256);
+    cr_expect_eq(memory.straddle_mask, 0);
+    m.vgpr[5 * 64 + 9] = 7;
+    encode_mubuf(word, "buffer_load_ushort", 4, 5, 0, 20, 1 << 12, 0);
+    inst = decoded(word);
+    isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory);
+    cr_expect_eq(memory.straddle_mask, UINT64_C(1) << 9);
+    cr_expect_eq(isa_memory_byte(&memory, 9, 1), UINT64_C(0x700004000) + 2 * 256 + 9 * 4);
+    m.wave.sgpr[3] += 1u << 19; /* elements of 8 bytes */
+    cr_expect_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_BAD_RESOURCE);
+    m.vgpr[5 * 64 + 9] = 5;
+    cr_expect_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
 }
 
 Test(isa_memory, raw_buffers_check_their_range)

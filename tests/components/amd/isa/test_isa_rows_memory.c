@@ -67,7 +67,8 @@ static bool parse(const char *mnemonic, struct access_form *f)
 
 static uint8_t *byte_of(const struct place *p, unsigned i)
 {
-    uint64_t at = p->at + (uint64_t)(i / 4) * p->step + i % 4;
+    unsigned begin = p->at % 4, in_dwords = begin + i;
+    uint64_t at = p->at - begin + (uint64_t)(in_dwords / 4) * p->step + in_dwords % 4;
     if (p->where == LDS)
         return end.lds + at;
     return expected + (at - (uint64_t)(uintptr_t)memory);
@@ -131,9 +132,14 @@ static unsigned aligned_below(const struct access_form *f, unsigned room)
     return rows_below(room - 16) / align * align;
 }
 
-static struct place private_place(const struct access_form *f, unsigned at, unsigned lane)
+/* A lane's dwords are 256 bytes apart, aligned or not. */
+static unsigned private_below(const struct access_form *f, unsigned room)
 {
-    (void)f;
+    return rows_below(2) ? aligned_below(f, room) : rows_below(room - 16);
+}
+
+static struct place private_place(unsigned at, unsigned lane)
+{
     return (struct place){DEVICE, host(MEMORY + at / 4 * 256 + lane * 4 + at % 4), 256, 16};
 }
 
@@ -158,9 +164,9 @@ static struct place aim_flat(const struct access_form *f, unsigned lane)
         return (struct place){LDS, at, 4, 16};
     }
     if (kind == 1 && !f->operation[0]) { /* no atomics on scratch: it is not contiguous */
-        unsigned at = 64 + aligned_below(f, PRIVATE - 64);
+        unsigned at = 64 + private_below(f, PRIVATE - 64);
         set_address(lane, start.ctx.private_aperture + at - offset);
-        return private_place(f, at, lane);
+        return private_place(at, lane);
     }
     unsigned at = aligned_below(f, MEMORY);
     set_address(lane, host(at) - offset);
@@ -182,10 +188,10 @@ static struct place aim_scratch(const struct access_form *f, unsigned lane, unsi
 {
     unsigned at = common;
     if (!f->has_base) {
-        at = aligned_below(f, PRIVATE);
+        at = private_below(f, PRIVATE);
         start.vgpr[64 * ADDRESS + lane] = at - (uint32_t)f->offset;
     }
-    return private_place(f, at, lane);
+    return private_place(at, lane);
 }
 
 /* Raw: offset and scalar offset against the size. Structured: 64 bytes a record. */
@@ -200,11 +206,11 @@ static struct place aim_buffer(const struct access_form *f, unsigned lane, unsig
         start.vgpr[64 * (ADDRESS + 1) + lane] = at;
         at += 64 * index + (unsigned)f->offset;
     } else if (f->offen) {
-        at = f->is_scratch ? aligned_below(f, PRIVATE) : aligned_below(f, MEMORY - 1024);
+        at = f->is_scratch ? private_below(f, PRIVATE) : aligned_below(f, MEMORY - 1024);
         start.vgpr[64 * ADDRESS + lane] = at - (uint32_t)f->offset;
     }
     if (f->is_scratch)
-        return private_place(f, at, lane);
+        return private_place(at, lane);
     unsigned chunk = f->element.bytes < 4 ? f->element.bytes : 4; /* that is inside or not */
     if (at + scalar + chunk > records)
         return (struct place){NOWHERE, 0, 0, 0};
@@ -257,17 +263,17 @@ static void move_lane(const struct isa_memory *m, unsigned lane, uint8_t data[16
 {
     bool is_short = m->short_mask >> lane & 1;
     unsigned bytes = is_short ? 4u * m->dwords[lane] : m->bytes;
-    for (unsigned i = 0; i < bytes; i += 4) {
-        unsigned chunk = m->bytes < 4 ? m->bytes : 4;
-        uint64_t step = m->swizzle_mask >> lane & 1 && m->bytes > 4 ? m->dword_stride : 4;
-        uint8_t *at = (uint8_t *)(uintptr_t)(m->address[lane] + step * (i / 4));
-        cr_assert(at >= memory && at + chunk <= memory + sizeof memory, "an address is outside");
+    for (unsigned i = 0; i < bytes; i++) {
+        uint8_t *at = (uint8_t *)(uintptr_t)isa_memory_byte(m, lane, i);
+        cr_assert(at >= memory && at < memory + sizeof memory, "an address is outside");
         if (m->kind == ISA_MEMORY_ATOMIC) {
             isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes, at, data, compare, data);
             return;
         }
-        memcpy(m->kind == ISA_MEMORY_LOAD ? data + i : at,
-               m->kind == ISA_MEMORY_LOAD ? at : data + i, chunk);
+        if (m->kind == ISA_MEMORY_LOAD)
+            data[i] = *at;
+        else
+            *at = data[i];
     }
 }
 

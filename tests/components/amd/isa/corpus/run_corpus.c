@@ -45,18 +45,17 @@ static unsigned left_out_count;
 static void access_lane(const struct isa_memory *m, unsigned lane, uint8_t data[16],
                         const uint8_t *compare)
 {
-    uint8_t *at = (uint8_t *)(uintptr_t)m->address[lane];
     if (m->kind == ISA_MEMORY_ATOMIC) {
-        isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes, at, data, compare, data);
+        isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes,
+                         (void *)(uintptr_t)m->address[lane], data, compare, data);
         return;
     }
-    bool split = m->swizzle_mask >> lane & 1 && m->bytes > 4;
-    unsigned chunk = split ? 4 : m->bytes, step = split ? m->dword_stride : m->bytes;
-    for (unsigned i = 0; i * chunk < m->bytes; i++) {
+    for (unsigned i = 0; i < m->bytes; i++) {
+        uint8_t *at = (uint8_t *)(uintptr_t)isa_memory_byte(m, lane, i);
         if (m->kind == ISA_MEMORY_LOAD)
-            memcpy(data + i * chunk, at + (size_t)i * step, chunk);
+            data[i] = *at;
         else
-            memcpy(at + (size_t)i * step, data + i * chunk, chunk);
+            *at = data[i];
     }
 }
 
