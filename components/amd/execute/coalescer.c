@@ -177,8 +177,8 @@ void coalescer_from_line(const struct isa_memory *m, struct coalesced_line line,
             continue;
         }
         for (unsigned i = 0; i < runs; i++) {
-            struct coalescer_overlap o = coalescer_overlap(
-                line.address, coalescer_run(m, lane, i, bytes), bytes);
+            struct coalescer_overlap o =
+                coalescer_overlap(line.address, coalescer_run(m, lane, i, bytes), bytes);
             memcpy(to + i * bytes + o.in_run, data + o.in_line, o.bytes);
         }
     }
@@ -199,8 +199,8 @@ uint64_t coalescer_to_line(const struct isa_memory *m, struct coalesced_line lin
             continue;
         }
         for (unsigned i = 0; i < runs; i++) {
-            struct coalescer_overlap o = coalescer_overlap(
-                line.address, coalescer_run(m, lane, i, bytes), bytes);
+            struct coalescer_overlap o =
+                coalescer_overlap(line.address, coalescer_run(m, lane, i, bytes), bytes);
             if (!o.bytes)
                 continue;
             memcpy(data + o.in_line, from + i * bytes + o.in_run, o.bytes);

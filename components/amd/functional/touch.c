@@ -110,8 +110,8 @@ static uint64_t line_mask(const struct isa_memory *m, const struct coalesced_lin
         unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
         unsigned runs = coalescer_runs(m, lane, &bytes);
         for (unsigned i = 0; i < runs; i++) {
-            struct coalescer_overlap o = coalescer_overlap(
-                line->address, coalescer_run(m, lane, i, bytes), bytes);
+            struct coalescer_overlap o =
+                coalescer_overlap(line->address, coalescer_run(m, lane, i, bytes), bytes);
             mask |= o.bytes ? coalescer_byte_mask(o.in_line, o.bytes) : 0;
         }
     }

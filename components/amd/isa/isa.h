@@ -411,8 +411,9 @@ enum isa_memory_kind { ISA_MEMORY_LOAD, ISA_MEMORY_STORE, ISA_MEMORY_ATOMIC, ISA
  * The accesses of one vector-memory instruction. A lane moves `bytes` bytes from/to address[lane],
  * contiguous, unless its bit in swizzle_mask is set and bytes > 4: then its i-th dword is at
  * address[lane] + i * dword_stride (scratch). Where such a lane begins inside of a dword and does
- * not end there (straddle_mask), its bytes are where isa_memory_byte() says. A buffer access out of its resource's range is in no
- * mask: loads of such lanes (zero_mask) return 0, which isa_memory_addresses has already written.
+ * not end there (straddle_mask), its bytes are where isa_memory_byte() says. A buffer access out of
+ * its resource's range is in no mask: loads of such lanes (zero_mask) return 0, which
+ * isa_memory_addresses has already written.
  */
 struct isa_memory {
     uint8_t kind;   /* enum isa_memory_kind */

@@ -46,8 +46,8 @@ static void access_lane(const struct isa_memory *m, unsigned lane, uint8_t data[
                         const uint8_t *compare)
 {
     if (m->kind == ISA_MEMORY_ATOMIC) {
-        isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes,
-                         (void *)(uintptr_t)m->address[lane], data, compare, data);
+        isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes, (void *)(uintptr_t)m->address[lane],
+                         data, compare, data);
         return;
     }
     for (unsigned i = 0; i < m->bytes; i++) {
