@@ -32,8 +32,10 @@ WRONG = {
 
 
 def options(compiler, target, level):
-    """clang 19 forgets the pointer to hidden arguments in functions at -O0; version 4 of objects does without."""
-    return ["-mcode-object-version=4"] if (compiler, target, level) == ("clang++-19", "gfx803", "O0") else []
+    """clang 19 forgets the pointer to hidden arguments in functions at -O0; version 4 of objects
+    does without."""
+    forgets = (compiler, target, level) == ("clang++-19", "gfx803", "O0")
+    return ["-mcode-object-version=4"] if forgets else []
 
 
 def compiled(arguments):

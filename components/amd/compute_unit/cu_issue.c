@@ -303,10 +303,14 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
 
 static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, unsigned kind)
 {
+    if (kind == CU_VALU)
+        return c->valu_free[simd];
+    if (kind == CU_LDS)
+        return c->lds_done[simd];
+    if (kind != CU_MATRIX)
+        return 0;
     uint64_t valu = c->valu_free[simd], matrix = c->matrix_free[simd];
-    if (kind <= CU_VALU)
-        return kind == CU_MATRIX && matrix > valu ? matrix : valu;
-    return kind == CU_LDS ? c->lds_done[simd] : 0;
+    return matrix > valu ? matrix : valu;
 }
 
 /* Those of the wavefronts `bits` that have the highest priority among them. */

@@ -168,7 +168,7 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
     enum isa_status status = ISA_OK;
     switch (inst->unit) {
     case ISA_UNIT_VALU:
-        if (isa_mai_row(inst->op))
+        if (inst->timing == ISA_TIMING_MATRIX)
             isa_mfma_execute(variants[current_variant].multiply, ctx, wave, inst);
         else
             status = execute_valu(ctx, wave, inst);

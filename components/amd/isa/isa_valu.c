@@ -96,41 +96,42 @@ enum {
  * v_div_fmas flushes results only (RDNA manuals: "input denormals are not flushed"); remainders are
  * denormal where quotients are not.
  */
+#define NATURE(op, what) [ISA_OP_##op - ISA_OP_VALU_FIRST] = what
+
+static const uint8_t natures[ISA_OP_MEM_FIRST - ISA_OP_VALU_FIRST] = {
+    NATURE(v_mac_f32, FLUSHES),
+    NATURE(v_mad_f32, FLUSHES),
+    NATURE(v_mad_legacy_f32, FLUSHES),
+    NATURE(v_madmk_f32, FLUSHES),
+    NATURE(v_madak_f32, FLUSHES),
+    NATURE(v_mad_mix_f32, FLUSHES),
+    NATURE(v_mad_mixlo_f16, FLUSHES),
+    NATURE(v_mad_mixhi_f16, FLUSHES),
+    NATURE(v_mac_f16, FLUSHES),
+    NATURE(v_mad_f16, FLUSHES),
+    NATURE(v_mad_legacy_f16, FLUSHES),
+    NATURE(v_madmk_f16, FLUSHES),
+    NATURE(v_madak_f16, FLUSHES),
+    NATURE(v_dot2_f32_f16, FLUSHES),
+    NATURE(v_dot2c_f32_f16, FLUSHES),
+    NATURE(v_min_f32, IS_MINIMUM),
+    NATURE(v_max_f32, IS_MINIMUM),
+    NATURE(v_min3_f32, IS_MINIMUM),
+    NATURE(v_max3_f32, IS_MINIMUM),
+    NATURE(v_med3_f32, IS_MINIMUM),
+    NATURE(v_min_f16, IS_MINIMUM),
+    NATURE(v_max_f16, IS_MINIMUM),
+    NATURE(v_min_f64, IS_MINIMUM),
+    NATURE(v_max_f64, IS_MINIMUM),
+    NATURE(v_div_fmas_f32, KEEPS_SOURCES),
+    NATURE(v_div_fmas_f64, KEEPS_SOURCES),
+};
+
+#undef NATURE
+
 static unsigned nature_of(unsigned op)
 {
-    switch (op) {
-    case ISA_OP_v_mac_f32:
-    case ISA_OP_v_mad_f32:
-    case ISA_OP_v_mad_legacy_f32:
-    case ISA_OP_v_madmk_f32:
-    case ISA_OP_v_madak_f32:
-    case ISA_OP_v_mad_mix_f32:
-    case ISA_OP_v_mad_mixlo_f16:
-    case ISA_OP_v_mad_mixhi_f16:
-    case ISA_OP_v_mac_f16:
-    case ISA_OP_v_mad_f16:
-    case ISA_OP_v_mad_legacy_f16:
-    case ISA_OP_v_madmk_f16:
-    case ISA_OP_v_madak_f16:
-    case ISA_OP_v_dot2_f32_f16:
-    case ISA_OP_v_dot2c_f32_f16:
-        return FLUSHES;
-    case ISA_OP_v_min_f32:
-    case ISA_OP_v_max_f32:
-    case ISA_OP_v_min3_f32:
-    case ISA_OP_v_max3_f32:
-    case ISA_OP_v_med3_f32:
-    case ISA_OP_v_min_f16:
-    case ISA_OP_v_max_f16:
-    case ISA_OP_v_min_f64:
-    case ISA_OP_v_max_f64:
-        return IS_MINIMUM;
-    case ISA_OP_v_div_fmas_f32:
-    case ISA_OP_v_div_fmas_f64:
-        return KEEPS_SOURCES;
-    default:
-        return 0;
-    }
+    return natures[op - ISA_OP_VALU_FIRST];
 }
 
 static bool is_half_or_double(unsigned type)
@@ -174,8 +175,8 @@ static void run_kernel(const struct isa_wave *wave, const struct isa_inst *inst,
 {
     unsigned row = inst->op - ISA_OP_VALU_FIRST;
     bool scales = entry->kind == KIND_VI && (env->mask_in & isa_wave_exec(wave));
-    bool flushes = is_half_or_double(entry->dst) && env->flush_out;
-    if ((!is_usual_mode(wave->mode) || scales || flushes) && isa_exact_covers(row))
+    bool flushes = env->flush_out && is_half_or_double(entry->dst);
+    if (__builtin_expect(!is_usual_mode(wave->mode) | scales | flushes, 0) && isa_exact_covers(row))
         isa_exact_run(row, is_half_or_double(entry->dst), wave->mode, to, source, env);
     else
         entry->kernel(to, source[0], source[1], source[2], env);
@@ -424,10 +425,11 @@ static void place_part(uint32_t *result, const uint32_t *old, unsigned select, u
  * inherits zero the upper one (LLVM, GCNSubtarget: zeroesHigh16BitsOfDest). */
 static bool keeps_upper_half(const struct isa_inst *inst, const struct entry *entry)
 {
-    bool half = entry->dst == TYPE_F16 || entry->dst == TYPE_U16 || entry->dst == TYPE_I16;
+    if (entry->dst != TYPE_F16 && entry->dst != TYPE_U16 && entry->dst != TYPE_I16)
+        return false;
     bool own = isa_row_has_op_sel(&isa_table[inst->op]) || inst->op == ISA_OP_v_mac_f16
                || inst->op == ISA_OP_v_madmk_f16 || inst->op == ISA_OP_v_madak_f16;
-    return half && own && isa_is_gfx9(inst->target) && !(inst->flags & ISA_IS_SDWA);
+    return own && isa_is_gfx9(inst->target) && !(inst->flags & ISA_IS_SDWA);
 }
 
 static void finish_result(const struct isa_wave *wave, const struct isa_inst *inst,
