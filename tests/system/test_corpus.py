@@ -46,7 +46,8 @@ def compiled(arguments):
 @functools.cache
 def host_library(folder, compiler, file):
     library = folder / f"{file}-{compiler}.so"
-    compiled([compiler, "-shared", "-fPIC", "-O1", *SHARED, SOURCES / f"corpus_{file}.cpp", "-o", library])
+    compiled([compiler, "-shared", "-fPIC", "-O1", *SHARED, SOURCES / f"corpus_{file}.cpp", "-o",
+              library])
     return library
 
 
@@ -70,11 +71,13 @@ def test_compiled_kernels_do_what_the_host_does(folder, compiler, target, level,
     if not shutil.which(compiler) or not RUN.exists():
         pytest.skip(f"{compiler} or {RUN.name} is missing: no kernel was compiled")
     device = folder / f"{file}-{target}-{level}-{compiler}.hsaco"
-    compiled([compiler, "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
+    compiled([compiler, "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc",
+              "-nogpulib",
               f"--offload-arch={target}", f"-{level}", *options(compiler, target, level), *SHARED,
               "-c", SOURCES / f"corpus_{file}.cpp", "-o", device])
     left_out = WRONG.get((compiler, level, file), [])
     without = [option for kernel in left_out for option in ("-x", kernel)]
-    done = subprocess.run([RUN, *without, host_library(folder, compiler, file), device], capture_output=True, text=True,
+    done = subprocess.run([RUN, *without, host_library(folder, compiler, file), device],
+                          capture_output=True, text=True,
                           timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
