@@ -9,15 +9,18 @@ __device__ void move_words(volatile uint8_t *to, volatile uint8_t *from)
     uint32_t half, one;
     uint64_t two;
     quad four;
-    asm volatile("flat_load_ushort %0, %4\n\tflat_load_dword %1, %5\n\tflat_load_dwordx2 %2, %6\n\t"
-                 "flat_load_dwordx4 %3, %7\n\ts_waitcnt vmcnt(0) lgkmcnt(0)"
+    asm volatile("flat_load_ushort %0, %4\n\tflat_load_dword %1, %5\n\t"
+                 "flat_load_dwordx2 %2, %6\n\tflat_load_dwordx4 %3, %7\n\t"
+                 "s_waitcnt vmcnt(0) lgkmcnt(0)"
                  : "=&v"(half), "=&v"(one), "=&v"(two), "=&v"(four)
                  : "v"(from), "v"(from + 2), "v"(from + 6), "v"(from + 14)
                  : "memory");
-    asm volatile("flat_store_short %4, %0\n\tflat_store_dword %5, %1\n\tflat_store_dwordx2 %6, %2\n\t"
-                 "flat_store_dwordx4 %7, %3\n\ts_waitcnt vmcnt(0) lgkmcnt(0)"
+    asm volatile("flat_store_short %4, %0\n\tflat_store_dword %5, %1\n\t"
+                 "flat_store_dwordx2 %6, %2\n\tflat_store_dwordx4 %7, %3\n\t"
+                 "s_waitcnt vmcnt(0) lgkmcnt(0)"
                  :
-                 : "v"(half), "v"(one), "v"(two), "v"(four), "v"(to + 28), "v"(to + 24), "v"(to + 16), "v"(to)
+                 : "v"(half), "v"(one), "v"(two), "v"(four), "v"(to + 28), "v"(to + 24),
+                   "v"(to + 16), "v"(to)
                  : "memory");
 }
 

@@ -262,12 +262,14 @@ static void apply_range(const struct resource *r, const struct buffer_lanes *lan
 /* Of a swizzled buffer, lanes whose bytes pass the end of an element. False: they would be split
  * into elements of other sizes than 4. */
 static bool find_straddling(const struct resource *r, const struct buffer_lanes *lanes,
-                            uint64_t base, struct isa_memory *m)
+                            bool lanes_differ, uint64_t base, struct isa_memory *m)
 {
-    uint32_t any = 0;
-    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+    uint32_t any = lanes->offset[0];
+    if (m->bytes == 1)
+        return true;
+    for (unsigned lane = 0; lanes_differ && lane < ISA_LANES; lane++)
         any |= lanes->offset[lane];
-    if (!(any & (r->element - 1)) || m->bytes == 1)
+    if (!(any & (r->element - 1)))
         return true;
     if (r->element == 4) {
         m->skew = base & 3;
@@ -318,7 +320,8 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
             r.base + scalar + buffer_address(&r, lanes.index[lane], lanes.offset[lane]);
     bool by_dwords = m->bytes > 4 && !typed && m->kind != ISA_MEMORY_ATOMIC;
     apply_range(&r, &lanes, scalar, by_dwords, split, m);
-    if (r.swizzled && !find_straddling(&r, &lanes, r.base + scalar, m))
+    bool offen = inst->memory & ISA_MEM_OFFEN;
+    if (r.swizzled && !find_straddling(&r, &lanes, offen, r.base + scalar, m))
         return ISA_BAD_RESOURCE;
     return ISA_OK;
 }
