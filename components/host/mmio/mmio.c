@@ -406,10 +406,13 @@ static bool serve_reads(struct mmio *c)
         return false;
     if (!c->reading && c->used_calls) {
         uint32_t unread = oldest_unread(c);
-        if (unread != MMIO_NONE)
+        if (unread != MMIO_NONE) {
             write_answer(c, unread);
-        c->reading = unread != MMIO_NONE;
-        return c->reading;
+            c->reading = true;
+            return true;
+        }
+        if (!mmio_params(c)->hosted)
+            return false;
     }
     if (c->reading && !c->read_ready)
         return false;
