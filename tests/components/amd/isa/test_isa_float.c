@@ -312,7 +312,7 @@ static uint64_t source_value(const struct form *f, const struct machine *m, unsi
         return f->literal;
     unsigned from = i == 0 && f->kind == FORM_DPP ? dpp_lane(f->control, lane) : lane;
     uint64_t u = register_value(m, i == 2 && accumulates(f) ? DST : 2 * i, from, type);
-    if (f->kind == FORM_SDWA && f->select[i] == 5)
+    if (f->kind == FORM_SDWA && i < 2 && f->select[i] == 5)
         u >>= 16;
     if (f->op_sel >> i & 1)
         u >>= 16;

@@ -759,7 +759,8 @@ static void check_typed_load(const struct shape *s, unsigned data, unsigned numb
         for (unsigned i = 0; i < s->components; i++) {
             unsigned shift, width = i && !layout[data][i - 1] ? 0 : layout[data][i];
             uint32_t one = number_format == UINT || number_format == SINT ? 1 : 0x3f800000;
-            uint32_t got = *register_of(s, i, lane, &shift) >> shift;
+            uint32_t got = *register_of(s, i, lane, &shift);
+            got >>= shift;
             uint32_t want =
                 width    ? component_of(bits_at(bytes[lane], bit, width), width, number_format)
                 : i == 3 ? one
