@@ -682,7 +682,7 @@ static void random_bytes(uint8_t bytes[ROOM], unsigned *state, unsigned data,
         for (unsigned i = 0; number_format == FLOAT && layout[data][i]; bit += layout[data][i++]) {
             unsigned width = layout[data][i], low = width == 32 ? 23 : width == 16 ? 10 : width - 5;
             uint32_t ones = width == 32 ? 255 : 31;
-            again |= (bits_at(bytes, bit, width) >> low & ones) == ones;
+            again |= width > 5 && (bits_at(bytes, bit, width) >> low & ones) == ones;
         }
     }
 }
