@@ -42,13 +42,8 @@ bool address_list_close(void)
     if (!wanted)
         return true;
     wanted = false;
-    bool good = json_finish(&out);
-    int reason = errno;
-    if (!good)
-        output_file_discard(&file);
-    else if (output_file_publish(&file))
-        return true;
-    return complain(good ? errno : reason);
+    int reason = json_publish(&out, &file);
+    return !reason || complain(reason);
 }
 
 bool address_list_is_wanted(void)

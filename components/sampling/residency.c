@@ -401,11 +401,6 @@ bool residency_close(void)
         return true;
     recording = false;
     put("end %" PRIu64 " %016" PRIx64 "\n", written, sum);
-    bool good = json_finish(&out);
-    int reason = errno;
-    if (!good)
-        output_file_discard(&file);
-    else if (output_file_publish(&file))
-        return true;
-    return complain(strerror(good ? errno : reason), 0);
+    int reason = json_publish(&out, &file);
+    return !reason || complain(strerror(reason), 0);
 }

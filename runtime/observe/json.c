@@ -38,6 +38,15 @@ bool json_finish(struct json *j)
     return !j->failed;
 }
 
+int json_publish(struct json *j, struct output_file *file)
+{
+    if (json_finish(j))
+        return output_file_publish(file) ? 0 : errno;
+    int reason = errno;
+    output_file_discard(file);
+    return reason;
+}
+
 void json_raw(struct json *j, const char *text, size_t bytes)
 {
     j->total += bytes;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/engine/output_file.h"
+
 #define JSON_BUFFER  65536
 #define JSON_DEEPEST 15
 
@@ -24,6 +26,9 @@ struct json {
 
 void json_start(struct json *j, int fd);
 bool json_finish(struct json *j); /* flushes; false: writing failed (errno) */
+/* Flushes into `file`, which `j` writes to, and publishes it. 0, or the errno of what failed; then
+ * nothing is left. */
+int json_publish(struct json *j, struct output_file *file);
 
 /* `key` NULL: an element of an array, or the root. */
 void json_open(struct json *j, const char *key, char bracket);

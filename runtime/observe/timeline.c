@@ -353,13 +353,9 @@ bool timeline_close(void)
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
     bool selected = timeline_select_close(shard_now(0));
-    bool good = json_finish(&out);
-    int reason = errno;
-    if (!good)
-        output_file_discard(&file);
-    else if (output_file_publish(&file))
+    int reason = json_publish(&out, &file);
+    if (!reason)
         return selected;
-    fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", file.path,
-            strerror(good ? errno : reason));
+    fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", file.path, strerror(reason));
     return false;
 }

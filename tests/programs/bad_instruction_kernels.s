@@ -1,5 +1,6 @@
 // Two kernels of one pointer. `works` stores 7 in its lane's element. `lacks` would store 9, but reaches ds_gws_barrier,
-// which waits in the global data share, and no GPU here has one.
+// which waits in the global data share, and no GPU here has one; with COMPUTED_JUMP (bad_jump_kernels.hsaco) it jumps to
+// an address that it computes, where bytes are that are no instruction.
 	.text
 	.globl	works
 	.p2align	8
@@ -14,12 +15,21 @@ works:
 	.p2align	8
 	.type	lacks,@function
 lacks:
+.ifdef COMPUTED_JUMP
+	s_getpc_b64 s[2:3]
+	s_add_u32 s2, s2, 16 // behind these four instructions; no reader of the code sees where
+	s_addc_u32 s3, s3, 0
+	s_setpc_b64 s[2:3]
+	.long 0xffffffff
+	.long 0xffffffff
+.else
 	s_cmp_eq_u32 s0, 0x12345
 	s_cbranch_scc1 rare
 	v_mov_b32_e32 v1, 9
 	s_branch store
 rare:
 	ds_gws_barrier v0 gds
+.endif
 	s_endpgm
 .Llacks:
 	.size	lacks, .Llacks-lacks

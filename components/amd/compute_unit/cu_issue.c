@@ -133,10 +133,10 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     return ISSUE_DONE;
 }
 
-static enum cu_issue issue_valu(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                const struct isa_inst *inst, uint64_t now)
+/* The vector ALU is busy for so many cycles. */
+static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                  const struct isa_inst *inst, uint64_t now, uint64_t cycles)
 {
-    uint64_t cycles = issue_valu_cycles(c, inst);
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     c->valu_free[w->simd] = now + cycles;
@@ -151,18 +151,12 @@ static enum cu_issue issue_valu(struct compute_unit *c, struct cu_wave *w, unsig
 static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now)
 {
-    uint64_t cycles = (uint64_t)compute_unit_params(c)->full_rate;
     uint64_t busy = isa_matrix_passes(inst) * (uint64_t)compute_unit_params(c)->matrix_pass;
-    if (!issue_execute(c, w, wave, inst))
+    uint64_t cycles = (uint64_t)compute_unit_params(c)->full_rate;
+    if (issue_vector(c, w, wave, inst, now, cycles) != ISSUE_DONE)
         return ISSUE_FAULT;
-    c->valu_free[w->simd] = now + cycles;
     c->matrix_free[w->simd] = now + busy;
-    retime_busy(c, w->simd, CU_VALU, cycles);
     retime_busy(c, w->simd, CU_MATRIX, busy);
-    c->io.stats.valu++;
-    wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
-    wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
-    wave_continue(c, w, wave, now, now + cycles);
     return ISSUE_DONE;
 }
 
@@ -270,7 +264,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         result = issue_matrix(c, w, wave, inst, now);
         break;
     case CU_VALU:
-        result = issue_valu(c, w, wave, inst, now);
+        result = issue_vector(c, w, wave, inst, now, issue_valu_cycles(c, inst));
         break;
     case CU_SCALAR:
         result = issue_scalar(c, w, wave, inst, now);

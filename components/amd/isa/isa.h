@@ -288,6 +288,8 @@ struct isa_wave {
 
 /* MODE's FP16_OVFL: conversions to fp8 that overflow give the largest number, not a NaN. */
 enum { ISA_MODE_SATURATE = 1 << 23 };
+/* Minima and maxima quieten signalling NaNs; output modifiers are ignored. */
+enum { ISA_MODE_IEEE = 1 << 9 };
 
 /* MODE bits that change how vector instructions execute: registers relative to M0; not at all. */
 enum { ISA_MODE_INDEXED = 1 << 27, ISA_MODE_SKIP = 1 << 28 };

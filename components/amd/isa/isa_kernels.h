@@ -42,11 +42,11 @@
 #define READ_F64(x, p)  UNUSED double x = f64_bits(DOUBLE_IN(PAIR(p)));
 
 #ifdef ISA_EXACT
-#define HALF_IN(u)    flush_half(u, env->flush_in)
-#define HALF_OUT(u)   flush_half(u, env->flush_out)
+#define HALF_IN(u)    flush_half(u, isa_flushes_in(env))
+#define HALF_OUT(u)   flush_half(u, isa_flushes_out(env))
 #define HALF(x)       HALF_OUT(f16_rounded(x, env->round_half))
-#define DOUBLE_IN(u)  flush_double(u, env->flush_in)
-#define DOUBLE_OUT(u) flush_double(u, env->flush_out)
+#define DOUBLE_IN(u)  flush_double(u, isa_flushes_in(env))
+#define DOUBLE_OUT(u) flush_double(u, isa_flushes_out(env))
 #define ROUND         env->round
 #define DIV_FMAS_F32  exact_div_fmas_f32
 #define DIV_FMAS_F64  exact_div_fmas_f64
@@ -166,7 +166,7 @@
     static void kernel_##m(KERNEL_ARGUMENTS)                                                       \
     {                                                                                              \
         UNUSED const uint32_t keep_in = env->keep_in, keep_out = env->keep_out, keep = keep_out;   \
-        UNUSED const bool ieee = env->ieee;                                                        \
+        UNUSED const bool ieee = env->mode & ISA_MODE_IEEE;                                        \
         UNUSED bool own_nan = false;                                                               \
         (void)d, (void)s0, (void)s1, (void)s2;
 
@@ -226,7 +226,7 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 /* To fp8: MODE's FP16_OVFL says what becomes of what is too large. */
 #define KERNEL_FP8(m, D, A, B, C, ...)                                                             \
     BEGIN_KERNEL(m)                                                                                \
-    const bool saturates = env->saturates;                                                         \
+    const bool saturates = env->mode & ISA_MODE_SATURATE;                                          \
     _Pragma("GCC ivdep") for (uint32_t lane = 0; lane < 64; lane++)                                \
     {                                                                                              \
         READ_##A(a, s0) READ_##B(b, s1) d[lane] = __VA_ARGS__;                                     \

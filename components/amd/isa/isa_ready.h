@@ -24,12 +24,20 @@ struct isa_environment {
     uint64_t mask_in; /* carries or conditions */
     uint64_t mask_out;
     uint32_t keep_in, keep_out; /* 0x80000000 flushes fp32 denormals, all ones keeps them */
-    bool saturates;             /* conversions to fp8, instead of giving NaNs */
-    bool ieee;                  /* minima and maxima quieten signalling NaNs */
+    uint32_t mode; /* isa_wave.mode, with the denormals that hold for the row; see isa_flushes_in */
     /* For isa_exact.c, which alone looks at them. */
-    bool flush_in, flush_out;  /* denormals of fp64 and fp16 */
     uint8_t round, round_half; /* of the result, of fp16: 0 nearest even, 1 up, 2 down, 3 to zero */
 };
+
+/* Denormals of fp64 and fp16 are zeros, as sources and as results. */
+static inline bool isa_flushes_in(const struct isa_environment *env)
+{
+    return !(env->mode & 0x40);
+}
+static inline bool isa_flushes_out(const struct isa_environment *env)
+{
+    return !(env->mode & 0x80);
+}
 
 /* Between the instructions of a wavefront; not state. */
 struct isa_workspace {

@@ -283,7 +283,11 @@ static int16_t opcodes[ISA_TARGET_COUNT][ISA_OP_COUNT];
 
 static void inherit(unsigned target)
 {
+    static bool done[ISA_TARGET_COUNT];
     unsigned parent = isa_traits[target].parent;
+    if (done[target])
+        return;
+    done[target] = true;
     if (parent != target)
         inherit(parent);
     for (unsigned row = 0; row < ISA_OP_COUNT; row++)

@@ -145,16 +145,12 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
     bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
-    uint32_t mode = nature == FLUSHES         ? 0
-                    : keeps                   ? 0xf0
-                    : nature == KEEPS_SOURCES ? wave->mode | 0x50
-                                              : wave->mode;
-    env->keep_in = mode & 0x10 ? keep : flush;
-    env->keep_out = mode & 0x20 ? keep : flush;
-    env->saturates = wave->mode & ISA_MODE_SATURATE;
-    env->flush_in = !(mode & 0x40);
-    env->flush_out = !(mode & 0x80);
-    env->ieee = wave->mode >> 9 & 1;
+    env->mode = nature == FLUSHES         ? wave->mode & ~0xf0u
+                : keeps                   ? wave->mode | 0xf0
+                : nature == KEEPS_SOURCES ? wave->mode | 0x50
+                                          : wave->mode;
+    env->keep_in = env->mode & 0x10 ? keep : flush;
+    env->keep_out = env->mode & 0x20 ? keep : flush;
     if (entry->kind == KIND_CIO || entry->kind == KIND_CI)
         env->mask_in = isa_wave_pair(wave, inst->src[2]);
     else if (entry->kind == KIND_VI)
@@ -175,7 +171,7 @@ static void run_kernel(const struct isa_wave *wave, const struct isa_inst *inst,
 {
     unsigned row = inst->op - ISA_OP_VALU_FIRST;
     bool scales = entry->kind == KIND_VI && (env->mask_in & isa_wave_exec(wave));
-    bool flushes = env->flush_out && is_half_or_double(entry->dst);
+    bool flushes = isa_flushes_out(env) && is_half_or_double(entry->dst);
     if (__builtin_expect(!is_usual_mode(wave->mode) | scales | flushes, 0) && isa_exact_covers(row))
         isa_exact_run(row, is_half_or_double(entry->dst), wave->mode, to, source, env);
     else
@@ -338,7 +334,7 @@ static struct output output_of(const struct isa_wave *wave, const struct isa_ins
 {
     static const float scales[4] = {1.0f, 2.0f, 4.0f, 0.5f};
     uint32_t denormals = is_half_or_double(type) ? 0x80 : 0x20;
-    bool ignored = wave->mode & (0x200 | denormals);
+    bool ignored = wave->mode & (ISA_MODE_IEEE | denormals);
     return (struct output){.scale = ignored ? 1.0f : scales[inst->omod & 3],
                            .clamp = inst->clamp,
                            .dx10 = wave->mode >> 8 & 1};
@@ -545,7 +541,7 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
     bool high = inst->op == ISA_OP_v_fma_mixhi_f16 || inst->op == ISA_OP_v_mad_mixhi_f16;
     struct output output = output_of(wave, inst, half ? TYPE_F16 : TYPE_F32);
     for (unsigned i = 0; i < 3; i++)
-        widen_source(inst, i, source[i], env->flush_in, &wide[i]);
+        widen_source(inst, i, source[i], isa_flushes_in(env), &wide[i]);
     run_kernel(wave, inst, entry, result->word, widened, env);
     if (!half) {
         if (inst->clamp)
@@ -555,7 +551,7 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
     for (unsigned lane = 0; lane < 64; lane++) {
         float x = f32_bits(result->word[lane]);
         uint32_t u = x != x ? f16_nan(x) : isa_exact_half(x, wave->mode);
-        result->word[lane] = env->flush_out && !(u & 0x7c00) ? u & 0x8000 : u;
+        result->word[lane] = isa_flushes_out(env) && !(u & 0x7c00) ? u & 0x8000 : u;
     }
     if (inst->clamp)
         apply_output(result->word, TYPE_F16, output);

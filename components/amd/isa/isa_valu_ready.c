@@ -35,7 +35,7 @@ static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
     work->mode = wave->mode;
     work->env.keep_in = in ? 0xffffffff : 0x80000000;
     work->env.keep_out = out ? 0xffffffff : 0x80000000;
-    work->env.ieee = wave->mode >> 9 & 1;
+    work->env.mode = wave->mode;
     work->flushes = !in && !out;
     work->is_uniform = in == out;
     return true;

@@ -8,6 +8,14 @@
 
 enum { MESSAGES_MAX = 40 /* lines on stderr before the rest is left out */ };
 
+/* One line of at most `size` - 1 bytes, written at once. */
+static void say(size_t size, const char *format, va_list arguments)
+{
+    char text[4096];
+    vsnprintf(text, size, format, arguments);
+    fprintf(stderr, "heddle: %s\n", text);
+}
+
 void hip_say(const char *format, ...)
 {
     static unsigned said;
@@ -18,22 +26,18 @@ void hip_say(const char *format, ...)
         }
         return;
     }
-    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    say(1024, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "heddle: %s\n", text);
 }
 
 void hip_say_always(const char *format, ...)
 {
-    char text[4096];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    say(4096, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "heddle: %s\n", text);
 }
 
 void *hip_grow(void *old, size_t size)

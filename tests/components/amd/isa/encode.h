@@ -17,16 +17,32 @@
 
 enum { V0 = 256, CONST_0 = 128, CONST_1 = 129 };
 
-static inline struct isa_row encode_row(const char *mnemonic, enum isa_target target)
+/* False: the target does not have it. */
+static inline bool encode_find(const char *mnemonic, enum isa_target target, struct isa_row *found)
 {
     size_t count = isa_row_count();
     for (size_t i = 0; i < count; i++) {
-        struct isa_row row = isa_row(i);
-        if (!strcmp(row.mnemonic, mnemonic) && row.opcode[target] >= 0)
-            return row;
+        *found = isa_row(i);
+        if (!strcmp(found->mnemonic, mnemonic) && found->opcode[target] >= 0)
+            return true;
     }
+    return false;
+}
+
+static inline struct isa_row encode_row(const char *mnemonic, enum isa_target target)
+{
+    struct isa_row row;
+    if (encode_find(mnemonic, target, &row))
+        return row;
     fprintf(stderr, "no instruction '%s'\n", mnemonic);
     abort();
+}
+
+/* The opcode of a row on a target in its format's encoding, or -1. */
+static inline int encode_opcode(const char *mnemonic, enum isa_target target)
+{
+    struct isa_row row;
+    return encode_find(mnemonic, target, &row) ? row.opcode[target] : -1;
 }
 
 /* The VOP3 form of any vector ALU instruction. dst: a VGPR number, or an SGPR number for compares

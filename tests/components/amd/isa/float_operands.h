@@ -8,21 +8,7 @@
 #include <string.h>
 
 #include "float_oracle.h"
-
-static uint64_t random_state = 0x9e3779b97f4a7c15u;
-
-static inline uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static inline unsigned random_below(unsigned n)
-{
-    return (unsigned)((random_bits() >> 32) % n);
-}
+#include "random.h"
 
 static inline unsigned fraction_bits(enum float_format f)
 {

@@ -11,6 +11,7 @@
 #include <criterion/criterion.h>
 
 #include "covered.h"
+#include "random.h"
 
 enum { ROWS_VGPRS = 16, ROWS_LDS = 4096 };
 
@@ -20,21 +21,6 @@ struct rows_machine {
     struct isa_context ctx;
     struct isa_wave wave;
 };
-
-static uint64_t rows_state = 0x9e3779b97f4a7c15u;
-
-static inline uint64_t rows_random(void)
-{
-    rows_state ^= rows_state << 13;
-    rows_state ^= rows_state >> 7;
-    rows_state ^= rows_state << 17;
-    return rows_state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static inline unsigned rows_below(unsigned n)
-{
-    return (unsigned)((rows_random() >> 32) % n);
-}
 
 /* Half of the words are at an edge: of signs, of widths, of shift counts, of float classes. */
 static inline uint32_t rows_word(void)
@@ -47,7 +33,7 @@ static inline uint32_t rows_word(void)
         0x80008000, 0x7fff7fff, 0x00010001, 0xffff0000, 0x3f800000, 0xbf800000, 0x7f800000,
         0xff800000, 0x7fc00000, 0x7f800001, 0x807fffff, 0x00800000, 0x3c003c00, 0x7c007c00,
         0x7e01fc01, 0x83ff0400, 0x7ff00000, 0x7ff80000, 0xfff00000, 0x000fffff};
-    uint64_t r = rows_random();
+    uint64_t r = random_bits();
     return r & 1 ? edges[(r >> 8) % (sizeof edges / sizeof *edges)] : (uint32_t)(r >> 32);
 }
 
@@ -64,16 +50,16 @@ static inline void rows_machine_init(struct rows_machine *m)
                                   .lds_size = ROWS_LDS,
                                   .shared_aperture = UINT64_C(0x1234000000000000),
                                   .private_aperture = UINT64_C(0x5678000000000000)};
-    isa_wave_set_pair(&m->wave, ISA_VCC, rows_below(8) ? rows_random() : 0);
+    isa_wave_set_pair(&m->wave, ISA_VCC, random_below(8) ? random_bits() : 0);
     m->wave.sgpr[ISA_M0] = rows_word();
-    unsigned exec = rows_below(8);
+    unsigned exec = random_below(8);
     isa_wave_set_pair(&m->wave, ISA_EXEC,
                       exec < 3   ? ~UINT64_C(0)
-                      : exec > 3 ? rows_random()
-                                 : UINT64_C(1) << rows_below(64));
-    m->wave.scc = rows_below(2);
-    m->wave.mode = 0x300 | rows_below(16) << 4;
-    m->wave.pc = 0x10000 + rows_below(1000) * 4;
+                      : exec > 3 ? random_bits()
+                                 : UINT64_C(1) << random_below(64));
+    m->wave.scc = random_below(2);
+    m->wave.mode = 0x300 | random_below(16) << 4;
+    m->wave.pc = 0x10000 + random_below(1000) * 4;
 }
 
 static inline void rows_machine_copy(struct rows_machine *to, const struct rows_machine *from)

@@ -2,6 +2,7 @@
  * test_isa_rows_lds.c - every LDS instruction on every target, with random addresses (some
  * outside), offsets and data, against bytes that the test moves itself, lane by lane.
  */
+#include "encode.h"
 #include "memory_model.h"
 
 enum { TRIES = 6 };
@@ -157,20 +158,20 @@ static uint32_t float_word(bool is_high)
 {
     static const uint32_t words[] = {0x3ff00000, 0xbff80000, 0x40100000, 0x3f800000,
                                      0xc0a00000, 0x3f8ccccd, 0x4b7fffff, 0x3fb99999};
-    return is_high || rows_below(2) ? words[rows_below(sizeof words / sizeof *words)]
-                                    : words[rows_below(2)];
+    return is_high || random_below(2) ? words[random_below(sizeof words / sizeof *words)]
+                                      : words[random_below(2)];
 }
 
 static void begin(const struct lds_form *f)
 {
     unsigned size = f->operation[0] ? f->bits / 8 : f->element.bytes;
-    unsigned align = size == 12 ? 4 : size, spread = rows_below(4) ? 1800 : 24;
+    unsigned align = size == 12 ? 4 : size, spread = random_below(4) ? 1800 : 24;
     rows_machine_init(&start);
     for (unsigned i = 0; i < ROWS_LDS; i++)
-        start.lds[i] = (uint8_t)rows_random();
+        start.lds[i] = (uint8_t)random_bits();
     for (unsigned lane = 0; lane < 64; lane++)
         start.vgpr[64 * ADDRESS + lane] =
-            (rows_below(40) ? rows_below(spread) : 4000 + rows_below(200)) / align * align;
+            (random_below(40) ? random_below(spread) : 4000 + random_below(200)) / align * align;
     if (f->type == 'f') {
         for (unsigned i = 0; i < 64 * 4; i++)
             start.vgpr[64 * DATA0 + i] = float_word(true);
@@ -193,7 +194,7 @@ static bool check_row(const struct isa_row *row, enum isa_target target)
             return false;
     }
     for (unsigned i = 0; i < TRIES; i++) {
-        f.offset = f.count == 2 ? rows_below(4) | rows_below(4) << 8 : rows_below(8) * 16;
+        f.offset = f.count == 2 ? random_below(4) | random_below(4) << 8 : random_below(8) * 16;
         begin(&f);
         expect(&f, &end);
         encode(word, (unsigned)row->opcode[target], f.offset);
@@ -217,16 +218,6 @@ Test(isa_rows_lds, loads_stores_and_atomics)
 
 /* ---- moves between lanes, counters, addresses of threads ------------------------------------- */
 
-static int opcode_of(const char *mnemonic, enum isa_target target)
-{
-    for (size_t i = 0; i < isa_row_count(); i++) {
-        struct isa_row row = isa_row(i);
-        if (!strcmp(row.mnemonic, mnemonic))
-            return row.implemented ? row.opcode[target] : -1;
-    }
-    return -1;
-}
-
 /* The lane that ds_swizzle's offset names (GCN3 ISA manual, 12.13). */
 static unsigned swizzled(unsigned offset, unsigned lane)
 {
@@ -249,13 +240,13 @@ static void check_swizzle(enum isa_target target)
     struct lds_form f = {.element = {4, false, MEMORY_WHOLE}};
     begin(&f);
     uint64_t exec = isa_wave_exec(&start.wave);
-    unsigned offset = rows_below(2) ? rows_below(0x8000) : 0x8000 + rows_below(256);
+    unsigned offset = random_below(2) ? random_below(0x8000) : 0x8000 + random_below(256);
     for (unsigned lane = 0; lane < 64; lane++) {
         unsigned from = swizzled(offset, lane);
         if (exec >> lane & 1)
             end.vgpr[64 * RESULT + lane] = exec >> from & 1 ? start.vgpr[64 * ADDRESS + from] : 0;
     }
-    encode(word, (unsigned)opcode_of("ds_swizzle_b32", target), offset);
+    encode(word, (unsigned)encode_opcode("ds_swizzle_b32", target), offset);
     finish(target, word);
 }
 
@@ -267,7 +258,7 @@ static void check_permute(enum isa_target target, bool forward)
     struct lds_form f = {.element = {4, false, MEMORY_WHOLE}};
     begin(&f);
     uint64_t exec = isa_wave_exec(&start.wave);
-    unsigned offset = 4 * rows_below(80);
+    unsigned offset = 4 * random_below(80);
     for (unsigned lane = 0; lane < 64; lane++) {
         unsigned other = (start.vgpr[64 * ADDRESS + lane] + offset) / 4 % 64;
         if (forward && exec >> lane & 1)
@@ -278,7 +269,7 @@ static void check_permute(enum isa_target target, bool forward)
     for (unsigned lane = 0; lane < 64; lane++)
         if (exec >> lane & 1)
             end.vgpr[64 * RESULT + lane] = out[lane];
-    encode(word, (unsigned)opcode_of(forward ? "ds_permute_b32" : "ds_bpermute_b32", target),
+    encode(word, (unsigned)encode_opcode(forward ? "ds_permute_b32" : "ds_bpermute_b32", target),
            offset);
     finish(target, word);
 }
@@ -288,8 +279,8 @@ static void check_counter(enum isa_target target, bool append)
     uint32_t word[3] = {0}, old, lanes = 0;
     struct lds_form f = {.element = {4, false, MEMORY_WHOLE}};
     begin(&f);
-    uint32_t base = 4 * rows_below(100), offset = 4 * rows_below(100);
-    start.wave.sgpr[ISA_M0] = end.wave.sgpr[ISA_M0] = base | rows_below(4) << 16;
+    uint32_t base = 4 * random_below(100), offset = 4 * random_below(100);
+    start.wave.sgpr[ISA_M0] = end.wave.sgpr[ISA_M0] = base | random_below(4) << 16;
     memcpy(&old, start.lds + base + offset, 4);
     for (unsigned lane = 0; lane < 64; lane++) {
         if (!(isa_wave_exec(&start.wave) >> lane & 1))
@@ -299,7 +290,7 @@ static void check_counter(enum isa_target target, bool append)
     }
     old = append ? old + lanes : old - lanes;
     memcpy(end.lds + base + offset, &old, 4);
-    encode(word, (unsigned)opcode_of(append ? "ds_append" : "ds_consume", target), offset);
+    encode(word, (unsigned)encode_opcode(append ? "ds_append" : "ds_consume", target), offset);
     finish(target, word);
 }
 
@@ -307,11 +298,11 @@ static void check_thread_addresses(enum isa_target target, bool is_load)
 {
     uint32_t word[3] = {0};
     struct lds_form f = {.element = {4, false, MEMORY_WHOLE}};
-    int opcode = opcode_of(is_load ? "ds_read_addtid_b32" : "ds_write_addtid_b32", target);
+    int opcode = encode_opcode(is_load ? "ds_read_addtid_b32" : "ds_write_addtid_b32", target);
     if (opcode < 0)
         return;
     begin(&f);
-    uint32_t base = 4 * rows_below(100), offset = 4 * rows_below(100);
+    uint32_t base = 4 * random_below(100), offset = 4 * random_below(100);
     start.wave.sgpr[ISA_M0] = end.wave.sgpr[ISA_M0] = base;
     for (unsigned lane = 0; lane < 64; lane++) {
         uint8_t *at = end.lds + base + offset + 4 * lane;
@@ -338,7 +329,7 @@ Test(isa_rows_lds, moves_between_lanes_counters_and_thread_addresses)
         check_counter(target, false);
         check_thread_addresses(target, true);
         check_thread_addresses(target, false);
-        int opcode = opcode_of("ds_nop", target);
+        int opcode = encode_opcode("ds_nop", target);
         begin(&(struct lds_form){.element = {4, false, MEMORY_WHOLE}});
         encode(word, (unsigned)opcode, 0);
         if (opcode >= 0)

@@ -129,13 +129,13 @@ static uint64_t host(unsigned at)
 static unsigned aligned_below(const struct access_form *f, unsigned room)
 {
     unsigned align = f->element.bytes == 12 ? 4 : f->element.bytes;
-    return rows_below(room - 16) / align * align;
+    return random_below(room - 16) / align * align;
 }
 
 /* A lane's dwords are 256 bytes apart, aligned or not. */
 static unsigned private_below(const struct access_form *f, unsigned room)
 {
-    return rows_below(2) ? aligned_below(f, room) : rows_below(room - 16);
+    return random_below(2) ? aligned_below(f, room) : random_below(room - 16);
 }
 
 static struct place private_place(unsigned at, unsigned lane)
@@ -157,7 +157,7 @@ static void aim_scratch_base(const struct access_form *f)
 static struct place aim_flat(const struct access_form *f, unsigned lane)
 {
     uint64_t offset = (uint64_t)(int64_t)f->offset;
-    unsigned kind = rows_below(8);
+    unsigned kind = random_below(8);
     if (kind == 0) {
         unsigned at = 64 + aligned_below(f, ROWS_LDS - 64);
         set_address(lane, start.ctx.shared_aperture + at - offset);
@@ -200,7 +200,7 @@ static struct place aim_buffer(const struct access_form *f, unsigned lane, unsig
 {
     unsigned at = common, index = 0;
     if (f->is_structured) {
-        index = rows_below(32);
+        index = random_below(32);
         at = aligned_below(f, 64 + 16) % 64 / f->element.bytes * f->element.bytes;
         start.vgpr[64 * ADDRESS + lane] = index;
         start.vgpr[64 * (ADDRESS + 1) + lane] = at;
@@ -235,10 +235,10 @@ static void aim(struct access_form *f, struct place places[64])
 {
     unsigned common = aligned_below(f, PRIVATE), scalar = 0;
     unsigned records = f->format == ISA_MUBUF && !f->is_scratch && !f->is_structured
-                           ? 2048 + 16 * rows_below(300)
+                           ? 2048 + 16 * random_below(300)
                            : MEMORY;
     if (f->scalar_offset == OFFSET)
-        scalar = start.wave.sgpr[OFFSET] = f->is_scratch ? 0 : 16 * rows_below(8);
+        scalar = start.wave.sgpr[OFFSET] = f->is_scratch ? 0 : 16 * random_below(8);
     else
         scalar = f->scalar_offset - 128;
     if (f->format == ISA_MUBUF && !f->offen && !f->is_structured)
@@ -321,25 +321,25 @@ static void encode(const struct access_form *f, uint32_t word[3])
 
 static void random_form(struct access_form *f)
 {
-    f->returns = f->operation[0] && rows_below(2) && f->format != ISA_MUBUF;
+    f->returns = f->operation[0] && random_below(2) && f->format != ISA_MUBUF;
     f->offset = 0;
     f->has_base = f->offen = f->idxen = f->is_scratch = f->is_structured = false;
     f->scalar_offset = 128;
     switch (f->format) {
     case ISA_FLAT:
-        f->offset = isa_is_gfx9(f->target) ? (int)rows_below(4) * 16 : 0;
+        f->offset = isa_is_gfx9(f->target) ? (int)random_below(4) * 16 : 0;
         break;
     case ISA_MUBUF:
-        f->is_structured = rows_below(3) == 0;
-        f->is_scratch = !f->is_structured && !f->operation[0] && rows_below(2);
+        f->is_structured = random_below(3) == 0;
+        f->is_scratch = !f->is_structured && !f->operation[0] && random_below(2);
         f->idxen = f->is_structured;
-        f->offen = f->is_structured || rows_below(4);
-        f->offset = f->is_structured ? (int)rows_below(2) * 64 : (int)rows_below(4) * 16;
-        f->scalar_offset = rows_below(2) && !f->is_structured ? OFFSET : 128;
+        f->offen = f->is_structured || random_below(4);
+        f->offset = f->is_structured ? (int)random_below(2) * 64 : (int)random_below(4) * 16;
+        f->scalar_offset = random_below(2) && !f->is_structured ? OFFSET : 128;
         break;
     default:
-        f->has_base = rows_below(2);
-        f->offset = (int)rows_below(64) * 16 - 512;
+        f->has_base = random_below(2);
+        f->offset = (int)random_below(64) * 16 - 512;
         break;
     }
 }
@@ -352,9 +352,9 @@ static void check(struct access_form *f)
     random_form(f);
     rows_machine_init(&start);
     for (unsigned i = 0; i < ROWS_LDS; i++)
-        start.lds[i] = (uint8_t)rows_random();
+        start.lds[i] = (uint8_t)random_bits();
     for (unsigned i = 0; i < sizeof memory; i++)
-        before[i] = (uint8_t)rows_random();
+        before[i] = (uint8_t)random_bits();
     aim(f, places);
     rows_machine_copy(&end, &start);
     memcpy(expected, before, sizeof memory);
@@ -437,15 +437,15 @@ static bool parse_scalar(const char *mnemonic, struct scalar_form *f)
 /* Base 20, resource 24, offset register 30, data from 40 on. */
 static uint32_t *aim_scalar(struct scalar_form *f)
 {
-    unsigned at = 64 + 4 * rows_below(1000), records = at + 4 * (1 + rows_below(20));
-    unsigned low = rows_below(4); /* of base and offset are ignored */
-    f->immediate = rows_below(2);
-    f->has_soffset = isa_is_gfx9(f->target) && rows_below(3) == 0;
-    f->offset = f->immediate ? (int)rows_below(16) * 4 : 0;
+    unsigned at = 64 + 4 * random_below(1000), records = at + 4 * (1 + random_below(20));
+    unsigned low = random_below(4); /* of base and offset are ignored */
+    f->immediate = random_below(2);
+    f->has_soffset = isa_is_gfx9(f->target) && random_below(3) == 0;
+    f->offset = f->immediate ? (int)random_below(16) * 4 : 0;
     if (f->immediate && isa_is_gfx9(f->target) && !f->is_buffer)
-        f->offset = (int)rows_below(32) * 4 - 64;
+        f->offset = (int)random_below(32) * 4 - 64;
     unsigned unit = f->is_scratch ? 64 : 1; /* that an offset in a register counts */
-    unsigned extra = f->has_soffset || !f->immediate ? 64 * rows_below(4) : 0;
+    unsigned extra = f->has_soffset || !f->immediate ? 64 * random_below(4) : 0;
     uint64_t base = host(at) - (uint64_t)(int64_t)f->offset - extra;
     start.wave.sgpr[OFFSET] = extra / unit + (f->immediate || f->is_scratch ? 0 : low);
     isa_wave_set_pair(&start.wave, BASE, base);
@@ -455,7 +455,7 @@ static uint32_t *aim_scalar(struct scalar_form *f)
     f->valid = f->is_buffer && (records - at) / 4 < f->dwords ? (records - at) / 4 : f->dwords;
     if (f->operation[0] && f->valid < f->dwords)
         f->valid = 0; /* all or nothing */
-    f->returns = f->operation[0] && rows_below(2);
+    f->returns = f->operation[0] && random_below(2);
     return (uint32_t *)(void *)(expected + at);
 }
 
@@ -518,7 +518,7 @@ static void check_scalar(struct scalar_form *f)
     uint32_t word[3] = {0};
     rows_machine_init(&start);
     for (unsigned i = 0; i < sizeof memory; i++)
-        before[i] = (uint8_t)rows_random();
+        before[i] = (uint8_t)random_bits();
     memcpy(expected, before, sizeof memory);
     uint32_t *at = aim_scalar(f);
     rows_machine_copy(&end, &start);

@@ -143,21 +143,21 @@ static unsigned random_source(enum isa_target target, char type)
 {
     static const unsigned pairs[] = {0, 2, 30, 98, 100, ISA_VCC, ISA_EXEC};
     bool is_pair = exact_is_wide(type);
-    switch (rows_below(8)) {
+    switch (random_below(8)) {
     case 0:
-        return 128 + rows_below(81);
+        return 128 + random_below(81);
     case 1:
-        return 240 + rows_below(9);
+        return 240 + random_below(9);
     case 2:
-        return is_pair ? 129 : 251 + rows_below(3);
+        return is_pair ? 129 : 251 + random_below(3);
     case 3:
         return 255;
     case 4:
-        return isa_is_gfx9(target) ? 235 + rows_below(4) : 0;
+        return isa_is_gfx9(target) ? 235 + random_below(4) : 0;
     case 5:
         return is_pair ? 40 : ISA_M0;
     default:
-        return pairs[rows_below(sizeof pairs / sizeof *pairs)] + (is_pair ? 0 : rows_below(2));
+        return pairs[random_below(sizeof pairs / sizeof *pairs)] + (is_pair ? 0 : random_below(2));
     }
 }
 
@@ -165,9 +165,9 @@ static void random_form(struct scalar_form *f)
 {
     static const unsigned to[] = {0, 2, 16, 98, 100, ISA_VCC, 30};
     const char *signature = f->row->signature;
-    f->dst = to[rows_below(sizeof to / sizeof *to)];
-    if (strchr("wWrR", signature[0]) && rows_below(2))
-        f->dst = rows_below(4) ? rows_below(102) : ISA_M0;
+    f->dst = to[random_below(sizeof to / sizeof *to)];
+    if (strchr("wWrR", signature[0]) && random_below(2))
+        f->dst = random_below(4) ? random_below(102) : ISA_M0;
     for (unsigned i = 0; signature[2 + i] && signature[2] != 'k'; i++)
         f->src[i] = random_source(f->target, signature[2 + i]);
     f->imm = (int16_t)rows_word();
@@ -321,7 +321,7 @@ static void finish(unsigned extra_words)
 
 static uint64_t random_pc(void)
 {
-    return UINT64_C(0x7f0000000000) + rows_below(100000) * 4;
+    return UINT64_C(0x7f0000000000) + random_below(100000) * 4;
 }
 
 static void check_jumps(enum isa_target target)
@@ -342,7 +342,7 @@ static void check_jumps(enum isa_target target)
     }
     if (begin("s_swappc_b64", target)) {
         form.src[0] = 20;
-        form.dst = rows_below(2) ? 20 : 30;
+        form.dst = random_below(2) ? 20 : 30;
         put(&start, 20, 'q', to);
         put(&end, 20, 'q', to);
         put(&end, form.dst, 'q', start.wave.pc + 4);
@@ -362,7 +362,7 @@ static void check_relative(enum isa_target target, const char *name, bool to, ch
 {
     if (!begin(name, target))
         return;
-    unsigned step = exact_is_wide(type) ? 2 : 1, base = 8, index = base + step * rows_below(40);
+    unsigned step = exact_is_wide(type) ? 2 : 1, base = 8, index = base + step * random_below(40);
     uint32_t m0 = index - base;
     form.dst = to ? base : 60;
     form.src[0] = to ? 60 : base;
@@ -375,8 +375,8 @@ static void check_relative(enum isa_target target, const char *name, bool to, ch
 /* Fields of MODE, TRAPSTS, GPR_ALLOC and others; size and offset in the immediate. */
 static void check_hardware_registers(enum isa_target target)
 {
-    unsigned offset = rows_below(32), size = 1 + rows_below(32 - offset);
-    unsigned id = 1 + rows_below(7);
+    unsigned offset = random_below(32), size = 1 + random_below(32 - offset);
+    unsigned id = 1 + random_below(7);
     uint32_t field = (uint32_t)((power(size) - 1) * power(offset)), value = rows_word();
     if (begin("s_getreg_b32", target)) {
         form.dst = 33;

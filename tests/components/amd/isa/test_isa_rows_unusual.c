@@ -23,16 +23,6 @@ static void run(enum isa_target target, const uint32_t *word)
     covered_mark(&inst);
 }
 
-static bool exists(const char *name, enum isa_target target)
-{
-    for (size_t i = 0; i < isa_row_count(); i++) {
-        struct isa_row row = isa_row(i);
-        if (!strcmp(row.mnemonic, name) && row.opcode[target] >= 0)
-            return true;
-    }
-    return false;
-}
-
 static void scalar(uint32_t *word, enum isa_target target, const char *name, unsigned dst,
                    unsigned src0, unsigned src1)
 {
@@ -47,7 +37,7 @@ static void scalar(uint32_t *word, enum isa_target target, const char *name, uns
 
 #define FOR_TARGETS(target, name)                                                                  \
     for (enum isa_target target = (enum isa_target)0; target < ISA_TARGET_COUNT; target++)         \
-        if (exists(name, target))
+        if (encode_opcode(name, target) >= 0)
 
 /* ---- indexed registers ----------------------------------------------------------------------- */
 

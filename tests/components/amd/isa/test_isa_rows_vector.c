@@ -3,6 +3,7 @@
  * in every form that it has, with random operands and modifiers, against vector_model.c; and those
  * that move values between lanes, one by one.
  */
+#include "encode.h"
 #include "vector_model.h"
 
 enum { TRIES = 4 };
@@ -11,28 +12,28 @@ enum { TRIES = 4 };
 
 static unsigned random_vgpr(bool is_pair)
 {
-    return is_pair ? 2 * rows_below(ROWS_VGPRS / 2) : rows_below(ROWS_VGPRS);
+    return is_pair ? 2 * random_below(ROWS_VGPRS / 2) : random_below(ROWS_VGPRS);
 }
 
 /* Not a VGPR: registers, integers, floats, conditions, apertures. */
 static unsigned random_scalar(const struct vector_form *f, bool is_pair)
 {
     static const unsigned registers[] = {0, 2, 16, 98, 100, ISA_VCC, ISA_EXEC};
-    switch (rows_below(8)) {
+    switch (random_below(8)) {
     case 0:
     case 1:
-        return 128 + rows_below(81);
+        return 128 + random_below(81);
     case 2:
-        return 240 + rows_below(9);
+        return 240 + random_below(9);
     case 3:
-        return is_pair ? 128 : 251 + rows_below(3);
+        return is_pair ? 128 : 251 + random_below(3);
     case 4:
-        return isa_is_gfx9(f->target) ? 235 + rows_below(4) : ISA_VCC;
+        return isa_is_gfx9(f->target) ? 235 + random_below(4) : ISA_VCC;
     case 5:
         return is_pair ? 20 : ISA_M0;
     default:
-        return registers[rows_below(sizeof registers / sizeof *registers)]
-               + !is_pair * rows_below(2);
+        return registers[random_below(sizeof registers / sizeof *registers)]
+               + !is_pair * random_below(2);
     }
 }
 
@@ -49,12 +50,12 @@ static void random_sources(struct vector_form *f)
         bool is_pair = exact_is_wide(f->row->signature[2 + i]);
         bool only_vgpr = f->form == COVERED_DPP || (f->form == COVERED_PLAIN && i == 1);
         f->src[i] = 256 + random_vgpr(is_pair);
-        if (only_vgpr || rows_below(3))
+        if (only_vgpr || random_below(3))
             continue;
         unsigned code = random_scalar(f, is_pair);
         if (f->form == COVERED_SDWA && (!isa_is_gfx9(f->target) || code > 127))
             continue;
-        if (f->form == COVERED_PLAIN && !rows_below(5) && f->format != ISA_VOP3)
+        if (f->form == COVERED_PLAIN && !random_below(5) && f->format != ISA_VOP3)
             code = 255;
         if (is_scalar_register(code) && !bus_is_free)
             continue;
@@ -65,13 +66,13 @@ static void random_sources(struct vector_form *f)
 
 static void random_sdwa(struct vector_form *f)
 {
-    f->dst_select = f->row->flags & COMPARES ? 6 : rows_below(7);
-    f->unused = f->row->flags & COMPARES ? 0 : rows_below(3);
-    f->clamp = f->row->flags & COMPARES ? 0 : rows_below(3) == 0;
+    f->dst_select = f->row->flags & COMPARES ? 6 : random_below(7);
+    f->unused = f->row->flags & COMPARES ? 0 : random_below(3);
+    f->clamp = f->row->flags & COMPARES ? 0 : random_below(3) == 0;
     for (unsigned i = 0; i < vector_sources(f->row) && i < 2; i++) {
-        f->select[i] = rows_below(7);
+        f->select[i] = random_below(7);
         if (!vector_takes_signs(f->row->signature[2 + i]))
-            f->sext |= rows_below(2) << i;
+            f->sext |= random_below(2) << i;
     }
 }
 
@@ -80,11 +81,11 @@ static void random_dpp(struct vector_form *f)
     static const unsigned controls[] = {0x101, 0x10f, 0x105, 0x111, 0x11f, 0x118,
                                         0x121, 0x12f, 0x124, 0x130, 0x134, 0x138,
                                         0x13c, 0x140, 0x141, 0x142, 0x143};
-    f->control =
-        rows_below(4) ? controls[rows_below(sizeof controls / sizeof *controls)] : rows_below(256);
-    f->row_mask = rows_below(3) ? 15 : rows_below(16);
-    f->bank_mask = rows_below(3) ? 15 : rows_below(16);
-    f->bound = rows_below(2);
+    f->control = random_below(4) ? controls[random_below(sizeof controls / sizeof *controls)]
+                                 : random_below(256);
+    f->row_mask = random_below(3) ? 15 : random_below(16);
+    f->bank_mask = random_below(3) ? 15 : random_below(16);
+    f->bound = random_below(2);
 }
 
 static void random_modifiers(struct vector_form *f)
@@ -93,8 +94,8 @@ static void random_modifiers(struct vector_form *f)
     for (unsigned i = 0; i < vector_sources(f->row) && f->form != COVERED_PLAIN; i++) {
         if (!vector_takes_signs(f->row->signature[2 + i]))
             continue;
-        f->neg |= rows_below(2) << i;
-        f->abs |= (has_abs & rows_below(2)) << i;
+        f->neg |= random_below(2) << i;
+        f->abs |= (has_abs & random_below(2)) << i;
     }
     if (f->form == COVERED_SDWA)
         random_sdwa(f);
@@ -102,18 +103,18 @@ static void random_modifiers(struct vector_form *f)
         random_dpp(f);
     if (f->form != COVERED_VOP3)
         return;
-    f->clamp = f->row->flags & SATURATES ? rows_below(2) : 0;
+    f->clamp = f->row->flags & SATURATES ? random_below(2) : 0;
     f->opsel_hi = f->row->flags & (PACKED | DOT) ? 7 : 0;
     if (f->row->flags & PACKED) {
-        f->opsel = rows_below(8) & ((1u << vector_sources(f->row)) - 1);
-        f->opsel_hi = rows_below(8);
+        f->opsel = random_below(8) & ((1u << vector_sources(f->row)) - 1);
+        f->opsel_hi = random_below(8);
     }
     if (f->row->flags & HALVES) {
         bool half = strchr("hHn", f->row->signature[0]) != NULL;
         for (unsigned i = 0; i < vector_sources(f->row); i++)
             if (strchr("hHn", f->row->signature[2 + i]))
-                f->opsel |= rows_below(2) << i;
-        f->opsel |= half ? rows_below(2) << 3 : 0;
+                f->opsel |= random_below(2) << i;
+        f->opsel |= half ? random_below(2) << 3 : 0;
     }
 }
 
@@ -124,9 +125,9 @@ static void random_form(struct vector_form *f)
          to_any = is_long || (f->form == COVERED_SDWA && isa_is_gfx9(f->target));
     f->dst = random_vgpr(exact_is_wide(f->row->signature[0]));
     f->mask_to = to_any && !(f->form == COVERED_SDWA && (f->row->flags & BORROWS))
-                     ? masks[rows_below(4)]
+                     ? masks[random_below(4)]
                      : ISA_VCC;
-    f->mask_from = is_long ? masks[rows_below(4)] : ISA_VCC;
+    f->mask_from = is_long ? masks[random_below(4)] : ISA_VCC;
     f->literal = rows_word();
     random_sources(f);
     random_modifiers(f);
@@ -223,17 +224,6 @@ Test(isa_rows_vector, integers_bits_and_masks)
 
 static struct rows_machine start, end;
 
-/* The opcode of a row on a target in a format's encodings, or -1. */
-static int opcode_of(const char *mnemonic, enum isa_target target)
-{
-    for (size_t i = 0; i < isa_row_count(); i++) {
-        struct isa_row row = isa_row(i);
-        if (!strcmp(row.mnemonic, mnemonic) && row.opcode[target] >= 0)
-            return row.opcode[target];
-    }
-    return -1;
-}
-
 static void begin(uint32_t m0)
 {
     rows_machine_init(&start);
@@ -270,18 +260,18 @@ static unsigned encode_vop1(uint32_t *word, bool is_long, int opcode, unsigned d
 static void check_lanes_by_number(enum isa_target target)
 {
     uint32_t word[3] = {0};
-    unsigned lane = rows_below(64), code = rows_below(2) ? 128 + lane : 40;
-    int opcode = opcode_of("v_readlane_b32", target);
+    unsigned lane = random_below(64), code = random_below(2) ? 128 + lane : 40;
+    int opcode = encode_opcode("v_readlane_b32", target);
     begin(0);
-    start.wave.sgpr[40] = end.wave.sgpr[40] = lane + 64 * rows_below(3);
+    start.wave.sgpr[40] = end.wave.sgpr[40] = lane + 64 * random_below(3);
     word[0] = 0xd0000000u | (unsigned)opcode << 16 | 50;
     word[1] = (256 + 3) | code << 9;
     end.wave.sgpr[50] = start.vgpr[3 * 64 + lane];
     finish(target, word, 2);
 
-    opcode = opcode_of("v_writelane_b32", target);
+    opcode = encode_opcode("v_writelane_b32", target);
     begin(lane);
-    unsigned value = rows_below(2) ? 128 + rows_below(65) : 50;
+    unsigned value = random_below(2) ? 128 + random_below(65) : 50;
     word[0] = 0xd0000000u | (unsigned)opcode << 16 | 5;
     word[1] = value | (unsigned)ISA_M0 << 9;
     end.vgpr[5 * 64 + lane] = value == 50 ? start.wave.sgpr[50] : value - 128;
@@ -294,14 +284,14 @@ static void check_first_lane(enum isa_target target)
     begin(0);
     uint64_t exec = isa_wave_exec(&start.wave);
     unsigned lane = 0;
-    if (!rows_below(4))
+    if (!random_below(4))
         isa_wave_set_pair(&start.wave, ISA_EXEC, exec = 0);
     rows_machine_copy(&end, &start);
     while (exec && !(exec >> lane & 1))
         lane++;
     end.wave.sgpr[51] = start.vgpr[7 * 64 + lane];
     finish(target, word,
-           encode_vop1(word, false, opcode_of("v_readfirstlane_b32", target), 51, 256 + 7));
+           encode_vop1(word, false, encode_opcode("v_readfirstlane_b32", target), 51, 256 + 7));
 }
 
 static void check_nothing(enum isa_target target)
@@ -311,7 +301,7 @@ static void check_nothing(enum isa_target target)
     for (unsigned form = 0; form < 4; form++) {
         unsigned words;
         begin(0);
-        words = encode_vop1(word, form / 2, opcode_of(names[form % 2], target), 0, 0);
+        words = encode_vop1(word, form / 2, encode_opcode(names[form % 2], target), 0, 0);
         finish(target, word, words);
     }
 }
@@ -319,7 +309,7 @@ static void check_nothing(enum isa_target target)
 static void check_swap(enum isa_target target)
 {
     uint32_t word[3] = {0};
-    int opcode = opcode_of("v_swap_b32", target);
+    int opcode = encode_opcode("v_swap_b32", target);
     if (opcode < 0)
         return;
     begin(0);
@@ -336,11 +326,11 @@ static void check_swap(enum isa_target target)
 static void check_relative(enum isa_target target, const char *name, bool to, bool from)
 {
     uint32_t word[3] = {0};
-    int opcode = opcode_of(name, target);
+    int opcode = encode_opcode(name, target);
     if (opcode < 0)
         return;
     for (unsigned is_long = 0; is_long < 2; is_long++) {
-        unsigned by = rows_below(8), dst = to ? 2 + by : 2, src = from ? 5 + by : 5;
+        unsigned by = random_below(8), dst = to ? 2 + by : 2, src = from ? 5 + by : 5;
         begin(by);
         for (unsigned lane = 0; lane < 64; lane++)
             if (isa_wave_exec(&start.wave) >> lane & 1)
