@@ -95,6 +95,7 @@ class Calibration:
         label = self.description.labels[row.label]
         place = f"{self.description.path}: [labels.{row.label}]"
         program = [description.fill(word, row.values, place) for word in label.command]
+        program = [word for word in program if word]  # an empty cell is no argument
         sets = [word for setting in settings for word in ("--set", setting)]
         words = [self.options.heddle, "run", self.description.platform, *sets,
                  *(["--generic"] if generic else []), "--stats", STATISTICS, "--report", "cpi",

@@ -242,12 +242,10 @@ def test_point_beyond_the_limit_leaves_out_larger_ones(tmp_path):
     store = Store(tmp_path / "s")
     burn = "while :; do :; done"
     points = make_points(["echo a", "echo b", burn, "echo d"], chain="c")
-    begin = time.monotonic()
     found = run_points(store, points, limit=1)
     assert [o.state for o in found] == [DONE, DONE, LEFT_OUT, LEFT_OUT]
     assert "took more than the limit of 1 CPU s" in found[2].message
     assert "a smaller one took more" in found[3].message
-    assert time.monotonic() - begin < 10
     run_points(store, points, limit=1)
     assert store.outcome(points[2]).cpu_seconds < 2  # it was not tried again ...
     points[2:3] = make_points(["", "", "echo c"], chain="c")[2:]
