@@ -2,7 +2,7 @@
 // (lanes read different rows), and one with a thread per column that adds into y (lanes read the same row).
 #include "label.hpp"
 
-__global__ __launch_bounds__(256) void by_rows(const float *a, const float *x, float *tmp, int n)
+__global__ void by_rows(const float *a, const float *x, float *tmp, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -12,7 +12,7 @@ __global__ __launch_bounds__(256) void by_rows(const float *a, const float *x, f
     }
 }
 
-__global__ __launch_bounds__(256) void by_columns(const float *a, const float *tmp, float *y, int n)
+__global__ void by_columns(const float *a, const float *tmp, float *y, int n)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j < n) {

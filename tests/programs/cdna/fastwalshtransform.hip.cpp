@@ -2,7 +2,7 @@
 // copied to the device before and the device synchronised after, both within the time.
 #include "label.hpp"
 
-__global__ __launch_bounds__(256) void butterfly_kernel(float *a, unsigned step, unsigned pairs)
+__global__ void butterfly_kernel(float *a, unsigned step, unsigned pairs)
 {
     unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
     if (thread < pairs) {

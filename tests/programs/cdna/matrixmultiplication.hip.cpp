@@ -18,23 +18,22 @@ __device__ static inline void multiply_row(float4 &sum, float4 a, const float4 *
     }
 }
 
-__global__ __launch_bounds__(side *side) void multiply_kernel(const float4 *a, const float4 *b,
-                                                              float4 *c, int row_length,
-                                                              float4 *block_a)
+__global__ void multiply_kernel(const float4 *a, const float4 *b, float4 *c, int row_length,
+                                float4 *block_a)
 {
-    int lx = threadIdx.x, ly = threadIdx.y;
-    int x = blockIdx.x * side + lx, y = blockIdx.y * side + ly;
+    int lx = threadIdx.x, ly = threadIdx.y, width = blockDim.x;
+    int x = blockIdx.x * width + lx, y = blockIdx.y * blockDim.y + ly;
     float4 sum[4] = {};
-    for (int step = 0; step < row_length / side; step++) {
+    for (int step = 0; step < row_length / width; step++) {
         for (int r = 0; r < 4; r++) {
-            block_a[lx + (4 * ly + r) * side] = a[step * side + lx + (4 * y + r) * row_length];
+            block_a[lx + (4 * ly + r) * width] = a[step * width + lx + (4 * y + r) * row_length];
         }
         __syncthreads();
-        for (int j = 0; j < side; j++) {
+        for (int j = 0; j < width; j++) {
             float4 rows_a[4], rows_b[4];
             for (int r = 0; r < 4; r++) {
-                rows_a[r] = block_a[j + (4 * ly + r) * side];
-                rows_b[r] = b[x + (step * tile + 4 * j + r) * row_length];
+                rows_a[r] = block_a[j + (4 * ly + r) * width];
+                rows_b[r] = b[x + (step * 4 * width + 4 * j + r) * row_length];
             }
             for (int r = 0; r < 4; r++) {
                 multiply_row(sum[r], rows_a[r], rows_b);

@@ -4,7 +4,7 @@
 
 constexpr int side = 16; // threads along an edge of a work-group
 
-__global__ __launch_bounds__(side *side) void transpose_kernel(float4 *out, const float4 *in,
+__global__ void transpose_kernel(float4 *out, const float4 *in,
                                                                int row_length, int tiles)
 {
     extern __shared__ float4 tile[];

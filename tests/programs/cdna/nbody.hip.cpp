@@ -7,20 +7,20 @@
 constexpr int group = 256;
 constexpr float softening = 50.0f, time_step = 0.005f;
 
-__global__ __launch_bounds__(group) void nbody_kernel(const float4 *position, const float4 *velocity,
-                                                      int bodies, float4 *shared_position,
-                                                      float4 *new_position, float4 *new_velocity)
+__global__ void nbody_kernel(const float4 *position, const float4 *velocity, int bodies, float dt,
+                             float epsilon, float4 *shared_position, float4 *new_position,
+                             float4 *new_velocity)
 {
-    int thread = threadIdx.x, body = blockIdx.x * group + thread;
+    int thread = threadIdx.x, size = blockDim.x, body = blockIdx.x * size + thread;
     float4 mine = position[body];
     float ax = 0, ay = 0, az = 0;
-    for (int tile = 0; tile < bodies / group; tile++) {
-        shared_position[thread] = position[tile * group + thread];
+    for (int tile = 0; tile < bodies / size; tile++) {
+        shared_position[thread] = position[tile * size + thread];
         __syncthreads();
-        for (int j = 0; j < group; j++) {
+        for (int j = 0; j < size; j++) {
             float4 other = shared_position[j];
             float rx = other.x - mine.x, ry = other.y - mine.y, rz = other.z - mine.z;
-            float inverse = 1.0f / sqrtf(rx * rx + ry * ry + rz * rz + softening);
+            float inverse = 1.0f / sqrtf(rx * rx + ry * ry + rz * rz + epsilon);
             float s = other.w * (inverse * inverse * inverse);
             ax += s * rx;
             ay += s * ry;
@@ -29,12 +29,11 @@ __global__ __launch_bounds__(group) void nbody_kernel(const float4 *position, co
         __syncthreads();
     }
     float4 v = velocity[body];
-    const float half_square = 0.5f * time_step * time_step;
-    new_position[body] = make_float4(mine.x + v.x * time_step + ax * half_square,
-                                     mine.y + v.y * time_step + ay * half_square,
-                                     mine.z + v.z * time_step + az * half_square, mine.w);
-    new_velocity[body] =
-        make_float4(v.x + ax * time_step, v.y + ay * time_step, v.z + az * time_step, v.w);
+    float half_square = 0.5f * dt * dt;
+    new_position[body] =
+        make_float4(mine.x + v.x * dt + ax * half_square, mine.y + v.y * dt + ay * half_square,
+                    mine.z + v.z * dt + az * half_square, mine.w);
+    new_velocity[body] = make_float4(v.x + ax * dt, v.y + ay * dt, v.z + az * dt, v.w);
 }
 
 struct nbody {
@@ -45,8 +44,8 @@ struct nbody {
 static void nbody_step(const nbody &n)
 {
     nbody_kernel<<<dim3(n.bodies / group), dim3(group)>>>(n.position, n.velocity, int(n.bodies),
-                                                          n.shared_position, n.new_position,
-                                                          n.new_velocity);
+                                                          time_step, softening, n.shared_position,
+                                                          n.new_position, n.new_velocity);
 }
 
 // Positions whose coordinates are in [0, 100) and that repeat every `period` bodies, of mass 1.

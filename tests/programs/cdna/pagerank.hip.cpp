@@ -5,7 +5,7 @@
 
 constexpr int lanes = 64, steps = 2;
 
-__global__ __launch_bounds__(lanes) void pagerank_kernel(const int *starts, const int *columns,
+__global__ void pagerank_kernel(const int *starts, const int *columns,
                                                          const float *values, const float *x,
                                                          float *y)
 {

@@ -5,7 +5,7 @@
 constexpr int rows = 16, columns = 64;
 constexpr float weight_centre = 0.25f, weight_cardinal = 0.15f, weight_diagonal = 0.05f;
 
-__global__ __launch_bounds__(columns) void stencil_kernel(const float *from, float *to, int pitch)
+__global__ void stencil_kernel(const float *from, float *to, int pitch)
 {
     __shared__ float tile[rows + 2][columns + 2];
     int thread = threadIdx.y;

@@ -1,7 +1,7 @@
 // vectoradd N: a[i] = b[i] + c[i] over a grid of two dimensions of which the second has one row.
 #include "label.hpp"
 
-__global__ __launch_bounds__(256) void vectoradd_kernel(float *a, const float *b, const float *c,
+__global__ void vectoradd_kernel(float *a, const float *b, const float *c,
                                                         int width, int height)
 {
     int x = blockDim.x * blockIdx.x + threadIdx.x;
