@@ -103,7 +103,7 @@ class Calibration:
         key = digest(self._platform(settings, generic), self._digest_of(program[0]),
                      self._digest_of(self.options.hip), *words[2:])
         return Point(key, row.label, row.name, settings, tuple(words),
-                     digest(row.label, *settings) if label.size else "", row.size)
+                     digest(row.label, *settings, "", *row.family) if label.size else "", row.size)
 
     def _platform(self, settings: tuple[str, ...], generic: bool) -> str:
         """Builds it; its path has a digest of all that it consists of."""
@@ -271,13 +271,18 @@ def write_files(c: Calibration, done: Sequence[Compared], page: str) -> None:
 
 def estimate(c: Calibration, points: Sequence[Point]) -> None:
     """What each label is expected to cost, from the points of it that are done."""
-    chains: dict[str, list[Point]] = {}
-    for point in points:
-        chains.setdefault(point.label, []).append(point)
-    for label, members in chains.items():
+    by_label: dict[str, dict[str, list[Point]]] = {}
+    for point in dict.fromkeys(points):
+        by_label.setdefault(point.label, {}).setdefault(point.chain or point.key, []).append(point)
+    for label, chains in by_label.items():
+        print(f"{label}: {estimate_label(c, list(chains.values()))}")
+
+
+def estimate_label(c: Calibration, chains: Sequence[list[Point]]) -> str:
+    done, spent, left, beyond, unknown = 0, 0.0, 0.0, 0, 0
+    for chain in chains:
         costs: list[tuple[float, float]] = []
-        left, beyond, unknown = 0.0, 0, 0
-        for point in sorted(members, key=lambda p: p.size):
+        for point in sorted(chain, key=lambda p: p.size):
             found = c.store.outcome(point)
             cost = expected_cost(costs, point.size)
             if found.state == DONE and found.cpu_seconds:
@@ -288,10 +293,11 @@ def estimate(c: Calibration, points: Sequence[Point]) -> None:
                 beyond += 1
             else:
                 left += cost
-        print(f"{label}: {len(costs)} of {len(members)} done in {sum(s for _, s in costs):.1f} CPU "
-              f"s, about {left:.0f} CPU s to do"
-              + (f", {beyond} beyond the limit of {c.limit:g}" if beyond else "")
-              + (f", {unknown} unknown until smaller ones are done" if unknown else ""))
+        done += len(costs)
+        spent += sum(seconds for _, seconds in costs)
+    return (f"{done} of {sum(map(len, chains))} done in {spent:.1f} CPU s, about {left:.0f} CPU s "
+            "to do" + (f", {beyond} beyond the limit of {c.limit:g}" if beyond else "")
+            + (f", {unknown} unknown until smaller ones are done" if unknown else ""))
 
 
 def fit_all(c: Calibration, rows: Sequence[Row]) -> None:

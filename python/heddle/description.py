@@ -68,6 +68,7 @@ class Row:
     name: str                    # label and arguments
     values: Mapping[str, str]    # placeholders
     size: float                  # with which its cost grows; 0: unknown
+    family: tuple[str, ...]      # its other arguments; those of a family grow with the size
     measured: float              # in the unit of the table
     low: float | None
     high: float | None
@@ -297,7 +298,8 @@ def _row(place: str, label: Label, cells: Mapping[str, str],
               for key in ("low", "high")]
     used = [name for text in label.command for name in PLACEHOLDER.findall(text) if name != "label"]
     name = " ".join([label.name, *(values[name] for name in used)])
-    return Row(label.name, name, values, size,
+    family = tuple(values[name] for name in used if name != label.size)
+    return Row(label.name, name, values, size, family,
                _number(cells[columns["value"] or ""], "what was measured", place), *limits)
 
 
