@@ -195,10 +195,11 @@ static inline bool is_write_back(const struct cache *c)
 }
 
 /* Do atomics happen here, and may coherent reads be answered here? Sharers of a cache of system
- * scope have others that do not see it. */
+ * scope, or of one of several dies, have others that do not see it. */
 static inline bool has_last_word(const struct cache *c)
 {
-    return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT;
+    return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT
+           && cache_params(c)->atomics == CACHE_ATOMICS_HERE;
 }
 
 static inline bool keeps_masks(const struct cache *c)
