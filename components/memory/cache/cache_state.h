@@ -199,7 +199,7 @@ static inline bool is_write_back(const struct cache *c)
 static inline bool has_last_word(const struct cache *c)
 {
     return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT
-           && cache_params(c)->coherence_point == CACHE_COHERENCE_POINT_HERE;
+           && cache_params(c)->atomics_at == CACHE_ATOMICS_AT_HERE;
 }
 
 static inline bool keeps_masks(const struct cache *c)
