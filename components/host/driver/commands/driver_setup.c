@@ -12,11 +12,12 @@ static uint64_t cycles_of(const struct driver *d, uint64_t ps)
     return ps ? engine_cycle_at(d->io.base.domain, now_ps + ps) - driver_now(d) : 0;
 }
 
-static uint64_t host_copy_ps(const struct driver_params *p, uint64_t bytes)
+static uint64_t host_copy_ps(const struct driver_params *p, const struct driver_command *k)
 {
-    if (bytes > (uint64_t)p->staged)
-        return (uint64_t)p->copy_setup;
-    return (uint64_t)p->staged_setup + bytes * 1000000000000u / (uint64_t)p->staged_rate;
+    uint64_t wait = k->kind == DRIVER_READ ? (uint64_t)p->read_setup : 0;
+    if (k->size > (uint64_t)p->staged)
+        return wait + (uint64_t)p->copy_setup;
+    return wait + (uint64_t)p->staged_setup + k->size * 1000000000000u / (uint64_t)p->staged_rate;
 }
 
 static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
@@ -27,7 +28,7 @@ static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
     if (!command_is_move(k) || driver_copy_ops(d)->takes_no_time)
         return 0;
     bool by_host = k->kind == DRIVER_WRITE || k->kind == DRIVER_READ;
-    return by_host ? host_copy_ps(p, k->size) : (uint64_t)p->blit_setup;
+    return by_host ? host_copy_ps(p, k) : (uint64_t)p->blit_setup;
 }
 
 static bool command_set_up(struct driver *d, struct driver_command *k)

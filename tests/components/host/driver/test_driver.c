@@ -162,10 +162,12 @@ Test(driver, a_copy_begins_when_it_is_set_up)
     params.staged = 1000;
     params.staged_setup = 2 * US;
     params.staged_rate = 500000000; /* 2 ns a byte */
-    for (int back = 0; back < 2; back++) {
-        cr_expect_eq(copy_begins(params, 1000, back), plain + 2000 + 2000);
-        cr_expect_eq(copy_begins(params, 100, back), plain + 2000 + 200);
-        cr_expect_eq(copy_begins(params, 1001, back), plain + 5000);
+    params.read_setup = 1 * US;
+    for (unsigned back = 0; back < 2; back++) {
+        uint64_t before = plain + back * 1000;
+        cr_expect_eq(copy_begins(params, 1000, back), before + 2000 + 2000);
+        cr_expect_eq(copy_begins(params, 100, back), before + 2000 + 200);
+        cr_expect_eq(copy_begins(params, 1001, back), before + 5000);
     }
 }
 
