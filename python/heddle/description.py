@@ -28,6 +28,8 @@ A TOML file:
 
 Keys of a label:
 
+    name       what a row is called in tables, such as "{quantity}"; if left out, the values of the
+               placeholders of the command
     command    the program and its arguments; {NAME} is a column of the table, a name of `pairs`, a
                named group of `arguments`, or {label}; {NAME...} alone is split into words
     arguments  column = regular expression that the whole value matches, with named groups
@@ -60,7 +62,7 @@ TOP_KEYS = {"title", "platform", "set", "limit", "table", "defaults", "labels"}
 TABLE_KEYS = {"file", "label", "value", "unit", "low", "high", "pairs", "where"}
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)(?:\.\.\.)?\}")  # not the braces of [0-9]{3}
 LABEL_KEYS = {"command", "arguments", "read", "unit", "size", "points", "where", "options", "note",
-              "factor", "over"}
+              "factor", "over", "name"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +93,7 @@ class Label:
     note: str
     factor: str
     over: str
+    naming: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,7 +199,8 @@ def _label(reader: Reader, name: str, defaults: Mapping[str, Any], found: Any, u
         where=reader.pairs(both, "where", where),
         options=reader.texts(both, "options", where), note=reader.get(both, "note", str, where, ""),
         factor=reader.get(both, "factor", str, where, ""),
-        over=reader.get(both, "over", str, where, ""))
+        over=reader.get(both, "over", str, where, ""),
+        naming=reader.get(both, "name", str, where, ""))
     if not label.command:
         raise reader.wrong(f"'command' {where} is empty")
     if label.points is not None and label.points < 1:
@@ -306,7 +310,8 @@ def _row(place: str, label: Label, cells: Mapping[str, str],
     limits = [_number(cells[columns[key] or ""], key, place) if columns[key] else None
               for key in ("low", "high")]
     used = [name for text in label.command for name in PLACEHOLDER.findall(text) if name != "label"]
-    name = " ".join([label.name, *(values[name] for name in used)])
+    told = [fill(label.naming, values, place)] if label.naming else [values[name] for name in used]
+    name = " ".join([label.name, *told])
     family = tuple(values[name] for name in used if name != label.size)
     return Row(label.name, name, values, size, family,
                _number(cells[columns["value"] or ""], "what was measured", place), *limits)
