@@ -20,6 +20,7 @@ struct toolkit {
                                NULL-terminated */
     VECTOR(const char *) archives;  /* static libraries that platforms are linked with */
     VECTOR(const char *) libraries; /* "-lelf": what the archives need */
+    const char *python;             /* folder of the package `heddle` of Python */
     const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
 };
 

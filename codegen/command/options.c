@@ -176,6 +176,9 @@ static const struct option_spec {
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
+    {"--scale", "PERCENT", KIND_NUMBER, FIELD(scale), ON(DOT),
+     "of --stats: the share that has the darkest colour (default: 1, 2, 5, 10, 20, 50 or 100, the "
+     "first that is large enough)"},
     {"--kernel", "NAME", KIND_TEXT, FIELD(kernel), ON(DOT),
      "of --stats: colour by all launches of this kernel instead of the whole run"},
     {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
@@ -230,9 +233,9 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
-     "component"},
+     "component; limits (stats): what limits each kernel, in words, from both"},
     {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS),
-     "of --report measures: the description of the platform that ran (default: NAME.heddle beside "
+     "of --report measures and limits: the description of the platform that ran (default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},

@@ -49,7 +49,7 @@ struct options {
     const char *record_perfetto, *record_api, *record_instructions, *record_window;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
-    uint64_t max_cycles, stall_limit, threads, jobs, memory, line;
+    uint64_t max_cycles, stall_limit, threads, jobs, memory, line, scale;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
     bool lines, markdown, man, no_cache, allow_incoherent, allow_incomplete;
