@@ -31,6 +31,7 @@ int command_new(struct command *c);
 int command_build(struct command *c);
 int command_run(struct command *c);
 int command_stats(struct command *c);
+int command_report(struct command *c);
 int command_api_trace(struct command *c);
 int command_disasm(struct command *c);
 int command_experiment(struct command *c);

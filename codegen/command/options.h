@@ -25,6 +25,7 @@ enum options_command {
     COMMAND_EXPERIMENT,
     COMMAND_SAMPLE,
     COMMAND_STATS,
+    COMMAND_REPORT,
     COMMAND_API_TRACE,
     COMMAND_DISASM,
     COMMAND_TRACE,
@@ -41,7 +42,7 @@ struct options {
     enum options_command command;
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
-    struct options_list set, include, expand, watch, module, record_path, record_kernel;
+    struct options_list set, include, expand, watch, module, record_path, record_kernel, plot;
     const char *platform, *output, *level, *only, *layout;
     const char *kernels, *warmup, *interval, *profile, *residency, *addresses;
     const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;

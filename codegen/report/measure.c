@@ -224,7 +224,9 @@ static json_t *link_of(struct arena *arena, const struct model *model,
                        const struct model_connection *c, json_t *links)
 {
     if (c->wire)
-        return json_object_get(links, model->wires[c->wire - 1].path);
+        return json_object_get(links,
+                               arena_printf(arena, "%s -> %s", model->wires[c->wire - 1].path,
+                                            model->wires[c->wire - 1].end->path));
     return json_object_get(links, arena_printf(arena, "%s -> %s via %s", port_text(arena, c->from),
                                                port_text(arena, c->to), c->link->name));
 }

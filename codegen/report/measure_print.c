@@ -18,6 +18,13 @@ static void csv_field(FILE *out, const char *text)
     fputs(quoted ? "\"," : ",", out);
 }
 
+/* Of an instance, with what its parts say; of a part, its own. */
+static const struct view_share *share_at(const struct measured *m, const struct model *model,
+                                         unsigned kind, uint32_t index)
+{
+    return index < model->instance_count ? &m->instances[kind][index] : &m->own[kind][index];
+}
+
 struct named {
     const char *path, *type, *kind;
 };
@@ -72,8 +79,9 @@ void measure_print_csv(const struct measured *m, const struct model *model, bool
         fputs("scope,path,type,kind,measure,part,whole,cycles,time_ps\n", out);
     for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++) {
         for (uint32_t i = 0; i < model->instance_count + model->part_count; i++)
-            if (m->own[k][i].whole > 0)
-                csv_row(m, name_at(model, i), k, &m->own[k][i], m->cycles[m->domains[i]], out);
+            if (share_at(m, model, k, i)->whole > 0)
+                csv_row(m, name_at(model, i), k, share_at(m, model, k, i), m->cycles[m->domains[i]],
+                        out);
         for (uint32_t i = 0; i < model->connection_count; i++)
             csv_connection(m, model->connections[i], k, out);
     }
@@ -101,7 +109,7 @@ void measure_print(const struct measured *m, struct arena *arena, const struct m
         VECTOR(struct row) rows = {0};
         intern_init(&index, arena);
         for (uint32_t i = 0; i < model->instance_count + model->part_count; i++) {
-            const struct view_share *s = &m->own[k][i];
+            const struct view_share *s = share_at(m, model, k, i);
             if (s->whole <= 0)
                 continue;
             const char *path = params_collapse(
