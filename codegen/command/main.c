@@ -51,6 +51,7 @@ static const struct {
     [COMMAND_TRACE] = {command_trace, false},
     [COMMAND_EXPERIMENT] = {command_experiment, false},
     [COMMAND_SAMPLE] = {command_sample, false},
+    [COMMAND_CALIBRATE] = {command_calibrate, true},
     [COMMAND_HELP] = {command_help, false},
 };
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Iterator
 
-from heddle.report.mistakes import Mistake
+from heddle.mistakes import Mistake
 
 MEASURES = ("utilisation", "hit_rate", "bandwidth", "stall")
 RUN = "run"

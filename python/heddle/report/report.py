@@ -1,4 +1,4 @@
-"""Started by `heddle report`: python3 -m heddle.report --heddle PATH [OPTIONS] -- FILES."""
+"""The command `heddle report`: --heddle PATH [OPTIONS] -- FILES."""
 from __future__ import annotations
 
 import argparse
@@ -6,10 +6,10 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Sequence
 
+from heddle.mistakes import Mistake
 from heddle.report import figures, page
-from heddle.report.mistakes import Mistake
 from heddle.report.runs import MEASURES, Run
 
 # What --plot draws of the first run.
@@ -21,14 +21,14 @@ PLOTS: dict[str, Callable[[Run], str | None]] = {
 }
 
 
-def options() -> argparse.Namespace:
+def options(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="heddle report")
     parser.add_argument("--heddle", required=True)
     parser.add_argument("--output")
     parser.add_argument("--plot", action="append", default=[])
     parser.add_argument("--description")
     parser.add_argument("files", nargs="+")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def write(path: Path, text: str) -> None:
@@ -59,24 +59,16 @@ def plots(run: Run, names: list[str], output: str | None) -> None:
         print(path)
 
 
-def main() -> int:
-    chosen = options()
-    try:
-        runs = [Run(chosen.heddle, path, chosen.description) for path in chosen.files]
-        for run in runs:
-            if run.missing:
-                print(f"heddle report: {run.missing}", file=sys.stderr)
-        if chosen.plot:
-            plots(runs[0], chosen.plot, chosen.output)
-            return 0
-        path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
-        write(path, page.page(runs))
-        print(path)
+def main(words: Sequence[str]) -> int:
+    chosen = options(words)
+    runs = [Run(chosen.heddle, path, chosen.description) for path in chosen.files]
+    for run in runs:
+        if run.missing:
+            print(f"heddle report: {run.missing}", file=sys.stderr)
+    if chosen.plot:
+        plots(runs[0], chosen.plot, chosen.output)
         return 0
-    except Mistake as mistake:
-        print(f"heddle report: {mistake}", file=sys.stderr)
-        return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
+    write(path, page.page(runs))
+    print(path)
+    return 0
