@@ -44,7 +44,7 @@ static const struct {
     [COMMAND_NEW] = {command_new, false},
     [COMMAND_BUILD] = {command_build, true},
     [COMMAND_RUN] = {command_run, true},
-    [COMMAND_STATS] = {command_stats, false},
+    [COMMAND_STATS] = {command_stats, true},
     [COMMAND_API_TRACE] = {command_api_trace, false},
     [COMMAND_DISASM] = {command_disasm, false},
     [COMMAND_TRACE] = {command_trace, false},

@@ -179,6 +179,10 @@ static const struct option_spec {
      "wide (default), or column for a column of a paper"},
     {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
+    {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
+     "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
+    {"--kernel", "NAME", KIND_TEXT, FIELD(kernel), ON(DOT),
+     "of --stats: colour by all launches of this kernel instead of the whole run"},
     {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
      "change nothing, status 1 when a file is not canonical"},
     {"--allow-incoherent", NULL, KIND_FLAG, FIELD(allow_incoherent), PLATFORM_COMMANDS | ON(LSP),
@@ -221,14 +225,20 @@ static const struct option_spec {
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "
      "over them"},
-    {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN), "write statistics as JSON"},
+    {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN) | ON(DOT),
+     "run: write statistics as JSON; dot: colour components by what this run measured, with its "
+     "settings unless there are others here"},
     {"--stats-no-host", NULL, KIND_FLAG, FIELD(stats_no_host), ON(RUN),
      "leave out what depends on the host"},
     {"--kernel-stats", "WHICH", KIND_TEXT, FIELD(kernel_stats), ON(RUN),
      "components' statistics of each kernel: sum (default; over arrays inside a GPU), all or none"},
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
-     "error at the end)"},
+     "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
+     "component"},
+    {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS),
+     "of --report measures: the description of the platform that ran (default: NAME.heddle beside "
+     "the statistics, here, in platforms, or among those of heddle)"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
     {"--record-window", "FROM..TO", KIND_TEXT, FIELD(record_window), ON(RUN),

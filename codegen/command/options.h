@@ -46,7 +46,7 @@ struct options {
     const char *platform, *output, *level, *only, *layout;
     const char *kernels, *warmup, *interval, *profile, *residency, *addresses;
     const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
-    const char *progress;
+    const char *progress, *measure, *kernel, *description;
     const char *record_perfetto, *record_api, *record_instructions, *record_window;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;

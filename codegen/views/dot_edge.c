@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/views/docs_text.h"
+#include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
 
@@ -162,9 +163,14 @@ static void write_attributes(const struct dot_pen *pen, const struct dot_edge *e
     write_end_name(pen->out, e->to, e->to_port);
     fputs("\\n", pen->out);
     write_protocol(pen->out, e->protocol);
-    fprintf(pen->out, "\\n%" PRIu32 " connection%s, %" PRIu32 " messages deep\", color=\"%s\"",
-            e->count, e->count == 1 ? "" : "s", e->depth, dot_traffic_colours[e->traffic]);
-    if (e->traffic == DOT_CONTROL)
+    fprintf(pen->out, "\\n%" PRIu32 " connection%s, %" PRIu32 " messages deep", e->count,
+            e->count == 1 ? "" : "s", e->depth);
+    if (pen->look.heat)
+        dot_heat_edge_tooltip(pen, e);
+    fprintf(pen->out, "\", color=\"%s\"", dot_traffic_colours[e->traffic]);
+    if (pen->look.heat)
+        fprintf(pen->out, ", penwidth=%.2f", dot_heat_width(pen, e));
+    else if (e->traffic == DOT_CONTROL)
         fputs(", penwidth=0.6, arrowsize=0.5", pen->out);
     else if (e->all_to_all && !pen->graph->is_overview)
         fputs(", penwidth=2.4", pen->out);

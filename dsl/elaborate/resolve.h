@@ -32,7 +32,8 @@ struct type_info {
     struct item_list params; /* AST_PARAM and AST_LET; parallel to model.params, and so on */
     struct item_list ports;
     struct item_list stats;
-    struct item_list parts; /* AST_SLOT and AST_SUBPART */
+    struct item_list measures; /* AST_MEASURE; parallel to model.measures */
+    struct item_list parts;    /* AST_SLOT and AST_SUBPART */
     struct item_list stores;
     struct item_list clocks;
     struct item_list behaviour; /* AST_BEHAVIOUR; none: NAME.c */

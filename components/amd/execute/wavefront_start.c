@@ -135,6 +135,7 @@ static void wavefront_start_place(struct isa_wave *s, const struct work_placemen
                | (p->cu & 15u) << 8 | (p->cu >> 6 & 1u) << 12 | (p->cu >> 4 & 3u) << 13
                | (p->work_group_slot & 15u) << 16 | (p->pid & 15u) << 20
                | (p->dispatcher >> 2 & 7u) << 24 | 1u << 30;
+    s->xcc_id = p->die;
     s->gpr_alloc = (w->vgpr / 4u & 63u) | (granules(p->vgprs, 4) - 1) << 8
                    | (w->sgpr / 16u & 63u) << 16 | (granules(p->sgprs, 16) - 1) << 24;
     s->lds_alloc = (p->lds_offset / 256u & 255u) | (p->lds_bytes + 511u) / 512u * 2u << 12;

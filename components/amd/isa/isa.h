@@ -282,6 +282,7 @@ struct isa_wave {
                       dx10_clamp, [9] ieee, [27] vector registers relative to M0, [28] vector
                       instructions are skipped, [31:29] depth of the branch stack */
     uint32_t status, trapsts, hw_id, gpr_alloc, lds_alloc, ib_sts; /* what s_getreg_b32 reads */
+    uint32_t xcc_id;                                               /* as well: the compute die */
     uint8_t scc;
     uint8_t trapped; /* s_trap was executed: its id + 1 */
 };

@@ -35,7 +35,7 @@
 
 static void init_parking(struct cache *c, uint32_t pages)
 {
-    c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->line) + 15) / 16 * 16;
+    c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->above) + 15) / 16 * 16;
     uint32_t requests = (uint32_t)cache_params(c)->mshrs;
     index_pool_init(&c->free_parked, requests);
     c->parked = arena_allocate(requests * sizeof(struct cache_parked));
@@ -158,8 +158,7 @@ CACHE_INLINE bool take_again(struct cache *c)
         (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
     cold_start_arrive(&c->cold, m, component_tick_now(&c->io.base), c->blocked_since);
-    bool taken =
-        take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid, true);
+    bool taken = take_miss(c, m, physical, c->head_set, WAY_NONE, true);
     cold_start_leave(&c->cold);
     return taken;
 }

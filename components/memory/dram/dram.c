@@ -22,7 +22,7 @@ static void dram_init(struct dram *c)
 static __attribute__((noinline)) void
 serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *payload, char *bytes)
 {
-    unsigned line = dram_line(c);
+    unsigned line = dram_port_line(c, port);
     void *old = dram_reply_data(c, port, m->tag);
     if (m->atomic.returns)
         memcpy(old, bytes, line);
@@ -36,7 +36,7 @@ serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *p
 static inline __attribute__((always_inline)) void serve(struct dram *c, unsigned port,
                                                         const struct mem_request *m)
 {
-    unsigned line = dram_line(c), kind = message_kind(m);
+    unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (kind >= MEM_FENCE) {
         dram_reply_done(c, port, m->tag);
         return;

@@ -49,6 +49,12 @@ static inline unsigned dram_line(const struct dram *c)
     return (unsigned)dram_params(c)->line;
 }
 
+/* Of a port. */
+static inline unsigned dram_port_line(const struct dram *c, unsigned port)
+{
+    return (unsigned)(port == DRAM_TOP ? dram_params(c)->line : dram_params(c)->copy);
+}
+
 static inline const struct mem_request *dram_peek(const struct dram *c, unsigned port)
 {
     return port == DRAM_TOP ? dram_top_peek(c) : dram_dma_peek(c);
@@ -82,7 +88,7 @@ static inline bool dram_can_reply(const struct dram *c, unsigned port)
 static inline void *dram_reply_data(const struct dram *c, unsigned port, uint16_t tag)
 {
     void *payload = port == DRAM_TOP ? dram_top_reply_data(c, tag) : dram_dma_reply_data(c, tag);
-    return mem_data_data(payload, dram_line(c));
+    return mem_data_data(payload, dram_port_line(c, port));
 }
 
 static inline void dram_reply_done(const struct dram *c, unsigned port, uint16_t tag)

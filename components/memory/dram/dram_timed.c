@@ -78,7 +78,7 @@ static bool dram_advance(struct dram *c, uint64_t until_ps)
 static void dram_happen(struct dram *c, struct dram_entry *e, const struct mem_request *m,
                         uint64_t address)
 {
-    unsigned line = dram_line(c);
+    unsigned line = dram_port_line(c, e->port);
     char *bytes = memory_at(address);
     void *payload = dram_payload(c, e->port);
     if (e->kind == MEM_READ) {
@@ -118,7 +118,7 @@ static bool dram_take_timed(struct dram *c, unsigned port)
     const struct mem_request *m = dram_peek(c, port);
     if (!m)
         return false;
-    unsigned line = dram_line(c), kind = message_kind(m);
+    unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (kind >= MEM_FENCE)
         return dram_take_fence(c, port, m);
     uint64_t address = m->read.address / line * line; /* in the same place for all three */
@@ -182,7 +182,7 @@ static bool dram_finish_timed(struct dram *c, unsigned port)
         if (e->kind == MEM_WRITE)
             dram_reply_done(c, port, e->tag);
         else
-            memcpy(dram_reply_data(c, port, e->tag), e->line, dram_line(c));
+            memcpy(dram_reply_data(c, port, e->tag), e->line, dram_port_line(c, port));
         index_pool_give(&c->free_requests, a->number);
         c->taken[port]--;
         q->head++;

@@ -16,7 +16,7 @@ static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
 {
     return (struct cache_params){.size = size,
                                  .ways = ways,
-                                 .line = 64,
+                                 .line = 64, .above = 64, .below = 64,
                                  .latency = 4,
                                  .ports = 1,
                                  .mshrs = 8,

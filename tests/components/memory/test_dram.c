@@ -18,10 +18,10 @@ static uint32_t dram, top, dma;
 
 static void set_up(int64_t latency, int64_t width)
 {
-    int64_t params[] = {1 << 20, 64, latency, width};
+    int64_t params[] = {1 << 20, 64, 64, latency, width};
     harness_start();
     build_space("memory", 0, 1 << 20, 64, 1);
-    dram = build_instance(&type, 0, "dram", params, NULL, 4);
+    dram = build_instance(&type, 0, "dram", params, NULL, 5);
     top = harness_requester();
     dma = harness_requester();
     harness_wire(HARNESS_MEM, (struct build_end){top, 0, 0}, (struct build_end){dram, 0, 0}, 32,

@@ -102,7 +102,7 @@ static void set_up(struct hbm_params k)
     struct {
         struct dram_params dram;
         struct hbm_params hbm;
-    } params = {{.size = MEMORY, .line = 64, .latency = 100, .width = 1}, k};
+    } params = {{.size = MEMORY, .line = 64, .copy = 64, .latency = 100, .width = 1}, k};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     memset(logged_count, 0, sizeof logged_count);
