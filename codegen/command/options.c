@@ -37,11 +37,12 @@ static const struct command {
          "a wrapper for each unit and platform.c. Files whose content does not change "
          "are not touched.",
          1, 1},
-    [COMMAND_DOT] = {"dot", "FILE", "draw the topology",
+    [COMMAND_DOT] = {"dot", "[FILE]", "draw the topology",
                      "Graphviz source on standard output; --svg lays it out, --html makes a page "
                      "to click through. Both need "
-                     "Graphviz.",
-                     1, 1},
+                     "Graphviz. With --stats the file may be left out: that of the platform "
+                     "that ran is looked for as for `stats --report measures`.",
+                     0, 1},
     [COMMAND_DUMP] = {"dump", "FILE --json", "print the elaborated platform",
                       "The whole platform after elaboration, as JSON.", 1, 1},
     [COMMAND_PARAMS] = {"params", "FILE", "list all parameters",
@@ -121,6 +122,14 @@ static const struct command {
          "statistic. "
          "--report cpi: of kernels' time, for one run or two.",
          1, UINT32_MAX},
+    [COMMAND_REPORT] =
+        {"report", "S.json [S2.json]", "make a page about a run, or about two",
+         "Writes one HTML page that needs no network: what limits each kernel in words, where "
+         "cycles went, a roofline with the platform's own limits, the topology coloured by what "
+         "was measured, hit rates and traffic, the fullest components. Of two runs also what "
+         "differs, side by side. docs/guide/results.md shows it. --plot writes single figures "
+         "as SVG instead.",
+         1, 2},
     [COMMAND_API_TRACE] =
         {"api-trace", "check FILE|DIR", "work on traces of API calls",
          "check: reads cuda_calls.trace (or FILE) as balar's trace player does, with heddle's "
@@ -144,6 +153,11 @@ static const struct command {
          "each kernel; keeps a binary copy beside each trace, which the next run reads "
          "instead. check: names each malformed line.",
          2, UINT32_MAX},
+    [COMMAND_LSP] = {"lsp", "", "serve an editor",
+                     "The language server, on standard input and output: diagnostics while a "
+                     "description is written, completion, hover, definitions, references, rename, "
+                     "fixes, layout. Editors start it; docs/guide/editors.md sets them up.",
+                     0, 0},
     [COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
 };
 
@@ -161,11 +175,11 @@ static const struct option_spec {
      "override a parameter; arrays without an index and globs mean all that match, later ones win"},
     {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS & ~ON(CALIBRATE),
      "which platform of the file (default: the last)"},
-    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS,
+    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS | ON(LSP),
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
-         | ON(TRACE) | TRIAL_COMMANDS | ON(CALIBRATE),
+         | ON(TRACE) | ON(REPORT) | TRIAL_COMMANDS | ON(CALIBRATE),
      "where to write: a folder (gen, doc, new, build, experiment, calibrate, trace group, trace "
      "mem) or a file (the "
      "others; default standard output)"},
@@ -186,14 +200,20 @@ static const struct option_spec {
      "wide (default), or column for a column of a paper"},
     {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
+    {"--plot", "NAME", KIND_LIST, FIELD(plot), ON(REPORT),
+     "instead of the page: cycles, roofline, heat-MEASURE or topology-MEASURE, as STEM-NAME.svg in "
+     "the folder of -o, or as that file when there is one plot"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
+    {"--scale", "PERCENT", KIND_NUMBER, FIELD(scale), ON(DOT),
+     "of --stats: the share that has the darkest colour (default: 1, 2, 5, 10, 20, 50 or 100, the "
+     "first that is large enough)"},
     {"--kernel", "NAME", KIND_TEXT, FIELD(kernel), ON(DOT),
      "of --stats: colour by all launches of this kernel instead of the whole run"},
     {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
      "change nothing, status 1 when a file is not canonical"},
     {"--allow-incoherent", NULL, KIND_FLAG, FIELD(allow_incoherent),
-     PLATFORM_COMMANDS & ~ON(CALIBRATE),
+     (PLATFORM_COMMANDS & ~ON(CALIBRATE)) | ON(LSP),
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
      "read parameters at run time: slower, but a changed parameter needs no compiler"},
@@ -263,9 +283,10 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
-     "component"},
-    {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS),
-     "of --report measures: the description of the platform that ran (default: NAME.heddle beside "
+     "component; limits (stats): what limits each kernel, in words, from both"},
+    {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS) | ON(REPORT),
+     "of report, and of --report measures and limits: the description of the platform that ran "
+     "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
@@ -737,9 +758,9 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
         return EXIT_USAGE;
     options->command = (enum options_command)command;
     struct options_list *lists[] = {
-        &options->arguments,   &options->set,           &options->include,
-        &options->expand,      &options->watch,         &options->module,
-        &options->record_path, &options->record_kernel, &options->fit};
+        &options->arguments, &options->set,    &options->include,     &options->expand,
+        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
+        &options->fit,       &options->plot};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
         if (!lists[i]->items) {
@@ -753,9 +774,9 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
 void options_release(struct options *options)
 {
     struct options_list *lists[] = {
-        &options->arguments,   &options->set,           &options->include,
-        &options->expand,      &options->watch,         &options->module,
-        &options->record_path, &options->record_kernel, &options->fit};
+        &options->arguments, &options->set,    &options->include,     &options->expand,
+        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
+        &options->fit,       &options->plot};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->items);
     *options = (struct options){0};

@@ -10,4 +10,5 @@ compare      errors and rank correlation
 chart        plots as SVG
 fit          parameters within intervals
 calibrate    the command that uses them all
+report       a page about a run, with modules of its own
 """

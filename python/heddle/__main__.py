@@ -4,16 +4,23 @@ from __future__ import annotations
 import sys
 from typing import Callable, Sequence
 
-NEEDED = {"numpy": "python3-numpy", "scipy": "python3-scipy"}  # Debian's packages of modules
+# Modules that commands need beside Python's own, and Debian's packages of them.
+NEEDED = {
+    "calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"},
+    "report": {},
+}
 
 
-def missing_packages() -> list[str]:
+def missing_packages(name: str) -> list[str]:
     """Without importing them, which takes most of a second."""
     from importlib.util import find_spec
-    return [package for module, package in NEEDED.items() if find_spec(module) is None]
+    return [package for module, package in NEEDED[name].items() if find_spec(module) is None]
 
 
 def command(name: str) -> Callable[[Sequence[str]], int]:
+    if name == "report":
+        from heddle.report import report
+        return report.main
     from heddle import calibrate
     return {"calibrate": calibrate.main}[name]
 
@@ -24,7 +31,7 @@ def main() -> int:
         print(f"heddle {name}: Python 3.11 or later is needed; '{sys.executable}' is "
               f"{sys.version.split()[0]}. Name another one with HEDDLE_PYTHON", file=sys.stderr)
         return 1
-    packages = missing_packages()
+    packages = missing_packages(name)
     if packages:
         print(f"heddle {name}: '{sys.executable}' lacks modules; install the Debian package"
               f"{'s' if len(packages) > 1 else ''} {' and '.join(packages)}", file=sys.stderr)

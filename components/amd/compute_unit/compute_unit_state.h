@@ -82,6 +82,11 @@ struct cu_wave {
     uint16_t vmem_last;
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
+    /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
+     * registers: address, data, more data. */
+    uint64_t held_until, written;
+    uint16_t held[3];
+    uint8_t held_dwords; /* of data */
     uint64_t line[CU_MAX_LINE_SLOTS];
 };
 
@@ -287,7 +292,8 @@ static inline enum isa_target cu_target(const struct compute_unit *c)
 static inline bool cu_has_gaps(const struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
-    return p->long_encoding > 1 || p->long_scalar_result > 1 || p->scalar_to_vector > 1;
+    return p->long_encoding > 1 || p->long_scalar_result > 1 || p->scalar_to_vector > 1
+           || p->lds_write_delay;
 }
 
 /* First cycle not before `cycle` that belongs to `simd`. */
