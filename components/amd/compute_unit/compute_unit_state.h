@@ -76,7 +76,7 @@ struct cu_wave {
     uint8_t ledger; /* where that is written down */
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
-    uint8_t priority;    /* 0 .. 3: s_setprio */
+    uint8_t priority; /* 0 .. 3: s_setprio */
     uint8_t gap; /* cycles that a vector instruction waits longer than others behind the last one */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;

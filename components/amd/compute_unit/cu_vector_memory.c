@@ -1,11 +1,11 @@
 /* Vector memory: from issue through the coalescer to the L1, and back in order.
  *
  * Instructions enter in issue order; their lines go out first come, first served, vmem_width a
- * cycle, the first one vmem_latency after issue, and, with `vmem_lanes`, not before the addresses of
- * earlier instructions are worked out. Answers come in any order; loaded bytes wait in
- * the stage until the instruction is the oldest of its wavefront, then registers are written and
- * the counters go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses
- * are virtual: translation belongs to the caches. */
+ * cycle, the first one vmem_latency after issue, and, with `vmem_lanes`, not before the addresses
+ * of earlier instructions are worked out. Answers come in any order; loaded bytes wait in the stage
+ * until the instruction is the oldest of its wavefront, then registers are written and the counters
+ * go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses are virtual:
+ * translation belongs to the caches. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"

@@ -161,9 +161,9 @@ static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigne
         wave_sleep(c, w, now);
 }
 
-/* Until when must the instruction that is decoded wait for the wavefront's last write to the LDS? It
- * overwrites a register of that, or uses the LDS otherwise than for a write, too, which is done in
- * order. */
+/* Until when must the instruction that is decoded wait for the wavefront's last write to the LDS?
+ * It overwrites a register of that, or uses the LDS otherwise than for a write, too, which is done
+ * in order. */
 static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_wave *w)
 {
     const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
