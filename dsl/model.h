@@ -199,6 +199,41 @@ struct model_stat {
     enum model_stat_kind kind;
 };
 
+/* What people ask of a component, each a part of a whole: `measure NAME = PART of WHOLE;`. */
+enum model_measure_kind {
+    MODEL_MEASURE_UTILISATION, /* of the time or places that it has */
+    MODEL_MEASURE_HIT_RATE,
+    MODEL_MEASURE_BANDWIDTH, /* bytes moved, of those that could have been */
+    MODEL_MEASURE_STALL,     /* time in which work waited for it */
+    MODEL_MEASURE_ISSUE,     /* vector instructions issued, of those that could have been */
+    MODEL_MEASURE_COUNT
+};
+extern const char *const model_measure_names[MODEL_MEASURE_COUNT];
+
+struct model_measure_decl {
+    enum model_measure_kind kind;
+    const char *doc;
+    const char *part_text, *whole_text; /* as they stand in the source */
+};
+
+/* A summand of a side of a measure: `factor` times a statistic or the cycles of its clock. */
+struct model_measure_term {
+    double factor;
+    int32_t stat; /* index in the type's statistics, -1: cycles */
+};
+
+struct model_measure_side {
+    const struct model_measure_term *terms;
+    uint32_t count;
+};
+
+/* A measure of one instance or part, with its parameters put in. Both sides are sums without a
+ * constant, so those of several instances may be added before they are divided. */
+struct model_measure {
+    const struct model_measure_decl *decl;
+    struct model_measure_side part, whole;
+};
+
 /* A condition that a type states of itself. */
 struct model_check_decl {
     const char *text;    /* the condition as it stands in the source */
@@ -267,6 +302,8 @@ struct model_type {
     uint32_t port_count;
     const struct model_stat *stats;
     uint32_t stat_count;
+    const struct model_measure_decl *measures;
+    uint32_t measure_count;
     const struct model_check_decl *checks;
     uint32_t check_count;
     const struct model_part_decl *parts; /* slots and sub-parts */
@@ -291,7 +328,8 @@ struct model_part {
     uint32_t element; /* of a part array */
     const struct model_param *params;
     uint32_t param_count;
-    struct model_part_place *places; /* per type->parts */
+    const struct model_measure *measures; /* per type->measures */
+    struct model_part_place *places;      /* per type->parts */
 };
 
 /* What fills one `parts` declaration of an owner: `count` parts (1 unless an array; 0: an optional
@@ -345,6 +383,7 @@ struct model_instance {
     uint32_t partition;               /* index in model.partitions */
     const struct model_param *params; /* one per type->params, lets included */
     uint32_t param_count;
+    const struct model_measure *measures;       /* per type->measures */
     const struct model_port_group *port_groups; /* one per type->ports */
     uint32_t port_group_count;
     const struct model_part_place *places; /* one per type->parts */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "codegen/command/options.h"
 #include "codegen/build/toolkit.h"
 #include "dsl/arena.h"
@@ -29,11 +31,14 @@ int command_new(struct command *c);
 int command_build(struct command *c);
 int command_run(struct command *c);
 int command_stats(struct command *c);
+int command_report(struct command *c);
 int command_api_trace(struct command *c);
 int command_disasm(struct command *c);
 int command_experiment(struct command *c);
 int command_sample(struct command *c);
 int command_trace(struct command *c);
+int command_calibrate(struct command *c);
+int command_lsp(struct command *c);
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */
 struct compilation *command_open(const struct command *c);
@@ -52,6 +57,21 @@ bool command_api_trace_check(struct command *c, const char *path);
 int command_report_run(struct command *c, const char *path);
 /* false: --report is given and not known, said on standard error. */
 bool command_report_known(const struct command *c);
+
+/* The statistics in `path`, or NULL, said on standard error. The caller releases them. */
+json_t *command_statistics(const struct command *c, const char *path);
+/* The platform that made them, from its description `file` (NULL: looked for), with the run's
+ * settings, or those of --set; NULL, said on standard error, when it is not that platform.
+ * *compilation is the caller's to close. */
+const struct model *command_described(struct command *c, json_t *root, const char *path,
+                                      const char *file, struct compilation **compilation);
+/* The report "measures" of one run. */
+bool command_measures(struct command *c, json_t *root, const char *path, FILE *out);
+bool command_limits(struct command *c, json_t *root, const char *path, FILE *out);
+/* What colours `heddle dot --stats`. false: said on standard error. */
+struct view_heat;
+bool command_heat(struct command *c, const struct model *model, json_t *root,
+                  struct view_heat *heat);
 
 /* Output that appears whole or not at all: written to memory, then by command_output_close() to
  * --output or standard output. `ok` false discards it. Returns an exit status. */

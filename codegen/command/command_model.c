@@ -113,6 +113,14 @@ static int print_dot(struct command *c, const struct model *model)
     view.controls = o->controls;
     view.expand = o->expand.items;
     view.expand_count = o->expand.count;
+    struct view_heat heat;
+    json_t *root = o->stats ? command_statistics(c, o->stats) : NULL;
+    if (o->stats && (!root || !command_heat(c, model, root, &heat))) {
+        json_decref(root);
+        return EXIT_ERRORS;
+    }
+    json_decref(root);
+    view.heat = o->stats ? &heat : NULL;
     if (o->html_folder)
         return view_html(model, o->html_folder, &error) ? EXIT_CLEAN : report(&error, EXIT_ERRORS);
     struct command_output out;
@@ -157,9 +165,40 @@ static int with_platform(struct command *c, int (*print)(struct command *, const
     return status;
 }
 
+/* The platform as it ran. */
+static int draw_run(struct command *c)
+{
+    struct compilation *compilation = NULL;
+    json_t *root = command_statistics(c, c->options->stats);
+    const struct options_list *files = &c->options->arguments;
+    const char *file = files->count ? files->items[0] : NULL;
+    const struct model *model =
+        root ? command_described(c, root, c->options->stats, file, &compilation) : NULL;
+    int status = model ? print_dot(c, model) : EXIT_ERRORS;
+    json_decref(root);
+    if (compilation)
+        compile_close(compilation);
+    return status;
+}
+
 int command_dot(struct command *c)
 {
-    return with_platform(c, print_dot);
+    const struct options *o = c->options;
+    if (!o->stats && (o->measure || o->kernel)) {
+        fprintf(stderr, "heddle dot: '%s' is of --stats FILE, which is missing\n",
+                o->measure ? "--measure" : "--kernel");
+        return EXIT_USAGE;
+    }
+    if (!o->stats && o->arguments.count == 0) {
+        fprintf(stderr, "heddle dot: say of which description, or of which run: --stats FILE\n");
+        return EXIT_USAGE;
+    }
+    if (o->stats && o->html_folder) {
+        fprintf(stderr, "heddle dot: '--html' shows no statistics; `heddle report` makes a page "
+                        "of them\n");
+        return EXIT_USAGE;
+    }
+    return o->stats ? draw_run(c) : with_platform(c, print_dot);
 }
 
 int command_dump(struct command *c)

@@ -195,27 +195,6 @@ static void print_settings(const struct table *t, FILE *out)
 
 /* ---- values ---- */
 
-static json_t *load(const char *path)
-{
-    json_error_t error;
-    FILE *file = input_open("stats", path, INPUT_BYTES);
-    if (!file)
-        return NULL;
-    json_t *root = json_loadf(file, 0, &error);
-    fclose(file);
-    if (!root)
-        fprintf(stderr, "heddle stats: %s:%d:%d: %s\n", path, error.line, error.column, error.text);
-    else if (!json_is_object(json_object_get(root, "components"))) {
-        fprintf(stderr,
-                "heddle stats: '%s' is not what `heddle run --stats` writes: it has no "
-                "\"components\"\n",
-                path);
-        json_decref(root);
-        return NULL;
-    }
-    return root;
-}
-
 static const char *number_text(struct arena *arena, const json_t *value)
 {
     if (!value)
@@ -382,13 +361,26 @@ static uint32_t print_table(struct table *t, FILE *out)
     return shown;
 }
 
+typedef bool described_report_function(struct command *c, json_t *root, const char *path,
+                                       FILE *out);
+
+/* Of --report, those that need the platform's description; NULL: it is none of them. */
+static described_report_function *described_report(const char *name)
+{
+    return strcmp(name, "measures") == 0 ? command_measures
+           : strcmp(name, "limits") == 0 ? command_limits
+                                         : NULL;
+}
+
 bool command_report_known(const struct command *c)
 {
     const char *report = c->options->report;
-    if (!report || strcmp(report, "cpi") == 0)
+    bool is_stats = c->options->command == COMMAND_STATS;
+    if (!report || strcmp(report, "cpi") == 0 || (is_stats && described_report(report)))
         return true;
-    fprintf(stderr, "heddle %s: '--report %s': there is only cpi\n",
-            options_command_name(c->options->command), report);
+    fprintf(stderr, "heddle %s: '--report %s': there is %s\n",
+            options_command_name(c->options->command), report,
+            is_stats ? "cpi, measures and limits" : "only cpi");
     return false;
 }
 
@@ -408,7 +400,7 @@ static bool report(struct command *c, json_t *const *roots, const char *const *n
 
 int command_report_run(struct command *c, const char *path)
 {
-    json_t *roots[2] = {load(path), NULL};
+    json_t *roots[2] = {command_statistics(c, path), NULL};
     if (!roots[0])
         return EXIT_ERRORS;
     bool ok = report(c, roots, &path, stderr);
@@ -454,17 +446,23 @@ int command_stats(struct command *c)
     int status = EXIT_ERRORS;
     if (!command_report_known(c))
         return EXIT_USAGE;
+    if (o->report && described_report(o->report) && runs > 1) {
+        fprintf(stderr, "heddle stats: '--report %s' is of one run\n", o->report);
+        return EXIT_USAGE;
+    }
     if (o->report && runs > 2) {
         fprintf(stderr, "heddle stats: '--report' compares two runs at most\n");
         return EXIT_USAGE;
     }
     json_t **roots = arena_alloc(c->arena, (runs + 1) * sizeof *roots);
-    while (read < runs && (roots[read] = load(o->arguments.items[read]))) {
+    while (read < runs && (roots[read] = command_statistics(c, o->arguments.items[read]))) {
         say_partial(o->arguments.items[read], roots[read]);
         read++;
     }
     if (read == runs && command_output_open(&out)) {
-        if (o->report)
+        if (o->report && described_report(o->report))
+            ok = described_report(o->report)(c, roots[0], o->arguments.items[0], out.file);
+        else if (o->report)
             ok = report(c, roots, o->arguments.items, out.file);
         else
             print_statistics(c, roots, runs, out.file);

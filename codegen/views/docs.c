@@ -149,6 +149,20 @@ static void write_stats(struct docs_page *page, struct arena *arena, const struc
     docs_page_table_end(page);
 }
 
+static void write_measures(struct docs_page *page, struct arena *arena,
+                           const struct model_type *type)
+{
+    if (type->measure_count == 0)
+        return;
+    docs_page_heading(page, type->is_part ? 3 : 2, "Measures");
+    TABLE(page, "name", "part", "of", "meaning");
+    for (uint32_t i = 0; i < type->measure_count; i++)
+        ROW(page, model_measure_names[type->measures[i].kind],
+            code(arena, type->measures[i].part_text), code(arena, type->measures[i].whole_text),
+            type->measures[i].doc);
+    docs_page_table_end(page);
+}
+
 static const char *component_page(struct arena *arena, const struct model_type *type)
 {
     return arena_printf(arena, "component-%s", type->name);
@@ -175,6 +189,7 @@ static bool write_component(const struct docs_list *list, const struct model_typ
     write_slots(&page, arena, type);
     write_stores(&page, arena, type);
     write_stats(&page, arena, type);
+    write_measures(&page, arena, type);
     return docs_page_close(&page);
 }
 
@@ -205,6 +220,7 @@ static bool write_parts(const struct docs_list *list, const char *dir, struct vi
         write_checks(&page, list->arena, type);
         write_slots(&page, list->arena, type);
         write_stats(&page, list->arena, type);
+        write_measures(&page, list->arena, type);
     }
     return docs_page_close(&page);
 }

@@ -9,8 +9,9 @@
 #include "codegen/views/dot_graph.h"
 
 struct dot_look {
-    bool links;  /* nodes link to the ids of dot_write_id() */
-    bool legend; /* kinds and lines explained below the picture */
+    bool links;                   /* nodes link to the ids of dot_write_id() */
+    bool legend;                  /* kinds and lines explained below the picture */
+    const struct view_heat *heat; /* what a run measured; NULL: nothing */
 };
 
 void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/views/docs_text.h"
+#include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
 
@@ -162,9 +163,14 @@ static void write_attributes(const struct dot_pen *pen, const struct dot_edge *e
     write_end_name(pen->out, e->to, e->to_port);
     fputs("\\n", pen->out);
     write_protocol(pen->out, e->protocol);
-    fprintf(pen->out, "\\n%" PRIu32 " connection%s, %" PRIu32 " messages deep\", color=\"%s\"",
-            e->count, e->count == 1 ? "" : "s", e->depth, dot_traffic_colours[e->traffic]);
-    if (e->traffic == DOT_CONTROL)
+    fprintf(pen->out, "\\n%" PRIu32 " connection%s, %" PRIu32 " messages deep", e->count,
+            e->count == 1 ? "" : "s", e->depth);
+    if (pen->look.heat)
+        dot_heat_edge_tooltip(pen, e);
+    fprintf(pen->out, "\", color=\"%s\"", dot_traffic_colours[e->traffic]);
+    if (pen->look.heat)
+        fprintf(pen->out, ", penwidth=%.2f", dot_heat_width(pen, e));
+    else if (e->traffic == DOT_CONTROL)
         fputs(", penwidth=0.6, arrowsize=0.5", pen->out);
     else if (e->all_to_all && !pen->graph->is_overview)
         fputs(", penwidth=2.4", pen->out);
@@ -251,6 +257,17 @@ static void write_wire_rows(const struct dot_pen *pen, uint32_t box)
     }
 }
 
+/* What was measured of the wires, on its colour. */
+static void write_wire_share(const struct dot_pen *pen, uint32_t box)
+{
+    char colour[DOT_HEAT_COLOUR], percent[16];
+    struct view_share share = dot_heat_wires(pen, box);
+    if (share.whole > 0)
+        fprintf(pen->out, "<TR><TD BGCOLOR=\"%s\"><FONT COLOR=\"%s\">%s</FONT></TD></TR>\n",
+                dot_heat_colour(pen->look.heat, &share, colour),
+                dot_heat_ink(pen->look.heat, &share), dot_heat_text(&share, percent));
+}
+
 static void write_wire(const struct dot_pen *pen, uint32_t box)
 {
     char bandwidth[PARAMS_VALUE_MAX], latency[PARAMS_VALUE_MAX];
@@ -268,6 +285,8 @@ static void write_wire(const struct dot_pen *pen, uint32_t box)
     fprintf(pen->out, "</B><BR/><FONT POINT-SIZE=\"9\" COLOR=\"#555555\">%s  %s</FONT></TD></TR>\n",
             params_bandwidth_text(wire->link->bandwidth_bytes_per_s, bandwidth),
             params_time_text(wire->link->latency_ps, latency));
+    if (pen->look.heat)
+        write_wire_share(pen, box);
     if (!pen->graph->is_overview)
         write_wire_rows(pen, box);
     fputs("</TABLE>>];\n", pen->out);

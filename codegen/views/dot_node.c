@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/views/docs_text.h"
+#include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
 
@@ -42,14 +43,17 @@ static void write_title(const struct dot_pen *pen, const struct dot_node *node)
 }
 
 /* Every parameter, one a line: for the tooltip. */
-static void write_tooltip(FILE *out, const struct dot_node *node)
+static void write_tooltip(const struct dot_pen *pen, const struct dot_node *node)
 {
     char buffer[2 * PARAMS_VALUE_MAX + 8];
+    FILE *out = pen->out;
     dot_write_quoted(out, node->path);
     fputs(" : ", out);
     dot_write_quoted(out, node->type->name);
     if (node->instance_count > 1)
         fprintf(out, "\\n%" PRIu32 " instances", node->instance_count);
+    if (pen->look.heat)
+        dot_heat_tooltip(pen, node);
     for (uint32_t i = 0; i < node->type->param_count; i++) {
         fputs("\\n", out);
         dot_write_quoted(out, node->type->params[i].name);
@@ -63,13 +67,32 @@ static bool is_column(const struct dot_pen *pen)
     return pen->graph->layout == VIEW_LAYOUT_COLUMN;
 }
 
+/* The colours of a node: of its kind, or of what was measured. */
+struct paint {
+    char colour[DOT_HEAT_COLOUR];
+    const char *fill, *ink;
+};
+
+static void paint_measured(struct paint *paint, const struct dot_pen *pen,
+                           const struct dot_node *node)
+{
+    const struct view_heat *heat = pen->look.heat;
+    struct view_share share =
+        dot_heat_share(heat, heat->measure, node->instances, node->instance_count);
+    paint->fill = dot_heat_colour(heat, &share, paint->colour);
+    paint->ink = dot_heat_ink(heat, &share);
+}
+
 static void write_kind_row(const struct dot_pen *pen, const struct dot_node *node)
 {
     const struct dot_kind_style *style = dot_kind_style(node->kind);
+    struct paint paint = {.fill = style->strong, .ink = style->ink};
+    if (pen->look.heat)
+        paint_measured(&paint, pen, node);
     fprintf(pen->out,
             "<TR><TD%s BGCOLOR=\"%s\"><FONT POINT-SIZE=\"9\" COLOR=\"%s\">%s</FONT></TD></TR>\n",
-            pen->graph->is_overview || is_column(pen) ? "" : " COLSPAN=\"3\"", style->strong,
-            style->ink, style->word);
+            pen->graph->is_overview || is_column(pen) ? "" : " COLSPAN=\"3\"", paint.fill,
+            paint.ink, style->word);
 }
 
 static bool port_is_shown(const struct dot_pen *pen, const struct dot_node *node, uint32_t port)
@@ -126,9 +149,29 @@ static void write_names(const struct dot_pen *pen, const struct dot_node *node)
     fputs("</FONT>", pen->out);
 }
 
+/* Name and number on the colour of what was measured; the summary is in the tooltip. */
+static void write_measured(const struct dot_pen *pen, const struct dot_node *node)
+{
+    char text[16];
+    struct paint paint;
+    const struct view_heat *heat = pen->look.heat;
+    struct view_share share =
+        dot_heat_share(heat, heat->measure, node->instances, node->instance_count);
+    paint_measured(&paint, pen, node);
+    fprintf(pen->out, "<TD BGCOLOR=\"%s\" CELLPADDING=\"5\"><FONT COLOR=\"%s\">", paint.fill,
+            paint.ink);
+    write_names(pen, node);
+    fprintf(pen->out, "<BR/>%s</FONT></TD>", *dot_heat_text(&share, text) ? text : " ");
+}
+
 static void write_middle(const struct dot_pen *pen, const struct dot_node *node)
 {
-    fprintf(pen->out, "<TD BGCOLOR=\"%s\" CELLPADDING=\"5\">", dot_kind_style(node->kind)->pale);
+    if (pen->look.heat && node->kind != DOT_KIND_COMPOSITE) {
+        write_measured(pen, node);
+        return;
+    }
+    fprintf(pen->out, "<TD BGCOLOR=\"%s\" CELLPADDING=\"5\">",
+            pen->look.heat ? "#FFFFFF" : dot_kind_style(node->kind)->pale);
     if (node->kind == DOT_KIND_COMPOSITE) {
         fputs("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"0\"><TR><TD>",
               pen->out);
@@ -184,7 +227,7 @@ void dot_write_node(const struct dot_pen *pen, const struct dot_node *node)
 {
     bool composite = node->kind == DOT_KIND_COMPOSITE;
     fprintf(pen->out, "%sn%" PRIu32 " [tooltip=\"", pen->prefix, node->id);
-    write_tooltip(pen->out, node);
+    write_tooltip(pen, node);
     putc('"', pen->out);
     if (pen->look.links) {
         fputs(", target=\"_self\", URL=\"#", pen->out);
@@ -194,7 +237,8 @@ void dot_write_node(const struct dot_pen *pen, const struct dot_node *node)
     fprintf(pen->out,
             ", label=<<TABLE BORDER=\"%d\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"2\" "
             "COLOR=\"%s\" BGCOLOR=\"#FFFFFF\">\n",
-            composite ? 2 : 1, composite ? "#777777" : dot_kind_style(node->kind)->strong);
+            composite ? 2 : 1,
+            composite || pen->look.heat ? "#777777" : dot_kind_style(node->kind)->strong);
     write_table(pen, node);
     fputs("</TABLE>>];\n", pen->out);
 }
@@ -233,7 +277,7 @@ void dot_write_cluster_head(const struct dot_pen *pen, const struct dot_node *no
         fputs("</FONT>", out);
     }
     fputs(">;\ntooltip=\"", out);
-    write_tooltip(out, node);
+    write_tooltip(pen, node);
     fprintf(out,
             "\"; labelloc=t; labeljust=l; style=\"rounded,filled\"; color=\"#9A9A9A\"; "
             "fillcolor=\"%s\"; margin=12;\n",

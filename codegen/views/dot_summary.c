@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/views/docs_text.h"
+#include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
 
@@ -194,18 +195,50 @@ static void gather(struct contents *contents, const struct model_instance *insta
     contents->groups[g].bytes += size ? (uint64_t)size->value.integer : 0;
 }
 
-static void write_content(FILE *out, const struct content *content, bool bold)
+static void add_content_share(const struct view_heat *heat, const struct model_instance *instance,
+                              const struct content *content, struct view_share *sum)
 {
-    char buffer[PARAMS_VALUE_MAX];
+    for (uint32_t i = 0; i < instance->child_count; i++)
+        add_content_share(heat, instance->children[i], content, sum);
+    if (instance->type != content->sample->type
+        || strcmp(instance->name, content->sample->name) != 0)
+        return;
+    const struct view_share *share = &heat->instances[heat->measure][instance->id];
+    sum->part += share->part;
+    sum->whole += share->whole;
+}
+
+/* What was measured of the leaves of one name and type in all instances of the node. */
+static struct view_share content_share(const struct view_heat *heat, const struct dot_node *node,
+                                       const struct content *content)
+{
+    struct view_share sum = {0, 0};
+    for (uint32_t i = 0; i < node->instance_count; i++)
+        add_content_share(heat, node->instances[i], content, &sum);
+    return sum;
+}
+
+static void write_content(const struct dot_pen *pen, const struct dot_node *node,
+                          const struct content *content, bool bold)
+{
+    char buffer[PARAMS_VALUE_MAX], colour[DOT_HEAT_COLOUR], percent[16];
+    FILE *out = pen->out;
+    struct view_share share = {0, 0};
+    if (pen->look.heat)
+        share = content_share(pen->look.heat, node, content);
     fprintf(out,
             "<TR><TD ALIGN=\"LEFT\"><FONT POINT-SIZE=\"%d\" COLOR=\"#333333\"><FONT "
             "COLOR=\"%s\">■</FONT> %s",
-            bold ? 11 : 9, dot_kind_style(dot_kind_of(content->sample->type))->strong,
+            bold ? 11 : 9,
+            pen->look.heat ? dot_heat_colour(pen->look.heat, &share, colour)
+                           : dot_kind_style(dot_kind_of(content->sample->type))->strong,
             bold ? "<B>" : "");
     docs_write_html(out, content->sample->name);
     dot_write_times(out, content->count, content->count);
     fputs(bold ? "</B>" : "", out);
-    if (content->bytes)
+    if (pen->look.heat)
+        fprintf(out, "  %s", dot_heat_text(&share, percent));
+    else if (content->bytes)
         fprintf(out, "  %s", params_bytes_text(content->bytes, buffer));
     fputs("</FONT></TD></TR>", out);
 }
@@ -218,5 +251,5 @@ void dot_write_contents(const struct dot_pen *pen, const struct dot_node *node)
     for (unsigned k = 0; k < 3; k++)
         for (uint32_t g = 0; g < contents.count; g++)
             if (dot_kind_of(contents.groups[g].sample->type) == order[k])
-                write_content(pen->out, &contents.groups[g], order[k] == DOT_KIND_COMPUTE);
+                write_content(pen, node, &contents.groups[g], order[k] == DOT_KIND_COMPUTE);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/views/docs_text.h"
+#include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
 
@@ -84,7 +85,7 @@ static void write_lines(FILE *out, const struct legend *legend)
 #define LEGEND_ROW_END "</TR></TABLE></TD></TR>"
 
 /* One row, or in a column three. */
-static void write_legend(FILE *out, const struct dot_picture *picture)
+static void write_legend(FILE *out, const struct dot_picture *picture, const struct view_heat *heat)
 {
     struct legend legend = {.bold = false};
     const struct dot_graph *graph = &picture->main;
@@ -99,7 +100,10 @@ static void write_legend(FILE *out, const struct dot_picture *picture)
     fputs("</B></TD>", out);
     write_clocks(out, graph->model);
     fputs(next, out);
-    write_kinds(out, &legend);
+    if (heat)
+        dot_heat_legend(heat, out);
+    else
+        write_kinds(out, &legend);
     fputs(next, out);
     write_lines(out, &legend);
     write_mesh_links(out, graph);
@@ -182,7 +186,7 @@ void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *ou
             "edge [arrowsize=0.7];\n",
             graph->layout == VIEW_LAYOUT_COLUMN ? "TB" : "LR");
     if (look.legend)
-        write_legend(out, picture);
+        write_legend(out, picture, look.heat);
     bool column = graph->layout == VIEW_LAYOUT_COLUMN;
     /* `dot` stacks what is not connected, from below */
     for (uint32_t i = 0; !column && i < picture->inset_count; i++)

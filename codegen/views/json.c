@@ -102,6 +102,18 @@ static json_t *stats_json(const struct model_type *type)
     return all;
 }
 
+static json_t *measures_json(const struct model_type *type)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->measure_count; i++) {
+        const struct model_measure_decl *m = &type->measures[i];
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "name",
+                                             model_measure_names[m->kind], "part", m->part_text,
+                                             "whole", m->whole_text, "doc", text(m->doc)));
+    }
+    return all;
+}
+
 static json_t *type_json(const struct model_type *type)
 {
     json_t *one = json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", type->name, "what",
@@ -121,6 +133,7 @@ static json_t *type_json(const struct model_type *type)
     json_object_set_new(one, "params", param_decls_json(type));
     json_object_set_new(one, "ports", port_decls_json(type));
     json_object_set_new(one, "stats", stats_json(type));
+    json_object_set_new(one, "measures", measures_json(type));
     return one;
 }
 

@@ -36,7 +36,28 @@ enum view_only { VIEW_ONLY_ALL, VIEW_ONLY_MEMORY, VIEW_ONLY_CONTROL };
 /* Which way requests run on the page: from left to right, or down, for a column of a paper. */
 enum view_layout { VIEW_LAYOUT_WIDE, VIEW_LAYOUT_COLUMN };
 
+/* A measured share; with whole 0 nothing was measured. */
+struct view_share {
+    double part, whole;
+};
+
+/* What colours a diagram: the shares of one measure, by instance and by connection, and those of
+ * all for tooltips. */
+struct view_heat {
+    enum model_measure_kind measure;
+    double top;                            /* the share that has the darkest colour */
+    struct view_share *const *instances;   /* by measure */
+    struct view_share *const *connections; /* by measure */
+    const char *title;
+};
+
+/* From the least share that makes a scale to `share`: 1, 2, 5, 10, 20, 50 or 100 %. */
+double view_heat_top(double share);
+/* "utilisation", ...; false: no such measure. */
+bool view_measure_parse(const char *word, enum model_measure_kind *measure);
+
 struct view_options {
+    const struct view_heat *heat; /* NULL: kinds have colours */
     enum view_level level;
     enum view_only only;
     enum view_layout layout;

@@ -5,6 +5,7 @@
  * whatever the order of ticks and the number of threads. Command processors may be in several
  * shards, so calls take a lock; there are few. */
 #include "kernel_stats.h"
+#include "kernel_shares.h"
 #include "run_progress.h"
 
 #include <inttypes.h>
@@ -106,12 +107,17 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
     return kernel;
 }
 
+bool kernel_is_kept(uint32_t kernel)
+{
+    return kernel != MAX_KERNELS;
+}
+
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions)
 {
     if (kernel == MAX_KERNELS)
         return;
-    records[kernel].work_groups += work_groups;
-    records[kernel].instructions += wavefront_instructions;
+    __atomic_fetch_add(&records[kernel].work_groups, work_groups, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&records[kernel].instructions, wavefront_instructions, __ATOMIC_RELAXED);
 }
 
 void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how)
@@ -245,6 +251,7 @@ void kernel_cut(void)
 
 void kernel_forget(void)
 {
+    kernel_shares_forget();
     count = 0;
     mark_count = 0;
 }

@@ -14,6 +14,9 @@
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol,
                       uint32_t gpu);
 
+/* Is there a record? Not without statistics, nor for kernels beyond those told apart. */
+bool kernel_is_kept(uint32_t kernel);
+
 /* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions);
 

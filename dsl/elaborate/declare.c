@@ -44,6 +44,7 @@ static const struct placement placements[] = {
     {AST_CHECK, "a 'check'", IN_COMPONENT | IN_PART | IN_PLATFORM | IN_IF | IN_FOR},
     {AST_PORT, "a port", IN_COMPONENT},
     {AST_STAT, "a statistic", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_MEASURE, "a measure", IN_COMPONENT | IN_PART | LEAF_ONLY},
     {AST_SLOT, "a slot", IN_COMPONENT | IN_PART | IN_PLATFORM},
     {AST_SUBPART, "a part", IN_COMPONENT | IN_PART | LEAF_ONLY},
     {AST_STORE, "a store", IN_COMPONENT | LEAF_ONLY},
@@ -111,7 +112,7 @@ static void check_nested(struct program *program, const struct ast_items *body, 
 /* Names of a body form two spaces: values (parameters and lets) and things (ports, instances,
  * slots, ...). What can be set in an instance's braces must be unique over both. */
 struct body_names {
-    struct item_list values, things, stats;
+    struct item_list values, things, stats, measures;
 };
 
 static void add_name(struct program *program, struct item_list *list, const struct ast_item *item)
@@ -133,6 +134,8 @@ static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
         return &type->ports;
     case AST_STAT:
         return &type->stats;
+    case AST_MEASURE:
+        return &type->measures;
     case AST_SLOT:
     case AST_SUBPART:
         return &type->parts;
@@ -195,6 +198,8 @@ static void collect_member(struct program *program, struct type_info *type,
         add_name(program, &names->values, item);
     else if (item->kind == AST_STAT)
         add_name(program, &names->stats, item);
+    else if (item->kind == AST_MEASURE)
+        add_name(program, &names->measures, item);
     else if (item->kind == AST_BEHAVIOUR)
         check_file(program, &type->behaviour, item);
     else if (item->kind == AST_COHERENCE)

@@ -150,6 +150,41 @@ static void finish_stats(struct program *program, struct type_info *type)
     type->model.stat_count = count;
 }
 
+static void unknown_measure(struct program *program, struct ast_name name)
+{
+    struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, name.span,
+                                          "no measure is called '%s'", name.text);
+    const char *suggestion = compile_suggest(name.text, model_measure_names, MODEL_MEASURE_COUNT);
+    if (suggestion != NULL)
+        diagnostic_suggest(program->diagnostics, d, suggestion);
+    else
+        diagnostic_help(program->diagnostics, d,
+                        "a measure is utilisation, hit_rate, bandwidth, stall or issue");
+}
+
+static void finish_measures(struct program *program, struct type_info *type)
+{
+    uint32_t count = type->measures.v.count;
+    struct model_measure_decl *measures = arena_alloc(program->arena, count * sizeof *measures);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ast_item *item = type->measures.v.items[i];
+        int kind = 0;
+        while (kind < MODEL_MEASURE_COUNT
+               && strcmp(model_measure_names[kind], item->name.text) != 0)
+            kind++;
+        if (kind == MODEL_MEASURE_COUNT)
+            unknown_measure(program, item->name);
+        measures[i] = (struct model_measure_decl){
+            .kind = (enum model_measure_kind)kind,
+            .doc = item->doc,
+            .part_text = source_slice(program->sources, item->value->span),
+            .whole_text = source_slice(program->sources, item->whole->span),
+        };
+    }
+    type->model.measures = measures;
+    type->model.measure_count = count;
+}
+
 static void collect_checks(struct program *program, struct type_info *type,
                            const struct ast_items *body, struct model_check_decl *into)
 {
@@ -229,6 +264,7 @@ static void finish_type(struct program *program, struct type_info *type)
     finish_params(program, type);
     finish_ports(program, type);
     finish_stats(program, type);
+    finish_measures(program, type);
     finish_parts(program, type);
     finish_checks(program, type);
     uint32_t count = type->stores.v.count;

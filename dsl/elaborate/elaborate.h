@@ -85,9 +85,10 @@ struct object {
     const struct ast_items *settings; /* NULL: none */
     struct scope setting_scope;
     bool *reached; /* per setting: its path has led somewhere; NULL: none has a path */
-    const struct handed *handed; /* parts; NULL: made where it stands */
-    struct cell *cells;          /* per type->params */
-    struct part_slot *slots;     /* per type->parts */
+    const struct handed *handed;    /* parts; NULL: made where it stands */
+    struct cell *cells;             /* per type->params */
+    struct part_slot *slots;        /* per type->parts */
+    struct model_measure *measures; /* per type->measures, by measures_make() */
 };
 
 /* The part type that fills a slot, and the braces that set it. */
@@ -331,6 +332,10 @@ void object_init(struct elaboration *e, struct object *object);
 /* Computes everything and complains about settings that name nothing. */
 void object_finish(struct elaboration *e, struct object *object);
 struct model_param *object_params(struct elaboration *e, struct object *object);
+
+/* elaborate_measure.c */
+/* Puts the object's parameters into the measures of its type. */
+void measures_make(struct elaboration *e, struct object *object);
 
 /* elaborate_setting.c */
 void settings_init(struct elaboration *e, struct object *object);

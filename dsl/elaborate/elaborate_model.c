@@ -90,6 +90,7 @@ static void make_parts(struct elaboration *e, struct model *model)
                                           .element = part->object.element,
                                           .params = object_params(e, &part->object),
                                           .param_count = part->object.type->params.v.count,
+                                          .measures = part->object.measures,
                                           .places = make_places(e, &part->object)};
         parts[i] = &part->model;
     }
@@ -133,6 +134,7 @@ static void make_instance(struct elaboration *e, struct node *node)
     model->partition = node->partition;
     model->params = object_params(e, object);
     model->param_count = object->type->params.v.count;
+    model->measures = object->measures;
     model->places = make_places(e, object);
     model->children = arena_alloc(e->arena, node->children.count * sizeof(struct model_instance *));
     model->child_count = node->children.count;

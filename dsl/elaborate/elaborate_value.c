@@ -209,6 +209,7 @@ void object_finish(struct elaboration *e, struct object *object)
     settings_check(e, object);
     for (uint32_t i = 0; i < object->type->params.v.count; i++)
         object_value(e, object, i);
+    measures_make(e, object);
 }
 
 struct model_param *object_params(struct elaboration *e, struct object *object)

@@ -32,7 +32,8 @@ struct type_info {
     struct item_list params; /* AST_PARAM and AST_LET; parallel to model.params, and so on */
     struct item_list ports;
     struct item_list stats;
-    struct item_list parts; /* AST_SLOT and AST_SUBPART */
+    struct item_list measures; /* AST_MEASURE; parallel to model.measures */
+    struct item_list parts;    /* AST_SLOT and AST_SUBPART */
     struct item_list stores;
     struct item_list clocks;
     struct item_list behaviour; /* AST_BEHAVIOUR; none: NAME.c */
@@ -68,12 +69,19 @@ struct elsewhere {
     const char *import; /* as an import would name its file */
 };
 
+/* An import that was found. */
+struct import_info {
+    const struct ast_item *item;
+    const char *path;
+};
+
 struct program {
     struct arena *arena;
     struct diagnostics *diagnostics;
     struct source_set *sources;
     const struct compile_options *options;
     VECTOR(struct ast_file *) files; /* main file first */
+    VECTOR(struct import_info) imports;
     VECTOR(struct type_info *) types;
     VECTOR(struct protocol_info *) protocols;
     VECTOR(struct packet_info *) packets;

@@ -91,6 +91,7 @@ enum ast_kind {
     AST_CHECK,     /* value, message */
     AST_PORT,      /* is_in, name, size/unsized, target: protocol, args, optional, depth, width */
     AST_STAT,      /* name, target: kind; one item for each name */
+    AST_MEASURE,   /* name, value: the part, whole */
     AST_SLOT,      /* name, target: interface, value: default (AST_NAME), fill_body, optional */
     AST_SUBPART,   /* name, size, target: part, body */
     AST_STORE,     /* name, target: C type */
@@ -130,6 +131,7 @@ struct ast_item {
     struct ast_expr *size, *value, *low, *high;
     struct ast_expr *depth, *width, *latency;
     struct ast_expr *path;
+    struct ast_expr *whole;
     struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
     struct ast_exprs *left, *right;
     struct ast_exprs *at_what, *said;

@@ -163,6 +163,7 @@ static int line_kind(const struct token *tokens, uint32_t from, uint32_t to, boo
     switch (tokens[from].kind) {
     case PARAM:
     case LET:
+    case MEASURE:
     case SLOT:
         return tokens[from].kind;
     case IN:
@@ -213,6 +214,8 @@ static int column_of(const struct token *tokens, uint32_t from, uint32_t i, int 
         column = token == ':' ? 1 : 0;
     else if (kind == LET)
         column = token == '=' ? 1 : 0;
+    else if (kind == MEASURE)
+        column = token == '=' ? 1 : token == OF ? 2 : 0;
     else
         column = token == kind ? 1 : 0; /* '->' and '=' */
     return column > last ? column : 0;

@@ -111,7 +111,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %token READS "'reads'" BEHAVIOUR "'behaviour'" REQUEST "'request'" REPLY "'reply'" PACKET "'packet'"
 %token VERSION "'version'" UNION "'union'" CASE "'case'" OPTIONAL "'optional'" DEPTH "'depth'"
 %token WIDTH "'width'" LATENCY "'latency'" VIA "'via'" SHARED "'shared'" OVER "'over'" BY "'by'"
-%token COHERENCE "'coherence'"
+%token COHERENCE "'coherence'" MEASURE "'measure'" OF "'of'"
 %token EACH "'each'" INTERLEAVE "'interleave'" AT "'at'" ON "'on'" POW2 "'pow2'"
 %token FILE_START EXPRESSION_START
 
@@ -516,6 +516,11 @@ member: PARAM name ':' type param_options semi
                             { $$ = ast_ports(p, $2, false, $4, $5, $6, @$); }
       | STAT names ':' type_name semi
                             { $$ = ast_stats(p, $2, $4, @$); }
+      | MEASURE name '=' expr OF expr semi
+                            { struct ast_item *item = ast_item_new(p, AST_MEASURE, @$, $2);
+                              item->value = $4;
+                              item->whole = $6;
+                              $$ = one(p, item); }
       | SLOT name ':' type_name slot_options semi
                             { $$ = one(p, ast_slot(p, $2, $4, $5, @$)); }
       | PART postfix ':' type_name semi

@@ -41,6 +41,7 @@ static const struct keyword keywords[] = {
     {"in", IN, STARTS | FOLLOWS},
     {"out", OUT, STARTS},
     {"stat", STAT, STARTS},
+    {"measure", MEASURE, STARTS},
     {"space", SPACE, STARTS},
     {"map", MAP, STARTS},
     {"partition", PARTITION, STARTS},
@@ -67,6 +68,7 @@ static const struct keyword keywords[] = {
     {"by", BY, FOLLOWS},
     {"at", AT, FOLLOWS},
     {"on", ON, FOLLOWS},
+    {"of", OF, FOLLOWS},
 };
 
 static const struct keyword *find_keyword(const char *word)

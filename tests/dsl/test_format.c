@@ -136,3 +136,21 @@ Test(format, block_comments_stay_in_their_places)
     compile_close(c);
     expect_stable("x", after, strlen(after));
 }
+
+Test(format, measures_are_aligned_and_of_is_a_name_elsewhere)
+{
+    static const char before[] =
+        "component c {\nstat of, hits:counter;\nmeasure stall=of of cycles;\n"
+        "measure hit_rate = hits of hits+of;\n}\n";
+    static const char after[] = "component c {\n"
+                                "    stat of, hits : counter;\n"
+                                "    measure stall    = of   of cycles;\n"
+                                "    measure hit_rate = hits of hits + of;\n"
+                                "}\n";
+    struct compilation *c = compile_open(NULL);
+    size_t size;
+    const char *result = compile_format_text(c, "x", before, strlen(before), &size);
+    cr_assert_not_null(result);
+    cr_expect_str_eq(result, after);
+    compile_close(c);
+}

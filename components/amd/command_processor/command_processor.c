@@ -108,13 +108,17 @@ static struct kernel_account *account_of(const struct command_processor *c, uint
 static void kernel_done(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
-    struct kernel_shape shape = {
-        .request = d->request, .work_groups = d->total, .units = command_processor_work_count(c)};
+    struct kernel_shape shape = {.request = d->request,
+                                 .work_groups = d->launched,
+                                 .units = command_processor_work_count(c),
+                                 .dies = d->shares ? d->shares : 1,
+                                 .shared = d->shares != 0};
     shape.slots = dispatcher_pool_ops(d)->slots(dispatcher_pool(d), &shape.simds);
     dispatcher_pool_ops(d)->limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
     account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
-    kernel_end(&c->io.base, d->record);
+    if (!d->shares)
+        kernel_end(&c->io.base, d->record);
     timeline_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
 }
 
@@ -138,25 +142,73 @@ static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
     return *number < count;
 }
 
+/* What the commands `launch` and `share` have in common; the first is a share that is all. */
+struct launch_order {
+    uint64_t packet_address, entry;
+    uint32_t pid, kernel, record, share, shares;
+    struct aql_packet packet;
+    struct aql_descriptor descriptor;
+};
+
+static struct launch_order launch_order(const struct command_request *m, void *payload)
+{
+    struct launch_order o;
+    if (message_kind(m) == COMMAND_LAUNCH) {
+        o = (struct launch_order){.packet_address = m->launch.packet_address,
+                                  .entry = m->launch.entry,
+                                  .pid = m->launch.pid,
+                                  .kernel = m->launch.kernel};
+        memcpy(&o.packet, command_launch_packet(payload), sizeof o.packet);
+        memcpy(&o.descriptor, command_launch_descriptor(payload), sizeof o.descriptor);
+        return o;
+    }
+    o = (struct launch_order){.packet_address = m->share.packet_address,
+                              .entry = m->share.entry,
+                              .pid = m->share.pid,
+                              .kernel = m->share.kernel,
+                              .record = *command_share_record(payload),
+                              .share = *command_share_share(payload),
+                              .shares = *command_share_shares(payload)};
+    memcpy(&o.packet, command_share_packet(payload), sizeof o.packet);
+    memcpy(&o.descriptor, command_share_descriptor(payload), sizeof o.descriptor);
+    return o;
+}
+
+/* The record in the statistics is begun here, unless somebody has who launches on several dies. */
+static void launch_record(const struct command_processor *c, struct dispatcher *d,
+                          const struct launch_order *o, const char *name)
+{
+    const char *symbol = program_kernel_symbol(command_processor_program(c), o->kernel);
+    const char *how =
+        sampling_way_name(aql_memory_only(&o->packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED);
+    d->shares = o->shares;
+    d->record = o->record;
+    if (o->shares)
+        return;
+    d->record = kernel_begin(&c->io.base, name, symbol, o->packet.gpu);
+    kernel_set_launch(d->record, aql_launch(&o->packet), how);
+}
+
+/* What the caches of this die have to do for an acquire or a release of `scope`. */
+static uint8_t reach(const struct command_processor *c, unsigned scope)
+{
+    bool dies = command_processor_params(c)->dies == COMMAND_PROCESSOR_DIES_SEVERAL;
+    return (uint8_t)(dies && scope == AQL_SCOPE_AGENT ? AQL_SCOPE_SYSTEM : scope);
+}
+
 /* False: all dispatchers are busy. */
 static bool launch(struct command_processor *c, const struct command_request *m)
 {
-    struct aql_packet packet;
-    struct aql_descriptor descriptor;
     uint32_t number;
     if (!idle_dispatcher(c, &number))
         return false;
     struct dispatcher *d = command_processor_dispatcher(c, number);
-    memcpy(&packet, command_launch_packet(command_processor_host_payload(c)), sizeof packet);
-    memcpy(&descriptor, command_launch_descriptor(command_processor_host_payload(c)),
-           sizeof descriptor);
-    const char *name = program_kernel_name(command_processor_program(c), m->launch.kernel);
-    const char *symbol = program_kernel_symbol(command_processor_program(c), m->launch.kernel);
-    d->kernel = m->launch.kernel;
+    const struct launch_order o = launch_order(m, command_processor_host_payload(c));
+    const char *name = program_kernel_name(command_processor_program(c), o.kernel);
+    d->kernel = o.kernel;
     d->host_tag = m->tag;
-    if (!dispatcher_start(d, (enum isa_target)command_processor_params(c)->isa, &packet,
-                          &descriptor, m->launch.entry, m->launch.packet_address, m->launch.pid,
-                          c->launches)) {
+    if (!dispatcher_start(d, (enum isa_target)command_processor_params(c)->isa, &o.packet,
+                          &o.descriptor, o.entry, o.packet_address, o.pid, c->launches)) {
         engine_fail(&c->io.base,
                     "kernel '%s': no compute unit can hold a work-group of %u wavefronts with %u "
                     "vector registers, %u scalar registers and %u bytes of LDS",
@@ -164,24 +216,25 @@ static bool launch(struct command_processor *c, const struct command_request *m)
                     d->request.lds_bytes);
         return false;
     }
-    if (aql_groups(&packet))
-        dispatcher_limit(d, aql_first_group(&packet), aql_groups(&packet));
+    if (aql_groups(&o.packet))
+        dispatcher_limit(d, aql_first_group(&o.packet), aql_groups(&o.packet));
+    if (o.shares) {
+        dispatcher_deal(d, o.share, o.shares);
+        d->common.die = (uint8_t)o.share;
+    }
     c->launches++;
     c->io.stats.kernels++;
     d->state = DISPATCHER_STARTING;
     d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
-    d->acquire = (uint8_t)aql_scope(packet.header, AQL_ACQUIRE_SHIFT);
-    d->release = (uint8_t)aql_scope(packet.header, AQL_RELEASE_SHIFT);
+    d->acquire = reach(c, aql_scope(o.packet.header, AQL_ACQUIRE_SHIFT));
+    d->release = reach(c, aql_scope(o.packet.header, AQL_RELEASE_SHIFT));
     d->invalidated = d->acquire == AQL_SCOPE_NONE;
     d->released = false;
-    d->common.memory_only = aql_memory_only(&packet);
-    d->common.played = aql_played(&packet);
+    d->common.memory_only = aql_memory_only(&o.packet);
+    d->common.played = aql_played(&o.packet);
     d->common.dispatcher = (uint16_t)number;
-    preload_begin(c, d, &descriptor);
-    d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
-    kernel_set_launch(
-        d->record, aql_launch(&packet),
-        sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
+    preload_begin(c, d, &o.descriptor);
+    launch_record(c, d, &o, name);
     timeline_begin_launch(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));
@@ -360,7 +413,7 @@ static bool host_receive(struct command_processor *c)
     bool received = false;
     while ((m = command_processor_host_peek(c))) {
         unsigned kind = message_kind(m);
-        bool taken = kind == COMMAND_LAUNCH                                ? launch(c, m)
+        bool taken = kind == COMMAND_LAUNCH || kind == COMMAND_SHARE       ? launch(c, m)
                      : kind == COMMAND_FLUSH || kind == COMMAND_INVALIDATE ? flush(c, m)
                      : kind == COMMAND_SHOOTDOWN                           ? shoot_down(c, m)
                      : kind == COMMAND_PAUSE || kind == COMMAND_RESUME     ? pause_or_resume(c, m)

@@ -40,8 +40,10 @@ struct placed_group {
 struct kernel_shape {
     struct resource_request request;
     struct resource_limits limits;
-    uint64_t work_groups;
+    uint64_t work_groups;         /* on all dies */
     uint32_t units, simds, slots; /* compute units; SIMDs and wavefront slots of each */
+    uint32_t dies;                /* that run the kernel together, each with as many units */
+    bool shared;                  /* a command processor on each of them tells its part */
 };
 
 /* ---- caches: control_levels.c ---- */

@@ -31,13 +31,14 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
     d->scratch_used = arena_allocate(d->scratch_most * sizeof(uint32_t));
 }
 
-static void start_scratch(struct dispatcher *d, const struct aql_packet *packet)
+/* Blocks of private memory: number `share` and each `shares`th after it. */
+static void start_scratch(struct dispatcher *d, uint32_t groups, uint32_t share, uint32_t shares)
 {
-    uint32_t groups = aql_scratch_groups(packet);
-    uint32_t blocks = groups < d->scratch_most ? groups : d->scratch_most;
+    uint32_t own = groups > share ? (groups - share + shares - 1) / shares : 0;
+    uint32_t blocks = own < d->scratch_most ? own : d->scratch_most;
     d->scratch_free_count = blocks;
     for (uint32_t i = 0; i < blocks; i++)
-        arena_at(uint32_t, d->scratch_free)[i] = blocks - 1 - i;
+        arena_at(uint32_t, d->scratch_free)[i] = share + (blocks - 1 - i) * shares;
 }
 
 static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
@@ -47,17 +48,19 @@ static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
 {
     const struct work_placement *w = &d->common;
     d->common = work_common(target, packet, descriptor, entry, packet_address, pid, dispatch_id);
-    d->total = d->left = work_count_groups(w, d->groups);
+    d->total = d->left = d->launched = work_count_groups(w, d->groups);
     memset(d->next, 0, sizeof d->next);
     d->next_number = 0;
     d->first = 0;
+    d->stride = 1;
     dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
     dispatcher_protocol_ops(d)->start(dispatcher_protocol(d));
     d->request =
         (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
     d->running = 0;
     d->refused = false;
-    start_scratch(d, packet);
+    d->scratch_groups = aql_scratch_groups(packet);
+    start_scratch(d, d->scratch_groups, 0, 1);
     d->io.stats.kernels++;
     return dispatcher_pool_ops(d)->possible(dispatcher_pool(d), &d->request);
 }
@@ -66,8 +69,18 @@ static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t coun
 {
     work_nth_group(d->groups, first, d->next);
     d->first = first;
-    d->total = d->left = count;
+    d->total = d->left = d->launched = count;
     dispatcher_order_ops(d)->start(dispatcher_order(d), count);
+}
+
+static void dispatcher_deal(struct dispatcher *d, uint32_t share, uint32_t shares)
+{
+    d->first += share;
+    d->stride = shares;
+    d->total = d->left = d->launched > share ? (d->launched - share + shares - 1) / shares : 0;
+    work_nth_group(d->groups, d->first, d->next);
+    start_scratch(d, d->scratch_groups, share, shares);
+    dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
 }
 
 static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)
@@ -123,7 +136,7 @@ static void find_group(struct dispatcher *d, uint64_t number)
     if (number == d->next_number)
         return;
     d->next_number = number;
-    work_nth_group(d->groups, d->first + number, d->next);
+    work_nth_group(d->groups, d->first + number * d->stride, d->next);
 }
 
 /* The work-group in d->next goes to compute unit `cu`. */
@@ -136,8 +149,11 @@ static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3],
     dispatcher_order_ops(d)->placed(dispatcher_order(d), cu);
     d->left--;
     d->running++;
-    work_next_group(d->groups, d->next);
     d->next_number++;
+    if (d->stride == 1)
+        work_next_group(d->groups, d->next);
+    else
+        work_nth_group(d->groups, d->first + d->next_number * d->stride, d->next);
 }
 
 static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute_units,

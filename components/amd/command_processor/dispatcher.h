@@ -38,6 +38,7 @@ struct dispatcher {
     uint8_t preload_left, preload_there, preload_asked;
     struct aql_descriptor descriptor;
     uint32_t record;                 /* handle of the kernel in the statistics */
+    uint32_t shares;                 /* dies that run it together; 0: it is not shared */
     uint32_t kernel;                 /* number of its name */
     struct resource_request request; /* of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
@@ -45,7 +46,9 @@ struct dispatcher {
     uint32_t next[3];                /* one of them, ... */
     uint64_t next_number; /* ... and its number among those to be run, in the order x, y, z */
     uint64_t first;       /* the first of these; not 0 for a part of a launch on several GPUs */
-    uint64_t total;       /* to be run: all, or this GPU's part */
+    uint32_t stride;      /* from one of these to the next; not 1 where dies share a launch */
+    uint64_t total;       /* to be run: all, or this GPU's or die's part */
+    uint64_t launched;    /* to be run by all dies of the GPU */
     uint64_t left;        /* to be placed */
     uint64_t running;     /* on compute units */
     uint64_t busy_until;  /* hundredths of a cycle: dispatching takes time */
@@ -53,7 +56,8 @@ struct dispatcher {
                              refused_releases */
     uint64_t refused_at;
     uint64_t refused_releases;
-    uint32_t scratch_free; /* arena: uint32_t[scratch_most], stack of free scratch blocks */
+    uint32_t scratch_groups; /* blocks of private memory of the launch */
+    uint32_t scratch_free;   /* arena: uint32_t[scratch_most], stack of free scratch blocks */
     uint32_t scratch_most;
     uint32_t scratch_free_count;
     uint32_t scratch_used; /* arena: uint32_t[cus * 64]: block of each placed work-group */
@@ -77,6 +81,10 @@ static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
 /* After dispatcher_start(): runs only work-groups first .. first + count - 1, in the order x, y, z.
  */
 static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count);
+
+/* After dispatcher_start() and dispatcher_limit(): of these only number `share` and each `shares`th
+ * after it; the others are run by other dies, which keep to the same private memory. */
+static void dispatcher_deal(struct dispatcher *d, uint32_t share, uint32_t shares);
 
 /* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the
  * compute unit's port takes a message. True: *cu, *id and *placement are filled, and the time it

@@ -29,6 +29,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "components/sampling/residency.h"
+#include "components/sampling/kernel_shares.h"
 #include "components/sampling/kernel_stats.h"
 
 static uint64_t slot_use_until(const struct slot_use *u, uint64_t now)
@@ -115,14 +116,34 @@ enum { DETAILS_MOST = WORK_CYCLES_KINDS + 40 };
 struct kernel_details {
     unsigned count;
     struct kernel_detail detail[DETAILS_MOST];
+    enum kernel_merge merge[DETAILS_MOST]; /* with those of the other dies */
 };
+
+static void detail_put(struct kernel_details *to, struct kernel_detail detail,
+                       enum kernel_merge merge)
+{
+    if (to->count == DETAILS_MOST)
+        bug("a kernel's record has more than %d details", DETAILS_MOST);
+    to->merge[to->count] = merge;
+    to->detail[to->count++] = detail;
+}
 
 static void detail_add(struct kernel_details *to, const char *group, const char *name,
                        uint64_t value)
 {
-    if (to->count == DETAILS_MOST)
-        bug("a kernel's record has more than %d details", DETAILS_MOST);
-    to->detail[to->count++] = (struct kernel_detail){group, name, NULL, value};
+    detail_put(to, (struct kernel_detail){group, name, NULL, value}, KERNEL_ADD);
+}
+
+static void detail_same(struct kernel_details *to, const char *group, const char *name,
+                        uint64_t value)
+{
+    detail_put(to, (struct kernel_detail){group, name, NULL, value}, KERNEL_SAME);
+}
+
+static void detail_most(struct kernel_details *to, const char *group, const char *name,
+                        uint64_t value)
+{
+    detail_put(to, (struct kernel_detail){group, name, NULL, value}, KERNEL_MOST);
 }
 
 /* Slot-cycles between two times that no kernel held. */
@@ -176,7 +197,8 @@ static const char *scarcest(const struct kernel_shape *shape, uint32_t *most)
                      {"lds", shape->limits.lds},
                      {"sgprs", shape->limits.sgprs},
                      {"vgprs", shape->limits.vgprs}};
-    uint64_t grid = (shape->work_groups + shape->units - 1) / shape->units;
+    uint32_t units = shape->units * shape->dies;
+    uint64_t grid = (shape->work_groups + units - 1) / units;
     const char *name = "wavefront_slots";
     *most = shape->limits.wavefront_slots;
     for (unsigned i = 0; i < sizeof resources / sizeof resources[0]; i++) {
@@ -191,7 +213,7 @@ static const char *scarcest(const struct kernel_shape *shape, uint32_t *most)
 static void describe_limit(struct kernel_details *to, const char *name, uint32_t work_groups)
 {
     if (work_groups != UINT32_MAX)
-        detail_add(to, "occupancy.limits", name, work_groups);
+        detail_same(to, "occupancy.limits", name, work_groups);
 }
 
 /* How the work was spread: compute units that had some, and the cycles of the one that had it
@@ -206,7 +228,7 @@ static void describe_balance(const struct kernel_account *k, const struct kernel
         longest = active[i] > longest ? active[i] : longest;
     }
     detail_add(to, "occupancy.achieved", "units_used", used);
-    detail_add(to, "occupancy.achieved", "longest_unit_cycles", longest);
+    detail_most(to, "occupancy.achieved", "longest_unit_cycles", longest);
 }
 
 static void describe_occupancy(const struct kernel_account *k, const struct kernel_shape *shape,
@@ -216,14 +238,14 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
     uint32_t most;
     const char *limiter = scarcest(shape, &most);
     detail_add(to, group, "compute_units", shape->units);
-    detail_add(to, group, "simds", shape->simds);
-    detail_add(to, group, "slots_per_simd", shape->slots / shape->simds);
-    detail_add(to, group, "wavefronts_per_work_group", shape->request.wavefronts);
-    detail_add(to, group, "vgprs", shape->request.vgprs);
-    detail_add(to, group, "sgprs", shape->request.sgprs);
-    detail_add(to, group, "lds_bytes", shape->request.lds_bytes);
-    detail_add(to, group, "work_groups_per_unit", most);
-    to->detail[to->count++] = (struct kernel_detail){group, "limited_by", limiter, 0};
+    detail_same(to, group, "simds", shape->simds);
+    detail_same(to, group, "slots_per_simd", shape->slots / shape->simds);
+    detail_same(to, group, "wavefronts_per_work_group", shape->request.wavefronts);
+    detail_same(to, group, "vgprs", shape->request.vgprs);
+    detail_same(to, group, "sgprs", shape->request.sgprs);
+    detail_same(to, group, "lds_bytes", shape->request.lds_bytes);
+    detail_same(to, group, "work_groups_per_unit", most);
+    detail_put(to, (struct kernel_detail){group, "limited_by", limiter, 0}, KERNEL_SAME);
     describe_limit(to, "wavefront_slots", shape->limits.wavefront_slots);
     describe_limit(to, "vgprs", shape->limits.vgprs);
     describe_limit(to, "sgprs", shape->limits.sgprs);
@@ -245,9 +267,9 @@ static void describe_retimed(const struct kernel_account *k, struct kernel_detai
 {
     static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
     for (unsigned i = 0; i < WORK_RETIMES && k->units.ended; i++)
-        detail_add(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
+        detail_most(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
     if (k->units.ended && residency_is_known())
-        detail_add(to, "cold", "kept", 1);
+        detail_same(to, "cold", "kept", 1);
 }
 
 /* At the end of the kernel: everything goes to its record. */
@@ -258,5 +280,8 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     describe_cycles(k, shape, all, now, &details);
     describe_occupancy(k, shape, &details);
     describe_retimed(k, &details);
-    kernel_describe(record, details.detail, details.count);
+    if (shape->shared)
+        kernel_shares_add(record, details.detail, details.merge, details.count);
+    else
+        kernel_describe(record, details.detail, details.count);
 }

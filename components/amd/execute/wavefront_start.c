@@ -150,6 +150,7 @@ static void wavefront_start_place(const struct isa_traits *traits, struct isa_wa
                | (p->cu & 15u) << 8 | (p->cu >> 6 & 1u) << 12 | (p->cu >> 4 & 3u) << 13
                | (p->work_group_slot & 15u) << 16 | (p->pid & 15u) << 20
                | (p->dispatcher >> 2 & 7u) << 24 | 1u << 30;
+    s->xcc_id = p->die;
     s->gpr_alloc = gpr_alloc(traits->accumulators == ISA_ACCUMULATORS_UNIFIED, p, w);
     s->lds_alloc = (p->lds_offset / 256u & 255u) | (p->lds_bytes + 511u) / 512u * 2u << 12;
 }

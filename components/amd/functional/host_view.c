@@ -30,7 +30,24 @@ static struct host_span make(const struct host_view *t, const struct program_all
     uint64_t start = first > a_start ? first : a_start;
     uint64_t end = a_end - last < page ? a_end : last + page;
     uint64_t from = physical - (here - first) + (start - first);
-    return (struct host_span){start, end - start, memory_span(from, end - start)};
+    uint64_t at, flags = 0;
+    page_table_look_up(t->pages, t->pid, here, &at, &flags);
+    bool fragments = t->pages->fragment_bits > t->pages->page_bits
+                     && !(flags & (PAGE_TABLE_UNIFIED | PAGE_TABLE_COPIED));
+    return (struct host_span){start, end - start, memory_span(from, end - start), fragments};
+}
+
+unsigned host_view_fragment(const struct host_view *t, const struct host_span *w, uint64_t address,
+                            uint64_t physical)
+{
+    uint64_t page = (uint64_t)1 << t->pages->page_bits, start = w->start & ~(page - 1),
+             end = (w->start + w->size + page - 1) & ~(page - 1);
+    for (unsigned bits = t->pages->fragment_bits; bits > t->pages->page_bits; bits--) {
+        uint64_t size = (uint64_t)1 << bits, first = address & ~(size - 1);
+        if (first >= start && first + size <= end && !((physical ^ address) & (size - 1)))
+            return bits;
+    }
+    return t->pages->page_bits;
 }
 
 const struct host_span *host_view_find(struct host_view *t, uint64_t address)

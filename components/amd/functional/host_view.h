@@ -20,6 +20,7 @@ struct host_span {
     uint64_t start; /* virtual */
     uint64_t size;
     char *host; /* of start */
+    bool fragments; /* the driver marks fragments in it (page_table_fragment()) */
 };
 
 struct host_view {
@@ -42,6 +43,11 @@ static inline bool host_span_holds(const struct host_span *w, uint64_t address, 
 /* The span of an allocated address, made when there is none yet; NULL: nothing is mapped
  * there. Valid until the next call. */
 const struct host_span *host_view_find(struct host_view *t, uint64_t address);
+
+/* log2 of the fragment that holds an address of a span with fragments, which lies at `physical`, as
+ * far as it lies in the span. */
+unsigned host_view_fragment(const struct host_view *t, const struct host_span *w, uint64_t address,
+                            uint64_t physical);
 
 /* Is [address, address + bytes) inside one allocation, and mapped? */
 bool host_view_is_allocated(const struct host_view *t, uint64_t address, uint64_t bytes);

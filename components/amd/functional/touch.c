@@ -90,6 +90,8 @@ static inline void touch_at(const struct host_view *t, const struct host_span *w
                                  .writable = true};
     if (profile)
         note_footprint(&access);
+    if (unit_count && w->fragments)
+        access.page_bits = (uint8_t)host_view_fragment(t, w, access.address, access.physical);
     if (unit_count)
         warm_touch(t->unit, port, &access);
 }

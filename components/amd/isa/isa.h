@@ -97,7 +97,9 @@ enum isa_unit {
 /* Timing classes; how many cycles a class takes is a parameter of the compute unit. */
 enum isa_timing {
     ISA_TIMING_FULL,      /* full-rate VALU: 4 cycles */
-    ISA_TIMING_QUARTER,   /* 32-bit integer multiply: 16 */
+    ISA_TIMING_CONVERT,   /* between floats of 32 bits and integers, halves, eighths */
+    ISA_TIMING_MULTIPLY,  /* 32-bit integer multiply, 64-bit shift */
+    ISA_TIMING_QUARTER,   /* sums of absolute differences of four results */
     ISA_TIMING_TRANS,     /* rcp, rsq, sqrt, exp, log, sin, cos in fp32/fp16: 16 */
     ISA_TIMING_F64_ADD,   /* fp64 add, min, max, compare, convert */
     ISA_TIMING_F64_MUL,   /* fp64 multiply, fma, div_* */
@@ -269,6 +271,10 @@ const char *isa_unit_name(enum isa_unit unit);
  * instruction calculator; LLVM's scheduling model has the same). */
 unsigned isa_matrix_passes(const struct isa_inst *inst);
 
+/* For how many of them it keeps the vector ALU: sparse products for two; those of doubles, and of
+ * floats on gfx942, for all; the rest for one (there: "can co-execute with VALU"). */
+unsigned isa_matrix_alu_passes(const struct isa_inst *inst);
+
 /* ---- state ----------------------------------------------------------------------------------- */
 
 /*
@@ -282,6 +288,7 @@ struct isa_wave {
                       dx10_clamp, [9] ieee, [27] vector registers relative to M0, [28] vector
                       instructions are skipped, [31:29] depth of the branch stack */
     uint32_t status, trapsts, hw_id, gpr_alloc, lds_alloc, ib_sts; /* what s_getreg_b32 reads */
+    uint32_t xcc_id;                                               /* as well: the compute die */
     uint8_t scc;
     uint8_t trapped; /* s_trap was executed: its id + 1 */
 };

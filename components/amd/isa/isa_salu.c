@@ -147,7 +147,8 @@ enum {
     HW_GPR_ALLOC,
     HW_LDS_ALLOC,
     HW_IB_STS,
-    HW_SH_MEM_BASES = 15
+    HW_SH_MEM_BASES = 15,
+    HW_XCC_ID = 20
 };
 
 static uint32_t read_hardware(const struct isa_context *ctx, const struct isa_wave *w, unsigned id)
@@ -171,7 +172,9 @@ static uint32_t read_hardware(const struct isa_context *ctx, const struct isa_wa
     case HW_SH_MEM_BASES: /* bits 63:48 of both apertures, private in the lower half */
         return (uint32_t)(ctx->private_aperture >> 48)
                | (uint32_t)(ctx->shared_aperture >> 48) << 16;
-    default: /* gfx942's XCC_ID among them: of one die */
+    case HW_XCC_ID:
+        return w->xcc_id;
+    default:
         return 0;
     }
 }

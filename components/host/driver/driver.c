@@ -38,7 +38,7 @@ static void driver_init(struct driver *d)
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->free_command = DRIVER_NONE;
-    memory_init(&d->memory, driver_page_bytes(d));
+    memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
@@ -49,6 +49,8 @@ static void driver_init(struct driver *d)
     dirty_init(d);
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
+    driver_page_table(d)->fragment_bits =
+        (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
     migrate_init(d);
     user_init(d);
     direct_init(d);

@@ -5,9 +5,9 @@
 
 #include "runtime/engine/bug.h"
 
-void memory_init(struct memory_manager *m, uint64_t page)
+void memory_init(struct memory_manager *m, uint64_t page, uint64_t fragment)
 {
-    *m = (struct memory_manager){.page = page};
+    *m = (struct memory_manager){.page = page, .fragment = fragment};
 }
 
 enum memory_result memory_register_device(struct memory_manager *m, uint64_t base, uint64_t size)
@@ -98,6 +98,26 @@ static void unmap_run(struct memory_ref r, uint32_t pid, uint64_t address, uint6
     }
 }
 
+/* The largest fragment, in pages, that so many pages fill. */
+static uint64_t fragment_of(const struct memory_manager *m, uint64_t pages)
+{
+    uint64_t most = m->fragment / m->page,
+             fill = pages ? (uint64_t)1 << (63 - __builtin_clzll(pages)) : 1;
+    return fill < most ? fill : most;
+}
+
+/* Takes up to `pages` neighbours of a device, all of them and aligned to a fragment where there are
+ * such; how many. */
+static uint64_t take_neighbours(const struct memory_manager *m, struct memory_device *device,
+                                uint64_t pages, uint64_t *first)
+{
+    uint64_t align = fragment_of(m, pages);
+    if (align > 1
+        && page_allocator_take_run(&device->pages, memory_extents(device), pages, align, first))
+        return pages;
+    return page_allocator_take(&device->pages, memory_extents(device), pages, first);
+}
+
 /* Maps a run of pages to pages of one device, neighbours where there are. Some may be mapped when
  * it fails. */
 static bool map_run(struct memory_ref r, const struct memory_request *q, uint32_t number,
@@ -106,7 +126,7 @@ static bool map_run(struct memory_ref r, const struct memory_request *q, uint32_
     struct memory_device *device = &r.memory->device[number];
     uint64_t page = r.memory->page, first, count;
     for (uint64_t done = 0; done < pages; done += count) {
-        count = page_allocator_take(&device->pages, memory_extents(device), pages - done, &first);
+        count = take_neighbours(r.memory, device, pages - done, &first);
         for (uint64_t i = 0; i < count; i++) {
             if (page_table_enter(r.pages, q->pid, address + (done + i) * page, (first + i) * page,
                                  q->flags))
@@ -149,8 +169,10 @@ static bool take_addresses(const struct memory_ref *r, const struct memory_reque
                && !program_overlap(r->program, q->fixed, q->fixed + pages * m->page);
     if (q->fixed)
         return q->fixed % m->page == 0 && page_allocator_take_at(&m->fresh, fresh, *first, pages);
-    return page_allocator_take_run(&m->fresh, fresh, pages,
-                                   q->align > m->page ? q->align / m->page : 1, first);
+    uint64_t align = q->align > m->page ? q->align / m->page : 1, fragment = fragment_of(m, pages);
+    if (fragment > align && page_allocator_take_run(&m->fresh, fresh, pages, fragment, first))
+        return true;
+    return page_allocator_take_run(&m->fresh, fresh, pages, align, first);
 }
 
 /* Does a process use one of these addresses under a name? */

@@ -60,7 +60,8 @@ struct memory_device {
 };
 
 struct memory_manager {
-    uint64_t page; /* bytes */
+    uint64_t page;     /* bytes */
+    uint64_t fragment; /* bytes: allocations that fill one are aligned to it; page: none are */
     uint32_t device_count;
     bool removed; /* a page of some allocation may be missing */
     struct memory_device device[MEMORY_DEVICES];
@@ -91,7 +92,10 @@ static inline struct page_extent *memory_extents(const struct memory_device *dev
     return arena_at(struct page_extent, device->extents);
 }
 
-void memory_init(struct memory_manager *m, uint64_t page);
+/* Pages of `page` bytes. Allocations lie in fragments of up to `fragment` bytes, a multiple: begin
+ * at a multiple of the largest power of two that they fill, and their physical pages side by side
+ * at such a multiple, where there are such. */
+void memory_init(struct memory_manager *m, uint64_t page, uint64_t fragment);
 
 /* Adds device number device_count, whose memory is [base, base + size). */
 enum memory_result memory_register_device(struct memory_manager *m, uint64_t base, uint64_t size);

@@ -35,7 +35,7 @@
 
 static void init_parking(struct cache *c, uint32_t pages)
 {
-    c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->line) + 15) / 16 * 16;
+    c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->above) + 15) / 16 * 16;
     uint32_t requests = (uint32_t)cache_params(c)->mshrs;
     index_pool_init(&c->free_parked, requests);
     c->parked = arena_allocate(requests * sizeof(struct cache_parked));
@@ -158,8 +158,7 @@ CACHE_INLINE bool take_again(struct cache *c)
         (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
     cold_start_arrive(&c->cold, m, component_tick_now(&c->io.base), c->blocked_since);
-    bool taken =
-        take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid, true);
+    bool taken = take_miss(c, m, physical, c->head_set, WAY_NONE, true);
     cold_start_leave(&c->cold);
     return taken;
 }
@@ -186,9 +185,26 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
     return finish_oldest(c);
 }
 
+/* Lines whose tags have been looked up in this cycle. */
+struct cache_lookups {
+    unsigned count;
+    uint64_t last; /* the line */
+};
+
+/* Is there a lookup left for the line of `address`? */
+CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done, uint64_t address)
+{
+    uint64_t line = address / line_bytes(c);
+    if (done->count && line == done->last)
+        return true;
+    done->last = line;
+    return done->count++ < (unsigned)cache_params(c)->tags;
+}
+
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
 CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
 {
+    struct cache_lookups lookups = {0, 0};
     if (!worth_trying(c))
         return;
     bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
@@ -201,12 +217,19 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
         note_unblocked(c);
         more = finish_oldest(c);
         --*room;
+        lookups = (struct cache_lookups){1, UINT64_MAX};
     }
     for (; more && *room; --*room) {
         struct cache_next next;
         enum translated t = find_next(c, &next);
         if (t == NOTHING)
             return;
+        if (cache_params(c)->tags && t == TRANSLATED
+            && !can_look_up(c, &lookups, next.physical)) {
+            cold_start_leave(&c->cold);
+            *room = 0;
+            return;
+        }
         if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
             cold_start_leave(&c->cold);
             note_blocked(c);

@@ -5,8 +5,8 @@
 #include "cache_state.h"
 #include "components/sampling/residency.h"
 
-/* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`. response_room() must hold.
- */
+/* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`, as long as requests from
+ * above are. response_room() must hold. */
 static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
 {
     c->unanswered--;
@@ -17,7 +17,7 @@ static inline void respond(struct cache *c, uint16_t tag, bool is_data, const vo
     }
     void *payload = cache_top_reply_data(c, tag);
     if (data)
-        memcpy(mem_data_data(payload, line_bytes(c)), data, line_bytes(c));
+        memcpy(mem_data_data(payload, above_bytes(c)), data, above_bytes(c));
 }
 
 /* The bytes have come: into the line, around those that were written before they were asked for. */
@@ -47,7 +47,7 @@ CACHE_RARE void serve_stored(struct cache *c, const struct cache_target *t, uint
         line_set_dirty(c, line);
         respond(c, t->tag, false, NULL);
     } else {
-        respond(c, t->tag, true, t->returns ? line_data(c, line) : NULL);
+        respond(c, t->tag, true, t->returns ? line_data(c, line) + t->piece : NULL);
         mem_apply_atomic(t->op, t->size, s->mask, line_data(c, line), s->bytes[0], s->bytes[1],
                          NULL);
         line_set_changed(c, line, t->op, s->mask, s->bytes[0]);
@@ -67,7 +67,7 @@ CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line,
         return;
     }
     bool own = is_write_back(c) && mshr->own_bytes;
-    respond(c, t->tag, true, own ? line_data(c, line) : bytes);
+    respond(c, t->tag, true, (own ? line_data(c, line) : (const char *)bytes) + t->piece);
 }
 
 /* The one that waits at `mshr` behind the first moves up. */
@@ -103,6 +103,7 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
+    bytes = (const char *)bytes + place_below(c, mshr->address);
     if (!mshr->installed) {
         install(c, mshr, bytes);
         if (engine_unlikely(c->cold.leads))
@@ -138,8 +139,9 @@ CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct messa
         if (!response_room(c))
             return false;
         cold_start_acknowledge(&c->cold, sent.lost, answer);
+        const uint8_t *data = mem_data_data(payload, below_bytes(c));
         respond(c, sent.tag, sent.kind != SENT_WRITE,
-                sent.kind == SENT_ATOMIC ? mem_data_data(payload, line_bytes(c)) : NULL);
+                sent.kind == SENT_ATOMIC ? data + sent.piece : NULL);
         cold_start_leave(&c->cold);
     }
     index_pool_give(&c->free_sent, number);
@@ -158,7 +160,7 @@ CACHE_INLINE void take_answers(struct cache *c)
         m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
         bool done = engine_likely(m->tag < mshrs)
-                        ? fill(c, m->tag, m, mem_data_data(payload, line_bytes(c)))
+                        ? fill(c, m->tag, m, mem_data_data(payload, below_bytes(c)))
                         : acknowledge(c, m->tag - mshrs, m, payload);
         if (!done)
             return;

@@ -171,7 +171,9 @@ static void start_fence(struct cache *c, const struct mem_request *m)
     bool shared = f.scope == SCOPE_SYSTEM
                   || (f.scope == SCOPE_AGENT && cache_params(c)->scope == CACHE_SCOPE_AGENT);
     start_job(c, JOB_FENCE, shared && (f.release || f.acquire), shared && f.acquire);
+    unsigned narrowest =
+        cache_params(c)->release == CACHE_RELEASE_AGENT ? SCOPE_AGENT : SCOPE_SYSTEM;
     if (cache_params(c)->acquire == CACHE_ACQUIRE_BELOW
-        && (c->job_drop || (f.release && f.scope == SCOPE_SYSTEM)))
+        && (c->job_drop || (f.release && f.scope >= narrowest)))
         c->job_pass = (uint32_t)cache_params(c)->banks_below;
 }

@@ -167,17 +167,25 @@ static void drop_all(struct cache *c)
             line_drop(c, i);
 }
 
+/* Sends bytes of the line at `address` below, under the number `sent`. There must be room. */
+static inline void send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
+                              struct mem_mask mask, const void *bytes)
+{
+    unsigned below = below_bytes(c), place = place_below(c, address);
+    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
+                                            address - place, pid);
+    mem_mask_store(mem_write_mask(payload, below), mem_mask_up(mask, place), below);
+    memcpy((char *)mem_write_data(payload, below) + place, bytes, line_bytes(c));
+}
+
 /* Sends the dirty bytes of `line` below; the line is clean afterwards. Room below and a `sent`
  * entry must be there. */
 static inline void write_back(struct cache *c, uint32_t line)
 {
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
-    uint64_t address = *line_tag(c, line) * line_bytes(c);
-    void *payload =
-        cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address, 0);
-    mem_mask_store(mem_write_mask(payload, line_bytes(c)), *line_mask(c, line), line_bytes(c));
-    memcpy(mem_write_data(payload, line_bytes(c)), line_data(c, line), line_bytes(c));
+    send_write(c, sent, *line_tag(c, line) * line_bytes(c), 0, *line_mask(c, line),
+               line_data(c, line));
     line_set_clean(c, line);
     c->io.stats.writebacks++;
 }

@@ -28,7 +28,7 @@ static inline struct cache_target *target_append(struct cache *c, struct cache_m
 }
 
 CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr, uint8_t kind,
-                                             uint16_t tag)
+                                             uint16_t tag, unsigned piece)
 {
     struct cache_target *t = &mshr->head;
     if (mshr->targets)
@@ -37,17 +37,20 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
         mshr->targets = 1;
     t->kind = kind;
     t->tag = tag;
+    t->piece = (uint8_t)piece;
     cold_start_wait(&c->cold, &t->wait, component_tick_now(&c->io.base));
     c->unanswered++;
     return t;
 }
 
 /* The same for a read, the first one at this MSHR. */
-CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag)
+CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag,
+                               unsigned piece)
 {
     mshr->targets = 1;
     mshr->head.kind = MEM_READ;
     mshr->head.tag = tag;
+    mshr->head.piece = (uint8_t)piece;
     cold_start_wait(&c->cold, &mshr->head.wait, component_tick_now(&c->io.base));
     c->unanswered++;
 }

@@ -53,6 +53,7 @@ struct cache_target {
     uint8_t op;
     uint8_t size;
     bool returns;
+    uint8_t piece; /* of the line, that is answered: its first byte */
     struct cold_wait wait;
 };
 
@@ -79,6 +80,7 @@ enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLI
 struct cache_sent {
     uint16_t tag;
     uint8_t kind;
+    uint8_t piece;            /* of the answer, that goes above: its first byte */
     struct message_note lost; /* see cold_start.h */
 };
 
@@ -151,6 +153,30 @@ static inline unsigned line_bytes(const struct cache *c)
     return (unsigned)cache_params(c)->line;
 }
 
+static inline unsigned above_bytes(const struct cache *c)
+{
+    return (unsigned)cache_params(c)->above;
+}
+
+static inline unsigned below_bytes(const struct cache *c)
+{
+    return (unsigned)cache_params(c)->below;
+}
+
+/* Where in its line the part lies that a request from above is about: its first byte. */
+static inline unsigned piece_of(const struct cache *c, uint64_t address)
+{
+    unsigned above = above_bytes(c);
+    return above == line_bytes(c) ? 0 : (unsigned)(address % line_bytes(c)) / above * above;
+}
+
+/* Where in a line of what is below the own line at `address` begins. */
+static inline unsigned place_below(const struct cache *c, uint64_t address)
+{
+    unsigned line = line_bytes(c);
+    return below_bytes(c) == line ? 0 : (unsigned)(address % below_bytes(c)) / line * line;
+}
+
 static inline unsigned way_count(const struct cache *c)
 {
     return (unsigned)cache_params(c)->ways;
@@ -169,10 +195,11 @@ static inline bool is_write_back(const struct cache *c)
 }
 
 /* Do atomics happen here, and may coherent reads be answered here? Sharers of a cache of system
- * scope have others that do not see it. */
+ * scope, or of one of several dies, have others that do not see it. */
 static inline bool has_last_word(const struct cache *c)
 {
-    return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT;
+    return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT
+           && cache_params(c)->atomics_at == CACHE_ATOMICS_AT_HERE;
 }
 
 static inline bool keeps_masks(const struct cache *c)
@@ -290,6 +317,8 @@ static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint6
 static inline void line_drop(struct cache *c, uint32_t line);
 static inline void line_forget(struct cache *c, uint32_t line);
 static void drop_all(struct cache *c);
+static inline void send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
+                              struct mem_mask mask, const void *bytes);
 static inline void write_back(struct cache *c, uint32_t line);
 static inline uint32_t way_make_room(struct cache *c, uint32_t set, bool *written);
 
@@ -301,15 +330,16 @@ static inline enum translated translate(struct cache *c, const struct mem_reques
 static void forget_answers(struct cache *c);
 
 /* cache_take.c */
-static inline bool take_miss(struct cache *c, uint16_t tag, uint32_t set, uint64_t number,
-                             uint32_t way, uint32_t pid, bool has_room);
+static inline bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
+                             uint32_t set, uint32_t way, bool has_room);
 static inline bool take(struct cache *c, const struct mem_request *m, void *payload,
                         uint64_t address);
 
 /* cache_miss.c */
 static inline struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,
-                                              uint8_t kind, uint16_t tag);
-static inline void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag);
+                                              uint8_t kind, uint16_t tag, unsigned piece);
+static inline void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag,
+                                unsigned piece);
 static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
                                 const void *bytes, const void *compare);
 static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way,

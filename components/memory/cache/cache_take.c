@@ -9,7 +9,8 @@
 #include "cache_state.h"
 
 /* A read of a line that is not pending, of which all that is wanted is here. */
-CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way)
+CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way,
+                           unsigned piece)
 {
     if (!response_room(c))
         return hold(c, HOLD_RESPONSE);
@@ -17,27 +18,27 @@ CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t
     c->io.stats.hits++;
     c->io.stats.reads++;
     c->unanswered++;
-    respond(c, tag, true, line_data(c, set * way_count(c) + way));
+    respond(c, tag, true, line_data(c, set * way_count(c) + way) + piece);
     return true;
 }
 
 /* A read of a line that is not here, or lacks bytes. */
-CACHE_INLINE bool take_miss(struct cache *c, uint16_t tag, uint32_t set, uint64_t number,
-                            uint32_t way, uint32_t pid, bool has_room)
+CACHE_INLINE bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
+                            uint32_t set, uint32_t way, bool has_room)
 {
-    struct cache_mshr *mshr = mshr_open(c, set, number, way, pid, false, has_room);
+    struct cache_mshr *mshr =
+        mshr_open(c, set, address / line_bytes(c), way, m->read.pid, false, has_room);
     if (!mshr) {
         c->head_missed = way == WAY_NONE;
         c->head_set = set;
         return false;
     }
-    target_begin(c, mshr, tag);
+    target_begin(c, mshr, m->tag, piece_of(c, address));
     c->io.stats.reads++;
     return true;
 }
 
-CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size,
-                            uint32_t pid)
+CACHE_INLINE bool take_read(struct cache *c, const struct mem_request *m, uint64_t address)
 {
     uint64_t number = address / line_bytes(c);
     uint32_t set = c->head_set, way = WAY_NONE;
@@ -46,13 +47,13 @@ CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uin
         way = way_find(c, set_at(c, set), number);
     }
     if (way == WAY_NONE)
-        return take_miss(c, tag, set, number, way, pid, false);
+        return take_miss(c, m, address, set, way, false);
     const struct cache_set *s = set_at(c, set);
     if (s->pending >> way & 1) {
         struct cache_mshr *mshr = mshr_join(c, set, way, false);
         if (!mshr)
             return false;
-        target_add(c, mshr, MEM_READ, tag);
+        target_add(c, mshr, MEM_READ, m->tag, piece_of(c, address));
         c->io.stats.reads++;
         return true;
     }
@@ -60,9 +61,9 @@ CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uin
     if (keeps_masks(c) && !here)
         here = mem_mask_covers(
             *line_mask(c, set * way_count(c) + way),
-            mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
-    return here ? take_hit(c, tag, set, way)
-                : keeps_masks(c) && take_miss(c, tag, set, number, way, pid, false);
+            mem_mask_range((unsigned)(address % line_bytes(c)), m->read.size, line_bytes(c)));
+    return here ? take_hit(c, m->tag, set, way, piece_of(c, address))
+                : keeps_masks(c) && take_miss(c, m, address, set, way, false);
 }
 
 static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address,
@@ -74,7 +75,7 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
         struct cache_mshr *mshr = mshr_join(c, set, way, true);
         if (!mshr)
             return false;
-        target_store(c, target_add(c, mshr, MEM_WRITE, tag), mask, bytes, NULL);
+        target_store(c, target_add(c, mshr, MEM_WRITE, tag, 0), mask, bytes, NULL);
         c->io.stats.writes++;
         return true;
     }
@@ -130,49 +131,73 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
         }
     }
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){tag, SENT_WRITE, c->cold.lost};
-    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
-                                            number * line_bytes(c), pid);
-    mem_mask_store(mem_write_mask(payload, line_bytes(c)), mask, line_bytes(c));
-    memcpy(mem_write_data(payload, line_bytes(c)), bytes, line_bytes(c));
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){tag, SENT_WRITE, 0, c->cold.lost};
+    send_write(c, sent, number * line_bytes(c), pid, mask, bytes);
     c->io.stats.writes++;
     c->unanswered++;
     return true;
+}
+
+/* Mask and bytes that have come with an atomic, at their places in the line. */
+struct take_operands {
+    struct mem_mask mask;
+    const void *operand, *compare;
+    uint8_t wide[2][MEM_LINE_MAX]; /* where requests from above are shorter than a line */
+};
+
+/* The bytes of a request from above at their place in the line. */
+static inline const void *take_widen(const struct cache *c, const void *bytes, unsigned piece,
+                                     uint8_t *wide)
+{
+    if (above_bytes(c) == line_bytes(c))
+        return bytes;
+    memset(wide, 0, line_bytes(c));
+    memcpy(wide + piece, bytes, above_bytes(c));
+    return wide;
+}
+
+static inline void take_operands(const struct cache *c, void *payload, uint64_t address,
+                                 struct take_operands *o)
+{
+    unsigned above = above_bytes(c), piece = piece_of(c, address);
+    o->mask = mem_mask_up(mem_mask_load(mem_atomic_mask(payload, above), above), piece);
+    o->operand = take_widen(c, mem_atomic_operand(payload, above), piece, o->wide[0]);
+    o->compare = take_widen(c, mem_atomic_compare(payload, above), piece, o->wide[1]);
 }
 
 /* In a write-back cache that all sharers see: the atomic happens here. */
 static inline bool take_atomic_here(struct cache *c, const struct mem_request *m, void *payload,
                                     uint64_t address)
 {
-    unsigned bytes = line_bytes(c);
+    unsigned bytes = line_bytes(c), piece = piece_of(c, address);
     uint64_t number = address / bytes;
     uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
     uint32_t line = set * way_count(c) + way;
-    struct mem_mask mask = mem_mask_load(mem_atomic_mask(payload, bytes), bytes);
-    const void *operand = mem_atomic_operand(payload, bytes),
-               *compare = mem_atomic_compare(payload, bytes);
+    struct take_operands o;
+    take_operands(c, payload, address, &o);
     if (way != WAY_NONE && !line_is_pending(c, line)
-        && (line_is_filled(c, line) || mem_mask_covers(*line_mask(c, line), mask))) {
+        && (line_is_filled(c, line) || mem_mask_covers(*line_mask(c, line), o.mask))) {
         if (!response_room(c))
             return hold(c, HOLD_RESPONSE);
         line_touch(c, set, way);
         c->io.stats.hits++;
         c->io.stats.atomics++;
         c->unanswered++;
-        respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) : NULL);
-        mem_apply_atomic(m->atomic.op, m->atomic.size, mask, line_data(c, line), operand, compare,
-                         NULL);
-        line_set_changed(c, line, m->atomic.op, mask, operand);
+        respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) + piece : NULL);
+        mem_apply_atomic(m->atomic.op, m->atomic.size, o.mask, line_data(c, line), o.operand,
+                         o.compare, NULL);
+        line_set_changed(c, line, m->atomic.op, o.mask, o.operand);
         return true;
     }
     struct cache_mshr *mshr = mshr_for(c, set, number, way, m->atomic.pid);
     if (!mshr)
         return false;
-    struct cache_target *t = target_add(c, mshr, MEM_ATOMIC, m->tag);
+    struct cache_target *t = target_add(c, mshr, MEM_ATOMIC, m->tag, piece);
     t->op = m->atomic.op;
     t->size = m->atomic.size;
     t->returns = m->atomic.returns;
-    target_store(c, t, mask, operand, compare);
+    target_store(c, t, o.mask, o.operand, o.compare);
     c->io.stats.atomics++;
     return true;
 }
@@ -198,6 +223,12 @@ static inline bool line_pass(struct cache *c, uint64_t number)
     return true;
 }
 
+/* Where the part that a request is about lies in an answer from below. */
+static inline uint8_t piece_below(const struct cache *c, uint64_t address)
+{
+    return (uint8_t)(place_below(c, address) + piece_of(c, address));
+}
+
 /* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
  * goes below. */
 static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
@@ -207,7 +238,7 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){m->tag, SENT_ATOMIC, c->cold.lost};
+        (struct cache_sent){m->tag, SENT_ATOMIC, piece_below(c, address), c->cold.lost};
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), m->read.pid, true);
     c->io.stats.misses++;
@@ -220,20 +251,26 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
 static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
                                      uint64_t address)
 {
-    unsigned bytes = line_bytes(c);
-    uint64_t number = address / bytes;
-    if (!line_pass(c, number))
+    unsigned below = below_bytes(c), place = place_below(c, address);
+    uint64_t start = address / line_bytes(c) * line_bytes(c) - place;
+    struct take_operands o;
+    if (!line_pass(c, address / line_bytes(c)))
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){
-        m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND, c->cold.lost};
-    void *below =
-        cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), number * bytes,
-                                 m->atomic.pid, m->atomic.op, m->atomic.size, m->atomic.returns);
-    mem_mask_store(mem_atomic_mask(below, bytes),
-                   mem_mask_load(mem_atomic_mask(payload, bytes), bytes), bytes);
-    memcpy(mem_atomic_operand(below, bytes), mem_atomic_operand(payload, bytes), bytes);
-    memcpy(mem_atomic_compare(below, bytes), mem_atomic_compare(payload, bytes), bytes);
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
+                            piece_below(c, address), c->cold.lost};
+    char *to =
+        cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start, m->atomic.pid,
+                                 m->atomic.op, m->atomic.size, m->atomic.returns);
+    take_operands(c, payload, address, &o);
+    mem_mask_store(mem_atomic_mask(to, below), mem_mask_up(o.mask, place), below);
+    if (below > line_bytes(c)) { /* a cache below looks at all bytes of the operand */
+        memset(mem_atomic_operand(to, below), 0, below);
+        memset(mem_atomic_compare(to, below), 0, below);
+    }
+    memcpy((char *)mem_atomic_operand(to, below) + place, o.operand, line_bytes(c));
+    memcpy((char *)mem_atomic_compare(to, below) + place, o.compare, line_bytes(c));
     c->io.stats.misses++;
     c->io.stats.atomics++;
     c->unanswered++;
@@ -249,8 +286,11 @@ CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *p
     if (message_kind(m) == MEM_ATOMIC)
         return has_last_word(c) ? take_atomic_here(c, m, payload, address)
                                 : take_atomic_below(c, m, payload, address);
-    struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line_bytes(c)), line_bytes(c));
-    const void *bytes = mem_write_data(payload, line_bytes(c));
+    uint8_t wide[MEM_LINE_MAX];
+    unsigned above = above_bytes(c), piece = piece_of(c, address);
+    struct mem_mask mask =
+        mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece);
+    const void *bytes = take_widen(c, mem_write_data(payload, above), piece, wide);
     return is_write_back(c) ? take_write_back(c, m->tag, address, mask, bytes)
                             : take_write_below(c, m->tag, address, mask, bytes, m->write.pid);
 }
@@ -260,6 +300,6 @@ CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *paylo
 {
     if (message_kind(m) == MEM_READ
         && (has_last_word(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
-        return take_read(c, m->tag, address, m->read.size, m->read.pid);
+        return take_read(c, m, address);
     return take_other(c, m, payload, address);
 }

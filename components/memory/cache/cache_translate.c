@@ -158,10 +158,10 @@ CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bo
     cold_start_wait(&c->cold, &p->wait, component_tick_now(&c->io.base));
     if (message_kind(m) == MEM_WRITE)
         memcpy(parked_payload(c, i), cache_top_payload(c),
-               mem_write_payload_bytes(cache_params(c)->line));
+               mem_write_payload_bytes(cache_params(c)->above));
     else if (message_kind(m) == MEM_ATOMIC)
         memcpy(parked_payload(c, i), cache_top_payload(c),
-               mem_atomic_payload_bytes(cache_params(c)->line));
+               mem_atomic_payload_bytes(cache_params(c)->above));
     queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
     c->unanswered++;
     return ASIDE;

@@ -22,7 +22,8 @@ struct tlb_l1 {
 static void tlb_l1_init(struct tlb_l1 *p)
 {
     translation_table_init(&p->table, (uint32_t)tlb_l1_params(p)->sets,
-                           (uint32_t)tlb_l1_params(p)->ways, (uint32_t)tlb_l1_params(p)->mshrs);
+                           (uint32_t)tlb_l1_params(p)->ways, (uint32_t)tlb_l1_params(p)->mshrs,
+                           tlb_l1_params(p)->fragments);
     p->page = PAGE_NONE;
     p->page_bits = p->table.page_bits;
 }
@@ -43,7 +44,7 @@ static void tlb_l1_make_recent(struct tlb_l1 *p, uint32_t i, uint64_t address)
 {
     const struct translation_entry *e = translation_entry(&p->table, i);
     translation_touch(&p->table, i);
-    p->page_bits = p->table.page_bits;
+    p->page_bits = translation_bits(e);
     p->page = address >> p->page_bits;
     p->physical = e->physical;
     p->pid = e->pid;
@@ -60,7 +61,7 @@ tlb_l1_search(struct tlb_l1 *p, uint32_t pid, uint64_t address, struct address_t
         return translation_can_ask(&p->table) ? ADDRESS_TRANSLATION_ABSENT
                                               : ADDRESS_TRANSLATION_FULL;
     const struct translation_entry *e = translation_entry(&p->table, i);
-    out->physical = e->physical + translation_offset(&p->table, address);
+    out->physical = e->physical + translation_offset(e, address);
     out->writable = e->writable;
     p->io.stats.hits++;
     tlb_l1_make_recent(p, i, address);

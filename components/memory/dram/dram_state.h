@@ -4,6 +4,7 @@
 #define HEDDLE_COMPONENTS_DRAM_STATE_H
 
 #include "dram_timing.h"
+#include "memory_side_cache.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"
@@ -42,11 +43,20 @@ struct dram {
     uint32_t requests; /* arena offset: struct dram_entry by number */
     uint32_t mask;
     uint32_t taken[DRAM_PORTS]; /* not answered */
+    /* With a cache in front. */
+    uint64_t free_at;  /* cycle of the next request */
+    uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
 };
 
 static inline unsigned dram_line(const struct dram *c)
 {
     return (unsigned)dram_params(c)->line;
+}
+
+/* Of a port. */
+static inline unsigned dram_port_line(const struct dram *c, unsigned port)
+{
+    return (unsigned)(port == DRAM_TOP ? dram_params(c)->line : dram_params(c)->copy);
 }
 
 static inline const struct mem_request *dram_peek(const struct dram *c, unsigned port)
@@ -82,7 +92,7 @@ static inline bool dram_can_reply(const struct dram *c, unsigned port)
 static inline void *dram_reply_data(const struct dram *c, unsigned port, uint16_t tag)
 {
     void *payload = port == DRAM_TOP ? dram_top_reply_data(c, tag) : dram_dma_reply_data(c, tag);
-    return mem_data_data(payload, dram_line(c));
+    return mem_data_data(payload, dram_port_line(c, port));
 }
 
 static inline void dram_reply_done(const struct dram *c, unsigned port, uint16_t tag)
@@ -100,7 +110,17 @@ static inline void dram_fail_outside(struct dram *c, uint64_t address)
                 (unsigned long long)address);
 }
 
+/* dram.c */
+static inline void dram_serve(struct dram *c, unsigned port, const struct mem_request *m);
+
+/* dram_cached.c */
+static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
+static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                             uint64_t address);
+
 /* dram_timed.c */
+static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
+                             uint64_t address, unsigned access);
 static void dram_init_timed(struct dram *c);
 static bool dram_tick_timed(struct dram *c);
 

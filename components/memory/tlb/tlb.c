@@ -85,7 +85,7 @@ static void tlb_init(struct tlb *c)
     cold_start_init(&c->cold);
     uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs;
     translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
-                           mshrs);
+                           mshrs, tlb_params(c)->fragments);
     index_pool_init(&c->free_waiters, mshrs * TLB_WAITERS_PER_PAGE);
     c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
     c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
@@ -240,7 +240,7 @@ static bool take_pages(struct tlb *c)
                          m->found.writable, m->found.valid);
         page->has_come = false;
         tlb_bottom_pop_reply(c);
-        clear_vain(c, name, c->table.page_bits != page_bits);
+        clear_vain(c, name, c->table.fragments || c->table.page_bits != page_bits);
         progress = true;
     }
     return progress;
@@ -287,7 +287,7 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
         cold_start_answer(&c->cold, ring_place_of(answers_of(c, input)));
-        tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)c->table.page_bits, true,
+        tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)translation_bits(e), true,
                             e->writable);
         translation_touch(&c->table, i);
         c->io.stats.hits++;

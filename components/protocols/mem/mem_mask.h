@@ -59,6 +59,16 @@ static inline void mem_mask_store(uint64_t *words, struct mem_mask m, unsigned l
         words[1] = m.word[1];
 }
 
+/* The mask of bytes that lie `by` bytes further up, in a line that holds them. */
+static inline struct mem_mask mem_mask_up(struct mem_mask m, unsigned by)
+{
+    if (by >= 64)
+        return (struct mem_mask){{0, m.word[0] << (by - 64)}};
+    if (by == 0)
+        return m;
+    return (struct mem_mask){{m.word[0] << by, m.word[1] << by | m.word[0] >> (64 - by)}};
+}
+
 static inline bool mem_mask_is_full(struct mem_mask m, unsigned line)
 {
     struct mem_mask full = mem_mask_full(line);

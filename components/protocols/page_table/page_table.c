@@ -8,6 +8,7 @@ void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_page
      * small processes. */
     uint64_t nodes = max_pages / PAGE_TABLE_FANOUT * 2 + 16384;
     t->page_bits = page_bits;
+    t->fragment_bits = page_bits;
     t->node_capacity = (uint32_t)nodes;
     t->node_count = 1;
     t->nodes = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
@@ -59,6 +60,35 @@ bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint
     *entry =
         (physical >> t->page_bits << t->page_bits) | PAGE_TABLE_VALID | (flags & PAGE_TABLE_FLAGS);
     return true;
+}
+
+/* Do `count` entries from `first` on lead to neighbours, the first of them to that of `first`? */
+static bool is_run(const struct page_table *t, const uint64_t *leaf, unsigned first, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        if (leaf[first + i] != leaf[first] + ((uint64_t)i << t->page_bits))
+            return false;
+    return true;
+}
+
+unsigned page_table_fragment(const struct page_table *t, uint32_t pid, uint64_t address,
+                             uint64_t *physical)
+{
+    const uint64_t *entry = page_table_entry(t, pid, address);
+    unsigned place = page_table_index(t, address, 0), bits = t->page_bits;
+    const uint64_t *leaf = entry - place;
+    *physical = *entry >> t->page_bits << t->page_bits;
+    if (*entry & (PAGE_TABLE_UNIFIED | PAGE_TABLE_COPIED))
+        return bits;
+    while (bits < t->fragment_bits && bits < t->page_bits + PAGE_TABLE_FANOUT_BITS) {
+        unsigned half = 1u << (bits - t->page_bits), first = place & ~(2 * half - 1);
+        uint64_t start = leaf[first] >> t->page_bits << t->page_bits;
+        if (start & ((uint64_t)1 << bits) || !is_run(t, leaf, first, 2 * half))
+            break;
+        *physical = start;
+        bits++;
+    }
+    return bits;
 }
 
 bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,

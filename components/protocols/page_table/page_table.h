@@ -41,6 +41,7 @@ struct page_table {
     uint32_t free_node; /* list through the first entries of nodes given back, 0: empty */
     uint32_t free_count;
     uint32_t page_bits;
+    uint32_t fragment_bits; /* log2 of the largest run of pages that is marked; page_bits: none */
     uint64_t pages;                  /* mapped now */
     uint32_t roots[PAGE_TABLE_PIDS]; /* node, 0: nothing mapped yet */
     struct page_copies copies;
@@ -123,6 +124,14 @@ static inline bool page_table_look_up(const struct page_table *t, uint32_t pid, 
     *flags = *entry & PAGE_TABLE_FLAGS & ~PAGE_TABLE_VALID;
     return true;
 }
+
+/* The fragment that the mapped page of `address` lies in: log2 of its size, and its physical first
+ * byte in *physical. A fragment is an aligned run of pages of one leaf that lie side by side in
+ * memory, too, aligned as much, with the same flags. That is what a driver marks in the entries; it
+ * follows from them, so no mark is kept here that a change of one page would have to find. Pages of
+ * unified memory move one by one and are none. */
+unsigned page_table_fragment(const struct page_table *t, uint32_t pid, uint64_t address,
+                             uint64_t *physical);
 
 /* false: not mapped. `physical` is that of the page's first byte. */
 static inline bool page_table_find(const struct page_table *t, uint32_t pid, uint64_t address,

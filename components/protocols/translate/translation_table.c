@@ -28,12 +28,13 @@ static inline void translation_unchain(struct translation_table *t, uint32_t i)
 }
 
 static inline void translation_table_init(struct translation_table *t, uint32_t sets, uint32_t ways,
-                                          uint32_t pending)
+                                          uint32_t pending, bool fragments)
 {
     uint32_t total = sets * ways + pending, buckets = 16;
     while (buckets < total * 2)
         buckets *= 2;
-    *t = (struct translation_table){.sets = sets, .ways = ways, .pending_capacity = pending};
+    *t = (struct translation_table){
+        .sets = sets, .ways = ways, .pending_capacity = pending, .fragments = fragments};
     t->entries = arena_allocate((size_t)total * sizeof(struct translation_entry));
     t->order = arena_allocate((size_t)sets * sizeof(struct translation_set));
     t->buckets = arena_allocate((size_t)buckets * sizeof(uint32_t));
@@ -55,14 +56,8 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
             i + 1 < pending ? sets * ways + i + 1 : TRANSLATION_NONE;
 }
 
-static inline uint32_t translation_find(struct translation_table *t, uint32_t pid, uint64_t address)
+static inline uint32_t translation_find_key(struct translation_table *t, uint32_t pid, uint64_t key)
 {
-    uint64_t key = translation_key(t, address);
-    if (t->last != TRANSLATION_NONE) {
-        const struct translation_entry *e = translation_entry(t, t->last);
-        if (e->key == key && e->pid == pid)
-            return t->last;
-    }
     for (uint32_t i = *translation_bucket(t, key, pid); i;) {
         const struct translation_entry *e = translation_entry(t, i - 1);
         if (e->key == key && e->pid == pid)
@@ -70,6 +65,38 @@ static inline uint32_t translation_find(struct translation_table *t, uint32_t pi
         i = e->chain;
     }
     return TRANSLATION_NONE;
+}
+
+/* The fragment that holds the address, the largest first: there are few of the others. */
+static inline uint32_t translation_find_fragment(struct translation_table *t, uint32_t pid,
+                                                 uint64_t address)
+{
+    for (uint32_t sizes = t->larger; sizes;) {
+        unsigned bits = 31 - (unsigned)__builtin_clz(sizes);
+        uint32_t i = translation_find_key(t, pid, translation_key_of(address, bits));
+        if (i != TRANSLATION_NONE)
+            return i;
+        sizes ^= UINT32_C(1) << bits;
+    }
+    return TRANSLATION_NONE;
+}
+
+static inline uint32_t translation_find(struct translation_table *t, uint32_t pid, uint64_t address)
+{
+    uint64_t key = translation_key(t, address);
+    if (t->last != TRANSLATION_NONE) {
+        const struct translation_entry *e = translation_entry(t, t->last);
+        if (e->pid == pid && e->key == (t->fragments ? translation_key_of(address,
+                                                                          translation_bits(e))
+                                                     : key))
+            return t->last;
+    }
+    if (t->larger) {
+        uint32_t i = translation_find_fragment(t, pid, address);
+        if (i != TRANSLATION_NONE)
+            return i;
+    }
+    return translation_find_key(t, pid, key);
 }
 
 static inline void translation_touch(struct translation_table *t, uint32_t i)
@@ -139,6 +166,10 @@ static inline uint32_t translation_forget(struct translation_table *t, uint32_t 
 
 static inline void translation_note_page_size(struct translation_table *t, unsigned page_bits)
 {
+    if (t->fragments) {
+        t->larger |= page_bits > t->page_bits ? UINT32_C(1) << page_bits : 0;
+        return;
+    }
     if (t->page_known && page_bits >= t->page_bits)
         return;
     translation_table_flush(t);
@@ -153,8 +184,9 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
     uint32_t i = translation_find(t, pid, address);
     if (i != TRANSLATION_NONE)
         return; /* asked for twice before the page size was known */
-    uint64_t key = translation_key(t, address);
-    uint32_t set = (uint32_t)((key >> t->page_bits) % t->sets);
+    unsigned bits = t->fragments ? page_bits : t->page_bits;
+    uint64_t key = translation_key_of(address, bits);
+    uint32_t set = (uint32_t)((key >> bits) % t->sets);
     i = arena_at(struct translation_set, t->order)[set].oldest;
     struct translation_entry *e = translation_entry(t, i);
     if (e->key)
@@ -164,7 +196,7 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
     e->writable = writable;
     /* The part of a larger page that this entry covers. */
     e->physical =
-        physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> t->page_bits << t->page_bits);
+        physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> bits << bits);
     translation_chain(t, i);
     translation_touch(t, i);
 }

@@ -5,7 +5,12 @@
  *
  * Page size: answers say how large their page is. Entries cover the smallest page seen so far (4
  * KiB before the first answer); a smaller one than before drops all entries, since their keys were
- * made for larger pages. Part of a larger page is always a correct entry. */
+ * made for larger pages. Part of a larger page is always a correct entry.
+ *
+ * With `fragments` an entry covers what its answer says, of whatever size, and is looked for by
+ * each size that has been seen. Pages are asked for by their 4 KiB then, since how large the
+ * fragment is comes with the answer; those of one fragment that are asked for at the same time
+ * become one entry. */
 #ifndef HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
 #define HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
 
@@ -42,6 +47,8 @@ struct translation_table {
     uint32_t free_pending; /* chain of free pending entries */
     uint32_t page_bits;
     bool page_known;
+    bool fragments;
+    uint32_t larger; /* fragments: bit b: an entry of 2^b bytes, more than page_bits, has been made */
     uint32_t last; /* entry found last */
 };
 
@@ -56,9 +63,20 @@ static inline uint64_t translation_key(const struct translation_table *t, uint64
     return (address >> t->page_bits << t->page_bits) | t->page_bits;
 }
 
-static inline uint64_t translation_offset(const struct translation_table *t, uint64_t address)
+static inline uint64_t translation_key_of(uint64_t address, unsigned page_bits)
 {
-    return address & (((uint64_t)1 << t->page_bits) - 1);
+    return (address >> page_bits << page_bits) | page_bits;
+}
+
+/* log2 of what an entry covers. */
+static inline unsigned translation_bits(const struct translation_entry *e)
+{
+    return (unsigned)(e->key & 0xfff);
+}
+
+static inline uint64_t translation_offset(const struct translation_entry *e, uint64_t address)
+{
+    return address & (((uint64_t)1 << translation_bits(e)) - 1);
 }
 
 static inline bool translation_is_pending(const struct translation_table *t, uint32_t entry)
@@ -77,7 +95,7 @@ static inline uint32_t translation_pending_number(const struct translation_table
 }
 
 static void translation_table_init(struct translation_table *t, uint32_t sets, uint32_t ways,
-                                   uint32_t pending);
+                                   uint32_t pending, bool fragments);
 
 /* The entry or pending entry of the page, or TRANSLATION_NONE. */
 static uint32_t translation_find(struct translation_table *t, uint32_t pid, uint64_t address);

@@ -80,7 +80,7 @@ static void start(unsigned bits, uint64_t random)
     ref.memory = arena_at(struct memory_manager, arena_allocate(sizeof *ref.memory));
     ref.pages = arena_at(struct page_table, arena_allocate(sizeof *ref.pages));
     ref.program = arena_at(struct program_table, arena_allocate(sizeof *ref.program));
-    memory_init(ref.memory, (uint64_t)1 << bits);
+    memory_init(ref.memory, (uint64_t)1 << bits, (uint64_t)1 << bits);
     for (uint32_t i = 0; i < GPUS; i++) {
         model.gpu_first[i] = first;
         model.gpu_pages[i] = PAGES - 60 + i * 16; /* they differ */

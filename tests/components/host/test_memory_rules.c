@@ -19,7 +19,7 @@ static void start(void)
     ref.memory = arena_at(struct memory_manager, arena_allocate(sizeof *ref.memory));
     ref.pages = arena_at(struct page_table, arena_allocate(sizeof *ref.pages));
     ref.program = arena_at(struct program_table, arena_allocate(sizeof *ref.program));
-    memory_init(ref.memory, PAGE);
+    memory_init(ref.memory, PAGE, PAGE);
     for (uint64_t i = 0; i < GPUS; i++)
         cr_assert_eq(memory_register_device(ref.memory, i * PAGES * PAGE, PAGES * PAGE), MEMORY_OK);
     memory_set_range(ref.memory, window, window + 2 * GPUS * PAGES * PAGE);
@@ -185,4 +185,30 @@ Test(memory_rules, a_removed_page_can_be_placed_again, .init = start)
                  MEMORY_NOT_ALLOCATED, "it belongs to another process");
     cr_assert_eq(memory_allocate_page_at(ref, 1, 3, address + PAGE, 0, &physical), MEMORY_OK);
     cr_expect_eq(gpu_of(1, address + PAGE), 3);
+}
+
+Test(memory_rules, aligns_allocations_to_the_fragments_that_they_fill, .init = start)
+{
+    ref.memory->fragment = 8 * PAGE;
+    uint64_t small, large, odd, physical, flags;
+    cr_assert_eq(allocate(1, 1, 1, 0, &small), MEMORY_OK);
+    cr_assert_eq(allocate(1, 1, 16, 0, &large), MEMORY_OK);
+    cr_assert_eq(allocate(1, 1, 5, 0, &odd), MEMORY_OK);
+    cr_expect_eq(large % (8 * PAGE), 0);
+    cr_expect_eq(odd % (4 * PAGE), 0);
+    ref.pages->fragment_bits = 15;
+    cr_assert(page_table_look_up(ref.pages, 1, large, &physical, &flags));
+    cr_expect_eq(physical % (8 * PAGE), 0);
+    for (uint64_t i = 0; i < 16; i++)
+        cr_expect_eq(page_table_fragment(ref.pages, 1, large + i * PAGE, &physical), 15);
+    cr_expect_eq(page_table_fragment(ref.pages, 1, odd + 3 * PAGE, &physical), 14);
+}
+
+Test(memory_rules, without_room_for_fragments_pages_still_do, .init = start)
+{
+    ref.memory->fragment = 8 * PAGE;
+    uint64_t address;
+    cr_assert_eq(allocate(1, 1, 1, 0, &address), MEMORY_OK);
+    cr_assert_eq(allocate(1, 1, PAGES - 1, 0, &address), MEMORY_OK);
+    cr_expect_eq(free_pages(0), 0);
 }

@@ -16,7 +16,7 @@ static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
 {
     return (struct cache_params){.size = size,
                                  .ways = ways,
-                                 .line = 64,
+                                 .line = 64, .above = 64, .below = 64,
                                  .latency = 4,
                                  .ports = 1,
                                  .mshrs = 8,
@@ -118,6 +118,25 @@ Test(cache, hits_stream_at_the_rate_of_the_ports)
         cr_assert_eq(harness_run(), ENGINE_IDLE);
         cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / (uint64_t)width - 1, "width %d: %d",
                      (int)width, (int)seen(b, 400));
+    }
+}
+
+/* Four requests a cycle, but tags of one line or two: requests to a line that follow each other
+ * share a lookup. */
+Test(cache, lines_are_looked_up_at_the_rate_of_the_tags)
+{
+    for (unsigned same = 1; same <= 4; same *= 2) {
+        struct cache_params params = plain(1024, 2, CACHE_WRITE_AROUND);
+        params.ports = 4;
+        params.tags = 1;
+        struct bench b = set_up(params, 10);
+        send(b.cpu, harness_read(1, 0, 0x40, 4));
+        send(b.cpu, harness_read(50, 401, 0x80, 4));
+        for (uint16_t i = 0; i < 400; i++)
+            send(b.cpu, harness_read(100, i + 1, i / same % 2 ? 0x40 : 0x80, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / same - 1, "%u: %d", same,
+                     (int)seen(b, 400));
     }
 }
 

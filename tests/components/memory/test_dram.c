@@ -10,18 +10,18 @@
 extern const struct unit_type dram__generic;
 
 static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
-static const char *const parts[] = {NULL}; /* no timing part */
+static const char *const parts[] = {NULL, NULL}; /* no timing part */
 static const struct build_type type = {
-    .unit = &dram__generic, .ports = ports, .port_count = 2, .parts = parts, .part_count = 1};
+    .unit = &dram__generic, .ports = ports, .port_count = 2, .parts = parts, .part_count = 2};
 
 static uint32_t dram, top, dma;
 
 static void set_up(int64_t latency, int64_t width)
 {
-    int64_t params[] = {1 << 20, 64, latency, width};
+    int64_t params[] = {1 << 20, 64, 64, latency, width};
     harness_start();
     build_space("memory", 0, 1 << 20, 64, 1);
-    dram = build_instance(&type, 0, "dram", params, NULL, 4);
+    dram = build_instance(&type, 0, "dram", params, NULL, 5);
     top = harness_requester();
     dma = harness_requester();
     harness_wire(HARNESS_MEM, (struct build_end){top, 0, 0}, (struct build_end){dram, 0, 0}, 32,

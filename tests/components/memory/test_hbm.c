@@ -20,13 +20,13 @@
 extern const struct unit_type dram__generic;
 
 static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
-static const char *const parts[] = {"hbm"};
-static const uint32_t places[] = {sizeof(struct dram_params) / sizeof(int64_t)};
+static const char *const parts[] = {"hbm", NULL};
+static const uint32_t places[] = {sizeof(struct dram_params) / sizeof(int64_t), 0};
 static const struct build_type type = {.unit = &dram__generic,
                                        .ports = ports,
                                        .port_count = 2,
                                        .parts = parts,
-                                       .part_count = 1,
+                                       .part_count = 2,
                                        .part_params = places};
 
 static uint32_t dram, top, dma;
@@ -102,7 +102,7 @@ static void set_up(struct hbm_params k)
     struct {
         struct dram_params dram;
         struct hbm_params hbm;
-    } params = {{.size = MEMORY, .line = 64, .latency = 100, .width = 1}, k};
+    } params = {{.size = MEMORY, .line = 64, .copy = 64, .latency = 100, .width = 1}, k};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     memset(logged_count, 0, sizeof logged_count);

@@ -31,10 +31,17 @@ static void walk(const struct harness_message *request, struct harness_message *
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 
-static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, uint32_t n)
+static bool fragments;
+
+static void set_up_walker(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, uint32_t n,
+                          void (*answer)(const struct harness_message *, struct harness_message *))
 {
-    struct tlb_params params = {
-        .sets = sets, .ways = ways, .latency = latency, .mshrs = mshrs, .width = 4};
+    struct tlb_params params = {.sets = sets,
+                                .ways = ways,
+                                .latency = latency,
+                                .mshrs = mshrs,
+                                .fragments = fragments,
+                                .width = 4};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     page_bits = 12;
@@ -43,7 +50,7 @@ static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, u
     tlb = build_instance(&type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
     for (uint32_t i = 0; i < n; i++)
         users[i] = harness_requester();
-    walker = harness_server(50, walk);
+    walker = harness_server(50, answer);
     control = harness_requester();
     for (uint32_t i = 0; i < n; i++)
         harness_wire(HARNESS_TRANSLATE, (struct build_end){users[i], 0, 0},
@@ -53,6 +60,11 @@ static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, u
     harness_wire(HARNESS_TLB_CONTROL, (struct build_end){control, 0, 0},
                  (struct build_end){tlb, 2, 0}, 2, 1, 1);
     harness_build();
+}
+
+static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, uint32_t n)
+{
+    set_up_walker(sets, ways, latency, mshrs, n, walk);
 }
 
 static const struct tlb_stats *stats(void)
@@ -126,6 +138,51 @@ Test(tlb, large_pages_need_one_entry)
     }
 }
 
+/* Pages below 2^21 are a fragment of 2 MiB, those from there on lie alone. */
+static void walk_fragments(const struct harness_message *request, struct harness_message *reply)
+{
+    uint64_t address;
+    memcpy(&address, request->fields, 8);
+    page_bits = address < 1 << 21 ? 21 : 12;
+    walk(request, reply);
+}
+
+Test(tlb, an_entry_covers_its_fragment_whatever_the_size_of_others)
+{
+    fragments = true;
+    set_up_walker(1, 4, 4, 8, 1, walk_fragments);
+    uint16_t tag = 0;
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < 3; i++, tag++) /* three pages that lie alone */
+            look_up(users[0], 1 + tag * 100u, tag, (1u << 21) + i * 0x1000u, 1);
+        for (unsigned i = 0; i < 8; i++, tag++) /* and eight of one fragment */
+            look_up(users[0], 1 + tag * 100u, tag, i * 0x3f000u + round * 0x1234u, 1);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(walker), 4, "one walk each, and four entries hold them all");
+    cr_expect_eq(stats()->hits, 4u * 11 - 4);
+    cr_expect_eq(page_found(users[0], 5).found.page_bits, 21);
+    cr_expect_eq(page_found(users[0], 5).found.physical, (uint64_t)1 << 40);
+    cr_expect_eq(page_found(users[0], 13).found.physical, ((uint64_t)1 << 40) + (1 << 21) + 0x2000);
+    cr_expect_eq(page_found(users[0], 13).found.page_bits, 12);
+}
+
+Test(tlb, pages_of_a_fragment_that_are_asked_for_together_become_one_entry)
+{
+    fragments = true;
+    set_up_walker(1, 4, 4, 8, 4, walk_fragments);
+    for (uint32_t i = 0; i < 4; i++)
+        look_up(users[i], 1, 1, i * 0x5000, 1);
+    for (uint32_t i = 0; i < 4; i++)
+        look_up(users[i], 200, 2, 0x100000 + i * 0x5000, 1);
+    for (uint16_t i = 0; i < 3; i++) /* room for three more */
+        look_up(users[0], 400 + i * 100u, (uint16_t)(3 + i), (1u << 21) + i * 0x1000u, 1);
+    look_up(users[1], 800, 3, 0x1000, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(walker), 4 + 3);
+    cr_expect_eq(stats()->hits, 5);
+}
+
 Test(tlb, few_mshrs_slow_down_but_lose_nothing)
 {
     set_up(2, 4, 2, 2, 4);
@@ -174,6 +231,18 @@ Test(tlb, a_shoot_down_forgets_the_pages_of_the_process_and_no_others)
                      harness_count(walker));
         cr_expect_eq(stats()->forgotten, cases[c].forgotten);
     }
+}
+
+Test(tlb, a_shoot_down_of_one_page_forgets_its_fragment)
+{
+    fragments = true;
+    set_up_walker(1, 4, 4, 8, 1, walk_fragments);
+    look_up(users[0], 1, 1, 0x3000, 1);
+    forget(200, 1, 0x77000, 0x1000, 1);
+    look_up(users[0], 300, 2, 0x3000, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(walker), 2);
+    cr_expect_eq(stats()->forgotten, 1);
 }
 
 /* The walk of a page that is shot down meanwhile may have seen what was mapped before: nobody gets

@@ -69,3 +69,68 @@ Test(page_table, keeps_permissions)
     cr_expect_eq(physical, 0x9000);
     cr_expect_not(writable);
 }
+
+/* Of page `page` of `count`, mapped to `to` with `flags`: by trying all sizes, the largest first. */
+static unsigned fragment_of(const uint64_t *to, const uint64_t *flags, unsigned count,
+                            unsigned page, unsigned most)
+{
+    for (unsigned bits = most; bits; bits--) {
+        unsigned size = 1u << bits, first = page & ~(size - 1), i = 0;
+        if (first + size > count || to[first] % size)
+            continue;
+        while (i < size && to[first] && to[first + i] == to[first] + i
+               && flags[first + i] == flags[first])
+            i++;
+        if (i == size)
+            return bits;
+    }
+    return 0;
+}
+
+Test(page_table, finds_the_largest_fragment_that_lies_side_by_side)
+{
+    enum { PAGES = 1024 };
+    static uint64_t to[PAGES], flags[PAGES];
+    uint64_t base = (uint64_t)0x7f00 << 32, random = 1;
+    unsigned seen[10] = {0};
+    for (unsigned round = 0; round < 40; round++) {
+        struct page_table *t = fresh(12, PAGES);
+        unsigned most = round % 10;
+        t->fragment_bits = 12 + most;
+        for (unsigned i = 0; i < PAGES; i++) {
+            to[i] = 0x10000 + i;
+            flags[i] = PAGE_TABLE_WRITABLE;
+        }
+        for (unsigned i = 0; i < round / 4; i++) { /* some lie elsewhere, are read-only or missing */
+            uint64_t r = harness_random(&random), page = r % PAGES;
+            to[page] = r >> 20 & 1 ? 0 : r >> 21 & 1 ? to[page] : 0x8000 + (r >> 30) % 4096;
+            flags[page] = r >> 22 & 1 ? 0 : PAGE_TABLE_WRITABLE;
+        }
+        for (unsigned i = 0; i < PAGES; i++)
+            if (to[i])
+                cr_assert(page_table_enter(t, 1, base + (i << 12), to[i] << 12, flags[i]));
+        for (unsigned i = 0; i < PAGES; i++) {
+            uint64_t physical;
+            if (!to[i])
+                continue;
+            unsigned bits = page_table_fragment(t, 1, base + (i << 12) + 5, &physical);
+            cr_assert_eq(bits, 12 + fragment_of(to, flags, PAGES, i, most), "page %u of round %u",
+                         i, round);
+            cr_assert_eq(physical, to[i] << 12 >> bits << bits);
+            seen[bits - 12]++;
+        }
+    }
+    for (unsigned i = 0; i < 10; i++)
+        cr_expect(seen[i], "no fragment of %u pages has been seen", 1u << i);
+}
+
+Test(page_table, unified_pages_are_no_fragment)
+{
+    struct page_table *t = fresh(12, 16);
+    uint64_t physical;
+    t->fragment_bits = 21;
+    for (uint64_t i = 0; i < 4; i++)
+        page_table_enter(t, 1, i << 12, i << 12, PAGE_TABLE_WRITABLE | PAGE_TABLE_UNIFIED);
+    cr_expect_eq(page_table_fragment(t, 1, 0x2000, &physical), 12);
+    cr_expect_eq(physical, 0x2000);
+}

@@ -170,6 +170,46 @@ Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
     }
 }
 
+/* Each die begins at its number and goes on by the number of dies, within the run of the launch
+ * that this GPU has; private memory is cut in the same way, so no two use the same. */
+static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t count, bool *seen)
+{
+    uint32_t cu, id[3], left = share < count ? (count - share + dies - 1) / dies : 0;
+    dispatcher_limit(dispatcher, first, count);
+    dispatcher_deal(dispatcher, share, dies);
+    dispatcher->state = DISPATCHER_RUNNING;
+    dispatcher->busy_until = 0;
+    cr_assert_eq(dispatcher->left, left);
+    for (uint64_t now = 0; dispatcher->left && now < 10000; now++) {
+        struct work_placement p;
+        if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
+            continue;
+        uint32_t number = id[0] + 3 * (id[1] + 4 * id[2]) - first;
+        cr_assert(number < count && number % dies == share && !seen[number], "%u", number);
+        cr_assert(p.scratch_wavefront < count && p.scratch_wavefront % dies == share);
+        seen[number] = true;
+        dispatcher_finished(dispatcher, cu, p.work_group_slot);
+    }
+    cr_assert_eq(dispatcher->left, 0);
+}
+
+Test(dispatcher, dies_take_work_groups_in_turn, .init = set_up)
+{
+    struct aql_packet packet = {
+        .work_group = {64, 1, 1}, .grid = {3 * 64, 4, 2}, .private_bytes = 4, .scratch = 4096};
+    struct aql_descriptor descriptor = {.rsrc1 = 0};
+    aql_set_scratch(&packet, 4096, 13, 0);
+    for (uint32_t dies = 1; dies <= 16; dies += 5) {
+        bool seen[13] = {false};
+        for (uint32_t share = 0; share < dies; share++) {
+            cr_assert(dispatcher_start(dispatcher, ISA_GFX942, &packet, &descriptor, 0, 0, 1, 0));
+            run_share(share, dies, 5, 13, seen);
+        }
+        for (uint32_t i = 0; i < 13; i++)
+            cr_assert(seen[i], "%u dies: work-group %u did not run", dies, i);
+    }
+}
+
 Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
 {
     struct aql_packet packet = {.work_group = {16, 8, 1}, .grid = {40, 10, 1}};

@@ -88,7 +88,7 @@ static void run_one(accessor *access, struct machine *m, const struct row *row, 
     static struct program_table no_program;
     static struct page_table no_pages;
     struct host_view view = {.program = &no_program, .pages = &no_pages, .count = 1};
-    view.span[0] = (struct host_span){START, BYTES, (char *)m->bytes};
+    view.span[0] = (struct host_span){START, BYTES, (char *)m->bytes, false};
     const uint32_t word[3] = {0xdc000000u | (uint32_t)row->opcode << 18,
                               (uint32_t)(row->store ? 4 << 8 : 4 << 24)};
     struct isa_context context = {.vgpr = m->vgpr, .vgpr_count = REGISTERS};

@@ -1,0 +1,256 @@
+/* Deals commands to the compute dies of a GPU.
+ *
+ * Invariant: a deal in use has `awaited` answers to come, or none and its own answer to be given.
+ * A command goes to all dies in one cycle, so all have them in the same order. The dies know
+ * nothing of each other: each works on its share of a launch as if it were a GPU, acquires before
+ * it and releases behind it. */
+#include "dealer.gen.h"
+
+#include <string.h>
+
+#include "components/protocols/command/aql_packet.h"
+#include "components/protocols/page_table/program_table.h"
+#include "components/sampling/kernel_shares.h"
+#include "components/sampling/kernel_stats.h"
+#include "components/sampling/sampling_options.h"
+#include "runtime/observe/hang.h"
+#include "runtime/observe/timeline.h"
+
+/* A command that all dies work on. */
+struct deal {
+    uint64_t begin;  /* cycle */
+    uint32_t record; /* of a launch, in the statistics */
+    uint32_t kernel; /* of a launch: number of its name */
+    uint16_t host_tag;
+    uint16_t awaited;
+    bool used, launch;
+};
+
+struct dealer {
+    struct dealer_io io;
+    uint32_t deals; /* arena: struct deal[commands] */
+    uint32_t used;
+    uint32_t finished; /* of these, those to be answered */
+};
+
+static struct deal *deal_at(const struct dealer *c, uint32_t number)
+{
+    return arena_at(struct deal, c->deals) + number;
+}
+
+static void dealer_init(struct dealer *c)
+{
+    c->deals = arena_allocate((size_t)dealer_params(c)->commands * sizeof(struct deal));
+}
+
+/* ---- from the host ---- */
+
+static bool dies_can_take(const struct dealer *c)
+{
+    for (uint32_t i = 0; i < dealer_die_count(c); i++) {
+        if (!dealer_die_can_send(c, i))
+            return false;
+    }
+    return c->used < (uint32_t)dealer_params(c)->commands;
+}
+
+static void launch_begin(const struct dealer *c, struct deal *deal, uint32_t number,
+                         const struct command_request *m)
+{
+    struct aql_packet packet;
+    memcpy(&packet, command_launch_packet(dealer_host_payload(c)), sizeof packet);
+    const char *name = program_kernel_name(dealer_program(c), m->launch.kernel);
+    const char *symbol = program_kernel_symbol(dealer_program(c), m->launch.kernel);
+    deal->launch = true;
+    deal->kernel = m->launch.kernel;
+    deal->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
+    kernel_set_launch(
+        deal->record, aql_launch(&packet),
+        sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
+    kernel_shares_open(deal->record);
+    timeline_begin_launch(&c->io.base, number, name);
+}
+
+static void send_share(const struct dealer *c, uint32_t die, uint16_t tag, const struct deal *deal,
+                       const struct command_request *m)
+{
+    void *from = dealer_host_payload(c);
+    void *to = dealer_die_send_share(c, die, tag, m->launch.packet_address, m->launch.entry,
+                                     m->launch.pid, m->launch.kernel);
+    *command_share_record(to) = deal->record;
+    *command_share_share(to) = (uint16_t)die;
+    *command_share_shares(to) = (uint16_t)dealer_die_count(c);
+    memcpy(command_share_packet(to), command_launch_packet(from), sizeof(struct aql_packet));
+    memcpy(command_share_descriptor(to), command_launch_descriptor(from),
+           sizeof(struct aql_descriptor));
+}
+
+static void send_to_die(const struct dealer *c, uint32_t die, uint16_t tag, const struct deal *deal,
+                        const struct command_request *m)
+{
+    switch (message_kind(m)) {
+    case COMMAND_LAUNCH:
+        send_share(c, die, tag, deal, m);
+        break;
+    case COMMAND_FLUSH:
+        dealer_die_send_flush(c, die, tag);
+        break;
+    case COMMAND_INVALIDATE:
+        dealer_die_send_invalidate(c, die, tag);
+        break;
+    case COMMAND_SHOOTDOWN:
+        dealer_die_send_shootdown(c, die, tag, m->shootdown.address, m->shootdown.size,
+                                  m->shootdown.pid);
+        break;
+    case COMMAND_PAUSE:
+        dealer_die_send_pause(c, die, tag);
+        break;
+    default:
+        dealer_die_send_resume(c, die, tag);
+        break;
+    }
+}
+
+/* False: no room for it, here or in front of a die. */
+static bool deal_out(struct dealer *c, const struct command_request *m)
+{
+    uint32_t number = 0;
+    if (!dies_can_take(c))
+        return false;
+    while (deal_at(c, number)->used)
+        number++;
+    struct deal *deal = deal_at(c, number);
+    *deal = (struct deal){.begin = dealer_now(c),
+                          .host_tag = m->tag,
+                          .awaited = (uint16_t)dealer_die_count(c),
+                          .used = true};
+    c->used++;
+    if (message_kind(m) == COMMAND_LAUNCH)
+        launch_begin(c, deal, number, m);
+    for (uint32_t i = 0; i < dealer_die_count(c); i++)
+        send_to_die(c, i, (uint16_t)number, deal, m);
+    c->io.stats.kernels += deal->launch;
+    c->io.stats.broadcasts += !deal->launch;
+    return true;
+}
+
+/* Hands a copy to the DMA engine. False: its port is full. */
+static bool forward(struct dealer *c, const struct command_request *m)
+{
+    if (!dealer_dma_can_send(c))
+        return false;
+    void *payload = dealer_host_payload(c);
+    c->io.stats.copies++;
+    switch (message_kind(m)) {
+    case COMMAND_WRITE:
+        memcpy(
+            command_write_data(dealer_dma_send_write(c, m->tag, m->write.address, m->write.size)),
+            command_write_data(payload), m->write.size);
+        break;
+    case COMMAND_READ:
+        dealer_dma_send_read(c, m->tag, m->read.address, m->read.size);
+        break;
+    case COMMAND_ATOMIC:
+        dealer_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
+        break;
+    case COMMAND_FILL:
+        dealer_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
+        break;
+    default:
+        dealer_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source, m->copy.size);
+        break;
+    }
+    return true;
+}
+
+static bool is_for_dies(unsigned kind)
+{
+    return kind == COMMAND_LAUNCH || kind == COMMAND_FLUSH || kind == COMMAND_INVALIDATE
+           || kind == COMMAND_SHOOTDOWN || kind == COMMAND_PAUSE || kind == COMMAND_RESUME;
+}
+
+static bool host_receive(struct dealer *c)
+{
+    const struct command_request *m;
+    bool received = false;
+    while ((m = dealer_host_peek(c))) {
+        if (!(is_for_dies(message_kind(m)) ? deal_out(c, m) : forward(c, m)))
+            break;
+        dealer_host_pop(c);
+        received = true;
+    }
+    return received;
+}
+
+/* ---- to the host ---- */
+
+static bool dies_receive(struct dealer *c)
+{
+    const struct command_reply *m;
+    bool received = false;
+    for (uint32_t i = 0; i < dealer_die_count(c); i++) {
+        while ((m = dealer_die_peek_reply(c, i))) {
+            c->finished += !--deal_at(c, m->tag)->awaited;
+            dealer_die_pop_reply(c, i);
+            received = true;
+        }
+    }
+    return received;
+}
+
+static void deal_end(struct dealer *c, uint32_t number)
+{
+    struct deal *deal = deal_at(c, number);
+    if (deal->launch) {
+        kernel_shares_close(deal->record, dealer_now(c) - deal->begin);
+        kernel_end(&c->io.base, deal->record);
+        timeline_end(&c->io.base, number, program_kernel_name(dealer_program(c), deal->kernel));
+    }
+    dealer_host_reply_done(c, deal->host_tag);
+    deal->used = false;
+    c->used--;
+    c->finished--;
+}
+
+static bool answer(struct dealer *c)
+{
+    const struct command_reply *m;
+    bool sent = false;
+    while ((m = dealer_dma_peek_reply(c)) && dealer_host_can_reply(c)) {
+        if (message_kind(m) == COMMAND_DATA)
+            memcpy(command_data_data(dealer_host_reply_data(c, m->tag, m->data.size)),
+                   command_data_data(dealer_dma_reply_payload(c)), m->data.size);
+        else
+            dealer_host_reply_done(c, m->tag);
+        dealer_dma_pop_reply(c);
+        sent = true;
+    }
+    for (uint32_t i = 0; c->finished && dealer_host_can_reply(c); i++) {
+        if (!deal_at(c, i)->used || deal_at(c, i)->awaited)
+            continue;
+        deal_end(c, i);
+        sent = true;
+    }
+    return sent;
+}
+
+static bool dealer_tick(struct dealer *c)
+{
+    bool progress = dies_receive(c);
+    progress |= host_receive(c);
+    progress |= answer(c);
+    return progress;
+}
+
+static unsigned dealer_outstanding(const struct dealer *c, struct hang_report *report)
+{
+    for (uint32_t i = 0; i < (uint32_t)dealer_params(c)->commands && report; i++) {
+        const struct deal *deal = deal_at(c, i);
+        if (deal->used && deal->launch)
+            hang_note(report, "kernel '%s' runs on %u dies",
+                      program_kernel_name(dealer_program(c), deal->kernel), deal->awaited);
+        else if (deal->used)
+            hang_note(report, "%u dies have not answered a command", deal->awaited);
+    }
+    return c->used;
+}

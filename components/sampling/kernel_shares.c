@@ -1,0 +1,115 @@
+/* See kernel_shares.h. */
+#include "kernel_shares.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
+
+struct kernel_shares {
+    uint32_t kernel, count;
+    bool open;
+    struct kernel_detail detail[KERNEL_SHARES_DETAILS];
+};
+
+static struct kernel_shares *shares;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct kernel_shares *find(bool open, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++) {
+        if (shares[i].open == open && (!open || shares[i].kernel == kernel))
+            return &shares[i];
+    }
+    bug("statistics: more than %d kernels have shares, or kernel %u has none", KERNEL_SHARES_OPEN,
+        kernel);
+}
+
+void kernel_shares_open(uint32_t kernel)
+{
+    if (!kernel_is_kept(kernel))
+        return;
+    pthread_mutex_lock(&lock);
+    if (!shares)
+        shares = arena_reserve(KERNEL_SHARES_OPEN * sizeof *shares);
+    struct kernel_shares *s = find(false, kernel);
+    s->open = true;
+    s->kernel = kernel;
+    s->count = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_named(const struct kernel_detail *d, const char *group, const char *name)
+{
+    return !strcmp(d->name, name) && !d->group == !group && (!group || !strcmp(d->group, group));
+}
+
+static struct kernel_detail *detail_of(struct kernel_shares *s, const char *group, const char *name)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (is_named(&s->detail[i], group, name))
+            return &s->detail[i];
+    }
+    return NULL;
+}
+
+static void merge_one(struct kernel_shares *s, const struct kernel_detail *from,
+                      enum kernel_merge merge)
+{
+    struct kernel_detail *to = detail_of(s, from->group, from->name);
+    if (!to && s->count == KERNEL_SHARES_DETAILS)
+        bug("a kernel's record has more than %d details", KERNEL_SHARES_DETAILS);
+    if (!to)
+        s->detail[s->count++] = *from;
+    else if (merge == KERNEL_ADD)
+        to->value += from->value;
+    else if (merge == KERNEL_MOST && from->value > to->value)
+        to->value = from->value;
+}
+
+void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
+                       const enum kernel_merge *merge, uint32_t number)
+{
+    if (!kernel_is_kept(kernel))
+        return;
+    pthread_mutex_lock(&lock);
+    struct kernel_shares *s = find(true, kernel);
+    for (uint32_t i = 0; i < number; i++)
+        merge_one(s, &details[i], merge[i]);
+    pthread_mutex_unlock(&lock);
+}
+
+static void fill_slots(struct kernel_shares *s, uint64_t cycles)
+{
+    static const char all[] = "slot_cycles";
+    struct kernel_detail *empty = detail_of(s, "slot_cycles.empty", "launch");
+    const struct kernel_detail *slots = detail_of(s, NULL, "slots");
+    uint64_t told = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const char *group = s->detail[i].group;
+        if (group && !strncmp(group, all, sizeof all - 1))
+            told += s->detail[i].value;
+    }
+    if (!empty || !slots || told > slots->value * cycles)
+        bug("shares of a kernel tell of more slot-cycles than there were");
+    empty->value += slots->value * cycles - told;
+}
+
+void kernel_shares_close(uint32_t kernel, uint64_t cycles)
+{
+    if (!kernel_is_kept(kernel))
+        return;
+    pthread_mutex_lock(&lock);
+    struct kernel_shares *s = find(true, kernel);
+    fill_slots(s, cycles);
+    s->open = false;
+    pthread_mutex_unlock(&lock);
+    kernel_describe(kernel, s->detail, s->count);
+}
+
+void kernel_shares_forget(void)
+{
+    for (uint32_t i = 0; shares && i < KERNEL_SHARES_OPEN; i++)
+        shares[i].open = false;
+}

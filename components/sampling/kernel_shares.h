@@ -1,0 +1,36 @@
+/* Kernels that several command processors run together, a share each, in one record of the
+ * statistics.
+ *
+ * Whoever cuts the launch begins the record, opens its shares, and closes them before it ends the
+ * record. Each that runs a share adds what it has to say once. Sums do not depend on who comes
+ * first, and command processors may be in several shards. */
+#ifndef HEDDLE_SAMPLING_KERNEL_SHARES_H
+#define HEDDLE_SAMPLING_KERNEL_SHARES_H
+
+#include "components/sampling/kernel_stats.h"
+
+/* What becomes of a number that two shares tell. */
+enum kernel_merge {
+    KERNEL_ADD,
+    KERNEL_MOST, /* the larger one */
+    KERNEL_SAME  /* both say the same */
+};
+
+/* A few kernels at a time: as many as command processors run. */
+#define KERNEL_SHARES_OPEN    256
+#define KERNEL_SHARES_DETAILS 128
+
+void kernel_shares_open(uint32_t kernel);
+
+/* As kernel_describe(); `merge` has one for each detail, names last for the whole run. */
+void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
+                       const enum kernel_merge *merge, uint32_t number);
+
+/* All shares have ended, `cycles` after the whole began. The slots were empty before and after a
+ * share ran: what is missing of slots times cycles becomes slot_cycles.empty.launch. */
+void kernel_shares_close(uint32_t kernel, uint64_t cycles);
+
+/* Statistics begin: no kernel has shares. Called by kernel_forget(). */
+void kernel_shares_forget(void);
+
+#endif

@@ -1,0 +1,47 @@
+// stream_occupancy THREADS: streams over memory with `groups` work-groups of THREADS a compute unit, so that THREADS says how
+// many wavefronts ask for lines: operation=read, write, scale (b = s a) or triad (a = b + s c).
+#include "micro.hpp"
+
+template <int operation>
+__global__ void stream(double *a, double *b, double *c, double *sink, size_t count)
+{
+    double sum = 0;
+    size_t step = size_t(gridDim.x) * blockDim.x;
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+        if (operation == 0) {
+            sum += a[i];
+        } else if (operation == 1) {
+            a[i] = 2.0;
+        } else if (operation == 2) {
+            b[i] = 2.0 * a[i];
+        } else {
+            a[i] = b[i] + 2.0 * c[i];
+        }
+    }
+    if (operation == 0 && sum < 0) { // never
+        *sink = sum;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    micro m = micro_arguments(argc, argv, "stream_occupancy", 1024,
+                              {{"operation", "read"}, {"groups", "2"}, {"size_mb", "256"}});
+    size_t operation = m.one_of("operation", {"read", "write", "scale", "triad"});
+    unsigned threads = unsigned(m.size), blocks = micro_cus() * unsigned(m.number("groups", 64));
+    size_t count = (m.number("size_mb", 65536) << 20) / sizeof(double);
+    std::vector<double> one(count, 1.0);
+    double *a = to_device(one), *b = to_device(one), *c = to_device(one);
+    double *sink = device_zeros<double>(1);
+    auto kernel = operation == 0   ? stream<0>
+                  : operation == 1 ? stream<1>
+                  : operation == 2 ? stream<2>
+                                   : stream<3>;
+    label_run(m, [&] { kernel<<<dim3(blocks), dim3(threads)>>>(a, b, c, sink, count); });
+    if (!m.check) {
+        return 0;
+    }
+    const double want[] = {1.0, 2.0, 2.0, 3.0};
+    from_device(one, operation == 2 ? b : a);
+    return m.verdict(std::count(one.begin(), one.end(), want[operation]) == long(count));
+}
