@@ -248,7 +248,7 @@ static bool is_folder_command(const struct options *o)
                         && strcmp(o->arguments.items[0], "stats") != 0;
     return makes_traces || o->command == COMMAND_GEN || o->command == COMMAND_DOC
            || o->command == COMMAND_NEW || o->command == COMMAND_BUILD
-           || o->command == COMMAND_EXPERIMENT;
+           || o->command == COMMAND_EXPERIMENT || o->command == COMMAND_CALIBRATE;
 }
 
 bool command_files_check(const struct options *o)

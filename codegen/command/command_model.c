@@ -170,10 +170,10 @@ static int draw_run(struct command *c)
 {
     struct compilation *compilation = NULL;
     json_t *root = command_statistics(c, c->options->stats);
+    const struct options_list *files = &c->options->arguments;
+    const char *file = files->count ? files->items[0] : NULL;
     const struct model *model =
-        root ? command_described(c, root, c->options->stats, c->options->arguments.items[0],
-                                 &compilation)
-             : NULL;
+        root ? command_described(c, root, c->options->stats, file, &compilation) : NULL;
     int status = model ? print_dot(c, model) : EXIT_ERRORS;
     json_decref(root);
     if (compilation)
@@ -187,6 +187,10 @@ int command_dot(struct command *c)
     if (!o->stats && (o->measure || o->kernel)) {
         fprintf(stderr, "heddle dot: '%s' is of --stats FILE, which is missing\n",
                 o->measure ? "--measure" : "--kernel");
+        return EXIT_USAGE;
+    }
+    if (!o->stats && o->arguments.count == 0) {
+        fprintf(stderr, "heddle dot: say of which description, or of which run: --stats FILE\n");
         return EXIT_USAGE;
     }
     if (o->stats && o->html_folder) {

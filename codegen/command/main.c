@@ -52,12 +52,14 @@ static const struct {
     [COMMAND_BUILD] = {command_build, true},
     [COMMAND_RUN] = {command_run, true},
     [COMMAND_STATS] = {command_stats, true},
+    [COMMAND_REPORT] = {command_report, true},
     [COMMAND_API_TRACE] = {command_api_trace, false},
     [COMMAND_DISASM] = {command_disasm, false},
     [COMMAND_TRACE] = {command_trace, false},
     [COMMAND_LSP] = {command_lsp, true},
     [COMMAND_EXPERIMENT] = {command_experiment, false},
     [COMMAND_SAMPLE] = {command_sample, false},
+    [COMMAND_CALIBRATE] = {command_calibrate, true},
     [COMMAND_HELP] = {command_help, false},
 };
 

@@ -24,7 +24,9 @@ enum options_command {
     COMMAND_RUN,
     COMMAND_EXPERIMENT,
     COMMAND_SAMPLE,
+    COMMAND_CALIBRATE,
     COMMAND_STATS,
+    COMMAND_REPORT,
     COMMAND_API_TRACE,
     COMMAND_DISASM,
     COMMAND_TRACE,
@@ -42,7 +44,7 @@ struct options {
     enum options_command command;
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
-    struct options_list set, include, expand, watch, module, record_path, record_kernel;
+    struct options_list set, include, expand, watch, module, record_path, record_kernel, fit, plot;
     const char *platform, *output, *level, *only, *layout;
     const char *kernels, *warmup, *interval, *profile, *residency, *addresses;
     const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
@@ -50,9 +52,12 @@ struct options {
     const char *record_perfetto, *record_api, *record_instructions, *record_window;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
-    uint64_t max_cycles, stall_limit, threads, jobs, memory, line;
+    const char *labels, *method;
+    uint64_t max_cycles, stall_limit, threads, jobs, memory, line, scale;
+    uint64_t points, limit, folds, seed, evaluations;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
+    bool retry, estimate;
     bool lines, markdown, man, no_cache, allow_incoherent, allow_incomplete;
     const char *html_folder, *completion, *paths;
 };
