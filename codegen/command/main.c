@@ -49,6 +49,7 @@ static const struct {
     [COMMAND_API_TRACE] = {command_api_trace, false},
     [COMMAND_DISASM] = {command_disasm, false},
     [COMMAND_TRACE] = {command_trace, false},
+    [COMMAND_LSP] = {command_lsp, true},
     [COMMAND_EXPERIMENT] = {command_experiment, false},
     [COMMAND_SAMPLE] = {command_sample, false},
     [COMMAND_CALIBRATE] = {command_calibrate, true},

@@ -153,6 +153,11 @@ static const struct command {
          "each kernel; keeps a binary copy beside each trace, which the next run reads "
          "instead. check: names each malformed line.",
          2, UINT32_MAX},
+    [COMMAND_LSP] = {"lsp", "", "serve an editor",
+                     "The language server, on standard input and output: diagnostics while a "
+                     "description is written, completion, hover, definitions, references, rename, "
+                     "fixes, layout. Editors start it; docs/guide/editors.md sets them up.",
+                     0, 0},
     [COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
 };
 
@@ -170,7 +175,7 @@ static const struct option_spec {
      "override a parameter; arrays without an index and globs mean all that match, later ones win"},
     {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS & ~ON(CALIBRATE),
      "which platform of the file (default: the last)"},
-    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS,
+    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS | ON(LSP),
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
@@ -208,7 +213,7 @@ static const struct option_spec {
     {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
      "change nothing, status 1 when a file is not canonical"},
     {"--allow-incoherent", NULL, KIND_FLAG, FIELD(allow_incoherent),
-     PLATFORM_COMMANDS & ~ON(CALIBRATE),
+     (PLATFORM_COMMANDS & ~ON(CALIBRATE)) | ON(LSP),
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
      "read parameters at run time: slower, but a changed parameter needs no compiler"},

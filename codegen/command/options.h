@@ -30,6 +30,7 @@ enum options_command {
     COMMAND_API_TRACE,
     COMMAND_DISASM,
     COMMAND_TRACE,
+    COMMAND_LSP,
     COMMAND_HELP,
     COMMAND_COUNT
 };

@@ -13,7 +13,7 @@ import os
 import pathlib
 import subprocess
 import sys
-from typing import Sequence
+from typing import Any, Sequence
 
 from heddle import chart, compare, description, fit, results
 from heddle.compare import Compared
@@ -82,6 +82,7 @@ class Calibration:
         self.limit = float(options.limit or found.limit)
         self._programs: dict[str, str] = {}
         self._platforms: dict[tuple[str, ...], str] = {}
+        self._models: dict[tuple[str, ...], str] = {}
         self.store = Store(self.folder)
 
     # ---- what a point is
@@ -133,7 +134,7 @@ class Calibration:
 
     def run(self, points: Sequence[Point], limit: float, retry: bool = False,
             quiet: bool = False) -> dict[str, Outcome]:
-        runner = Runner(self.store, lambda _, log: results.keep(log), self.options.jobs, limit,
+        runner = Runner(self.store, self._keep, self.options.jobs, limit,
                         None if quiet else progress_on())
         found = runner.run(list({point.key: point for point in points}.values()), retry)
         if not quiet and runner.finished:
@@ -141,6 +142,13 @@ class Calibration:
                 sys.stderr.write("\r\033[K")
             print(f"{runner.finished} points run in {runner.spent:.0f} CPU seconds",
                   file=sys.stderr)
+        return found
+
+    def _keep(self, point: Point, log: pathlib.Path) -> dict[str, Any]:
+        """Somebody may change a description while it is run; a table is of one platform."""
+        found = results.keep(log)
+        if found["model"] != self._models.setdefault(point.settings, found["model"]):
+            raise Unreadable("the platform has changed since the first point; run all of it again")
         return found
 
     def judge(self, rows: Sequence[Row], points: Sequence[Point],

@@ -26,7 +26,8 @@ def keep(log: pathlib.Path) -> dict[str, Any]:
     report = pathlib.Path(f"{log}.err").read_text(encoding="utf-8", errors="replace")
     return {"output": output[-MOST_OUTPUT:], "limited_by": limit_of(report),
             "kernels_ps": sum(times), "last_kernel_ps": times[-1] if times else 0,
-            "time_ps": statistics.get("time_ps", 0)}
+            "time_ps": statistics.get("time_ps", 0),
+            "model": statistics.get("stamp", {}).get("model", "")}
 
 
 def limit_of(report: str) -> str:

@@ -161,12 +161,26 @@ static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigne
         wave_sleep(c, w, now);
 }
 
+/* What is decoded now issues later if it is a vector instruction. */
+static inline void wave_keep_gap(struct cu_wave *w, bool decoded)
+{
+    if (decoded && w->gap && w->kind <= CU_VALU) {
+        w->ready_at += w->gap;
+        w->why = WORK_EXECUTING_VALU;
+    }
+    w->gap = 0;
+}
+
 /* After an instruction: the next one may issue from `at` on. */
 static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  uint64_t now, uint64_t at)
 {
+    bool ready;
     w->ready_at = at;
-    if (wave_decode(c, w, wave))
+    ready = wave_decode(c, w, wave);
+    if (cu_has_gaps(c))
+        wave_keep_gap(w, ready);
+    if (ready)
         wave_go_on(c, w, wave, now);
 }
 

@@ -185,9 +185,26 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
     return finish_oldest(c);
 }
 
+/* Lines whose tags have been looked up in this cycle. */
+struct cache_lookups {
+    unsigned count;
+    uint64_t last; /* the line */
+};
+
+/* Is there a lookup left for the line of `address`? */
+CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done, uint64_t address)
+{
+    uint64_t line = address / line_bytes(c);
+    if (done->count && line == done->last)
+        return true;
+    done->last = line;
+    return done->count++ < (unsigned)cache_params(c)->tags;
+}
+
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
 CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
 {
+    struct cache_lookups lookups = {0, 0};
     if (!worth_trying(c))
         return;
     bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
@@ -200,12 +217,19 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
         note_unblocked(c);
         more = finish_oldest(c);
         --*room;
+        lookups = (struct cache_lookups){1, UINT64_MAX};
     }
     for (; more && *room; --*room) {
         struct cache_next next;
         enum translated t = find_next(c, &next);
         if (t == NOTHING)
             return;
+        if (cache_params(c)->tags && t == TRANSLATED
+            && !can_look_up(c, &lookups, next.physical)) {
+            cold_start_leave(&c->cold);
+            *room = 0;
+            return;
+        }
         if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
             cold_start_leave(&c->cold);
             note_blocked(c);

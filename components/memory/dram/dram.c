@@ -14,6 +14,8 @@ static void dram_init(struct dram *c)
         dram_init_timed(c);
         return;
     }
+    if (dram_front_ops(c))
+        engine_fail(&c->io.base, "a cache in front of ideal memory: choose a timing part, too");
     ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)dram_params(c)->latency - 1);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), (uint32_t)dram_params(c)->latency - 1);
@@ -33,8 +35,8 @@ serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *p
 }
 
 /* Request `m` of `port` takes effect, and is answered. There must be room for the answer. */
-static inline __attribute__((always_inline)) void serve(struct dram *c, unsigned port,
-                                                        const struct mem_request *m)
+static inline __attribute__((always_inline)) void
+dram_serve(struct dram *c, unsigned port, const struct mem_request *m)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (kind >= MEM_FENCE) {
@@ -72,7 +74,7 @@ static inline __attribute__((always_inline)) bool take(struct dram *c, unsigned 
     const struct mem_request *next = dram_ahead(c, port);
     if (next && memory_contains(next->read.address, 1)) /* the host's memory answers meanwhile */
         __builtin_prefetch(memory_at(next->read.address));
-    serve(c, port, m);
+    dram_serve(c, port, m);
     dram_pop(c, port);
     c->turn = !port;
     return true;

@@ -4,6 +4,7 @@
 #define HEDDLE_COMPONENTS_DRAM_STATE_H
 
 #include "dram_timing.h"
+#include "memory_side_cache.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"
@@ -42,6 +43,9 @@ struct dram {
     uint32_t requests; /* arena offset: struct dram_entry by number */
     uint32_t mask;
     uint32_t taken[DRAM_PORTS]; /* not answered */
+    /* With a cache in front. */
+    uint64_t free_at;  /* cycle of the next request */
+    uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
 };
 
 static inline unsigned dram_line(const struct dram *c)
@@ -106,7 +110,17 @@ static inline void dram_fail_outside(struct dram *c, uint64_t address)
                 (unsigned long long)address);
 }
 
+/* dram.c */
+static inline void dram_serve(struct dram *c, unsigned port, const struct mem_request *m);
+
+/* dram_cached.c */
+static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
+static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                             uint64_t address);
+
 /* dram_timed.c */
+static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
+                             uint64_t address, unsigned access);
 static void dram_init_timed(struct dram *c);
 static bool dram_tick_timed(struct dram *c);
 

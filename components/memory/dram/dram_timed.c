@@ -30,6 +30,7 @@ static void dram_init_timed(struct dram *c)
                     "lines of %u bytes, but bursts of another size: set `burst` of the timing part",
                     (unsigned)dram_line(c));
     capacity = capacity ? capacity : 1;
+    overhead_ps = dram_front(c) ? dram_init_cached(c, overhead_ps) : overhead_ps;
     uint32_t overhead = (uint32_t)engine_cycle_at(c->io.base.domain, overhead_ps);
     while (entries < capacity)
         entries *= 2;
@@ -70,7 +71,7 @@ static bool dram_advance(struct dram *c, uint64_t until_ps)
     if (ops->next_ps(part) > until_ps)
         return false;
     while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
-        dram_answer_at(c, number, done);
+        dram_answer_at(c, number, done + c->extra_ps);
     return true;
 }
 
@@ -109,6 +110,33 @@ static bool dram_take_fence(struct dram *c, unsigned port, const struct mem_requ
     return true;
 }
 
+/* Request `m` of `port` needs `access` of memory, if there is room for it there. */
+static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
+                             uint64_t address, unsigned access)
+{
+    /* Half of the numbers for each port: one does not wait for answers that the other does not
+     * take. */
+    if (c->taken[port] == c->free_requests.capacity / DRAM_PORTS)
+        return false;
+    uint32_t number = index_pool_take(&c->free_requests);
+    uint64_t time = dram_timing_ops(c)->take(dram_timing(c), number, address, access,
+                                             component_now_ps(&c->io.base));
+    if (time == DRAM_TIMING_FULL) {
+        index_pool_give(&c->free_requests, number);
+        return false;
+    }
+    struct dram_entry *e = dram_entry(c, number);
+    e->tag = m->tag;
+    e->port = (uint8_t)port;
+    e->kind = (uint8_t)message_kind(m);
+    dram_happen(c, e, m, address);
+    dram_pop(c, port);
+    c->taken[port]++;
+    if (time != DRAM_TIMING_LATER)
+        dram_answer_at(c, number, time + c->extra_ps);
+    return true;
+}
+
 /* The oldest request of `port`, if there is one, and room for it. */
 static bool dram_take_timed(struct dram *c, unsigned port)
 {
@@ -127,27 +155,8 @@ static bool dram_take_timed(struct dram *c, unsigned port)
         return false;
     }
     __builtin_prefetch(memory_at(address)); /* the host's memory answers meanwhile */
-    /* Half of the numbers for each port: one does not wait for answers that the other does not
-     * take. */
-    if (c->taken[port] == c->free_requests.capacity / DRAM_PORTS)
-        return false;
-    uint32_t number = index_pool_take(&c->free_requests);
-    uint64_t time = dram_timing_ops(c)->take(dram_timing(c), number, address, accesses[kind],
-                                             component_now_ps(&c->io.base));
-    if (time == DRAM_TIMING_FULL) {
-        index_pool_give(&c->free_requests, number);
-        return false;
-    }
-    struct dram_entry *e = dram_entry(c, number);
-    e->tag = m->tag;
-    e->port = (uint8_t)port;
-    e->kind = (uint8_t)kind;
-    dram_happen(c, e, m, address);
-    dram_pop(c, port);
-    c->taken[port]++;
-    if (time != DRAM_TIMING_LATER)
-        dram_answer_at(c, number, time);
-    return true;
+    return dram_front(c) ? dram_take_cached(c, port, m, address)
+                                     : dram_take_memory(c, port, m, address, accesses[kind]);
 }
 
 /* Takes as many as a cycle allows, from the ports in turn. */

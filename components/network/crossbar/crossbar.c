@@ -19,6 +19,7 @@ static void crossbar_init(struct crossbar *c)
 {
     warm_register(&c->io.base, &crossbar_warm_ops);
     crossbar_setup(c, (uint32_t)crossbar_params(c)->latency, true,
+                   (uint64_t)crossbar_params(c)->request_width,
                    (uint64_t)crossbar_params(c)->width);
 }
 

@@ -25,7 +25,7 @@ static uint32_t INTERCONNECT(hold)(uint32_t latency, uint32_t in, const uint32_t
 /* A message is held for `latency` cycles, or (`whole_way`) so long that it has needed as many from
  * end to end. */
 static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, bool whole_way,
-                                uint64_t width)
+                                uint64_t request_width, uint64_t reply_width)
 {
     struct interconnect *x = &c->interconnect;
     const struct INTERCONNECT(io) *io = INTERCONNECT(io)(c);
@@ -69,9 +69,9 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     }
     const struct platform_protocol *p =
         &engine_base.platform->protocols[engine_base.platform->rings[some].protocol];
-    interconnect_side_messages(&x->side[0], p->first_message, p->request_count, width);
+    interconnect_side_messages(&x->side[0], p->first_message, p->request_count, request_width);
     interconnect_side_messages(&x->side[1], p->first_message + p->request_count, p->reply_count,
-                               width);
+                               reply_width);
     index_pool_init(&x->free_origins, INTERCONNECT_IN_FLIGHT);
     x->origins = arena_allocate(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
 }

@@ -53,7 +53,7 @@ static void note_stops(const struct switch_ *c, uint32_t first, uint32_t count, 
 static void switch__init(struct switch_ *c)
 {
     struct interconnect_side *side = c->interconnect.side;
-    switch__setup(c, (uint32_t)switch__params(c)->latency, false, 0);
+    switch__setup(c, (uint32_t)switch__params(c)->latency, false, 0, 0);
     c->interconnect.bubble = switch__params(c)->bubble;
     warm_register(&c->io.base, &switch__warm_ops);
     if (!c->interconnect.bubble || !side[0].sources)

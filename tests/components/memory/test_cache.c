@@ -121,6 +121,25 @@ Test(cache, hits_stream_at_the_rate_of_the_ports)
     }
 }
 
+/* Four requests a cycle, but tags of one line or two: requests to a line that follow each other
+ * share a lookup. */
+Test(cache, lines_are_looked_up_at_the_rate_of_the_tags)
+{
+    for (unsigned same = 1; same <= 4; same *= 2) {
+        struct cache_params params = plain(1024, 2, CACHE_WRITE_AROUND);
+        params.ports = 4;
+        params.tags = 1;
+        struct bench b = set_up(params, 10);
+        send(b.cpu, harness_read(1, 0, 0x40, 4));
+        send(b.cpu, harness_read(50, 401, 0x80, 4));
+        for (uint16_t i = 0; i < 400; i++)
+            send(b.cpu, harness_read(100, i + 1, i / same % 2 ? 0x40 : 0x80, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / same - 1, "%u: %d", same,
+                     (int)seen(b, 400));
+    }
+}
+
 Test(cache, misses_overlap_up_to_the_number_of_mshrs)
 {
     struct cache_params params = plain(65536, 4, CACHE_WRITE_AROUND);

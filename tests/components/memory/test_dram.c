@@ -10,9 +10,9 @@
 extern const struct unit_type dram__generic;
 
 static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
-static const char *const parts[] = {NULL}; /* no timing part */
+static const char *const parts[] = {NULL, NULL}; /* no timing part */
 static const struct build_type type = {
-    .unit = &dram__generic, .ports = ports, .port_count = 2, .parts = parts, .part_count = 1};
+    .unit = &dram__generic, .ports = ports, .port_count = 2, .parts = parts, .part_count = 2};
 
 static uint32_t dram, top, dma;
 

@@ -20,13 +20,13 @@
 extern const struct unit_type dram__generic;
 
 static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
-static const char *const parts[] = {"hbm"};
-static const uint32_t places[] = {sizeof(struct dram_params) / sizeof(int64_t)};
+static const char *const parts[] = {"hbm", NULL};
+static const uint32_t places[] = {sizeof(struct dram_params) / sizeof(int64_t), 0};
 static const struct build_type type = {.unit = &dram__generic,
                                        .ports = ports,
                                        .port_count = 2,
                                        .parts = parts,
-                                       .part_count = 1,
+                                       .part_count = 2,
                                        .part_params = places};
 
 static uint32_t dram, top, dma;

@@ -95,6 +95,7 @@ struct driver_command {
     uint8_t phase;        /* enum driver_phase */
     uint8_t span;         /* enum driver_span */
     bool gated;           /* its packet is still to come */
+    bool set_up;          /* not_before has what its set-up takes; driver_setup.c */
     union {
         struct command_move move;
         struct command_launch launch;

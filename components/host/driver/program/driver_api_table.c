@@ -518,7 +518,7 @@ static enum driver_status api_time_of(uint64_t ticket, uint64_t *time_ps)
     else if (status == DRIVER_OK && !t->done_ps)
         status = DRIVER_NOT_READY;
     else if (status == DRIVER_OK)
-        *time_ps = (t->done_ps & ~DRIVER_TICKET_MARK) - 1;
+        *time_ps = driver_ticket_ps(t);
     return api_leave(status);
 }
 

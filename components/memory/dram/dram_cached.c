@@ -1,0 +1,73 @@
+/* A timed dram with a cache in front (memory_side_cache.h): hits, and writes, are answered after
+ * the latency of the cache; a read that misses asks memory, and so does the line that goes.
+ *
+ * The latency stands in the rings of answers, since every answer takes it; one from memory takes
+ * the rest of the memory's overhead in addition. */
+#include "dram.gen.h"
+
+#include "dram_state.h"
+#include "components/sampling/warmup.h"
+
+static void dram_warm_touch(struct component *self, const struct warm_access *a)
+{
+    struct dram *c = (struct dram *)(void *)self;
+    bool writes = a->kind == WARM_WRITE || a->kind == WARM_ATOMIC;
+    if (a->kind != WARM_PAGE)
+        dram_front_ops(c)->settle(dram_front(c), a->physical, writes);
+}
+
+static void dram_warm_drop(struct component *self)
+{
+    struct dram *c = (struct dram *)(void *)self;
+    dram_front_ops(c)->drop(dram_front(c));
+}
+
+static const struct warm_ops dram_warm_ops = {.touch = dram_warm_touch, .drop = dram_warm_drop};
+
+/* Returns what stands in the rings of answers. */
+static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
+{
+    const struct memory_side_cache_ops *ops = dram_front_ops(c);
+    uint64_t cycle_ps = engine.domains[c->io.base.domain].period_ps;
+    ops->setup(dram_front(c), dram_line(c));
+    uint64_t latency_ps = (ops->latency(dram_front(c)) - 1) * cycle_ps;
+    c->extra_ps = overhead_ps > latency_ps ? overhead_ps - latency_ps : 0;
+    warm_register(&c->io.base, &dram_warm_ops);
+    return latency_ps;
+}
+
+/* Writes the line that goes to memory, which takes writes at once or not now. */
+static bool dram_let_go(struct dram *c, uint64_t address)
+{
+    if (dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE,
+                                 component_now_ps(&c->io.base))
+        == DRAM_TIMING_FULL)
+        return false;
+    dram_front_ops(c)->clean(dram_front(c), address);
+    return true;
+}
+
+static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                             uint64_t address)
+{
+    const struct memory_side_cache_ops *ops = dram_front_ops(c);
+    unsigned kind = message_kind(m);
+    if (c->free_at > dram_now(c)) {
+        dram_wake_at(c, c->free_at);
+        return false;
+    }
+    struct memory_side_look look = ops->look(dram_front(c), address);
+    if (look.dirty && !dram_let_go(c, look.goes))
+        return false;
+    if (look.hit || kind == MEM_WRITE) {
+        if (!dram_can_reply(c, port))
+            return false;
+        dram_serve(c, port, m);
+        dram_pop(c, port);
+    } else if (!dram_take_memory(c, port, m, address, DRAM_TIMING_READ)) {
+        return false;
+    }
+    ops->settle(dram_front(c), address, kind != MEM_READ);
+    c->free_at = dram_now(c) + ops->interval(dram_front(c), address, kind == MEM_ATOMIC);
+    return true;
+}

@@ -1,0 +1,134 @@
+/* A slice of Infinity Cache: tags, in order of use, and no bytes.
+ *
+ * A set is an array of addresses, the most recently used first; the lowest bits say what is known
+ * of the line. A line comes at a read, when memory has been asked for it, or at a write, without:
+ * what a write leaves out is in memory, and reading it when the line goes is not modelled. */
+#include "infinity_cache.gen.h"
+
+#include <string.h>
+
+#include "memory_side_cache.h"
+#include "runtime/engine/engine.h"
+
+#define LINE_HERE    ((uint64_t)1)
+#define LINE_CHANGED ((uint64_t)2)
+#define LINE_FLAGS   ((uint64_t)3)
+
+struct infinity_cache {
+    struct infinity_cache_io io;
+    uint32_t lines; /* arena offset: uint64_t [sets][ways] */
+    uint32_t line;
+    uint64_t last_atomic; /* line */
+};
+
+static void infinity_cache_init(struct infinity_cache *p)
+{
+    (void)p;
+}
+
+static uint32_t infinity_ways(const struct infinity_cache *p)
+{
+    return (uint32_t)infinity_cache_params(p)->ways;
+}
+
+static uint64_t infinity_sets(const struct infinity_cache *p)
+{
+    return (uint64_t)infinity_cache_params(p)->size / p->line / infinity_ways(p);
+}
+
+static void infinity_setup(struct part *self, uint32_t line)
+{
+    struct infinity_cache *p = (struct infinity_cache *)(void *)self;
+    p->line = line;
+    p->last_atomic = UINT64_MAX;
+    p->lines = arena_allocate(infinity_sets(p) * infinity_ways(p) * sizeof(uint64_t));
+}
+
+/* The set of an address: line numbers of this slice follow each other, and all groups of index bits
+ * are exclusive-or'ed, as in std/cache. */
+static uint64_t *infinity_set(const struct infinity_cache *p, uint64_t address)
+{
+    uint64_t chunk = (uint64_t)infinity_cache_params(p)->interleave, sets = infinity_sets(p),
+             number = address / chunk / (uint64_t)infinity_cache_params(p)->interleaved;
+    number = (number * chunk + address % chunk) / p->line;
+    unsigned bits = sets > 1 ? 64 - (unsigned)__builtin_clzll(sets - 1) : 64;
+    for (unsigned shift = bits; shift < 64; shift *= 2)
+        number ^= number >> shift;
+    return arena_at(uint64_t, p->lines) + number % sets * infinity_ways(p);
+}
+
+/* Its place in the set, or as many as there are ways. */
+static uint32_t infinity_find(const struct infinity_cache *p, const uint64_t *set, uint64_t line)
+{
+    uint32_t i = 0;
+    while (i < infinity_ways(p) && (set[i] | LINE_FLAGS) != (line | LINE_FLAGS))
+        i++;
+    return i < infinity_ways(p) && set[i] ? i : infinity_ways(p);
+}
+
+static uint32_t infinity_latency(const struct part *self)
+{
+    return (uint32_t)infinity_cache_params((const struct infinity_cache *)(const void *)self)
+        ->latency;
+}
+
+static uint32_t infinity_interval(struct part *self, uint64_t address, bool atomic)
+{
+    struct infinity_cache *p = (struct infinity_cache *)(void *)self;
+    const struct infinity_cache_params *k = infinity_cache_params(p);
+    uint64_t line = address / p->line * p->line;
+    if (!atomic)
+        return (uint32_t)k->interval;
+    bool again = line == p->last_atomic;
+    p->last_atomic = line;
+    return (uint32_t)(again ? k->atomic_same : k->atomic);
+}
+
+static struct memory_side_look infinity_look(struct part *self, uint64_t address)
+{
+    struct infinity_cache *p = (struct infinity_cache *)(void *)self;
+    const uint64_t *set = infinity_set(p, address);
+    uint32_t last = infinity_ways(p) - 1;
+    if (infinity_find(p, set, address / p->line * p->line) <= last)
+        return (struct memory_side_look){.hit = true};
+    return (struct memory_side_look){.dirty = set[last] & LINE_CHANGED,
+                                     .goes = set[last] & ~LINE_FLAGS};
+}
+
+static void infinity_settle(struct part *self, uint64_t address, bool writes)
+{
+    struct infinity_cache *p = (struct infinity_cache *)(void *)self;
+    uint64_t line = address / p->line * p->line, *set = infinity_set(p, address);
+    uint32_t place = infinity_find(p, set, line), last = infinity_ways(p) - 1;
+    bool here = place <= last;
+    uint64_t flags = LINE_HERE | (here ? set[place] & LINE_CHANGED : 0) | (writes ? LINE_CHANGED : 0);
+    if (here)
+        p->io.stats.hits++;
+    else
+        p->io.stats.misses++;
+    memmove(set + 1, set, (here ? place : last) * sizeof *set);
+    set[0] = line | flags;
+}
+
+static void infinity_clean(struct part *self, uint64_t address)
+{
+    struct infinity_cache *p = (struct infinity_cache *)(void *)self;
+    uint64_t *set = infinity_set(p, address);
+    set[infinity_find(p, set, address / p->line * p->line)] &= ~LINE_CHANGED;
+    p->io.stats.writebacks++;
+}
+
+static void infinity_drop(struct part *self)
+{
+    const struct infinity_cache *p = (const struct infinity_cache *)(const void *)self;
+    memset(arena_at(uint64_t, p->lines), 0,
+           infinity_sets(p) * infinity_ways(p) * sizeof(uint64_t));
+}
+
+static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,
+                                                                .latency = infinity_latency,
+                                                                .interval = infinity_interval,
+                                                                .look = infinity_look,
+                                                                .settle = infinity_settle,
+                                                                .clean = infinity_clean,
+                                                                .drop = infinity_drop};
