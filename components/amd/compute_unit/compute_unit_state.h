@@ -83,6 +83,9 @@ struct cu_wave {
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
     uint64_t line[CU_MAX_LINE_SLOTS];
+#ifdef HEDDLE_PROFILE
+    uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
+#endif
 };
 
 /* Of a wavefront that plays a trace; see cu_played.c. */
