@@ -249,6 +249,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
         if (compute_unit_params(c)->lds_ports && conflicts > now - w->since)
             conflicts = now - w->since; /* the port was busy, too */
         wave_account(c, w)[WORK_WAITING_LDS_CONFLICT] += conflicts;
+        profile_spent(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
         w->since += conflicts;
     }
     wave_issues(c, w, WORK_ISSUED_LDS, now);
@@ -287,6 +288,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         d = &cu_decoded(c)[w->decoded];
     }
     const struct isa_inst *inst = &d->inst;
+    profile_turn(c, w, wave);
     if (issue_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
