@@ -76,7 +76,7 @@ struct cu_wave {
     uint8_t ledger; /* where that is written down */
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
-    uint8_t priority;    /* 0 .. 3: s_setprio */
+    uint8_t priority; /* 0 .. 3: s_setprio */
     uint8_t gap; /* cycles that a vector instruction waits longer than others behind the last one */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
@@ -88,6 +88,9 @@ struct cu_wave {
     uint16_t held[3];
     uint8_t held_dwords; /* of data */
     uint64_t line[CU_MAX_LINE_SLOTS];
+#ifdef HEDDLE_PROFILE
+    uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
+#endif
 };
 
 /* Of a wavefront that plays a trace; see cu_played.c. */

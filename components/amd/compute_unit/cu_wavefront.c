@@ -16,9 +16,11 @@ static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_
 {
     if (now > w->since) {
         wave_account(c, w)[w->why] += now - w->since;
+        profile_waited(c, w, w->why, now - w->since);
         w->since = now;
     }
     w->why = (uint8_t)why;
+    profile_waits(c, w, why);
 }
 
 /* A wavefront that was ready issues an instruction: this turn of the SIMD is its. */
@@ -27,7 +29,9 @@ static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsign
 {
     uint64_t simds = (uint64_t)compute_unit_params(c)->simds, *account = wave_account(c, w);
     account[w->why] += now - w->since;
+    profile_waited(c, w, w->why, now - w->since);
     account[issued] += simds;
+    profile_issued(c, w, issued, simds);
     w->since = now + simds;
 }
 
@@ -39,6 +43,7 @@ static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
     if (cycles > (uint64_t)compute_unit_params(c)->simds) {
         uint64_t end = cu_turn(c, w->simd, now + cycles);
         wave_account(c, w)[executing] += end - w->since;
+        profile_spent(c, w, executing, end - w->since);
         w->since = end;
     }
 }
@@ -161,9 +166,9 @@ static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigne
         wave_sleep(c, w, now);
 }
 
-/* Until when must the instruction that is decoded wait for the wavefront's last write to the LDS? It
- * overwrites a register of that, or uses the LDS otherwise than for a write, too, which is done in
- * order. */
+/* Until when must the instruction that is decoded wait for the wavefront's last write to the LDS?
+ * It overwrites a register of that, or uses the LDS otherwise than for a write, too, which is done
+ * in order. */
 static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_wave *w)
 {
     const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;

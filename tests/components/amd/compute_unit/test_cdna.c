@@ -1,6 +1,6 @@
-/* What parameters of CDNA2 and CDNA3 change in a compute unit: gaps behind vector instructions, ports
- * of the LDS, addresses of vector memory, peak rates of matrix instructions. Words are llvm-mc's for
- * gfx942, where nothing else is said. */
+/* What parameters of CDNA2 and CDNA3 change in a compute unit: gaps behind vector instructions,
+ * ports of the LDS, addresses of vector memory, peak rates of matrix instructions. Words are
+ * llvm-mc's for gfx942, where nothing else is said. */
 #include "cu_fixture.h"
 
 enum {
@@ -8,10 +8,10 @@ enum {
     V_PK_FMA_SOURCES = 0x1c020100u,
     V_MAD = 0xd1e80602u, /* v_mad_u64_u32 v[2:3], s[6:7], v1, 3, 1 */
     V_MAD_SOURCES = 0x02050701u,
-    V_CVT = 0x7e040d00u,       /* v_cvt_f32_u32 v2, v0 */
-    V_ZERO = 0x7e000280u,      /* v_mov_b32 v0, 0 */
-    V_SHIFT_4 = 0x24000084u,   /* v_lshlrev_b32 v0, 4, v0 */
-    DS_READ = 0xd86c0000u,     /* ds_read_b32 v2, v0 */
+    V_CVT = 0x7e040d00u,     /* v_cvt_f32_u32 v2, v0 */
+    V_ZERO = 0x7e000280u,    /* v_mov_b32 v0, 0 */
+    V_SHIFT_4 = 0x24000084u, /* v_lshlrev_b32 v0, 4, v0 */
+    DS_READ = 0xd86c0000u,   /* ds_read_b32 v2, v0 */
     DS_READ_TO = 0x02000000u,
     DS_READ4 = 0xd9fe0000u, /* ds_read_b128 v[4:7], v0 */
     DS_READ4_TO = 0x04000000u,
@@ -66,10 +66,7 @@ Test(cdna, long_instructions_hold_back_the_next_vector_instruction)
         {"a vector one behind that", {V_PK_FMA, V_PK_FMA_SOURCES, S_MOV, V_MOV}, 4, 4 + 8 + 4},
         {"scalar ones", {S_MOV, S_MOV, S_MOV}, 3, 12},
         {"a vector one behind a scalar one", {S_MOV, V_MOV, V_MOV}, 3, 8 + 4 + 4},
-        {"scalar results",
-         {V_MAD, V_MAD_SOURCES, V_MAD, V_MAD_SOURCES, V_MOV},
-         5,
-         12 + 12 + 4},
+        {"scalar results", {V_MAD, V_MAD_SOURCES, V_MAD, V_MAD_SOURCES, V_MOV}, 5, 12 + 12 + 4},
         {"nops in the gap", {V_PK_FMA, V_PK_FMA_SOURCES, S_NOP | 1, V_MOV}, 4, 4 + 8 + 4},
     };
     struct compute_unit_params p = cdna();
