@@ -1,5 +1,5 @@
-"""The programs of tests/programs/cdna compute what they should on the machines that they are measured
-on, print their time, and refuse what they do not understand.
+"""The programs of tests/programs/cdna compute what they should on the machines that they are
+measured on, print their time, and refuse what they do not understand.
 
 Small machines of two dies, or one, with two arrays stand for the whole ones but under --full."""
 import re
