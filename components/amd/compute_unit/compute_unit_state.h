@@ -88,6 +88,9 @@ struct cu_wave {
     uint16_t held[3];
     uint8_t held_dwords; /* of data */
     uint64_t line[CU_MAX_LINE_SLOTS];
+#ifdef HEDDLE_PROFILE
+    uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
+#endif
 };
 
 /* Of a wavefront that plays a trace; see cu_played.c. */

@@ -88,6 +88,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct work_account *account = &c->ledger[w->ledger].account;
         account->vmem_issued++;
         account->vmem_cycles += now - e->issued;
+        profile_returned(c, w, e->pc, now - e->issued);
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
@@ -142,6 +143,7 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned 
         vmem_work_out_addresses(c, e, count);
     c->io.stats.vmem_lines += count;
     c->ledger[cu_wave_at(c, e->wave)->ledger].account.vmem_lines += count;
+    profile_asked(c, e, count);
 }
 
 static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,

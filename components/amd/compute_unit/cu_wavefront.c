@@ -16,9 +16,11 @@ static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_
 {
     if (now > w->since) {
         wave_account(c, w)[w->why] += now - w->since;
+        profile_waited(c, w, w->why, now - w->since);
         w->since = now;
     }
     w->why = (uint8_t)why;
+    profile_waits(c, w, why);
 }
 
 /* A wavefront that was ready issues an instruction: this turn of the SIMD is its. */
@@ -27,7 +29,9 @@ static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsign
 {
     uint64_t simds = (uint64_t)compute_unit_params(c)->simds, *account = wave_account(c, w);
     account[w->why] += now - w->since;
+    profile_waited(c, w, w->why, now - w->since);
     account[issued] += simds;
+    profile_issued(c, w, issued, simds);
     w->since = now + simds;
 }
 
@@ -39,6 +43,7 @@ static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
     if (cycles > (uint64_t)compute_unit_params(c)->simds) {
         uint64_t end = cu_turn(c, w->simd, now + cycles);
         wave_account(c, w)[executing] += end - w->since;
+        profile_spent(c, w, executing, end - w->since);
         w->since = end;
     }
 }
