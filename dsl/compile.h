@@ -20,14 +20,20 @@
 
 struct compilation;
 
+/* The text of a file that an editor has open, which may differ from the file; NULL: the file is
+ * read. The text stays as it is until the compilation has read it, which it copies. */
+typedef const char *compile_open_text(void *context, const char *name, size_t *size);
+
 struct compile_options {
     const char *library_root; /* folder that holds NAME/NAME.heddle for "std/NAME"; NULL: none */
     const char *const *include_paths; /* -I, searched in order */
     size_t include_count;
     const char *const *overrides; /* --set, each "path=value", later ones win */
     size_t override_count;
-    uint32_t max_instances; /* 0: 1,000,000 */
-    bool allow_incoherent;  /* what E0507 says becomes a warning, W0707 */
+    uint32_t max_instances;       /* 0: 1,000,000 */
+    bool allow_incoherent;        /* what E0507 says becomes a warning, W0707 */
+    compile_open_text *open_text; /* NULL: no editor */
+    void *open_context;
 };
 
 enum compile_severity { COMPILE_ERROR, COMPILE_WARNING };
@@ -103,6 +109,10 @@ size_t compile_file_count(const struct compilation *c);
 const char *compile_file_name(const struct compilation *c, size_t index);
 /* The text of a file; NULL when the file has a byte-order mark or other line ends than it. */
 const char *compile_file_text(const struct compilation *c, size_t index, size_t *size);
+
+/* A line (1-based) of a file as places count it, without its end; NULL: no such line. */
+const char *compile_line_text(const struct compilation *c, const char *file, uint32_t line,
+                              uint32_t *size);
 
 /* The text of `file` in canonical layout, NUL-terminated, in the compilation's arena; NULL with a
  * diagnostic when the file cannot be read or has a syntax error. */

@@ -69,6 +69,17 @@ bool source_is_readable(const char *name)
     return stat(name, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+static const char *text_in_editor(const struct source_set *set, const char *name, size_t *size)
+{
+    return set->open_text != NULL ? set->open_text(set->open_context, name, size) : NULL;
+}
+
+bool source_exists(const struct source_set *set, const char *name)
+{
+    size_t size;
+    return text_in_editor(set, name, &size) != NULL || source_is_readable(name);
+}
+
 /* Opens a file that may be read whole; NULL with a reason. A FIFO would wait for its writer, and a
  * device may have no end. */
 static FILE *open_bounded(const char *name, const char **reason)
@@ -91,6 +102,14 @@ static FILE *open_bounded(const char *name, const char **reason)
 
 struct source_file *source_read(struct source_set *set, const char *name, const char **reason)
 {
+    size_t open_size;
+    const char *open_text = text_in_editor(set, name, &open_size);
+    if (open_text != NULL) {
+        struct source_file *opened = source_add(set, name, open_text, open_size);
+        if (opened == NULL)
+            *reason = SOURCE_TOO_LARGE;
+        return opened;
+    }
     FILE *stream = open_bounded(name, reason);
     if (stream == NULL)
         return NULL;

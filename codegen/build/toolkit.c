@@ -53,6 +53,7 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
     if (!source)
         return false;
     toolkit->library = arena_printf(arena, "%s/components", source);
+    toolkit->python = arena_printf(arena, "%s/python", source);
     toolkit->include[0] = source;
     return exists(toolkit->library);
 }
@@ -70,6 +71,7 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
     toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);
     if (!exists(toolkit->library))
         return false;
+    toolkit->python = arena_printf(arena, "%s/share/heddle/python", prefix);
     toolkit->include[0] = arena_printf(arena, "%s/include/heddle", prefix);
     toolkit->include[1] = arena_printf(arena, "%s/share/heddle", prefix);
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)

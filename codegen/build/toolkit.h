@@ -1,9 +1,9 @@
 /* Where the toolkit's own files are. Nothing is compiled in: the command starts from where it
  * stands itself.
  *
- * - Installed: PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/include/heddle/runtime/,
- *   and the libraries in PREFIX/lib (or its multiarch folder): libheddle_runtime.a,
- *   heddle/libisa.a, heddle/libfunctional.a, heddle/libamdhip64.so.5.
+ * - Installed: PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/share/heddle/python/,
+ *   PREFIX/include/heddle/runtime/, and the libraries in PREFIX/lib (or its multiarch folder):
+ * libheddle_runtime.a, heddle/libisa.a, heddle/libfunctional.a, heddle/libamdhip64.so.5.
  * - Build tree: `heddle.home` beside the command says where the sources and the libraries are.
  *
  * HEDDLE_HOME names another installation prefix, or a folder with a `heddle.home`. */
@@ -20,6 +20,7 @@ struct toolkit {
                                NULL-terminated */
     VECTOR(const char *) archives;  /* static libraries that platforms are linked with */
     VECTOR(const char *) libraries; /* "-lelf": what the archives need */
+    const char *python;             /* folder of the package `heddle` of Python */
     const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
 };
 

@@ -31,11 +31,14 @@ int command_new(struct command *c);
 int command_build(struct command *c);
 int command_run(struct command *c);
 int command_stats(struct command *c);
+int command_report(struct command *c);
 int command_api_trace(struct command *c);
 int command_disasm(struct command *c);
 int command_experiment(struct command *c);
 int command_sample(struct command *c);
 int command_trace(struct command *c);
+int command_calibrate(struct command *c);
+int command_lsp(struct command *c);
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */
 struct compilation *command_open(const struct command *c);
@@ -64,6 +67,7 @@ const struct model *command_described(struct command *c, json_t *root, const cha
                                       const char *file, struct compilation **compilation);
 /* The report "measures" of one run. */
 bool command_measures(struct command *c, json_t *root, const char *path, FILE *out);
+bool command_limits(struct command *c, json_t *root, const char *path, FILE *out);
 /* What colours `heddle dot --stats`. false: said on standard error. */
 struct view_heat;
 bool command_heat(struct command *c, const struct model *model, json_t *root,

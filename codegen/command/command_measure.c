@@ -8,6 +8,7 @@
 #include "codegen/command/command.h"
 #include "codegen/emit/input.h"
 #include "codegen/emit/layout.h"
+#include "codegen/report/limits.h"
 #include "codegen/report/measure.h"
 
 static const char *command_name(const struct command *c)
@@ -161,6 +162,72 @@ bool command_measures(struct command *c, json_t *root, const char *path, FILE *o
     return model != NULL;
 }
 
+static void csv_text(FILE *out, const char *text, size_t length)
+{
+    putc('"', out);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            putc('"', out);
+        putc(text[i], out);
+    }
+    putc('"', out);
+}
+
+/* A row for each sentence. */
+static void print_rows(const char *kernel, const char *sentences, FILE *out)
+{
+    while (*sentences) {
+        size_t length = strcspn(sentences, "\n");
+        csv_text(out, kernel, strlen(kernel));
+        putc(',', out);
+        csv_text(out, sentences, length);
+        putc('\n', out);
+        sentences += length + 1;
+    }
+}
+
+static void print_limits(struct command *c, const struct limits *l, FILE *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (!c->options->csv) {
+        fprintf(out, "%s\n", l->kernel->name);
+        limits_print(l, "  ", out);
+        return;
+    }
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return;
+    limits_print(l, "", stream);
+    fclose(stream);
+    print_rows(l->kernel->name, text, out);
+    free(text);
+}
+
+bool command_limits(struct command *c, json_t *root, const char *path, FILE *out)
+{
+    struct compilation *compilation = NULL;
+    struct report r = {.arena = c->arena};
+    struct measured run, kernel;
+    const struct model *model =
+        report_read(&r, 0, root, path)
+            ? command_described(c, root, path, c->options->description, &compilation)
+            : NULL;
+    if (model) {
+        measure_run(&run, c->arena, model, root);
+        if (c->options->csv)
+            fputs("kernel,words\n", out);
+    }
+    for (uint32_t i = 0; model && i < r.kernels.count; i++) {
+        measure_kernel(&kernel, c->arena, model, root, r.kernels.items[i].name);
+        const struct limits l = {c->arena, model, &r.kernels.items[i], &kernel, &run};
+        print_limits(c, &l, out);
+    }
+    if (compilation)
+        compile_close(compilation);
+    return model != NULL;
+}
+
 static double fullest(const struct measured *m, const struct model *model,
                       enum model_measure_kind kind)
 {
@@ -203,7 +270,12 @@ bool command_heat(struct command *c, const struct model *model, json_t *root,
     } else {
         measure_run(m, c->arena, model, root);
     }
-    heat->top = view_heat_top(fullest(m, model, heat->measure));
+    if (o->scale > 100) {
+        fprintf(stderr, "heddle dot: '--scale %llu': shares end at 100 %%\n",
+                (unsigned long long)o->scale);
+        return false;
+    }
+    heat->top = o->scale ? (double)o->scale / 100 : view_heat_top(fullest(m, model, heat->measure));
     heat->instances = m->instances;
     heat->connections = m->connections;
     return true;

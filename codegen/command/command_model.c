@@ -170,10 +170,10 @@ static int draw_run(struct command *c)
 {
     struct compilation *compilation = NULL;
     json_t *root = command_statistics(c, c->options->stats);
+    const struct options_list *files = &c->options->arguments;
+    const char *file = files->count ? files->items[0] : NULL;
     const struct model *model =
-        root ? command_described(c, root, c->options->stats, c->options->arguments.items[0],
-                                 &compilation)
-             : NULL;
+        root ? command_described(c, root, c->options->stats, file, &compilation) : NULL;
     int status = model ? print_dot(c, model) : EXIT_ERRORS;
     json_decref(root);
     if (compilation)
@@ -189,6 +189,10 @@ int command_dot(struct command *c)
                 o->measure ? "--measure" : "--kernel");
         return EXIT_USAGE;
     }
+    if (!o->stats && o->arguments.count == 0) {
+        fprintf(stderr, "heddle dot: say of which description, or of which run: --stats FILE\n");
+        return EXIT_USAGE;
+    }
     if (o->stats && o->html_folder) {
         fprintf(stderr, "heddle dot: '--html' shows no statistics; `heddle report` makes a page "
                         "of them\n");
@@ -202,9 +206,15 @@ int command_dump(struct command *c)
     return with_platform(c, print_dump);
 }
 
+static int print_paths(struct command *c, const struct model *model)
+{
+    view_param_paths(model, c->options->paths, stdout);
+    return EXIT_CLEAN;
+}
+
 int command_params(struct command *c)
 {
-    return with_platform(c, print_params);
+    return with_platform(c, c->options->paths ? print_paths : print_params);
 }
 
 struct scopes {

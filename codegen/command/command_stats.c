@@ -361,15 +361,26 @@ static uint32_t print_table(struct table *t, FILE *out)
     return shown;
 }
 
+typedef bool described_report_function(struct command *c, json_t *root, const char *path,
+                                       FILE *out);
+
+/* Of --report, those that need the platform's description; NULL: it is none of them. */
+static described_report_function *described_report(const char *name)
+{
+    return strcmp(name, "measures") == 0 ? command_measures
+           : strcmp(name, "limits") == 0 ? command_limits
+                                         : NULL;
+}
+
 bool command_report_known(const struct command *c)
 {
     const char *report = c->options->report;
     bool is_stats = c->options->command == COMMAND_STATS;
-    if (!report || strcmp(report, "cpi") == 0 || (is_stats && strcmp(report, "measures") == 0))
+    if (!report || strcmp(report, "cpi") == 0 || (is_stats && described_report(report)))
         return true;
     fprintf(stderr, "heddle %s: '--report %s': there is %s\n",
             options_command_name(c->options->command), report,
-            is_stats ? "cpi and measures" : "only cpi");
+            is_stats ? "cpi, measures and limits" : "only cpi");
     return false;
 }
 
@@ -435,8 +446,8 @@ int command_stats(struct command *c)
     int status = EXIT_ERRORS;
     if (!command_report_known(c))
         return EXIT_USAGE;
-    if (o->report && strcmp(o->report, "measures") == 0 && runs > 1) {
-        fprintf(stderr, "heddle stats: '--report measures' is of one run\n");
+    if (o->report && described_report(o->report) && runs > 1) {
+        fprintf(stderr, "heddle stats: '--report %s' is of one run\n", o->report);
         return EXIT_USAGE;
     }
     if (o->report && runs > 2) {
@@ -449,8 +460,8 @@ int command_stats(struct command *c)
         read++;
     }
     if (read == runs && command_output_open(&out)) {
-        if (o->report && strcmp(o->report, "measures") == 0)
-            ok = command_measures(c, roots[0], o->arguments.items[0], out.file);
+        if (o->report && described_report(o->report))
+            ok = described_report(o->report)(c, roots[0], o->arguments.items[0], out.file);
         else if (o->report)
             ok = report(c, roots, o->arguments.items, out.file);
         else

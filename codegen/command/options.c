@@ -16,7 +16,7 @@ enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER, KIND_NAMED };
 #define MODEL_COMMANDS                                                                             \
     (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
 #define TRIAL_COMMANDS    (ON(EXPERIMENT) | ON(SAMPLE))
-#define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS)
+#define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS | ON(CALIBRATE))
 #define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS)
 
 static const struct command {
@@ -37,11 +37,12 @@ static const struct command {
          "a wrapper for each unit and platform.c. Files whose content does not change "
          "are not touched.",
          1, 1},
-    [COMMAND_DOT] = {"dot", "FILE", "draw the topology",
+    [COMMAND_DOT] = {"dot", "[FILE]", "draw the topology",
                      "Graphviz source on standard output; --svg lays it out, --html makes a page "
                      "to click through. Both need "
-                     "Graphviz.",
-                     1, 1},
+                     "Graphviz. With --stats the file may be left out: that of the platform "
+                     "that ran is looked for as for `stats --report measures`.",
+                     0, 1},
     [COMMAND_DUMP] = {"dump", "FILE --json", "print the elaborated platform",
                       "The whole platform after elaboration, as JSON.", 1, 1},
     [COMMAND_PARAMS] = {"params", "FILE", "list all parameters",
@@ -101,6 +102,18 @@ static const struct command {
          "group in detail, executes the others without timing, and extrapolates, with a 95 % "
          "interval. docs/evidence/warmup.md explains it.",
          1, 1},
+    [COMMAND_CALIBRATE] =
+        {"calibrate", "DESCRIPTION.toml [--fit PARAM=LO..HI]",
+         "compare a platform with measured times, and fit parameters",
+         "Runs each row of a measured table on the platform: DESCRIPTION.toml names both, and the "
+         "command line of each label. Prints the error of each label and of all, the worst points "
+         "and what limited them, what was left out and why, and writes them with plots to the "
+         "folder of -o (default: DESCRIPTION.calibration). The folder keeps what is done: the same "
+         "command goes on after an interruption, and runs again only what a changed platform or "
+         "program concerns. --fit fits parameters within intervals, with --folds N on the labels "
+         "of all folds but one, which judges. docs/guide/calibrate.md shows it. Exit status 1: a "
+         "point failed.",
+         1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json...]", "show statistics, or how runs differ",
          "Tables of what `heddle run --stats` wrote. Of several runs: the settings that differ, "
@@ -109,6 +122,14 @@ static const struct command {
          "statistic. "
          "--report cpi: of kernels' time, for one run or two.",
          1, UINT32_MAX},
+    [COMMAND_REPORT] =
+        {"report", "S.json [S2.json]", "make a page about a run, or about two",
+         "Writes one HTML page that needs no network: what limits each kernel in words, where "
+         "cycles went, a roofline with the platform's own limits, the topology coloured by what "
+         "was measured, hit rates and traffic, the fullest components. Of two runs also what "
+         "differs, side by side. docs/guide/results.md shows it. --plot writes single figures "
+         "as SVG instead.",
+         1, 2},
     [COMMAND_API_TRACE] =
         {"api-trace", "check FILE|DIR", "work on traces of API calls",
          "check: reads cuda_calls.trace (or FILE) as balar's trace player does, with heddle's "
@@ -132,6 +153,11 @@ static const struct command {
          "each kernel; keeps a binary copy beside each trace, which the next run reads "
          "instead. check: names each malformed line.",
          2, UINT32_MAX},
+    [COMMAND_LSP] = {"lsp", "", "serve an editor",
+                     "The language server, on standard input and output: diagnostics while a "
+                     "description is written, completion, hover, definitions, references, rename, "
+                     "fixes, layout. Editors start it; docs/guide/editors.md sets them up.",
+                     0, 0},
     [COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
 };
 
@@ -147,15 +173,15 @@ static const struct option_spec {
 } specs[] = {
     {"--set", "PATH=VALUE", KIND_LIST, FIELD(set), PLATFORM_COMMANDS,
      "override a parameter; arrays without an index and globs mean all that match, later ones win"},
-    {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS,
+    {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS & ~ON(CALIBRATE),
      "which platform of the file (default: the last)"},
-    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS,
+    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS | ON(LSP),
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
-         | ON(TRACE) | TRIAL_COMMANDS,
-     "where to write: a folder (gen, doc, new, build, experiment, trace group, trace mem) or a "
-     "file (the "
+         | ON(TRACE) | ON(REPORT) | TRIAL_COMMANDS | ON(CALIBRATE),
+     "where to write: a folder (gen, doc, new, build, experiment, calibrate, trace group, trace "
+     "mem) or a file (the "
      "others; default standard output)"},
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
      "a code object or bundle with kernels of the trace of API calls"},
@@ -174,18 +200,45 @@ static const struct option_spec {
      "wide (default), or column for a column of a paper"},
     {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
+    {"--plot", "NAME", KIND_LIST, FIELD(plot), ON(REPORT),
+     "instead of the page: cycles, roofline, heat-MEASURE or topology-MEASURE, as STEM-NAME.svg in "
+     "the folder of -o, or as that file when there is one plot"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
+    {"--scale", "PERCENT", KIND_NUMBER, FIELD(scale), ON(DOT),
+     "of --stats: the share that has the darkest colour (default: 1, 2, 5, 10, 20, 50 or 100, the "
+     "first that is large enough)"},
     {"--kernel", "NAME", KIND_TEXT, FIELD(kernel), ON(DOT),
      "of --stats: colour by all launches of this kernel instead of the whole run"},
     {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
      "change nothing, status 1 when a file is not canonical"},
-    {"--allow-incoherent", NULL, KIND_FLAG, FIELD(allow_incoherent), PLATFORM_COMMANDS,
+    {"--allow-incoherent", NULL, KIND_FLAG, FIELD(allow_incoherent),
+     (PLATFORM_COMMANDS & ~ON(CALIBRATE)) | ON(LSP),
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
      "read parameters at run time: slower, but a changed parameter needs no compiler"},
-    {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN),
-     "compilers at a time (default: as many as processors)"},
+    {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN) | ON(CALIBRATE),
+     "compilers, or (calibrate) points at a time (default: as many as processors)"},
+    {"--labels", "LIST", KIND_TEXT, FIELD(labels), ON(CALIBRATE),
+     "only these labels of the description, as in vectoradd,nbody"},
+    {"--points", "N", KIND_NUMBER, FIELD(points), ON(CALIBRATE),
+     "at most so many points of each label, evenly spread over its sizes"},
+    {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE),
+     "CPU time of a point, beyond which it and larger ones of its label are left out (default: "
+     "that of the description, or 300)"},
+    {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE), "run points that failed again"},
+    {"--estimate", NULL, KIND_FLAG, FIELD(estimate), ON(CALIBRATE),
+     "run nothing; say what is done of each label and what the rest is expected to cost"},
+    {"--fit", "PARAM=LO..HI", KIND_LIST, FIELD(fit), ON(CALIBRATE),
+     "fit this parameter within the interval; may be given several times"},
+    {"--folds", "N", KIND_NUMBER, FIELD(folds), ON(CALIBRATE),
+     "deal the labels to N folds; each is judged with parameters fitted to the others"},
+    {"--seed", "N", KIND_NUMBER, FIELD(seed), ON(CALIBRATE),
+     "of dealing the labels and of the optimiser (default 1)"},
+    {"--method", "NAME", KIND_TEXT, FIELD(method), ON(CALIBRATE),
+     "of the fit: powell (default; few parameters, smooth) or evolution (many tries)"},
+    {"--evaluations", "N", KIND_NUMBER, FIELD(evaluations), ON(CALIBRATE),
+     "of the fit: so many tries at most, for each fold (default 60)"},
     {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS,
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
@@ -201,7 +254,8 @@ static const struct option_spec {
      "of launches chosen while the program runs: how wide half of the interval may be; less is "
      "simulated where it is narrower (default 1)"},
     {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
-     "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
+     "instructions: at the end, for each instruction of each kernel its executions and where its "
+     "cycles went, on standard error, or with instructions=FILE as CSV; with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
     {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
      "what caches and TLBs hold of the launches before: written with --profile memory, read with "
@@ -230,9 +284,10 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
-     "component"},
-    {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS),
-     "of --report measures: the description of the platform that ran (default: NAME.heddle beside "
+     "component; limits (stats): what limits each kernel, in words, from both"},
+    {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS) | ON(REPORT),
+     "of report, and of --report measures and limits: the description of the platform that ran "
+     "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
@@ -292,6 +347,10 @@ static const struct option_spec {
      "is a warning, and stands in the statistics"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
+    {"--completion", "SHELL", KIND_TEXT, FIELD(completion), ON(HELP),
+     "what makes a shell complete commands, options and paths: bash, zsh or fish"},
+    {"--paths", "PREFIX", KIND_TEXT, FIELD(paths), ON(PARAMS),
+     "only the paths for --set that go on from PREFIX, a step further: for shells"},
 };
 #define SPEC_COUNT (sizeof specs / sizeof specs[0])
 
@@ -314,6 +373,51 @@ static const struct renamed {
 const char *options_command_name(enum options_command command)
 {
     return commands[command].name;
+}
+
+bool options_shown(size_t index, struct option_shown *shown)
+{
+    static const struct {
+        const char *name, *values;
+    } values[] = {
+        {"--level", "platform gpu full"},
+        {"--only", "memory control"},
+        {"--layout", "wide column"},
+        {"--mode", "timing functional"},
+        {"--warmup", "none perfect full-memory functional"},
+        {"--profile", "blocks memory"},
+        {"--bounds", "exact page"},
+        {"--kernel-stats", "sum all none"},
+        {"--report", "cpi"},
+        {"--progress", "auto lines none"},
+        {"--tick-order", "ascending descending"},
+        {"--record", "perfetto= api= instructions="},
+        {"--play", "api= instructions= sass="},
+        {"--completion", "bash zsh fish"},
+    };
+    if (index >= SPEC_COUNT)
+        return false;
+    const struct option_spec *spec = &specs[index];
+    *shown = (struct option_shown){spec->name, spec->argument, spec->help, "", spec->commands};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (strcmp(values[i].name, spec->name) == 0)
+            shown->values = values[i].values;
+    return true;
+}
+
+const char *options_command_summary(enum options_command command)
+{
+    return commands[command].summary;
+}
+
+const char *options_command_words(enum options_command command)
+{
+    static const char *const words[COMMAND_COUNT] = {
+        [COMMAND_NEW] = "component part platform",
+        [COMMAND_API_TRACE] = "check",
+        [COMMAND_TRACE] = "group mem stats check",
+    };
+    return words[command] != NULL ? words[command] : "";
 }
 
 static void print_option(FILE *out, const struct option_spec *spec)
@@ -385,6 +489,8 @@ void options_print_man(FILE *out)
     fprintf(out, ".SH EXIT STATUS\n0 clean, 1 errors, 2 wrong usage.\n.SH ENVIRONMENT\n");
     fprintf(out, ".TP\n.B HEDDLE_HOME\nan installation prefix or a build folder to use instead of "
                  "the command's own\n");
+    fprintf(out, ".TP\n.B HEDDLE_PYTHON\nthe Python of commands that are written in it (default "
+                 "/usr/bin/python3)\n");
     fprintf(out, ".TP\n.B HEDDLE_CACHE\nwhere built platforms are kept (default "
                  "$XDG_CACHE_HOME/heddle or ~/.cache/heddle)\n");
     fprintf(out,
@@ -703,7 +809,8 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     options->command = (enum options_command)command;
     struct options_list *lists[] = {
         &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel};
+        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
+        &options->fit,       &options->plot};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
         if (!lists[i]->items) {
@@ -718,7 +825,8 @@ void options_release(struct options *options)
 {
     struct options_list *lists[] = {
         &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel};
+        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
+        &options->fit,       &options->plot};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->items);
     *options = (struct options){0};

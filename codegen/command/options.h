@@ -24,10 +24,13 @@ enum options_command {
     COMMAND_RUN,
     COMMAND_EXPERIMENT,
     COMMAND_SAMPLE,
+    COMMAND_CALIBRATE,
     COMMAND_STATS,
+    COMMAND_REPORT,
     COMMAND_API_TRACE,
     COMMAND_DISASM,
     COMMAND_TRACE,
+    COMMAND_LSP,
     COMMAND_HELP,
     COMMAND_COUNT
 };
@@ -41,7 +44,7 @@ struct options {
     enum options_command command;
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
-    struct options_list set, include, expand, watch, module, record_path, record_kernel;
+    struct options_list set, include, expand, watch, module, record_path, record_kernel, fit, plot;
     const char *platform, *output, *level, *only, *layout;
     const char *kernels, *warmup, *interval, *profile, *residency, *addresses;
     const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
@@ -49,11 +52,14 @@ struct options {
     const char *record_perfetto, *record_api, *record_instructions, *record_window;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
-    uint64_t max_cycles, stall_limit, threads, jobs, memory, line;
+    const char *labels, *method;
+    uint64_t max_cycles, stall_limit, threads, jobs, memory, line, scale;
+    uint64_t points, limit, folds, seed, evaluations;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
+    bool retry, estimate;
     bool lines, markdown, man, no_cache, allow_incoherent, allow_incomplete;
-    const char *html_folder;
+    const char *html_folder, *completion, *paths;
 };
 
 /* The nearest of `count` candidates, or NULL (compile_suggest() of the front end, or NULL in
@@ -67,6 +73,19 @@ void options_release(struct options *options);
 
 /* "heddle check": for messages. */
 const char *options_command_name(enum options_command command);
+
+/* What a shell completes: option number `index` of the table; false: there are no more. */
+struct option_shown {
+    const char *name;
+    const char *argument; /* NULL: a flag */
+    const char *help;
+    const char *values; /* words that may follow, with spaces between; "": none are known */
+    unsigned commands;  /* bit c: it belongs to command c */
+};
+bool options_shown(size_t index, struct option_shown *shown);
+const char *options_command_summary(enum options_command command);
+/* Words that the command begins with, "" when these are files. */
+const char *options_command_words(enum options_command command);
 
 /* The text of --help for one command, or of all (COMMAND_COUNT). */
 void options_print_help(FILE *out, enum options_command command);

@@ -125,6 +125,52 @@ static void prepare(struct measured *m, struct arena *arena, const struct model 
     }
 }
 
+static uint32_t payload_of(const struct model_message *messages, uint32_t count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t f = 0; f < messages[i].field_count; f++)
+            if (messages[i].fields[f].kind == MODEL_FIELD_BYTES
+                && messages[i].fields[f].size > most)
+                most = messages[i].fields[f].size;
+    return most;
+}
+
+/* Messages a cycle; interconnects send one from each way out. */
+static double rate_of(const struct model_connection *c)
+{
+    return c->from->owner->is_interconnect ? 1 : c->width;
+}
+
+/* Bytes a cycle that requests of others can move; 0: nobody asks for any. */
+static double asked_bytes(const struct model_instance *instance)
+{
+    double sum = 0;
+    for (uint32_t g = 0; g < instance->port_group_count; g++)
+        for (uint32_t k = 0; k < instance->port_groups[g].count; k++) {
+            const struct model_port *port = &instance->port_groups[g].ports[k];
+            const struct model_protocol *protocol = port->protocol;
+            if (!port->decl->is_in || !port->connection || !protocol)
+                continue;
+            uint32_t in = payload_of(protocol->requests, protocol->request_count);
+            uint32_t back = payload_of(protocol->replies, protocol->reply_count);
+            sum += rate_of(port->connection) * (in > back ? in : back);
+        }
+    return sum;
+}
+
+static void bound_bandwidths(struct measured *m, const struct model *model)
+{
+    for (uint32_t i = 0; i < model->instance_count; i++) {
+        const struct model_instance *instance = model->instances[i];
+        struct view_share *share = &m->own[MODEL_MEASURE_BANDWIDTH][i];
+        double most = share->whole > 0 ? asked_bytes(instance) : 0;
+        most *= (double)m->cycles[instance->domain];
+        if (most > 0 && most < share->whole)
+            share->whole = most;
+    }
+}
+
 static double ratio(const struct view_share *s)
 {
     return s->whole > 0 ? s->part / s->whole : -1;
@@ -151,6 +197,7 @@ static void add_parts(const struct measured *m, const struct model *model,
 
 static void speak_for_components(struct measured *m, const struct model *model)
 {
+    bound_bandwidths(m, model);
     for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++)
         for (uint32_t i = 0; i < model->instance_count; i++) {
             const struct model_instance *instance = model->instances[i];
@@ -158,6 +205,9 @@ static void speak_for_components(struct measured *m, const struct model *model)
             if (!instance->type->is_composite)
                 add_parts(m, model, instance->type, instance->places, k, &m->instances[k][i]);
         }
+    for (uint32_t i = 0; i < model->instance_count; i++)
+        consider(&m->instances[MODEL_MEASURE_UTILISATION][i],
+                 &m->instances[MODEL_MEASURE_BANDWIDTH][i], MODEL_MEASURE_UTILISATION);
 }
 
 /* "gpu.cp.work[3]" */
@@ -174,7 +224,9 @@ static json_t *link_of(struct arena *arena, const struct model *model,
                        const struct model_connection *c, json_t *links)
 {
     if (c->wire)
-        return json_object_get(links, model->wires[c->wire - 1].path);
+        return json_object_get(links,
+                               arena_printf(arena, "%s -> %s", model->wires[c->wire - 1].path,
+                                            model->wires[c->wire - 1].end->path));
     return json_object_get(links, arena_printf(arena, "%s -> %s via %s", port_text(arena, c->from),
                                                port_text(arena, c->to), c->link->name));
 }
@@ -211,7 +263,7 @@ static void add_connections(struct measured *m, struct arena *arena, const struc
         if (use)
             m->connections[MODEL_MEASURE_UTILISATION][i] =
                 (struct view_share){(double)statistics_number(use, "requests"),
-                                    (double)m->cycles[c->to->owner->domain] * c->width};
+                                    (double)m->cycles[c->to->owner->domain] * rate_of(c)};
     }
 }
 

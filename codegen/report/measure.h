@@ -3,9 +3,12 @@
  *
  * Rules beyond the declarations: what a component has in its parts counts, too. Of utilisation,
  * bandwidth and stall the fullest of the component and its parts speaks for it; of the hit rate its
- * own, else that of the first part with one. A connection is utilised by the requests it carried,
- * of those that it could have (width times cycles); one over a link by the time in which the busier
- * direction of the link was taken, and its bandwidth is that of the link. */
+ * own, else that of the first part with one. A component is
+ * at least as utilised as its bandwidth. Its bandwidth is at most what those can bring that ask it:
+ * messages a cycle of their connections times the largest payload of their protocol. A connection
+ * is utilised by the requests it carried, of those that it could have: its width a cycle, and one a
+ * cycle from an interconnect. One over a link is utilised by the time in which the busier direction
+ * of the link was taken, and its bandwidth is that of the link. */
 #ifndef HEDDLE_CODEGEN_MEASURE_H
 #define HEDDLE_CODEGEN_MEASURE_H
 

@@ -3,6 +3,7 @@
 
 #include "codegen/emit/intern.h"
 #include "codegen/report/measure.h"
+#include "codegen/views/dot_kind.h"
 #include "codegen/views/params_value.h"
 
 static void csv_field(FILE *out, const char *text)
@@ -17,12 +18,24 @@ static void csv_field(FILE *out, const char *text)
     fputs(quoted ? "\"," : ",", out);
 }
 
-static void csv_row(const struct measured *m, const char *path, const char *type, unsigned kind,
+/* Of an instance, with what its parts say; of a part, its own. */
+static const struct view_share *share_at(const struct measured *m, const struct model *model,
+                                         unsigned kind, uint32_t index)
+{
+    return index < model->instance_count ? &m->instances[kind][index] : &m->own[kind][index];
+}
+
+struct named {
+    const char *path, *type, *kind;
+};
+
+static void csv_row(const struct measured *m, struct named what, unsigned kind,
                     const struct view_share *share, uint64_t cycles, FILE *out)
 {
     csv_field(out, m->scope);
-    csv_field(out, path);
-    csv_field(out, type);
+    csv_field(out, what.path);
+    csv_field(out, what.type);
+    csv_field(out, what.kind);
     csv_field(out, model_measure_names[kind]);
     fprintf(out, "%.17g,%.17g,%llu,%llu\n", share->part, share->whole, (unsigned long long)cycles,
             (unsigned long long)m->time_ps);
@@ -30,33 +43,47 @@ static void csv_row(const struct measured *m, const char *path, const char *type
 
 static const char *connection_text(char *text, size_t size, const struct model_connection *c)
 {
-    snprintf(text, size, "%s.%s -> %s.%s%s%s", c->from->owner->path, c->from->decl->name,
-             c->to->owner->path, c->to->decl->name, c->link ? " via " : "",
-             c->link ? c->link->name : "");
+    char element[16] = "";
+    if (c->from->decl->is_array)
+        snprintf(element, sizeof element, "[%u]", (unsigned)c->from->element);
+    snprintf(text, size, "%s.%s%s -> %s%s%s", c->from->owner->path, c->from->decl->name, element,
+             c->to->owner->path, c->link ? " via " : "", c->link ? c->link->name : "");
     return text;
+}
+
+static struct named name_at(const struct model *model, uint32_t index)
+{
+    if (index >= model->instance_count) {
+        const struct model_part *part = model->parts[index - model->instance_count];
+        return (struct named){part->path, part->type->name, "part"};
+    }
+    const struct model_instance *instance = model->instances[index];
+    return (struct named){instance->path, instance->type->name,
+                          dot_kind_style(dot_kind_of(instance->type))->word};
+}
+
+static void csv_connection(const struct measured *m, const struct model_connection *c,
+                           unsigned kind, FILE *out)
+{
+    char text[512];
+    const struct view_share *share = &m->connections[kind][c->id];
+    const char *what = c->link ? "link" : "connection";
+    if (share->whole > 0)
+        csv_row(m, (struct named){connection_text(text, sizeof text, c), what, what}, kind, share,
+                m->cycles[c->to->owner->domain], out);
 }
 
 void measure_print_csv(const struct measured *m, const struct model *model, bool head, FILE *out)
 {
-    char text[512];
     if (head)
-        fputs("scope,path,type,measure,part,whole,cycles,time_ps\n", out);
+        fputs("scope,path,type,kind,measure,part,whole,cycles,time_ps\n", out);
     for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++) {
-        for (uint32_t i = 0; i < model->instance_count + model->part_count; i++) {
-            bool is_part = i >= model->instance_count;
-            const struct model_part *part = is_part ? model->parts[i - model->instance_count] : 0;
-            const struct model_instance *instance = is_part ? NULL : model->instances[i];
-            if (m->own[k][i].whole > 0)
-                csv_row(m, is_part ? part->path : instance->path,
-                        is_part ? part->type->name : instance->type->name, k, &m->own[k][i],
-                        m->cycles[m->domains[i]], out);
-        }
-        for (uint32_t i = 0; i < model->connection_count; i++)
-            if (m->connections[k][i].whole > 0)
-                csv_row(m, connection_text(text, sizeof text, model->connections[i]),
-                        model->connections[i]->link ? "link" : "connection", k,
-                        &m->connections[k][i], m->cycles[model->connections[i]->to->owner->domain],
+        for (uint32_t i = 0; i < model->instance_count + model->part_count; i++)
+            if (share_at(m, model, k, i)->whole > 0)
+                csv_row(m, name_at(model, i), k, share_at(m, model, k, i), m->cycles[m->domains[i]],
                         out);
+        for (uint32_t i = 0; i < model->connection_count; i++)
+            csv_connection(m, model->connections[i], k, out);
     }
 }
 
@@ -82,7 +109,7 @@ void measure_print(const struct measured *m, struct arena *arena, const struct m
         VECTOR(struct row) rows = {0};
         intern_init(&index, arena);
         for (uint32_t i = 0; i < model->instance_count + model->part_count; i++) {
-            const struct view_share *s = &m->own[k][i];
+            const struct view_share *s = share_at(m, model, k, i);
             if (s->whole <= 0)
                 continue;
             const char *path = params_collapse(

@@ -257,6 +257,17 @@ static void write_wire_rows(const struct dot_pen *pen, uint32_t box)
     }
 }
 
+/* What was measured of the wires, on its colour. */
+static void write_wire_share(const struct dot_pen *pen, uint32_t box)
+{
+    char colour[DOT_HEAT_COLOUR], percent[16];
+    struct view_share share = dot_heat_wires(pen, box);
+    if (share.whole > 0)
+        fprintf(pen->out, "<TR><TD BGCOLOR=\"%s\"><FONT COLOR=\"%s\">%s</FONT></TD></TR>\n",
+                dot_heat_colour(pen->look.heat, &share, colour),
+                dot_heat_ink(pen->look.heat, &share), dot_heat_text(&share, percent));
+}
+
 static void write_wire(const struct dot_pen *pen, uint32_t box)
 {
     char bandwidth[PARAMS_VALUE_MAX], latency[PARAMS_VALUE_MAX];
@@ -274,6 +285,8 @@ static void write_wire(const struct dot_pen *pen, uint32_t box)
     fprintf(pen->out, "</B><BR/><FONT POINT-SIZE=\"9\" COLOR=\"#555555\">%s  %s</FONT></TD></TR>\n",
             params_bandwidth_text(wire->link->bandwidth_bytes_per_s, bandwidth),
             params_time_text(wire->link->latency_ps, latency));
+    if (pen->look.heat)
+        write_wire_share(pen, box);
     if (!pen->graph->is_overview)
         write_wire_rows(pen, box);
     fputs("</TABLE>>];\n", pen->out);

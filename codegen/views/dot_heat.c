@@ -180,6 +180,23 @@ void dot_heat_edge_tooltip(const struct dot_pen *pen, const struct dot_edge *e)
     }
 }
 
+struct view_share dot_heat_wires(const struct dot_pen *pen, uint32_t box)
+{
+    struct view_share sum = {0, 0};
+    const struct model *model = pen->graph->model;
+    for (uint32_t wire = 1; wire <= model->wire_count; wire++)
+        for (uint32_t i = 0; i < model->connection_count; i++) {
+            if (model->connections[i]->wire != wire || dot_wire_box(pen->graph, wire) != box)
+                continue;
+            const struct view_share *share =
+                &pen->look.heat->connections[pen->look.heat->measure][i];
+            sum.part += share->part; /* all connections of a wire have what the wire has */
+            sum.whole += share->whole;
+            break;
+        }
+    return sum;
+}
+
 void dot_heat_legend(const struct view_heat *heat, FILE *out)
 {
     char colour[DOT_HEAT_COLOUR];

@@ -26,6 +26,8 @@ void dot_heat_tooltip(const struct dot_pen *pen, const struct dot_node *node);
 /* The width of an edge's line, and lines for its tooltip. */
 double dot_heat_width(const struct dot_pen *pen, const struct dot_edge *e);
 void dot_heat_edge_tooltip(const struct dot_pen *pen, const struct dot_edge *e);
+/* Of the links in a box of shared wires. */
+struct view_share dot_heat_wires(const struct dot_pen *pen, uint32_t box);
 /* Cells of the legend. */
 void dot_heat_legend(const struct view_heat *heat, FILE *out);
 

@@ -190,11 +190,11 @@ static const char *find_import(struct program *program, const struct source_file
     bool has_suffix = length > 7 && strcmp(wanted + length - 7, ".heddle") == 0;
     const char *file = has_suffix ? wanted : arena_printf(arena, "%s.heddle", wanted);
     const char *path = normalise(arena, source_join(arena, from->folder, file));
-    if (source_is_readable(path))
+    if (source_exists(program->sources, path))
         return path;
     for (size_t i = 0; i < options->include_count; i++) {
         path = normalise(arena, source_join(arena, options->include_paths[i], file));
-        if (source_is_readable(path))
+        if (source_exists(program->sources, path))
             return path;
     }
     if (options->library_root == NULL || strncmp(wanted, "std/", 4) != 0)
@@ -246,6 +246,7 @@ static void load_import(struct program *program, const struct source_file *from,
         program->damaged = true;
         return;
     }
+    vector_push(program->arena, &program->imports, ((struct import_info){item, path}));
     if (source_find(program->sources, path) != NULL)
         return;
     const char *reason = "";

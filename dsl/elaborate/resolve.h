@@ -69,12 +69,19 @@ struct elsewhere {
     const char *import; /* as an import would name its file */
 };
 
+/* An import that was found. */
+struct import_info {
+    const struct ast_item *item;
+    const char *path;
+};
+
 struct program {
     struct arena *arena;
     struct diagnostics *diagnostics;
     struct source_set *sources;
     const struct compile_options *options;
     VECTOR(struct ast_file *) files; /* main file first */
+    VECTOR(struct import_info) imports;
     VECTOR(struct type_info *) types;
     VECTOR(struct protocol_info *) protocols;
     VECTOR(struct packet_info *) packets;

@@ -5,19 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsl/pipeline/compilation.h"
 #include "dsl/pipeline/pipeline.h"
 #include "dsl/syntax/format.h"
-
-struct compilation {
-    struct arena arena;
-    struct compile_options options;
-    struct source_set sources;
-    struct diagnostics diagnostics;
-    struct program program;
-    struct elaboration elaboration;
-    VECTOR(const char *) platforms;
-    bool used;
-};
 
 struct compilation *compile_open(const struct compile_options *options)
 {
@@ -28,6 +18,8 @@ struct compilation *compile_open(const struct compile_options *options)
     if (options != NULL)
         c->options = *options;
     source_set_init(&c->sources, &c->arena);
+    c->sources.open_text = c->options.open_text;
+    c->sources.open_context = c->options.open_context;
     diagnostics_init(&c->diagnostics, &c->arena, &c->sources);
     c->program.arena = &c->arena;
     c->program.diagnostics = &c->diagnostics;
@@ -179,6 +171,17 @@ static const struct model *compile_source(struct compilation *c, struct source_f
     return NULL;
 }
 
+const struct program *compilation_load(struct compilation *c, const char *file)
+{
+    struct source_file *source = read_main(c, file);
+    c->diagnostics.muted++;
+    c->program.knows_elsewhere = true; /* nobody is told which file would have declared a name */
+    if (source != NULL)
+        load(c, source);
+    c->diagnostics.muted--;
+    return source != NULL ? &c->program : NULL;
+}
+
 const struct model *compile_platform(struct compilation *c, const char *file, const char *platform)
 {
     struct source_file *source = read_main(c, file);
@@ -308,6 +311,17 @@ const char *compile_file_text(const struct compilation *c, size_t index, size_t 
     bool is_plain = file != NULL && file->is_plain;
     *size = is_plain ? file->size : 0;
     return is_plain ? file->text : NULL;
+}
+
+const char *compile_line_text(const struct compilation *c, const char *file, uint32_t line,
+                              uint32_t *size)
+{
+    *size = 0;
+    struct source_file *source = source_find(&c->sources, file);
+    if (source == NULL || line == 0)
+        return NULL;
+    source_locate(&c->sources, source->base); /* finds its lines */
+    return line <= source->line_count ? source_line(&c->sources, source, line, size) : NULL;
 }
 
 const char *compile_format_text(struct compilation *c, const char *name, const char *text,

@@ -230,7 +230,9 @@ static const struct platform_message sector_control[] = {
 };
 static const struct platform_message command[] = {
     {.awaited = 1, .payload_bytes = 128},
+    {.awaited = 1, .payload_bytes = 128},
     {.awaited = 1, .payload_bytes = 256},
+    {.awaited = 1},
     {.awaited = 1},
     {.awaited = 1},
     {.awaited = 1},
@@ -251,8 +253,8 @@ static const char *const work_names[] = {"map", "finished"};
 static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
 static const char *const translate_names[] = {"lookup", "fault", "found"};
 static const char *const control_names[] = {"flush", "invalidate", "pause", "resume", "finished"};
-static const char *const command_names[] = {"launch", "write",  "read",  "fill",
-                                            "copy",   "atomic", "flush", "shootdown",
+static const char *const command_names[] = {"launch", "share",  "write", "read",       "fill",
+                                            "copy",   "atomic", "flush", "invalidate", "shootdown",
                                             "pause",  "resume", "data",  "done"};
 static const char *const sector_names[] = {"load", "store", "atomic", "fill", "data", "done"};
 static const char *const sector_control_names[] = {"flush", "invalidate", "carve", "finished"};
@@ -267,7 +269,7 @@ void harness_start(void)
     protocols[HARNESS_MEM] = build_protocol("mem(64B)", 4, 2, mem, mem_names);
     protocols[HARNESS_TRANSLATE] = build_protocol("translate", 2, 1, small, translate_names);
     protocols[HARNESS_CONTROL] = build_protocol("cache_control", 4, 1, control, control_names);
-    protocols[HARNESS_COMMAND] = build_protocol("command", 10, 2, command, command_names);
+    protocols[HARNESS_COMMAND] = build_protocol("command", 12, 2, command, command_names);
     protocols[HARNESS_TLB_CONTROL] =
         build_protocol("tlb_control", 1, 1, small + 1, tlb_control_names);
     protocols[HARNESS_SECTOR] = build_protocol("sector_mem", 4, 2, sector, sector_names);

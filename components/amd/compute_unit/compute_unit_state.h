@@ -24,6 +24,7 @@
 
 enum {
     CU_MAX_SIMDS = 16,
+    CU_MAX_LDS_PORTS = 4,
     CU_MAX_GROUPS = 64,
     CU_WHEEL = 128, /* cycles; longer waits go round */
     CU_LINE = 64,
@@ -75,12 +76,21 @@ struct cu_wave {
     uint8_t ledger; /* where that is written down */
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
-    uint8_t priority;    /* 0 .. 3: s_setprio */
+    uint8_t priority; /* 0 .. 3: s_setprio */
+    uint8_t gap; /* cycles that a vector instruction waits longer than others behind the last one */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
+    /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
+     * registers: address, data, more data. */
+    uint64_t held_until, written;
+    uint16_t held[3];
+    uint8_t held_dwords; /* of data */
     uint64_t line[CU_MAX_LINE_SLOTS];
+#ifdef HEDDLE_PROFILE
+    uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
+#endif
 };
 
 /* Of a wavefront that plays a trace; see cu_played.c. */
@@ -123,7 +133,7 @@ enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_DWORDS };
 /* One vector memory instruction in flight. */
 struct cu_vmem {
     uint64_t pc;
-    uint64_t first_send; /* cycle of the earliest request */
+    uint64_t first_send; /* cycle of the earliest next request */
     uint64_t issued;     /* cycle */
     uint64_t base;       /* linear: address of lane 0 */
     uint16_t wave;
@@ -133,6 +143,7 @@ struct cu_vmem {
     uint8_t shape;             /* enum cu_vmem_shape: how bytes come to lanes */
     uint8_t flat;              /* lowers lgkmcnt too */
     uint8_t fence;             /* a cache operation: a fence instead of lines */
+    uint8_t pace;              /* cycles that its next line waits longer for its address */
     uint8_t coherent;          /* a load past the L1 (glc) */
     uint8_t offset[ISA_LANES]; /* dwords: place of the lane's dword in its line */
     uint8_t stage[ISA_LANES * 16];
@@ -187,15 +198,18 @@ struct compute_unit {
     uint64_t valu_free[CU_MAX_SIMDS]; /* cycle */
     uint64_t
         matrix_free[CU_MAX_SIMDS]; /* cycle; the unit may be busy while VALU instructions issue */
+    uint64_t scalar_free[CU_MAX_SIMDS]; /* cycle */
     uint64_t fetch_wanted[CU_MAX_SIMDS];
     uint8_t turn[CU_MAX_SIMDS][CU_KINDS]; /* slot after the one that issued last */
     uint64_t raised[CU_MAX_SIMDS];        /* wavefronts with a priority above 0 */
     uint64_t wheel[CU_WHEEL];             /* wavefront slots; a cycle belongs to one SIMD */
     uint64_t wheel_used[CU_WHEEL / 64];
     uint64_t wheel_done; /* cycles up to this one are emptied */
-    /* The LDS works on one instruction at a time, in the order of issue. Each SIMD has at most one
-     * there, so that none can keep the others out. */
+    /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
+     * Each SIMD has at most one there, so that none can keep the others out. */
     uint64_t lds_free;                    /* cycle: it has done what it was given */
+    uint64_t lds_banks;                   /* cycle: its banks have */
+    uint64_t lds_port[CU_MAX_LDS_PORTS];  /* cycle: the port has */
     uint64_t lds_done[CU_MAX_SIMDS];      /* cycle: with that of this SIMD */
     uint32_t lds_conflicts[CU_MAX_SIMDS]; /* the last cycles of it, for bank conflicts */
     uint32_t fetch_simd;
@@ -215,6 +229,7 @@ struct compute_unit {
     uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     /* Vector memory. */
+    uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_send_head, vmem_send_count;
     uint32_t vmem_free_count, line_free_count;
     uint16_t vmem_free[CU_MAX_VMEM];  /* unused entries, a stack */
@@ -274,6 +289,14 @@ static inline struct decoded *cu_decoded(const struct compute_unit *c)
 static inline enum isa_target cu_target(const struct compute_unit *c)
 {
     return (enum isa_target)compute_unit_params(c)->isa;
+}
+
+/* Do instructions wait longer behind some than these take? */
+static inline bool cu_has_gaps(const struct compute_unit *c)
+{
+    const struct compute_unit_params *p = compute_unit_params(c);
+    return p->long_encoding > 1 || p->long_scalar_result > 1 || p->scalar_to_vector > 1
+           || p->lds_write_delay;
 }
 
 /* First cycle not before `cycle` that belongs to `simd`. */

@@ -24,6 +24,10 @@ enum { ISSUE_SLEEP_UNIT = 64 }; /* cycles; GCN3 ISA manual, S_SLEEP */
 static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa_inst *inst)
 {
     switch ((enum isa_timing)inst->timing) {
+    case ISA_TIMING_CONVERT:
+        return (uint64_t)compute_unit_params(c)->conversion;
+    case ISA_TIMING_MULTIPLY:
+        return (uint64_t)compute_unit_params(c)->integer_multiply;
     case ISA_TIMING_QUARTER:
         return (uint64_t)compute_unit_params(c)->quarter_rate;
     case ISA_TIMING_TRANS:
@@ -133,17 +137,36 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     return ISSUE_DONE;
 }
 
-/* The vector ALU is busy for so many cycles. */
+/* How a vector instruction of 64 bits holds back what comes behind it: the next vector instruction
+ * of its wavefront, and, where it has a scalar result, scalar instructions of the SIMD in this turn
+ * (they write the same registers). */
+static void issue_long(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
+                       uint64_t now, uint64_t cycles)
+{
+    const struct compute_unit_params *p = compute_unit_params(c);
+    if (!(inst->flags & ISA_IS_VOP3_FORM) && inst->format != ISA_VOP3P)
+        return;
+    bool scalar = inst->sdst != ISA_NO_OPERAND;
+    uint64_t gap = (uint64_t)(scalar ? p->long_scalar_result : p->long_encoding);
+    w->gap = (uint8_t)(gap > cycles ? gap - cycles : 0);
+    if (scalar)
+        c->scalar_free[w->simd] = now + 1;
+}
+
+/* The vector ALU is busy for so many cycles, and the wavefront goes on after `cycles`. */
 static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                  const struct isa_inst *inst, uint64_t now, uint64_t cycles)
+                                  const struct isa_inst *inst, uint64_t now, uint64_t busy,
+                                  uint64_t cycles)
 {
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
-    c->valu_free[w->simd] = now + cycles;
-    retime_busy(c, w->simd, CU_VALU, cycles);
+    c->valu_free[w->simd] = now + busy;
+    retime_busy(c, w->simd, CU_VALU, busy);
     c->io.stats.valu++;
     wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
     wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
+    if (cu_has_gaps(c) && w->kind == CU_VALU)
+        issue_long(c, w, inst, now, cycles);
     wave_continue(c, w, wave, now, now + cycles);
     return ISSUE_DONE;
 }
@@ -151,9 +174,10 @@ static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, uns
 static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now)
 {
-    uint64_t busy = isa_matrix_passes(inst) * (uint64_t)compute_unit_params(c)->matrix_pass;
+    uint64_t pass = (uint64_t)compute_unit_params(c)->matrix_pass;
+    uint64_t busy = isa_matrix_passes(inst) * pass, alu = isa_matrix_alu_passes(inst) * pass;
     uint64_t cycles = (uint64_t)compute_unit_params(c)->full_rate;
-    if (issue_vector(c, w, wave, inst, now, cycles) != ISSUE_DONE)
+    if (issue_vector(c, w, wave, inst, now, alu > cycles ? alu : cycles, cycles) != ISSUE_DONE)
         return ISSUE_FAULT;
     c->matrix_free[w->simd] = now + busy;
     retime_busy(c, w->simd, CU_MATRIX, busy);
@@ -178,8 +202,11 @@ static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, uns
             return ISSUE_FAULT;
         c->io.stats.salu++;
         wave_issues(c, w, WORK_ISSUED_SALU, now);
-        next = now + (uint64_t)compute_unit_params(c)->scalar_latency;
-        wave_executes(c, w, WORK_EXECUTING_SALU, now, next - now);
+        uint64_t cycles = (uint64_t)compute_unit_params(c)->scalar_latency;
+        next = now + cycles;
+        wave_executes(c, w, WORK_EXECUTING_SALU, now, cycles);
+        if (cu_has_gaps(c) && (uint64_t)compute_unit_params(c)->scalar_to_vector > cycles)
+            w->gap = (uint8_t)((uint64_t)compute_unit_params(c)->scalar_to_vector - cycles);
     }
     wave_continue(c, w, wave, now, next);
     return ISSUE_DONE;
@@ -216,7 +243,9 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
         return ISSUE_FAULT;
     if (now > w->since) {
         uint64_t conflicts = lds_conflicts_until(c, now) - w->conflicts;
+        conflicts = conflicts < now - w->since ? conflicts : now - w->since;
         wave_account(c, w)[WORK_WAITING_LDS_CONFLICT] += conflicts;
+        profile_spent(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
         w->since += conflicts;
     }
     wave_issues(c, w, WORK_ISSUED_LDS, now);
@@ -248,6 +277,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
 {
     struct decoded *d = &cu_decoded(c)[w->decoded];
     enum cu_issue result;
+    uint64_t cycles;
     w->state = WAVE_EXECUTING;
     if (__builtin_expect(d->address != cu_scalars(c, wave)->pc || d->kind != w->kind, 0)) {
         if (!wave_decode(c, w, wave)) /* another wavefront took the entry */
@@ -255,6 +285,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         d = &cu_decoded(c)[w->decoded];
     }
     const struct isa_inst *inst = &d->inst;
+    profile_turn(c, w, wave);
     if (issue_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
@@ -264,7 +295,8 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         result = issue_matrix(c, w, wave, inst, now);
         break;
     case CU_VALU:
-        result = issue_vector(c, w, wave, inst, now, issue_valu_cycles(c, inst));
+        cycles = issue_valu_cycles(c, inst);
+        result = issue_vector(c, w, wave, inst, now, cycles, cycles);
         break;
     case CU_SCALAR:
         result = issue_scalar(c, w, wave, inst, now);
@@ -301,6 +333,8 @@ static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, uns
         return c->valu_free[simd];
     if (kind == CU_LDS)
         return c->lds_done[simd];
+    if (kind == CU_SCALAR && cu_has_gaps(c))
+        return c->scalar_free[simd];
     if (kind != CU_MATRIX)
         return 0;
     uint64_t valu = c->valu_free[simd], matrix = c->matrix_free[simd];

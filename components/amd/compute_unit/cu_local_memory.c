@@ -21,14 +21,50 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
     return conflicts;
 }
 
-/* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. */
+/* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. Those of different
+ * ports may end in another order than they were issued. */
 static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
 {
     struct cu_lds_end *ends = arena_at(struct cu_lds_end, c->lds_ends);
     if (c->lds_end_count == c->lds_end_slots)
         bug("compute unit: more LDS operations than wavefronts can have");
-    ends[(c->lds_end_head + c->lds_end_count++) % c->lds_end_slots] =
-        (struct cu_lds_end){cycle, (uint16_t)wave};
+    uint32_t place = c->lds_end_head + c->lds_end_count++;
+    for (; place != c->lds_end_head && ends[(place - 1) % c->lds_end_slots].cycle > cycle; place--)
+        ends[place % c->lds_end_slots] = ends[(place - 1) % c->lds_end_slots];
+    ends[place % c->lds_end_slots] = (struct cu_lds_end){cycle, (uint16_t)wave};
+}
+
+/* An instruction that keeps the banks for so many cycles is over in the cycle returned: at once the
+ * only one, or the only one of its port. Through a port of 16 lanes go addresses and what is
+ * written, or what is read. */
+static uint64_t lds_occupy(struct compute_unit *c, unsigned simd, const struct isa_inst *inst,
+                           uint64_t banks, uint64_t now)
+{
+    enum { LANES = 16, TIMES = ISA_LANES / LANES };
+    uint64_t ports = (uint64_t)compute_unit_params(c)->lds_ports;
+    if (!ports)
+        return (c->lds_free > now ? c->lds_free : now) + banks;
+    uint64_t *port = &c->lds_port[simd * ports / (uint64_t)compute_unit_params(c)->simds];
+    bool writes = (inst->flags & (ISA_IS_STORE | ISA_IS_ATOMIC)) != 0;
+    uint64_t start = *port > now ? *port : now, words = inst->dwords ? inst->dwords : 1;
+    c->lds_banks = (c->lds_banks > start ? c->lds_banks : start) + banks;
+    *port = start + TIMES * (writes ? words + 1 : words);
+    if (*port < c->lds_banks)
+        *port = c->lds_banks;
+    return *port;
+}
+
+/* A write, which would be over in the cycle `done` if it were a read, gets there later, and until
+ * then needs its registers. Returns when it is over. */
+static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
+                         const struct isa_inst *inst, uint64_t now, uint64_t done)
+{
+    uint64_t delay = (uint64_t)compute_unit_params(c)->lds_write_delay;
+    w->held_until = now + delay;
+    w->written = delay ? done + delay : 0;
+    memcpy(w->held, inst->src, sizeof w->held);
+    w->held_dwords = inst->dwords;
+    return done + delay;
 }
 
 static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
@@ -37,19 +73,26 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     unsigned conflicts = 0, cycles = 1;
     if (address)
         cycles = lds_cycles(address, active, inst->dwords, &conflicts);
+    if (inst->flags & (ISA_IS_STORE | ISA_IS_ATOMIC)) {
+        cycles *= (unsigned)compute_unit_params(c)->lds_write_cycles;
+        conflicts *= (unsigned)compute_unit_params(c)->lds_write_cycles;
+    }
     struct cu_wave *w = cu_wave_at(c, wave);
     struct work_account *account = &c->ledger[w->ledger].account;
     account->lds_busy += cycles;
     c->retime.lds += cycles;
     account->lds_conflict += conflicts;
     c->io.stats.lds_bank_conflicts += conflicts;
-    c->lds_free = (c->lds_free > now ? c->lds_free : now) + cycles;
-    c->lds_done[w->simd] = c->lds_free;
+    uint64_t done = lds_occupy(c, w->simd, inst, cycles, now);
+    c->lds_free = c->lds_free > done ? c->lds_free : done;
+    c->lds_done[w->simd] = done;
     c->lds_conflicts[w->simd] = conflicts;
+    if (inst->flags & ISA_IS_STORE)
+        done = lds_hold(c, w, inst, now, done);
     if (inst->flags & ISA_RAISES_LGKM) {
         w->lgkm++;
         w->lds++;
-        lds_push(c, wave, c->lds_free + (uint64_t)compute_unit_params(c)->lds_latency - 1);
+        lds_push(c, wave, done + (uint64_t)compute_unit_params(c)->lds_latency - 1);
     }
 }
 

@@ -1,10 +1,11 @@
 /* Vector memory: from issue through the coalescer to the L1, and back in order.
  *
  * Instructions enter in issue order; their lines go out first come, first served, vmem_width a
- * cycle, the first one vmem_latency after issue. Answers come in any order; loaded bytes wait in
- * the stage until the instruction is the oldest of its wavefront, then registers are written and
- * the counters go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses
- * are virtual: translation belongs to the caches. */
+ * cycle, the first one vmem_latency after issue, and, with `vmem_lanes`, not before the addresses
+ * of earlier instructions are worked out. Answers come in any order; loaded bytes wait in the stage
+ * until the instruction is the oldest of its wavefront, then registers are written and the counters
+ * go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses are virtual:
+ * translation belongs to the caches. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -87,6 +88,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct work_account *account = &c->ledger[w->ledger].account;
         account->vmem_issued++;
         account->vmem_cycles += now - e->issued;
+        profile_returned(c, w, e->pc, now - e->issued);
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
@@ -98,6 +100,18 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         vmem_unblock(c, now);
     }
     wave_counted(c, w, now);
+}
+
+/* The time that the addresses take, of which the lines have equal parts. */
+static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e, unsigned lines)
+{
+    unsigned lanes = (unsigned)compute_unit_params(c)->vmem_lanes;
+    unsigned cycles = e->shape == VMEM_LINEAR ? (ISA_LANES + lanes - 1) / lanes
+                                              : coalescer_address_cycles(&e->access, lanes);
+    uint64_t start = c->addresses_free > e->issued ? c->addresses_free : e->issued;
+    c->addresses_free = start + cycles;
+    e->first_send += start - e->issued;
+    e->pace = (uint8_t)(lines && cycles > lines ? cycles / lines - 1 : 0);
 }
 
 static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned number)
@@ -125,8 +139,11 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned 
         c->line[place] = (struct cu_line){lines[i], (uint16_t)number, e->unsent};
         e->unsent = place;
     }
+    if (compute_unit_params(c)->vmem_lanes)
+        vmem_work_out_addresses(c, e, count);
     c->io.stats.vmem_lines += count;
     c->ledger[cu_wave_at(c, e->wave)->ledger].account.vmem_lines += count;
+    profile_asked(c, e, count);
 }
 
 static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,
@@ -177,6 +194,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (e->access.lds_mask && !played)
         isa_memory_lds(&context, inst, &e->access);
     e->flat = (inst->flags & ISA_RAISES_LGKM) != 0;
+    e->pace = 0;
     e->coherent = e->access.kind == ISA_MEMORY_LOAD && e->access.glc;
     e->wave = (uint16_t)wave;
     e->issued = now;
@@ -271,6 +289,8 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
             retime_send(c, number, tag, now);
             vmem_send_line(c, e, tag);
             e->unsent = c->line[tag].next;
+            if (e->pace)
+                e->first_send = now + 1 + e->pace;
         }
         if (e->fence || e->unsent == CU_NONE) {
             c->vmem_send_head = (c->vmem_send_head + 1) % queue;

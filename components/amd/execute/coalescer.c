@@ -164,6 +164,65 @@ unsigned coalescer_atomics(const struct isa_memory *m, struct coalesced_line *ou
     return count;
 }
 
+/* Do the active lanes [first, first + lanes) stay in one line, or are they parts of one run? */
+static bool coalescer_group_is_one(const struct isa_memory *m, unsigned first, unsigned lanes)
+{
+    uint64_t mask = m->mask >> first & (lanes == 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1);
+    if (!mask)
+        return true;
+    uint64_t line = m->address[first + (unsigned)__builtin_ctzll(mask)] / COALESCER_LINE;
+    uint64_t base = m->address[first];
+    bool one = true, run = true;
+    for (; mask; mask &= mask - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(mask);
+        uint64_t at = m->address[first + lane];
+        one &= at / COALESCER_LINE == line && (at + m->bytes - 1) / COALESCER_LINE == line;
+        run &= (m->mask >> first & 1) && at == base + (uint64_t)lane * m->bytes;
+    }
+    return one || run;
+}
+
+/* Of the four lanes from `first` on. */
+static unsigned coalescer_quad_cycles(const struct isa_memory *m, unsigned first)
+{
+    enum { QUAD = 4 };
+    unsigned element = m->bytes <= 4 ? 4 : m->bytes <= 8 ? 8 : 16;
+    uint64_t line[QUAD] = {0}, seen[QUAD][QUAD] = {{0}};
+    unsigned lines = 0, most = 0, count[QUAD] = {0};
+    for (unsigned lane = first; lane < first + QUAD; lane++) {
+        if (!(m->mask >> lane & 1))
+            continue;
+        uint64_t own = m->address[lane] / COALESCER_LINE, slot = m->address[lane] / element;
+        unsigned bank = slot % QUAD, i = 0;
+        while (i < lines && line[i] != own)
+            i++;
+        if (i == lines)
+            line[lines++] = own;
+        for (i = 0; i < count[bank] && seen[bank][i] != slot;)
+            i++;
+        if (i == count[bank])
+            seen[bank][count[bank]++] = slot;
+        most = count[bank] > most ? count[bank] : most;
+    }
+    return most > lines ? most : lines;
+}
+
+unsigned coalescer_address_cycles(const struct isa_memory *m, unsigned lanes)
+{
+    unsigned cycles = 0;
+    if (m->swizzle_mask) /* each dword of the lanes is a run */
+        return (m->bytes + 3) / 4 * ((ISA_LANES + lanes - 1) / lanes);
+    for (unsigned first = 0; first < ISA_LANES; first += lanes) {
+        if (coalescer_group_is_one(m, first, lanes)) {
+            cycles++;
+            continue;
+        }
+        for (unsigned quad = first; quad < first + lanes; quad += 4)
+            cycles += coalescer_quad_cycles(m, quad);
+    }
+    return cycles;
+}
+
 void coalescer_from_line(const struct isa_memory *m, struct coalesced_line line,
                          const uint8_t *data, uint8_t *stage)
 {

@@ -21,6 +21,8 @@ static uint8_t decode_issued(const struct isa_inst *inst)
 {
     static const uint8_t classes[ISA_TIMING_COUNT] = {
         [ISA_TIMING_FULL] = WORK_ISSUED_VALU,
+        [ISA_TIMING_CONVERT] = WORK_ISSUED_VALU,
+        [ISA_TIMING_MULTIPLY] = WORK_ISSUED_VALU_QUARTER,
         [ISA_TIMING_QUARTER] = WORK_ISSUED_VALU_QUARTER,
         [ISA_TIMING_TRANS] = WORK_ISSUED_VALU_TRANS,
         [ISA_TIMING_F64_ADD] = WORK_ISSUED_VALU_F64_ADD,

@@ -97,7 +97,9 @@ enum isa_unit {
 /* Timing classes; how many cycles a class takes is a parameter of the compute unit. */
 enum isa_timing {
     ISA_TIMING_FULL,      /* full-rate VALU: 4 cycles */
-    ISA_TIMING_QUARTER,   /* 32-bit integer multiply: 16 */
+    ISA_TIMING_CONVERT,   /* between floats of 32 bits and integers, halves, eighths */
+    ISA_TIMING_MULTIPLY,  /* 32-bit integer multiply, 64-bit shift */
+    ISA_TIMING_QUARTER,   /* sums of absolute differences of four results */
     ISA_TIMING_TRANS,     /* rcp, rsq, sqrt, exp, log, sin, cos in fp32/fp16: 16 */
     ISA_TIMING_F64_ADD,   /* fp64 add, min, max, compare, convert */
     ISA_TIMING_F64_MUL,   /* fp64 multiply, fma, div_* */
@@ -268,6 +270,10 @@ const char *isa_unit_name(enum isa_unit unit);
 /* Of a matrix instruction: how many passes of the matrix unit it takes, 2 to 16 (AMD, matrix
  * instruction calculator; LLVM's scheduling model has the same). */
 unsigned isa_matrix_passes(const struct isa_inst *inst);
+
+/* For how many of them it keeps the vector ALU: sparse products for two; those of doubles, and of
+ * floats on gfx942, for all; the rest for one (there: "can co-execute with VALU"). */
+unsigned isa_matrix_alu_passes(const struct isa_inst *inst);
 
 /* ---- state ----------------------------------------------------------------------------------- */
 

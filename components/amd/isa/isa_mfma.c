@@ -48,6 +48,15 @@ unsigned isa_matrix_passes(const struct isa_inst *inst)
     return newest && row->blocks == 1 && a != TYPE_F32 ? by_size / 2 : by_size;
 }
 
+unsigned isa_matrix_alu_passes(const struct isa_inst *inst)
+{
+    unsigned a = isa_table[inst->op].type[1];
+    bool newest = isa_traits[inst->target].matrix == ISA_MATRIX_CDNA3;
+    if (a == TYPE_F64 || (newest && a == TYPE_F32))
+        return isa_matrix_passes(inst);
+    return isa_mai_row(inst->op)->sparse ? 2 : 1;
+}
+
 void isa_mfma_execute(isa_matrix_function *multiply, const struct isa_context *ctx,
                       const struct isa_wave *wave, const struct isa_inst *inst)
 {

@@ -184,11 +184,13 @@ struct driver_migrate {
 
 struct driver_ticket {
     uint64_t ticket;
-    uint64_t done_ps; /* 1 + time, 0: not done; with DRIVER_TICKET_MARK */
+    uint64_t done_ps; /* 1 + time, 0: not done; with DRIVER_TICKET_MARK, DRIVER_TICKET_MOVE */
 };
 
 /* It was a mark, of which somebody may ask the time at any time. */
 #define DRIVER_TICKET_MARK ((uint64_t)1 << 63)
+/* It was a copy or a fill. */
+#define DRIVER_TICKET_MOVE ((uint64_t)1 << 62)
 
 struct driver {
     struct driver_io io;
@@ -258,6 +260,12 @@ static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
 {
     const struct driver_ticket *t = driver_ticket_at(d, ticket);
     return ticket == 0 || t->ticket != ticket || t->done_ps;
+}
+
+/* Of a ticket that is done. */
+static inline uint64_t driver_ticket_ps(const struct driver_ticket *t)
+{
+    return (t->done_ps & ~(DRIVER_TICKET_MARK | DRIVER_TICKET_MOVE)) - 1;
 }
 
 static inline struct driver_handle *driver_handle_at(const struct driver *d, uint32_t number)

@@ -78,9 +78,11 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     packet_end_data(d, k);
     if (platform_mode() != PLATFORM_FUNCTIONAL)
         timeline_end(&d->io.base, k->ticket, command_span(k));
+    uint64_t what = k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK
+                    : command_is_move(k)   ? DRIVER_TICKET_MOVE
+                                           : 0;
     *driver_ticket_at(d, k->ticket) =
-        (struct driver_ticket){k->ticket, (engine.domains[d->io.base.domain].time_ps + 1)
-                                              | (k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK : 0)};
+        (struct driver_ticket){k->ticket, (engine.domains[d->io.base.domain].time_ps + 1) | what};
     driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();

@@ -18,6 +18,7 @@
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
 #include "driver_sampling.h"
+#include "driver_setup.h"
 #include "runtime/observe/timeline.h"
 
 static void driver_window_end(struct component *c)
@@ -85,7 +86,7 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
     d->sample.quiet = false;
-    if (command_flush_awaited(d, k))
+    if (!command_set_up(d, k) || command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_setup.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "driver_record.h"
@@ -113,6 +114,7 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
         if (status == DRIVER_OK)
             status = host_wait_trip(d, trip_add(d, TRIP_WAIT, &r, 0, ticket));
     }
+    bool waits = !driver_ticket_done(d, ticket);
     while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         status = host_wait_continued(); /* others may have waited for something else meanwhile */
         d->awaited = ticket;
@@ -120,6 +122,8 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
             status = host_run(d);
     }
     d->awaited = 0;
+    if (status == DRIVER_OK && waits)
+        host_note_wait(d, ticket);
     if (status == DRIVER_OK)
         record_wait(ticket);
     return status;

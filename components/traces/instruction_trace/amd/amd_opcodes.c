@@ -21,6 +21,7 @@ static enum sass_class vector_class(const struct isa_row *row)
     static const char *const moves[] = {"_mov_",  "_cndmask_", "lane_b32", "_cvt_",
                                         "_swap_", "_perm_",    "_nop"};
     switch (row->timing) {
+    case ISA_TIMING_MULTIPLY:
     case ISA_TIMING_QUARTER:
         return SASS_CLASS_INT;
     case ISA_TIMING_TRANS:

@@ -123,6 +123,90 @@ Test(driver, copies_of_magic_copy_send_no_message)
     cr_expect_eq(bench_stats(b)->commands, 1);
 }
 
+/* ---- what the host takes ---- */
+
+enum { US = 1000000 }; /* picoseconds; a cycle is a nanosecond */
+
+Test(driver, an_event_takes_what_it_costs)
+{
+    uint64_t first, second;
+    struct driver_params params = bench_params();
+    params.event_cost = 3 * US;
+    b = bench_start(params, "dma_copy", "hip");
+    cr_assert_eq(b.api->mark(0, &first), DRIVER_OK);
+    cr_assert_eq(b.api->mark(0, &second), DRIVER_OK);
+    bench_wait(b, second);
+    uint64_t between = bench_cycle_of(b, second) - bench_cycle_of(b, first);
+    cr_expect(between >= 3000 && between < 3010, "%u cycles", (unsigned)between);
+}
+
+/* The cycle in which the GPU sees the first message of a copy of so many bytes. */
+static uint64_t copy_begins(struct driver_params params, uint64_t bytes, bool back)
+{
+    static uint8_t buffer[2000];
+    uint64_t ticket, at;
+    b = bench_start(params, "dma_copy", "hip");
+    at = bench_allocate(b, 0, sizeof buffer);
+    cr_assert_eq(back ? b.api->read(0, buffer, at, bytes, &ticket)
+                      : b.api->write(0, at, buffer, bytes, &ticket),
+                 DRIVER_OK);
+    bench_wait(b, ticket);
+    return bench_seen(b, 0, 0).cycle;
+}
+
+Test(driver, a_copy_begins_when_it_is_set_up)
+{
+    struct driver_params params = bench_params();
+    uint64_t plain = copy_begins(params, 1000, false);
+    params.copy_setup = 5 * US;
+    params.staged = 1000;
+    params.staged_setup = 2 * US;
+    params.staged_rate = 500000000; /* 2 ns a byte */
+    params.read_setup = 1 * US;
+    for (unsigned back = 0; back < 2; back++) {
+        uint64_t before = plain + back * 1000;
+        cr_expect_eq(copy_begins(params, 1000, back), before + 2000 + 2000);
+        cr_expect_eq(copy_begins(params, 100, back), before + 2000 + 200);
+        cr_expect_eq(copy_begins(params, 1001, back), before + 5000);
+    }
+}
+
+Test(driver, fills_and_copies_inside_have_a_set_up_of_their_own)
+{
+    uint64_t ticket;
+    struct driver_params params = bench_params();
+    params.copy_setup = 5 * US;
+    params.blit_setup = 1 * US;
+    b = bench_start(params, "dma_copy", "hip");
+    uint64_t at = bench_allocate(b, 0, 2048);
+    cr_assert_eq(b.api->fill(0, at, "abcd", 4, 16, NULL), DRIVER_OK);
+    cr_assert_eq(b.api->copy(0, at + 1024, at, 64, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_assert_str_eq(bench_kinds(b, 0), "FC");
+    uint64_t filled = bench_seen(b, 0, 0).cycle, copied = bench_seen(b, 0, 1).cycle;
+    cr_expect(filled >= 1000 && filled < 1010);
+    cr_expect(copied - filled > 1000 + BENCH_LATENCY && copied - filled < 1030 + BENCH_LATENCY);
+}
+
+Test(driver, after_a_wait_the_program_goes_on_later)
+{
+    static uint8_t buffer[64];
+    uint64_t waited, next, at;
+    struct driver_params params = bench_params();
+    params.wait_cost = 4 * US;
+    b = bench_start(params, "dma_copy", "hip");
+    at = bench_allocate(b, 0, sizeof buffer);
+    cr_assert_eq(b.api->mark(0, &waited), DRIVER_OK);
+    bench_wait(b, waited);
+    cr_assert_eq(b.api->read(0, buffer, at, sizeof buffer, &next), DRIVER_OK);
+    bench_wait(b, next);
+    uint64_t begun = bench_seen(b, 0, 0).cycle - bench_cycle_of(b, waited);
+    cr_expect(begun >= 4000 && begun < 4010, "%u cycles", (unsigned)begun);
+    cr_assert_eq(b.api->mark(0, &waited), DRIVER_OK); /* a copy has that in its set-up */
+    bench_wait(b, waited);
+    cr_expect_lt(bench_cycle_of(b, waited), bench_cycle_of(b, next) + 10);
+}
+
 /* ---- launches ---- */
 
 static uint64_t load_code(uint32_t device)

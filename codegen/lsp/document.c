@@ -1,0 +1,216 @@
+/* See document.h. Called by server.c and the requests. */
+#include "codegen/lsp/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/lsp/uri.h"
+
+#define SERVICE_USES 64
+
+static void *allocate(size_t size)
+{
+    void *made = calloc(1, size);
+    if (made == NULL) {
+        fprintf(stderr, "heddle: out of memory\n");
+        exit(1);
+    }
+    return made;
+}
+
+static char *copy(const char *text, size_t size)
+{
+    char *made = allocate(size + 1);
+    if (size > 0)
+        memcpy(made, text, size);
+    return made;
+}
+
+char *documents_real_path(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real != NULL ? real : copy(path, strlen(path));
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+struct document *documents_at(const struct documents *all, const char *path)
+{
+    for (struct document *d = all->first; d != NULL; d = d->next)
+        if (strcmp(d->path, path) == 0)
+            return d;
+    for (struct document *d = all->first; d != NULL; d = d->next) {
+        if (strcmp(base_name(d->path), base_name(path)) != 0)
+            continue;
+        char *real = documents_real_path(path);
+        bool is_same = strcmp(d->path, real) == 0;
+        free(real);
+        if (is_same)
+            return d;
+    }
+    return NULL;
+}
+
+static const char *open_text(void *context, const char *name, size_t *size)
+{
+    const struct documents *all = context;
+    const struct document *document = documents_at(all, name);
+    if (document == NULL)
+        return NULL;
+    bool is_replaced = document == all->replaced;
+    *size = is_replaced ? all->replacement_size : document->size;
+    return is_replaced ? all->replacement : document->text;
+}
+
+void documents_init(struct documents *all, const struct compile_options *options)
+{
+    *all = (struct documents){.options = *options};
+    all->options.open_text = open_text;
+    all->options.open_context = all;
+}
+
+struct document *documents_find(const struct documents *all, const char *uri)
+{
+    for (struct document *d = all->first; d != NULL; d = d->next)
+        if (strcmp(d->uri, uri) == 0)
+            return d;
+    return NULL;
+}
+
+static void forget_service(struct document *document)
+{
+    service_close(document->service);
+    document->service = NULL;
+}
+
+static bool was_read(const struct document *document, const char *path)
+{
+    for (size_t i = 0; i < compile_file_count(document->checked); i++)
+        if (strcmp(compile_file_name(document->checked, i), path) == 0)
+            return true;
+    return false;
+}
+
+static void outdate(struct document *document)
+{
+    document->is_old = true;
+    document->model = NULL;
+}
+
+/* The text at `path` has changed. */
+static void has_changed(struct documents *all, const char *path)
+{
+    for (struct document *d = all->first; d != NULL; d = d->next) {
+        forget_service(d);
+        if (strcmp(d->path, path) == 0 || d->checked == NULL
+            || compile_diagnostic_count(d->checked) > 0 || was_read(d, path))
+            outdate(d);
+    }
+}
+
+void documents_outdate(struct documents *all)
+{
+    for (struct document *d = all->first; d != NULL; d = d->next) {
+        forget_service(d);
+        outdate(d);
+    }
+}
+
+void documents_set_text(struct documents *all, struct document *document, const char *text,
+                        size_t size)
+{
+    document->has_mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+    size_t from = document->has_mark ? 3 : 0;
+    char *made = copy(text + from, size - from);
+    free(document->text);
+    document->text = made;
+    document->size = size - from;
+    has_changed(all, document->path);
+}
+
+struct document *documents_open(struct documents *all, const char *uri, const char *text,
+                                size_t size)
+{
+    struct document *document = documents_find(all, uri);
+    if (document == NULL) {
+        struct arena arena;
+        arena_init(&arena);
+        document = allocate(sizeof *document);
+        document->uri = copy(uri, strlen(uri));
+        document->path = documents_real_path(uri_path(&arena, uri));
+        arena_release(&arena);
+        struct document **end = &all->first;
+        while (*end != NULL)
+            end = &(*end)->next;
+        *end = document;
+    }
+    documents_set_text(all, document, text, size);
+    return document;
+}
+
+static void release(struct document *document)
+{
+    forget_service(document);
+    compile_close(document->checked);
+    json_decref(document->found);
+    free(document->uri);
+    free(document->path);
+    free(document->text);
+    free(document);
+}
+
+void documents_close(struct documents *all, struct document *document)
+{
+    struct document **at = &all->first;
+    while (*at != document)
+        at = &(*at)->next;
+    *at = document->next;
+    has_changed(all, document->path); /* others see the file again */
+    release(document);
+}
+
+void documents_release(struct documents *all)
+{
+    while (all->first != NULL) {
+        struct document *document = all->first;
+        all->first = document->next;
+        release(document);
+    }
+}
+
+void documents_edit(struct documents *all, struct document *document, struct position from,
+                    struct position to, const char *text, size_t size)
+{
+    struct position_lines lines;
+    position_lines_make(&lines, document->text, document->size);
+    lines.lead = document->has_mark;
+    size_t begin = position_offset(&lines, from), end = position_offset(&lines, to);
+    position_lines_release(&lines);
+    end = end < begin ? begin : end;
+    size_t whole = document->size - (end - begin) + size;
+    char *made = allocate(whole + 1);
+    memcpy(made, document->text, begin);
+    if (size > 0)
+        memcpy(made + begin, text, size);
+    memcpy(made + begin + size, document->text + end, document->size - end);
+    free(document->text);
+    document->text = made;
+    document->size = whole;
+    has_changed(all, document->path);
+}
+
+struct service *documents_service(struct documents *all, struct document *document)
+{
+    if (document->service_uses++ >= SERVICE_USES)
+        forget_service(document);
+    if (document->service == NULL) {
+        document->service = service_open(&all->options, document->path);
+        document->service_uses = 0;
+    }
+    return document->service;
+}

@@ -1,0 +1,103 @@
+/* Fixes: where the help of a diagnostic names what should stand there, an edit that writes it. */
+#include <string.h>
+
+#include "codegen/lsp/server.h"
+
+struct fix {
+    const char *title;
+    const char *text;
+    bool in_place; /* of what the diagnostic marks; otherwise at the begin of the file */
+};
+
+/* What stands between `from` and the next `quote` in a message; NULL: nothing. */
+static const char *quoted(struct arena *arena, const char *message, const char *from, char quote)
+{
+    const char *begin = strstr(message, from);
+    const char *end = begin != NULL ? strchr(begin + strlen(from), quote) : NULL;
+    return end != NULL
+               ? arena_strndup(arena, begin + strlen(from), (size_t)(end - begin) - strlen(from))
+               : NULL;
+}
+
+static bool fix_of(struct arena *arena, const struct compile_diagnostic *d, struct fix *fix)
+{
+    *fix = (struct fix){.in_place = true};
+    if (strcmp(d->message, "expected ';'") == 0) {
+        *fix = (struct fix){"insert ';'", ";", true};
+        return true;
+    }
+    for (size_t i = 0; i < d->note_count && fix->text == NULL; i++) {
+        const char *message = d->notes[i].is_help ? d->notes[i].message : "";
+        fix->text = quoted(arena, message, "did you mean '", '\'');
+        const char *import = quoted(arena, message, "did you mean \"", '"');
+        if (import != NULL)
+            fix->text = arena_printf(arena, "\"%s\"", import);
+        const char *with_unit = quoted(arena, message, "a unit is missing: write '", '\'');
+        if (with_unit != NULL && d->end_line == d->place.line
+            && d->end_column - d->place.column < strlen(with_unit))
+            fix->text = with_unit;
+        const char *file = quoted(arena, message, "it is declared elsewhere: import \"", '"');
+        if (file != NULL) {
+            fix->text = arena_printf(arena, "import \"%s\";\n", file);
+            fix->in_place = false;
+        }
+    }
+    if (fix->text == NULL)
+        return false;
+    fix->title = fix->in_place ? arena_printf(arena, "write %s", fix->text)
+                               : arena_strndup(arena, fix->text, strlen(fix->text) - 1);
+    return true;
+}
+
+static bool overlaps(const json_t *range, struct position from, struct position to)
+{
+    struct position begin, end;
+    if (!server_position(json_object_get(range, "start"), &begin)
+        || !server_position(json_object_get(range, "end"), &end))
+        return false;
+    bool before = end.line < from.line || (end.line == from.line && end.unit < from.unit);
+    bool behind = begin.line > to.line || (begin.line == to.line && begin.unit > to.unit);
+    return !before && !behind;
+}
+
+static json_t *action_json(const struct document *document, const struct fix *fix,
+                           const json_t *diagnostic)
+{
+    json_t *range = fix->in_place ? json_deep_copy(json_object_get(diagnostic, "range"))
+                                  : json_pack("{s:{s:i, s:i}, s:{s:i, s:i}}", "start", "line", 0,
+                                              "character", 0, "end", "line", 0, "character", 0);
+    json_t *edit = json_pack("{s:o, s:o}", "range", range, "newText", rpc_text(fix->text));
+    json_t *changes = json_object();
+    json_object_set_new(changes, document->uri, json_pack("[o]", edit));
+    return json_pack("{s:o, s:s, s:[O], s:{s:o}, s:b}", "title", rpc_text(fix->title), "kind",
+                     "quickfix", "diagnostics", diagnostic, "edit", "changes", changes,
+                     "isPreferred", 1);
+}
+
+json_t *request_actions(struct server *s, const json_t *params, struct failure *failure)
+{
+    struct document *document = server_document(s, params, failure);
+    struct position from, to;
+    const json_t *range = json_object_get(params, "range");
+    if (document == NULL)
+        return NULL;
+    if (!server_position(json_object_get(range, "start"), &from)
+        || !server_position(json_object_get(range, "end"), &to))
+        return server_fail(failure, RPC_INVALID_PARAMS, "'range' is missing or malformed");
+    if (document->is_old)
+        publish_check(s, document);
+    json_t *actions = json_array();
+    const json_t *found = json_object_get(document->found, document->uri);
+    size_t at = 0;
+    for (size_t i = 0; i < compile_diagnostic_count(document->checked); i++) {
+        const struct compile_diagnostic *d = compile_diagnostic_at(document->checked, i);
+        bool is_here =
+            d->place.file == NULL || documents_at(&s->documents, d->place.file) == document;
+        const json_t *shown = is_here ? json_array_get(found, at++) : NULL;
+        struct fix fix;
+        if (shown != NULL && overlaps(json_object_get(shown, "range"), from, to)
+            && fix_of(&s->scratch, d, &fix))
+            json_array_append_new(actions, action_json(document, &fix, shown));
+    }
+    return actions;
+}

@@ -1,0 +1,57 @@
+/* Times of host and runtime that no message takes: what an event costs, what is done before the
+ * bytes of a copy move, and what a program needs to go on after a wait.
+ *
+ * A set-up is time in the queue: it delays what stands behind the command, and nothing else. */
+#include "driver_setup.h"
+
+#include "components/host/driver/driver_state.h"
+
+static uint64_t cycles_of(const struct driver *d, uint64_t ps)
+{
+    uint64_t now_ps = engine.domains[d->io.base.domain].time_ps;
+    return ps ? engine_cycle_at(d->io.base.domain, now_ps + ps) - driver_now(d) : 0;
+}
+
+static uint64_t host_copy_ps(const struct driver_params *p, const struct driver_command *k)
+{
+    uint64_t wait = k->kind == DRIVER_READ ? (uint64_t)p->read_setup : 0;
+    if (k->size > (uint64_t)p->staged)
+        return wait + (uint64_t)p->copy_setup;
+    return wait + (uint64_t)p->staged_setup + k->size * 1000000000000u / (uint64_t)p->staged_rate;
+}
+
+static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
+{
+    const struct driver_params *p = driver_params(d);
+    if (k->kind == DRIVER_MARK)
+        return (uint64_t)p->event_cost;
+    if (!command_is_move(k) || k->move.shared || driver_copy_ops(d)->takes_no_time)
+        return 0;
+    bool by_host = k->kind == DRIVER_WRITE || k->kind == DRIVER_READ;
+    return by_host ? host_copy_ps(p, k) : (uint64_t)p->blit_setup;
+}
+
+static bool command_set_up(struct driver *d, struct driver_command *k)
+{
+    if (k->set_up)
+        return true;
+    k->set_up = true;
+    uint64_t cycles = cycles_of(d, setup_ps(d, k));
+    if (!cycles)
+        return true;
+    k->not_before = driver_now(d) + cycles;
+    driver_wake_at(d, k->not_before);
+    return false;
+}
+
+static void host_note_wait(struct driver *d, uint64_t ticket)
+{
+    const struct driver_ticket *t = driver_ticket_at(d, ticket);
+    uint64_t cycles = cycles_of(d, (uint64_t)driver_params(d)->wait_cost);
+    if (!cycles || platform_mode() == PLATFORM_FUNCTIONAL)
+        return;
+    if (t->ticket == ticket && t->done_ps & DRIVER_TICKET_MOVE)
+        return;
+    if (d->host_cycle < driver_now(d) + cycles)
+        d->host_cycle = driver_now(d) + cycles;
+}

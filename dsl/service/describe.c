@@ -1,0 +1,126 @@
+/* See describe.h. Called by complete.c, hover.c and outline.c. */
+#include "dsl/service/describe.h"
+
+#include <string.h>
+
+static const char *slice(const struct program *program, const struct ast_expr *x)
+{
+    return source_slice(program->sources, x->span);
+}
+
+static const char *type_text(struct arena *arena, const struct program *program,
+                             const struct ast_type *type)
+{
+    if (type == NULL)
+        return "";
+    const struct ast_names *literals = type->literals;
+    if (literals == NULL) {
+        const struct ast_item *named =
+            type->name.text != NULL ? enum_named(program, type->name.text) : NULL;
+        if (named == NULL)
+            return type->name.text != NULL ? type->name.text : "";
+        literals = named->names;
+    }
+    const char *text = "enum { ";
+    for (uint32_t i = 0; i < literals->v.count; i++)
+        text = arena_printf(arena, "%s%s%s", text, i > 0 ? ", " : "", literals->v.items[i].text);
+    return arena_printf(arena, "%s }", text);
+}
+
+static const char *param_detail(struct arena *arena, const struct program *program,
+                                const struct ast_item *item)
+{
+    const char *text = type_text(arena, program, item->type);
+    if (item->value != NULL)
+        text = arena_printf(arena, "%s = %s", text, slice(program, item->value));
+    if (item->low != NULL && item->high != NULL)
+        text = arena_printf(arena, "%s in %s %s %s", text, slice(program, item->low),
+                            item->half_open ? "..<" : "..", slice(program, item->high));
+    return item->pow2 ? arena_printf(arena, "%s pow2", text) : text;
+}
+
+static const char *port_detail(struct arena *arena, const struct program *program,
+                               const struct ast_item *item)
+{
+    const char *text = item->target.text;
+    if (item->args != NULL && item->args->v.count > 0)
+        text =
+            arena_printf(arena, "%s(%s)", text, source_slice(program->sources, item->args->span));
+    return item->optional ? arena_printf(arena, "%s optional", text) : text;
+}
+
+const char *describe_detail(struct arena *arena, const struct program *program,
+                            const struct ast_item *item)
+{
+    switch (item->kind) {
+    case AST_PARAM:
+        return param_detail(arena, program, item);
+    case AST_LET:
+    case AST_CLOCK:
+        return item->value != NULL ? arena_printf(arena, "= %s", slice(program, item->value)) : "";
+    case AST_PORT:
+        return port_detail(arena, program, item);
+    case AST_SLOT:
+        return item->value != NULL
+                   ? arena_printf(arena, "%s = %s", item->target.text, slice(program, item->value))
+                   : arena_printf(arena, "%s%s", item->target.text,
+                                  item->optional ? " optional" : "");
+    case AST_FIELD:
+        return item->size != NULL
+                   ? arena_printf(arena, "%s[%s]", item->target.text, slice(program, item->size))
+                   : item->target.text;
+    default:
+        return item->target.text != NULL ? item->target.text : "";
+    }
+}
+
+static const char *name_of(struct arena *arena, const struct program *program,
+                           const struct ast_item *item)
+{
+    const char *name = item->kind == AST_CONNECT ? item->via.text : item->name.text;
+    if (item->unsized)
+        return arena_printf(arena, "%s[]", name);
+    return item->size != NULL ? arena_printf(arena, "%s[%s]", name, slice(program, item->size))
+                              : name;
+}
+
+const char *describe_code(struct arena *arena, const struct program *program,
+                          const struct ast_item *item)
+{
+    static const char *const words[] = {
+        [AST_PROTOCOL] = "protocol ",   [AST_PACKET] = "packet ",
+        [AST_LINK] = "link ",           [AST_ENUM] = "enum ",
+        [AST_INTERFACE] = "interface ", [AST_PART] = "part ",
+        [AST_COMPONENT] = "component ", [AST_PLATFORM] = "platform ",
+        [AST_PARAM] = "param ",         [AST_LET] = "let ",
+        [AST_STAT] = "stat ",           [AST_SLOT] = "slot ",
+        [AST_SUBPART] = "part ",        [AST_STORE] = "store ",
+        [AST_READS] = "reads ",         [AST_CLOCK] = "clock ",
+        [AST_SPACE] = "space ",         [AST_FOR] = "for ",
+        [AST_UNION] = "union ",         [AST_CASE] = "case ",
+    };
+    const char *word = (size_t)item->kind < sizeof words / sizeof words[0] ? words[item->kind] : "";
+    if (item->kind == AST_PORT)
+        word = item->is_in ? "in " : "out ";
+    if (item->kind == AST_MESSAGE)
+        word = item->is_reply ? "reply " : "request ";
+    const char *name = name_of(arena, program, item);
+    const char *detail = describe_detail(arena, program, item);
+    if (item->kind == AST_LINK || item->kind == AST_SPACE || item->kind == AST_PACKET)
+        return source_slice(program->sources, item->span);
+    if (item->kind == AST_ENUM)
+        return arena_printf(arena, "enum %s { %u }", name, item->names->v.count);
+    if (detail[0] == '\0')
+        return arena_printf(arena, "%s%s", word != NULL ? word : "", name);
+    bool is_equal = detail[0] == '=';
+    return arena_printf(arena, "%s%s%s%s", word != NULL ? word : "", name, is_equal ? " " : " : ",
+                        detail);
+}
+
+const char *describe_doc(const struct program *program, const struct ast_item *item)
+{
+    if (item->doc != NULL && item->doc[0] != '\0')
+        return item->doc;
+    const struct type_info *type = member_type(program, item);
+    return type != NULL && type->decl->doc != NULL ? type->decl->doc : "";
+}

@@ -1,0 +1,76 @@
+/* Every name of a program where it stands, and what it means. Follows declarations only: a path
+ * goes from the type of an instance to the type of what is in it, whatever `if` decides. Built once
+ * for a service by names_build().
+ *
+ * A symbol is told from others by the offset of its first declaration. What stands in both branches
+ * of an `if` is one symbol. */
+#ifndef HEDDLE_DSL_NAMES_H
+#define HEDDLE_DSL_NAMES_H
+
+#include "dsl/elaborate/resolve.h"
+#include "dsl/language_service.h"
+
+struct name_symbol {
+    struct service_symbol shown; /* first: handed out */
+    struct span span;            /* of the first declaration */
+    const struct ast_item *item; /* that declares it; of a choice, the item with the enumeration */
+    const struct type_info *owner;
+};
+
+struct name_occurrence {
+    struct span span;
+    struct name_symbol *symbol;
+    bool is_declaration;
+    uint32_t value; /* of a setting: offset of what it is set to; 0: it is none */
+};
+
+struct names {
+    struct arena *arena;
+    const struct program *program;
+    VECTOR(struct name_symbol *) symbols;
+    VECTOR(struct name_occurrence) occurrences; /* by place */
+    uint32_t *table; /* 1 + index in symbols, by offset of the declaration */
+    uint32_t table_size;
+};
+
+void names_build(struct names *names, struct arena *arena, const struct program *program);
+/* The name at an offset, or just before it; NULL: none. */
+const struct name_occurrence *names_at(const struct names *names, uint32_t offset);
+struct name_symbol *names_declared(const struct names *names, uint32_t offset);
+/* Enters a declaration, or finds it. */
+struct name_symbol *names_symbol(struct names *names, enum service_kind kind, struct ast_name name,
+                                 const struct ast_item *item, const struct type_info *owner);
+void names_add(struct names *names, struct span span, struct name_symbol *symbol);
+struct service_place names_place(const struct names *names, struct span span);
+
+/* members.c: what is in the body of a type, in its `if` and `for`, too. */
+typedef bool member_visit(void *context, const struct ast_item *item); /* false: no further */
+void members_walk(const struct type_info *type, member_visit *visit, void *context);
+/* The name that an item declares in a body; `text` is NULL when it declares none. */
+struct ast_name member_name(const struct ast_item *item);
+/* A parameter or `let`. */
+const struct ast_item *member_value(const struct type_info *type, const char *name);
+/* A port, instance, part, slot, store, clock or space. */
+const struct ast_item *member_thing(const struct type_info *type, const char *name);
+/* What can be set in the braces of an instance or part. */
+const struct ast_item *member_setting(const struct type_info *type, const char *name);
+/* The type of an instance, interconnect, part, or of what a slot takes by default; NULL: unknown.
+ */
+const struct type_info *member_type(const struct program *program, const struct ast_item *item);
+/* Of the types that may fill a slot, the first with a member of this name; NULL: none. */
+const struct type_info *member_filler(const struct program *program, const struct ast_item *slot,
+                                      const char *name);
+bool member_fills(const struct type_info *part, const struct ast_item *slot);
+enum service_kind member_kind(const struct ast_item *item);
+/* The names of an enumeration, written in place or declared; NULL: none. `*item` (may be NULL) is
+ * what declares it. */
+const struct ast_names *enum_names(const struct program *program, const struct ast_item *param,
+                                   const struct ast_item **item);
+const struct ast_item *enum_named(const struct program *program, const char *name);
+/* The parameter that gives an expression its enumeration, or NULL. */
+const struct ast_item *enum_of(const struct program *program, const struct type_info *type,
+                               const struct ast_expr *x);
+const struct ast_item *protocol_message(const struct program *program, const struct ast_item *port,
+                                        const char *name);
+
+#endif

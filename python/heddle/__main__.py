@@ -1,0 +1,50 @@
+"""Started by the command `heddle`: python3 -m heddle COMMAND ARGUMENTS."""
+from __future__ import annotations
+
+import sys
+from typing import Callable, Sequence
+
+# Modules that commands need beside Python's own, and Debian's packages of them.
+NEEDED = {
+    "calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"},
+    "report": {},
+}
+
+
+def missing_packages(name: str) -> list[str]:
+    """Without importing them, which takes most of a second."""
+    from importlib.util import find_spec
+    return [package for module, package in NEEDED[name].items() if find_spec(module) is None]
+
+
+def command(name: str) -> Callable[[Sequence[str]], int]:
+    if name == "report":
+        from heddle.report import report
+        return report.main
+    from heddle import calibrate
+    return {"calibrate": calibrate.main}[name]
+
+
+def main() -> int:
+    name = sys.argv[1]
+    if sys.version_info < (3, 11):
+        print(f"heddle {name}: Python 3.11 or later is needed; '{sys.executable}' is "
+              f"{sys.version.split()[0]}. Name another one with HEDDLE_PYTHON", file=sys.stderr)
+        return 1
+    packages = missing_packages(name)
+    if packages:
+        print(f"heddle {name}: '{sys.executable}' lacks modules; install the Debian package"
+              f"{'s' if len(packages) > 1 else ''} {' and '.join(packages)}", file=sys.stderr)
+        return 1
+    from heddle.mistakes import Mistake
+    try:
+        return command(name)(sys.argv[2:])
+    except Mistake as mistake:
+        print(f"heddle {name}: {mistake}", file=sys.stderr)
+        return 2 if mistake.usage else 1
+    except BrokenPipeError:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+/* Chooses what is shown, and sorts tables. What is chosen stands in the address behind '#', as
+ * measure=stall&scope=2, so that a view can be passed on. */
+"use strict";
+
+function readChoices() {
+    return new URLSearchParams(location.hash.slice(1));
+}
+
+function writeChoice(name, value) {
+    const choices = readChoices();
+    choices.set(name, value);
+    history.replaceState(null, "", "#" + choices.toString());
+}
+
+/* Of all elements with data-NAME, those with this value are shown. */
+function show(name, value) {
+    for (const element of document.querySelectorAll("[data-" + name + "]"))
+        element.hidden = element.getAttribute("data-" + name) !== value;
+}
+
+function prepareSelect(select) {
+    const name = select.name, wanted = readChoices().get(name);
+    if (wanted !== null && [...select.options].some(option => option.value === wanted))
+        select.value = wanted;
+    show(name, select.value);
+    select.addEventListener("change", () => {
+        for (const other of document.querySelectorAll("select[name=" + name + "]"))
+            other.value = select.value;
+        show(name, select.value);
+        writeChoice(name, select.value);
+    });
+}
+
+function cellValue(row, column) {
+    const cell = row.cells[column];
+    return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent;
+}
+
+function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number")
+        return a - b;
+    if (typeof a === "number" || typeof b === "number")
+        return typeof a === "number" ? 1 : -1;
+    return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function sortTable(table, column, ascending) {
+    const body = table.tBodies[0], rows = [...body.rows];
+    rows.sort((a, b) => (ascending ? 1 : -1) *
+        compare(cellValue(a, column), cellValue(b, column)));
+    body.append(...rows);
+    for (const head of table.tHead.rows[0].cells)
+        head.removeAttribute("aria-sort");
+    table.tHead.rows[0].cells[column].setAttribute("aria-sort",
+        ascending ? "ascending" : "descending");
+}
+
+function prepareTable(table) {
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+        head.tabIndex = 0;
+        const sort = () => {
+            const ascending = head.getAttribute("aria-sort") === "descending";
+            sortTable(table, column, ascending);
+            writeChoice("sort-" + table.id, column + (ascending ? "up" : ""));
+        };
+        head.addEventListener("click", sort);
+        head.addEventListener("keydown", event => event.key === "Enter" && sort());
+    });
+    const wanted = readChoices().get("sort-" + table.id);
+    if (wanted !== null && parseInt(wanted, 10) < table.tHead.rows[0].cells.length)
+        sortTable(table, parseInt(wanted, 10), wanted.endsWith("up"));
+}
+
+for (const figure of document.querySelectorAll("figure.topology"))
+    figure.addEventListener("click", () => figure.classList.toggle("full"));
+document.querySelectorAll("select").forEach(prepareSelect);
+document.querySelectorAll("table.sortable").forEach(prepareTable);
+window.addEventListener("load", () => {
+    document.documentElement.dataset.loadedMs = Math.round(performance.now());
+});

@@ -1,0 +1,231 @@
+"""The page: sections one below another, each about one question."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from heddle.report import draw, figures, tables
+from heddle.report.draw import count, escape, percent
+from heddle.report.runs import MEASURES, RUN, Kernel, Run, number
+
+HERE = Path(__file__).parent
+FINDINGS = 12  # kernels about which something is said
+
+
+def section(name: str, title: str, *parts: str) -> str:
+    return f'<section id="{name}"><h2>{escape(title)}</h2>\n' + "\n".join(parts) + "</section>\n"
+
+
+def choose(name: str, label: str, options: list[tuple[str, str]]) -> str:
+    listed = "".join(f'<option value="{escape(value)}">{escape(words)}</option>'
+                     for value, words in options)
+    return (f'<p class="choose"><label>{escape(label)} <select name="{name}">{listed}</select>'
+            "</label></p>")
+
+
+def figure(svg: str | None, words: str, kind: str = "figure") -> str:
+    if svg is None:
+        return ""
+    told = f"<figcaption>{escape(words)}</figcaption>" if words else ""
+    return f'<figure class="{kind}"><div>{svg}</div>{told}</figure>'
+
+
+
+def sides(runs: list[Run], make) -> str:
+    """What `make` says of each run, side by side."""
+    if len(runs) == 1:
+        return make(runs[0], 0)
+    return '<div class="two">' + "".join(
+        f"<div><h3>{escape(run.name)}</h3>{make(run, i)}</div>"
+        for i, run in enumerate(runs)) + "</div>"
+
+
+def in_kernels(run: Run) -> float:
+    """The share of simulated time in which some kernel ran."""
+    spans = sorted((launch["start_ps"], launch["end_ps"]) for k in run.timed()
+                   for launch in k.launches if "start_ps" in launch)
+    total, until = 0, 0
+    for start, end in spans:
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total / (number(run.root, "time_ps") or 1)
+
+
+def head(run: Run) -> str:
+    stamp = run.root.get("stamp", {})
+    told = [f"{run.root.get('platform', '')}, {run.root.get('mode', '')} mode",
+            f"{number(run.root, 'time_ps') / 1e6:.3f} µs simulated, {percent(in_kernels(run))} "
+            "of it in kernels",
+            f"{count(sum(len(k.launches) for k in run.kernels))} launches of "
+            f"{len(run.kernels)} kernels"]
+    if stamp.get("set"):
+        told.append("set: " + ", ".join(stamp["set"]))
+    told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
+                f"program {str(stamp.get('program', ''))[:12]}")
+    lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)
+    if run.root.get("partial"):
+        lines += (f'<p class="notice">The run did not come to its end: '
+                  f'{escape(run.root["partial"])}.</p>')
+    if run.missing:
+        lines += (f'<p class="notice">No topology and no measures of components: '
+                  f'{escape(run.missing)}</p>')
+    return f"<div><h1>{escape(run.name)}</h1>{lines}</div>"
+
+
+def _finding(kernel: Kernel, whole: int) -> str:
+    share = kernel.total("cycles") / whole
+    words = "".join(f"<li>{escape(line)}</li>" for line in kernel.words)
+    return (f"<li><b>{escape(kernel.name)}</b>, {count(kernel.total('cycles'))} cycles, "
+            f"{percent(share)} of all kernels<ul>{words}</ul></li>")
+
+
+def findings(run: Run, _: int = 0) -> str:
+    timed = run.timed()
+    if not timed:
+        return "<p>No kernel ran with timing, so there is nothing to say.</p>"
+    whole = sum(k.total("cycles") for k in timed) or 1
+    told = ""
+    if in_kernels(run) < 0.5:
+        links = [g.hottest for g in run.of(RUN, "utilisation") if g.kind == "link"]
+        busiest = max(links, key=lambda row: row.share, default=None)
+        told = (f"<p>Most of the time no kernel ran: {percent(in_kernels(run))} of it was in "
+                "kernels, the rest in copies, launches and the host's calls"
+                + (f"; the busiest link, {escape(busiest.path)}, was taken for "
+                   f"{percent(busiest.share)}" if busiest else "") + ".</p>")
+    rest = len(timed) - FINDINGS
+    more = f'<p class="soft">{rest} shorter kernels are not listed.</p>' if rest > 0 else ""
+    return (told + '<ol class="findings">'
+            + "".join(_finding(k, whole) for k in timed[:FINDINGS]) + "</ol>" + more)
+
+
+def scope_options(runs: list[Run]) -> list[tuple[str, str]]:
+    """Kernels of the first run; their places are the values."""
+    return [("0", "the whole run")] + [(str(i), k.short)
+                                       for i, k in enumerate(shown(runs[0]), 1)]
+
+
+def shown(run: Run) -> list[Kernel]:
+    return run.timed()[:FINDINGS]
+
+
+def scopes(runs: list[Run]) -> list[tuple[str, str]]:
+    return [("0", RUN)] + [(str(i), k.name) for i, k in enumerate(shown(runs[0]), 1)]
+
+
+def by_scope(runs: list[Run], make, name: str) -> str:
+    """`make(run, scope, id)` for each scope; only the chosen one is shown."""
+    return "".join(f'<div data-scope="{value}">'
+                   + sides(runs, lambda run, i, s=scope, v=value:  # type: ignore[misc]
+                           make(run, s, f"{name}-{i}-{v}")) + "</div>"
+                   for value, scope in scopes(runs))
+
+
+def scale_of(runs: list[Run], measure: str) -> int:
+    """The same end of the scale for all pictures of a measure."""
+    shares = [g.hottest.share for run in runs for g in run.of(RUN, measure)]
+    return draw.heat_top(max(shares, default=0))
+
+
+def by_measure(runs: list[Run], make) -> str:
+    """`make(run, measure, scale)` for each measure; only the chosen one is shown."""
+    options = [(m, m.replace("_", " ")) for m in MEASURES]
+    return choose("measure", "coloured by", options) + "".join(
+        f'<div data-measure="{measure}">'
+        + "".join(make(run, measure, scale_of(runs, measure)) for run in runs) + "</div>"
+        for measure in MEASURES)
+
+
+def caption(runs: list[Run], run: Run) -> str:
+    return run.name if len(runs) > 1 else ""
+
+
+def topology(runs: list[Run]) -> str:
+    return section("topology", "Topology", by_measure(
+        [run for run in runs if not run.missing],
+        lambda run, measure, scale: figure(run.picture(measure, None, scale), caption(runs, run),
+                                           "topology")),
+        '<p class="soft">Rest the pointer on a component or a line for its numbers; click to '
+        "change between the whole and its full size.</p>")
+
+
+def heat_maps(runs: list[Run]) -> str:
+    return section("heat", "Elements of arrays", by_measure(
+        [run for run in runs if not run.missing],
+        lambda run, measure, scale: figure(figures.heat_map(run, measure, scale),
+                                           caption(runs, run))
+        or "<p>No array has that measure.</p>"))
+
+
+def comparison(a: Run, b: Run) -> str:
+    same = "<p>No setting differs.</p>"
+    changed = tables.settings(a, b)
+    names = [a.name, b.name]
+    measured = tables.measured(a, b)
+    return section(
+        "differences", "What differs",
+        tables.table("settings", ["setting", *names], changed) if changed else same,
+        tables.table("results", ["result", *names, "change"], tables.results(a, b)),
+        tables.table("changes", ["component", "measure", *names, "change"], measured)
+        if measured else "")
+
+
+def data(runs: list[Run]) -> str:
+    """The numbers of the page for other programs."""
+    listed = [{"file": run.name, "time_ps": number(run.root, "time_ps"),
+               "kernels": [{"name": k.name, "cycles": k.total("cycles"),
+                            "launches": len(k.launches), "words": k.words,
+                            "slot_cycles": {f"{g}.{n}": v
+                                            for (g, n), v in k.slot_cycles().items()}}
+                           for k in run.kernels]} for run in runs]
+    return json.dumps(listed, ensure_ascii=False).replace("</", "<\\/")
+
+
+def _sections(runs: list[Run]) -> list[str]:
+    parts = [section("findings", "What limits it", sides(runs, findings))]
+    if len(runs) == 2:
+        parts.append(comparison(*runs))
+    timed, measured = any(run.timed() for run in runs), any(not run.missing for run in runs)
+    if timed:
+        parts.append(section("kernels", "Kernels", *(
+            (f"<h3>{escape(run.name)}</h3>" if len(runs) > 1 else "")
+            + tables.kernels(run, f"kernels-{i}") for i, run in enumerate(runs))))
+    if measured:
+        parts.append(topology(runs))
+    left, right = [], []
+    if timed:
+        left.append(section("cycles", "Where the wavefronts' cycles went", sides(
+            runs, lambda run, _: figure(figures.cycles(run), ""))))
+    if measured:
+        left.append(levels(runs))
+        roof = sides(runs, lambda run, _: figure(
+            figures.roofline(run), "A dot for each kernel and memory level, by its number; the "
+            "lines are what the platform's description allows."))
+        if "<svg" in roof:
+            right.append(section("roofline", "Roofline", roof))
+        right.append(heat_maps(runs))
+    if len(runs) == 1 and right:
+        parts.append(f'<div class="columns"><div>{"".join(left)}</div>'
+                     f'<div>{"".join(right)}</div></div>')
+    else:
+        parts += left + right
+    return parts
+
+
+def levels(runs: list[Run]) -> str:
+    return section(
+        "levels", "Memory and the fullest components", choose("scope", "in", scope_options(runs)),
+        "<h3>Memory levels</h3>", by_scope(runs, tables.levels, "levels"),
+        "<h3>Fullest components, connections and links</h3>",
+        by_scope(runs, tables.hottest, "hottest"))
+
+
+def page(runs: list[Run]) -> str:
+    title = " and ".join(run.name for run in runs)
+    heads = "".join(head(run) for run in runs)
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width">'
+            f"<title>{escape(title)}</title>\n<style>\n{(HERE / 'page.css').read_text()}</style>"
+            f'</head><body><header class="two">{heads}</header><main>\n'
+            + "".join(_sections(runs))
+            + f'</main><script type="application/json" id="data">{data(runs)}</script>\n'
+            f"<script>\n{(HERE / 'page.js').read_text()}</script></body></html>\n")

@@ -1,0 +1,75 @@
+"""The command `heddle report`: --heddle PATH [OPTIONS] -- FILES."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Callable, Sequence
+
+from heddle.mistakes import Mistake
+from heddle.report import figures, page
+from heddle.report.runs import MEASURES, Run
+
+# What --plot draws of the first run.
+PLOTS: dict[str, Callable[[Run], str | None]] = {
+    "cycles": figures.cycles,
+    "roofline": figures.roofline,
+    **{f"heat-{m}": (lambda run, m=m: figures.heat_map(run, m)) for m in MEASURES},
+    **{f"topology-{m}": (lambda run, m=m: run.picture(m, None, None)) for m in MEASURES},
+}
+
+
+def options(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="heddle report")
+    parser.add_argument("--heddle", required=True)
+    parser.add_argument("--output")
+    parser.add_argument("--plot", action="append", default=[])
+    parser.add_argument("--description")
+    parser.add_argument("files", nargs="+")
+    return parser.parse_args(words)
+
+
+def write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False,
+                                         encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(file.name, 0o666 & ~mask)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise Mistake(f"cannot write '{path}': {error.strerror}") from error
+
+
+def plots(run: Run, names: list[str], output: str | None) -> None:
+    for name in names:
+        if name not in PLOTS:
+            raise Mistake(f"there is no plot '{name}'; there are: {', '.join(PLOTS)}")
+        drawn = PLOTS[name](run)
+        if drawn is None:
+            raise Mistake(f"'{run.path}' has nothing for the plot '{name}'"
+                          + (f": {run.missing}" if run.missing else ""))
+        folder = Path(output or ".") if len(names) > 1 or not output else None
+        path = folder / f"{Path(run.path).stem}-{name}.svg" if folder else Path(str(output))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, drawn)
+        print(path)
+
+
+def main(words: Sequence[str]) -> int:
+    chosen = options(words)
+    runs = [Run(chosen.heddle, path, chosen.description) for path in chosen.files]
+    for run in runs:
+        if run.missing:
+            print(f"heddle report: {run.missing}", file=sys.stderr)
+    if chosen.plot:
+        plots(runs[0], chosen.plot, chosen.output)
+        return 0
+    path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
+    write(path, page.page(runs))
+    print(path)
+    return 0

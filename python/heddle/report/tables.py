@@ -1,0 +1,161 @@
+"""Tables of the page as HTML: kernels, memory levels, hottest components, what differs."""
+from __future__ import annotations
+
+from typing import Any, Iterable
+
+from heddle.report import figures
+from heddle.report.draw import count, escape, percent, rate
+from heddle.report.runs import RUN, Group, Kernel, Run, number
+
+HOTTEST = 14
+
+
+def cell(value: float | str, shown: str | None = None, title: str = "") -> str:
+    """A number keeps its value beside what is shown, for sorting and for tests."""
+    hover = f' title="{escape(title)}"' if title else ""
+    if isinstance(value, str):
+        return f"<td{hover}>{escape(shown or value)}</td>"
+    return f'<td class="number" data-value="{value:.12g}"{hover}>{escape(shown or str(value))}</td>'
+
+
+def table(name: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
+    rows = list(rows)
+    numbers = [any(row[i].startswith('<td class="number"') for row in rows)
+               for i in range(len(rows[0]) if rows else 0)]
+    head = "".join(f'<th class="number">{escape(h)}</th>' if n else f"<th>{escape(h)}</th>"
+                   for h, n in zip(heads, numbers))
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return (f'<div class="wide"><table id="{name}" class="sortable"><thead><tr>{head}</tr>'
+            f"</thead><tbody>\n{body}\n</tbody></table></div>")
+
+
+def data_caches(run: Run) -> list[str]:
+    """Groups of caches with a hit rate, those with most accesses first."""
+    groups = [g for g in run.of(RUN, "hit_rate") if g.kind == "cache"]
+    groups.sort(key=lambda g: -g.whole)
+    return [g.path for g in groups[:4]]
+
+
+def _kernel_row(run: Run, kernel: Kernel, whole: int, caches: list[str]) -> list[str]:
+    cycles = kernel.total("cycles")
+    instructions = kernel.total("wavefront_instructions")
+    units = kernel.total("occupancy", "achieved", "unit_cycles")
+    simds = number(kernel.launches[0], "occupancy", "simds") or 1
+    waves = kernel.total("occupancy", "achieved", "wavefront_cycles") / (units * simds or 1)
+    parts = {name: value for name, _, value in figures.parted(kernel)}
+    slots = sum(parts.values()) or 1
+    issued = parts["issued"]
+    hits = {g.path: g for g in run.of(kernel.name, "hit_rate")}
+    row = [cell(kernel.short, title=kernel.name), cell(len(kernel.launches)),
+           cell(cycles, count(cycles)), cell(cycles / whole, percent(cycles / whole)),
+           cell(kernel.total("work_groups"), count(kernel.total("work_groups"))),
+           cell(instructions, count(instructions)),
+           cell(instructions / (cycles or 1), f"{instructions / (cycles or 1):.3g}"),
+           cell(waves, f"{waves:.2f}"), cell(issued / slots, percent(issued / slots))]
+    for path in caches:
+        group = hits.get(path)
+        row.append(cell(group.share, percent(group.share),
+                        f"{count(group.part)} of {count(group.whole)}") if group
+                   else cell("", "–"))
+    return row
+
+
+def kernels(run: Run, name: str) -> str:
+    timed = run.timed()
+    whole = sum(k.total("cycles") for k in timed) or 1
+    caches = data_caches(run)
+    heads = ["kernel", "launches", "cycles", "of all", "work-groups", "instructions",
+             "a cycle", "waves a SIMD", "issued",
+             *(f"{path.split('.')[-1].replace('[*]', '')} hits" for path in caches)]
+    return table(name, heads, [_kernel_row(run, k, whole, caches) for k in timed])
+
+
+def levels(run: Run, scope: str, name: str) -> str:
+    """What caches and memories moved."""
+    hits = {g.path: g for g in run.of(scope, "hit_rate")}
+    rows = []
+    for group in sorted(figures.memories(run, scope), key=lambda g: -g.whole):
+        if group.part == 0:
+            continue
+        seconds = group.rows[0].time_ps / 1e12
+        hit = hits.get(group.path)
+        hottest = group.hottest
+        rows.append([cell(group.path, title=group.type), cell(group.part, f"{count(group.part)} B"),
+                     cell(group.part / seconds, rate(group.part / seconds)),
+                     cell(group.whole / seconds, rate(group.whole / seconds)),
+                     cell(group.share, percent(group.share)),
+                     cell(hottest.share, percent(hottest.share), hottest.path),
+                     cell(hit.share, percent(hit.share), f"{count(hit.part)} of {count(hit.whole)}")
+                     if hit else cell("", "–")])
+    return table(name, ["level", "moved", "a second", "limit", "of the limit", "fullest",
+                        "hits"], rows)
+
+
+def _hottest_groups(run: Run, scope: str) -> list[Group]:
+    return sorted(run.of(scope, "utilisation"), key=lambda g: -g.hottest.share)[:HOTTEST]
+
+
+def hottest(run: Run, scope: str, name: str) -> str:
+    stalls = {g.path: g for g in run.of(scope, "stall")}
+    rows = []
+    for group in _hottest_groups(run, scope):
+        most, stall = group.hottest, stalls.get(group.path)
+        rows.append([cell(most.path), cell(group.kind), cell(len(group.rows)),
+                     cell(most.share, percent(most.share),
+                          f"{count(most.part)} of {count(most.whole)}"),
+                     cell(group.share, percent(group.share)),
+                     cell(stall.hottest.share, percent(stall.hottest.share), stall.hottest.path)
+                     if stall else cell("", "–")])
+    return table(name, ["fullest", "kind", "of so many", "utilisation", "mean of all",
+                        "stalled"], rows)
+
+
+def settings(a: Run, b: Run) -> list[list[str]]:
+    """What was set differently, the platform and the program included."""
+    def of(run: Run) -> dict[str, Any]:
+        stamp = run.root.get("stamp", {})
+        return {"platform": run.root.get("platform", ""), "mode": run.root.get("mode", ""),
+                "program": str(stamp.get("program", ""))[:12], **stamp.get("settings", {})}
+    first, second = of(a), of(b)
+    names = [*first, *(n for n in second if n not in first)]
+    return [[cell(name), cell(str(first.get(name, "–"))), cell(str(second.get(name, "–")))]
+            for name in names if first.get(name) != second.get(name)]
+
+
+def _change(first: float, second: float) -> list[str]:
+    ratio = second / first if first else 0
+    shown = f"{(ratio - 1) * 100:+.1f} %" if first else "–"
+    return [cell(first, count(first) if first >= 10 else f"{first:.3g}"),
+            cell(second, count(second) if second >= 10 else f"{second:.3g}"),
+            cell(ratio, shown)]
+
+
+def results(a: Run, b: Run) -> list[list[str]]:
+    """Time, and the cycles of each kernel."""
+    rows = [[cell("simulated time, ns"), *_change(number(a.root, "time_ps") / 1e3,
+                                                  number(b.root, "time_ps") / 1e3)]]
+    others = {k.name: k for k in b.kernels}
+    for kernel in a.timed():
+        other = others.get(kernel.name)
+        if other:
+            rows.append([cell(f"{kernel.short}, cycles", title=kernel.name),
+                         *_change(kernel.total("cycles"), other.total("cycles"))])
+    return rows
+
+
+def measured(a: Run, b: Run) -> list[list[str]]:
+    """Measures that differ by more than a point, the largest difference first."""
+    rows = []
+    for measure in ("utilisation", "hit_rate", "bandwidth", "stall"):
+        second = {g.path: g for g in b.of(RUN, measure)}
+        for group in a.of(RUN, measure):
+            other = second.get(group.path)
+            if other and abs(other.share - group.share) >= 0.01:
+                rows.append((abs(other.share - group.share),
+                             [cell(group.path), cell(measure.replace("_", " ")),
+                              cell(group.share, percent(group.share)),
+                              cell(other.share, percent(other.share)),
+                              cell(other.share - group.share,
+                                   f"{(other.share - group.share) * 100:+.1f} points")]))
+    rows.sort(key=lambda row: -row[0])
+    return [row for _, row in rows[:30]]

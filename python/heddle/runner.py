@@ -1,0 +1,278 @@
+"""Runs points on several processes.
+
+Why not ninja or make: a step of theirs would have to be a Python process that reads a result into
+the database, and starting that costs more than a small point itself does (15 ms). They know neither
+the CPU time of a process, nor can they leave a point out because a smaller one was too dear, nor
+add the points that an optimiser asks for next.
+
+A point's process dies with the runner (PR_SET_PDEATHSIG), so a runner that is killed leaves no
+process behind and the database says what is to be done. Its CPU time is limited by the kernel
+(RLIMIT_CPU) and counted with that of its processes (wait4). One process writes the database.
+"""
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import pathlib
+import selectors
+import signal
+import sys
+import time
+from typing import Any, Callable, Sequence
+
+from heddle.mistakes import Mistake
+from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
+
+# What a reader is given: the point and the path of its log without an ending (.out, .err, .json).
+Reader = Callable[[Point, pathlib.Path], dict[str, Any]]
+
+HEADROOM = 1.5       # a point is tried if at most so many limits are expected
+WALL_FACTOR = 20     # of the limit of CPU time: then a process waits for something in vain
+STATISTICS = "{statistics}"  # in a command: the file for statistics
+
+
+class Unreadable(Exception):
+    """A run ended well, but its result cannot be read; the message says what is missing."""
+
+
+@dataclasses.dataclass
+class Child:
+    point: Point
+    pid: int
+    began: float
+    log: pathlib.Path
+
+
+@dataclasses.dataclass
+class Chain:
+    """Points that wait, the next first, and what those before them cost: (size, CPU seconds)."""
+
+    points: list[Point]
+    costs: list[tuple[float, float]]
+    busy: bool = False
+
+
+def expected_cost(costs: Sequence[tuple[float, float]], size: float) -> float | None:
+    """CPU seconds of a point of `size`, by a power law through the last two of the chain; of one,
+    in proportion. What takes less than a tenth of a second is mostly the start of the program."""
+    known = [(s, c) for s, c in costs if s > 0 and c > 0]
+    if not known or size <= 0:
+        return None
+    last_size, last = known[-1]
+    power = 1.0
+    if len(known) > 1 and known[-2][1] > 0.1 and last_size > known[-2][0]:
+        power = math.log(last / known[-2][1]) / math.log(last_size / known[-2][0])
+        power = min(max(power, 0.0), 4.0)
+    return last * (size / last_size) ** power
+
+
+class Runner:
+    """`limit`: CPU seconds of a point. `say`: gets lines on how far it is, or None."""
+
+    def __init__(self, store: Store, read: Reader, jobs: int = 1, limit: float = 300.0,
+                 say: Callable[[str], None] | None = None, keep_statistics: bool = False):
+        self.store, self.read, self.jobs, self.limit = store, read, max(jobs, 1), limit
+        self.say, self.keep = say, keep_statistics
+        self.children: dict[int, Child] = {}  # by the descriptor of their process
+        self.selector = selectors.DefaultSelector()
+        self.spent, self.finished, self.total = 0.0, 0, 0
+        self._told = 0.0
+
+    # ---- what is to be done
+
+    def run(self, points: Sequence[Point], retry: bool = False) -> dict[str, Outcome]:
+        """Runs what is not done, and returns the outcomes of all by key. Ctrl-C and SIGTERM end it
+        and keep what is done."""
+        self.store.add(points)
+        self.store.wait_again(points, [FAILED] if retry else [])
+        chains = self._chains(points)
+        self.total = sum(len(chain.points) for chain in chains)
+        self.finished, self.spent = 0, 0.0
+        before = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            self._run(chains)
+        except KeyboardInterrupt:
+            raise Mistake("interrupted; the same command goes on") from None
+        finally:
+            self._end_children()
+            signal.signal(signal.SIGTERM, before)
+        return {point.key: self.store.outcome(point) for point in points}
+
+    def _chains(self, points: Sequence[Point]) -> list[Chain]:
+        by_name: dict[str, Chain] = {}
+        for point in sorted(points, key=lambda p: p.size):
+            chain = by_name.setdefault(point.chain or point.key, Chain([], []))
+            found = self.store.outcome(point)
+            if found.state == DONE and found.cpu_seconds is not None:
+                chain.costs.append((point.size, found.cpu_seconds))
+            elif found.state == WAITING or self._try_again(found):
+                chain.points.append(point)
+        return [chain for chain in by_name.values() if chain.points]
+
+    def _try_again(self, found: Outcome) -> bool:
+        """What was left out before, under another limit."""
+        return found.state == LEFT_OUT and (found.cpu_seconds is None
+                                            or found.cpu_seconds * 1.1 < self.limit)
+
+    def _run(self, chains: list[Chain]) -> None:
+        of_point = {point.key: chain for chain in chains for point in chain.points}
+        while self.children or any(chain.points for chain in chains):
+            self._start_some(chains)
+            self._progress(chains)
+            for child, status, cpu in self._wait():
+                self._finish(child, status, cpu, of_point[child.point.key])
+
+    def _start_some(self, chains: list[Chain]) -> None:
+        """The cheapest first, so that much is known soon."""
+        while len(self.children) < self.jobs:
+            free = [chain for chain in chains if chain.points and not chain.busy]
+            if not free:
+                return
+            chain = min(free, key=lambda c: (expected_cost(c.costs, c.points[0].size) or 0.0,
+                                             c.points[0].name))
+            point = chain.points[0]
+            cost = expected_cost(chain.costs, point.size)
+            if cost is not None and cost > HEADROOM * self.limit:
+                self._leave_out(chain, f"would take about {cost:.0f} CPU seconds")
+                continue
+            chain.points.pop(0)
+            chain.busy = True
+            self._start(point)
+
+    def _leave_out(self, chain: Chain, why: str) -> None:
+        for point in chain.points:
+            self.store.leave_out(point, f"{why}; the limit is {self.limit:g}")
+            self.finished += 1
+        chain.points.clear()
+
+    # ---- processes
+
+    def _start(self, point: Point) -> None:
+        log = self.store.logs / point.key
+        words = [word.replace(STATISTICS, f"{log}.json") for word in point.command]
+        limit = max(int(self.limit + 0.999), 1)
+        words = ["setpriv", "--pdeathsig", "KILL", "prlimit", f"--cpu={limit}:{limit + 5}",
+                 "--core=0", *words]
+        actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)]
+        for descriptor, ending in ((1, "out"), (2, "err")):
+            actions.append((os.POSIX_SPAWN_OPEN, descriptor, f"{log}.{ending}",
+                            os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+        self.store.start(point)
+        try:
+            pid = os.posix_spawnp(words[0], words, os.environ, file_actions=actions, setpgroup=0)
+        except OSError as error:
+            raise Mistake(f"cannot start '{words[0]}' (Debian package util-linux): {error}") \
+                from None
+        descriptor = os.pidfd_open(pid)
+        self.children[descriptor] = Child(point, pid, time.monotonic(), log)
+        self.selector.register(descriptor, selectors.EVENT_READ)
+
+    def _wait(self) -> list[tuple[Child, int, float]]:
+        """Those that have ended, with their wait status and CPU seconds."""
+        ended = []
+        for key, _ in self.selector.select(timeout=1.0):
+            ended.append(self._reap(key.fd))
+        for child in self.children.values():
+            if time.monotonic() - child.began > WALL_FACTOR * self.limit + 60:
+                os.killpg(child.pid, signal.SIGKILL)
+        return ended
+
+    def _reap(self, descriptor: int) -> tuple[Child, int, float]:
+        child = self.children.pop(descriptor)
+        self.selector.unregister(descriptor)
+        os.close(descriptor)
+        _, status, usage = os.wait4(child.pid, 0)
+        return child, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+
+    def _end_children(self) -> None:
+        for child in self.children.values():
+            os.killpg(child.pid, signal.SIGKILL)
+        for descriptor in list(self.children):
+            child = self._reap(descriptor)[0]
+            self.store.wait_again([child.point], ["running"])
+
+    # ---- results
+
+    def _finish(self, child: Child, status: int, cpu: float, chain: Chain) -> None:
+        point, wall = child.point, time.monotonic() - child.began
+        chain.busy = False
+        self.finished += 1
+        self.spent += cpu
+        if status == 0:
+            try:
+                self.store.done(point, self.read(point, child.log), cpu, wall)
+                chain.costs.append((point.size, cpu))
+            except Unreadable as error:
+                self.store.failed(point, str(error), status, cpu, wall)
+        elif self._was_limited(status, cpu):
+            self.store.leave_out(point, f"took more than the limit of {self.limit:g} CPU seconds",
+                                 cpu)
+            self._leave_out(chain, f"a smaller one took more than {self.limit:g} CPU seconds")
+        else:
+            self.store.failed(point, _complaint(child.log, status), status, cpu, wall)
+        if not self.keep:
+            pathlib.Path(f"{child.log}.json").unlink(missing_ok=True)
+
+    def _was_limited(self, status: int, cpu: float) -> bool:
+        """The kernel counts the time of one process, and by its clock's ticks."""
+        if status in (128 + signal.SIGXCPU, -signal.SIGXCPU):
+            return True
+        return status in (128 + signal.SIGKILL, -signal.SIGKILL) and cpu > 0.8 * self.limit
+
+    def _progress(self, chains: list[Chain]) -> None:
+        if not self.say or time.monotonic() - self._told < 1.0:
+            return
+        self._told = time.monotonic()
+        left = known = 0.0
+        for chain in chains:
+            for point in chain.points:
+                cost = expected_cost(chain.costs, point.size)
+                if cost is not None and cost <= HEADROOM * self.limit:
+                    left += min(cost, self.limit)
+                    known += 1
+        waiting = sum(len(chain.points) for chain in chains)
+        if waiting > known and self.finished:
+            left += (waiting - known) * self.spent / self.finished
+        self.say(f"{self.finished} of {self.total} points, {len(self.children)} running, "
+                 f"{self.spent:.0f} CPU s, about {_duration(left / self.jobs)} left")
+
+
+def _interrupt(_signal: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _complaint(log: pathlib.Path, status: int) -> str:
+    """The last thing that a run complained about."""
+    lines: list[str] = []
+    follows = "nothing was written to"  # what heddle says of statistics after a failure
+    for ending in ("out", "err"):
+        text = pathlib.Path(f"{log}.{ending}").read_text(encoding="utf-8", errors="replace")
+        lines += [line.strip() for line in text.splitlines()
+                  if line.strip() and follows not in line]
+    marked = [line for line in lines if "error:" in line or line.startswith(("heddle", "FAIL"))]
+    said = (marked or lines or ["it printed nothing"])[-1]
+    how = f"signal {-status}" if status < 0 else f"status {status}"
+    return f"{how}: {said[:300]}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def progress_on(stream: Any = sys.stderr, every: float = 10.0) -> Callable[[str], None]:
+    """Says lines on a stream: one that is written over on terminals, one every 10 seconds in logs.
+    """
+    last = [time.monotonic()]
+
+    def say(line: str) -> None:
+        if stream.isatty():
+            stream.write(f"\r\033[K{line}")
+            stream.flush()
+        elif time.monotonic() - last[0] >= every:
+            last[0] = time.monotonic()
+            stream.write(line + "\n")
+            stream.flush()
+    return say
