@@ -34,7 +34,9 @@ static void set_up(void)
         struct tlb_l1_params tlb;
     } params = {{.size = 1024,
                  .ways = 2,
-                 .line = 64, .above = 64, .below = 64,
+                 .line = 64,
+                 .above = 64,
+                 .below = 64,
                  .latency = 4,
                  .ports = 1,
                  .mshrs = 8,
