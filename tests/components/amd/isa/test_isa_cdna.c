@@ -1101,3 +1101,46 @@ Test(isa_cdna, a_wavefront_reads_the_number_of_its_die)
     run(ISA_GFX942, "s_getreg_b32 s0, hwreg(HW_REG_XCC_ID)", word);
     cr_expect_eq(m.wave.sgpr[0], 0);
 }
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+/* Cycles of 16 lanes that llvm-mca 19 gives instructions on gfx90a and gfx942 (its SISchedule);
+ * others it gives one. */
+static unsigned passes_of_llvm(const char *mnemonic)
+{
+    static const char *const fours[] = {
+        "v_cvt_f32_i32",    "v_cvt_f32_u32",    "v_cvt_u32_f32",     "v_cvt_i32_f32",
+        "v_cvt_f16_f32",    "v_cvt_f32_f16",    "v_cvt_rpi_i32_f32", "v_cvt_flr_i32_f32",
+        "v_cvt_off_f32_i4", "v_cvt_f32_fp8",    "v_cvt_f32_bf8",     "v_cvt_pk_f32_fp8",
+        "v_cvt_pk_f32_bf8", "v_cvt_pk_fp8_f32", "v_cvt_pk_bf8_f32",  "v_cvt_sr_fp8_f32",
+        "v_cvt_sr_bf8_f32", "v_exp_f32",        "v_log_f32",         "v_rcp_f32",
+        "v_rcp_iflag_f32",  "v_rsq_f32",        "v_sqrt_f32",        "v_sin_f32",
+        "v_cos_f32",        "v_rcp_f16",        "v_sqrt_f16",        "v_rsq_f16",
+        "v_log_f16",        "v_exp_f16",        "v_sin_f16",         "v_cos_f16",
+        "v_exp_legacy_f32", "v_log_legacy_f32", "v_rcp_f64",         "v_rsq_f64",
+        "v_sqrt_f64",       "v_qsad_pk_u16_u8", "v_mqsad_u32_u8"};
+    for (size_t i = 0; i < sizeof fours / sizeof fours[0]; i++)
+        if (!strcmp(mnemonic, fours[i]))
+            return 4;
+    return 1;
+}
+
+Test(isa_cdna, vector_instructions_have_the_rates_of_llvm)
+{
+    /* What the compute unit takes for a class on these targets, in passes of 4 cycles; a system
+     * test has its parameters. */
+    static const unsigned passes[ISA_TIMING_COUNT] = {
+        [ISA_TIMING_FULL] = 1,    [ISA_TIMING_CONVERT] = 4,  [ISA_TIMING_MULTIPLY] = 1,
+        [ISA_TIMING_QUARTER] = 4, [ISA_TIMING_TRANS] = 4,    [ISA_TIMING_F64_ADD] = 1,
+        [ISA_TIMING_F64_MUL] = 1, [ISA_TIMING_F64_TRANS] = 4};
+    unsigned compared = 0;
+    for (size_t i = 0; i < isa_row_count(); i++) {
+        struct isa_row row = isa_row(i);
+        bool there = row.opcode[ISA_GFX90A] >= 0 || row.opcode[ISA_GFX942] >= 0;
+        if (row.unit != ISA_UNIT_VALU || row.timing == ISA_TIMING_MATRIX || !there)
+            continue;
+        cr_expect_eq(passes[row.timing], passes_of_llvm(row.mnemonic), "%s", row.mnemonic);
+        compared++;
+    }
+    cr_expect_geq(compared, 450, "%u", compared);
+}
