@@ -91,6 +91,8 @@ static void choose_flags(struct build *b)
         vector_push(b->arena, &b->flags, fixed[i]);
     if (b->request->arena_anywhere)
         vector_push(b->arena, &b->flags, "-DHEDDLE_ARENA_ANYWHERE");
+    if (b->request->profile)
+        vector_push(b->arena, &b->flags, "-DHEDDLE_PROFILE");
     add_words(b, &b->flags, getenv("HEDDLE_CFLAGS"));
 }
 
@@ -154,6 +156,7 @@ static void choose_folder(struct build *b)
     sha256_add_string(&hash, request->generic ? "generic" : "");
     sha256_add_string(&hash, request->allow_incoherent ? "incoherent" : "");
     sha256_add_string(&hash, request->arena_anywhere ? "anywhere" : "");
+    sha256_add_string(&hash, request->profile ? "profile" : "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         sha256_add_string(&hash, getenv(variables[i]) ? getenv(variables[i]) : "");
     for (size_t i = 0; i < request->override_count; i++)

@@ -225,7 +225,7 @@ static bool check_others(const struct named_list *list, const struct named *file
 static void add_run(struct named_list *list, const struct options *o)
 {
     bool makes_residency = o->profile && strcmp(o->profile, "memory") == 0;
-    add(list, "--stats", o->stats, WRITE_WHOLE);
+    add(list, "--stats", o->stats, o->command == COMMAND_DOT ? READ : WRITE_WHOLE);
     add(list, "--record perfetto", o->record_perfetto, WRITE_WHOLE);
     add(list, "--checkpoint", o->checkpoint, WRITE_WHOLE);
     add(list, "--residency", o->residency, makes_residency ? WRITE_WHOLE : READ);
@@ -246,7 +246,8 @@ static bool is_folder_command(const struct options *o)
 {
     bool makes_traces = o->command == COMMAND_TRACE && o->arguments.count > 0
                         && strcmp(o->arguments.items[0], "stats") != 0;
-    return makes_traces || o->command == COMMAND_GEN || o->command == COMMAND_DOC
+    bool makes_plots = o->command == COMMAND_REPORT && o->plot.count > 1;
+    return makes_traces || makes_plots || o->command == COMMAND_GEN || o->command == COMMAND_DOC
            || o->command == COMMAND_NEW || o->command == COMMAND_BUILD
            || o->command == COMMAND_EXPERIMENT || o->command == COMMAND_CALIBRATE;
 }

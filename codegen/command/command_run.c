@@ -1,10 +1,12 @@
 /* Commands that make or use platform.so: build and run. */
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_trace.h"
+#include "codegen/report/profile_print.h"
 #include "runtime/session/options_env.h"
 
 /* Compilers at a time, more than any machine has room for. */
@@ -27,6 +29,7 @@ static bool build(struct command *c, bool arena_anywhere, struct build_result *r
         .context = c->options,
         .generic = o->generic,
         .arena_anywhere = arena_anywhere,
+        .profile = run_profiles_instructions(o),
         .verbose = o->verbose,
         .colour = command_wants_colour(),
         .jobs = o->jobs < JOBS_MOST ? (uint32_t)o->jobs : JOBS_MOST,
@@ -77,6 +80,22 @@ static int print_reports(struct command *c, const char *path, const struct run_o
     return status;
 }
 
+/* The same of profiles, which are files of this command alone. */
+static int print_profiles(struct command *c, const char *path, const struct run_outcome *outcome,
+                          int status)
+{
+    unsigned count = (unsigned)outcome->processes.count;
+    for (unsigned i = 1; i <= (count ? count : 1); i++) {
+        const char *of_process = path_of(c, path, i);
+        if (count > 1)
+            fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
+        if (!profile_print(c->arena, of_process, stderr) && status == EXIT_CLEAN)
+            status = EXIT_ERRORS;
+        unlink(of_process);
+    }
+    return status;
+}
+
 static int run(struct command *c, const struct build_result *built, struct heddle_options *options,
                const char *program, char **arguments, struct run_outcome *outcome)
 {
@@ -86,10 +105,18 @@ static int run(struct command *c, const struct build_result *built, struct heddl
         if (!file)
             return EXIT_ERRORS;
     }
+    if (run_profiles_instructions(c->options)) {
+        const char *named = strchr(c->options->profile, '=');
+        options->instruction_profile = named ? run_absolute(c, named + 1) : command_temporary(c);
+        if (!options->instruction_profile)
+            return EXIT_ERRORS;
+    }
     int status = program ? run_program(c, built, options, program, arguments, outcome)
                          : run_platform(c, built, options);
     if (c->options->report)
         status = print_reports(c, options->stats_path, outcome, status);
+    if (run_profiles_instructions(c->options) && !strchr(c->options->profile, '='))
+        status = print_profiles(c, options->instruction_profile, outcome, status);
     for (unsigned i = 1; file && (i == 1 || i <= outcome->processes.count); i++)
         unlink(path_of(c, file, i));
     return status;

@@ -16,6 +16,8 @@ bool run_record_parse(struct command *c, struct heddle_options *options);
 int run_options(struct command *c, struct heddle_options *options);
 
 /* Whether the platform has what the options, `context`, need; says what is missing. */
+/* --profile instructions, or instructions=FILE. */
+bool run_profiles_instructions(const struct options *o);
 bool run_accepts(const struct model *model, const void *context);
 
 /* Path of the program as the shell would find it, or NULL after a message. */

@@ -71,6 +71,13 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
     return has_program && !o->record_perfetto && !o->report;
 }
 
+bool run_profiles_instructions(const struct options *o)
+{
+    return o->profile
+           && (strcmp(o->profile, "instructions") == 0
+               || (strncmp(o->profile, "instructions=", 13) == 0 && o->profile[13]));
+}
+
 /* Chosen kernels and their warm-up; a profile. */
 static bool parse_sampling(const struct options *o, struct heddle_options *options)
 {
@@ -81,16 +88,23 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     options->interval = o->interval;
     options->residency = o->residency;
     options->addresses = o->addresses;
-    options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
-                       : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
-                                                           : PLATFORM_PROFILE_MEMORY;
+    options->profile = !o->profile || run_profiles_instructions(o) ? PLATFORM_PROFILE_NONE
+                       : strcmp(o->profile, "blocks") == 0         ? PLATFORM_PROFILE_BLOCKS
+                                                                   : PLATFORM_PROFILE_MEMORY;
     if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)
         || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle run: %s\n", mistake);
         return false;
     }
-    if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
-        fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
+    if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0
+        && !run_profiles_instructions(o))
+        fprintf(stderr,
+                "heddle run: '--profile %s': it is blocks, memory, instructions or "
+                "instructions=FILE\n",
+                o->profile);
+    else if (run_profiles_instructions(o) && options->mode == PLATFORM_FUNCTIONAL)
+        fprintf(stderr, "heddle run: '--profile instructions' tells where cycles went; there are "
+                        "none with '--mode functional'\n");
     else if (o->kernels && !o->program && !o->play_instructions && !o->play_sass)
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
                         "'--play sass' or '--play instructions'; name one: heddle run PLATFORM "
@@ -119,7 +133,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (o->addresses && options->profile != PLATFORM_PROFILE_MEMORY)
         fprintf(stderr, "heddle run: '--addresses FILE' is written by a profile; give '--mode "
                         "functional --profile memory', too\n");
-    else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
+    else if (o->profile && options->mode != PLATFORM_FUNCTIONAL && !run_profiles_instructions(o))
         fprintf(stderr,
                 "heddle run: '--profile' looks at kernels as they are executed with '--mode "
                 "functional'; give that, too\n");

@@ -64,6 +64,8 @@ struct heddle_options {
     const char *warmup;  /* this, see components/sampling/sampling_options.h, and */
     const char *interval;
     int profile;           /* enum platform_profile; functional mode only */
+    const char *instruction_profile; /* NULL, or a file that counts by instruction are written to;
+                                        platforms that are built for it */
     const char *residency; /* NULL, or a file: written by a profile, else read
                               (components/sampling/residency.h) */
     const char *addresses; /* NULL, or a file that a profile of memory writes

@@ -10,6 +10,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/observe/profile.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/watch.h"
@@ -163,6 +164,7 @@ static bool start(const struct heddle_options *options)
         return false;
     }
     watch_open(table, options);
+    profile_open(table, options);
     return stats_open(table, options) && timeline_open(table, options)
            && checkpoint_open(table, options);
 }
@@ -188,6 +190,7 @@ static int finish(void)
     watch_close();
     bool traced = timeline_close();
     bool written = stats_write(balance_reported());
+    written = profile_write() && written;
     enum extension_end end = extensions_finish();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();

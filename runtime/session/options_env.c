@@ -42,6 +42,7 @@ static const struct key {
     {"no_cache", KIND_BOOL, offsetof(struct heddle_options, sass_no_cache)},
     {"allow_incomplete", KIND_BOOL, offsetof(struct heddle_options, allow_incomplete)},
     {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
+    {"instruction_profile", KIND_STRING, offsetof(struct heddle_options, instruction_profile)},
     {"residency", KIND_STRING, offsetof(struct heddle_options, residency)},
     {"addresses", KIND_STRING, offsetof(struct heddle_options, addresses)},
     {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},

@@ -40,7 +40,8 @@ def test_launch_on_several_dies_is_one_record(measure):
     done = measure(f"{THREE} --generic -- {DIES} 3 place")
     kernel, = done.stats["kernels"]
     assert kernel["work_groups"] == 105
-    assert kernel["occupancy"]["compute_units"] == kernel["occupancy"]["achieved"]["units_used"] == 6
+    occupancy = kernel["occupancy"]
+    assert occupancy["compute_units"] == occupancy["achieved"]["units_used"] == 6
     assert kernel["slots"] == 6 * 4 * 8
     cycles = sum(sum(group.values()) for group in kernel["slot_cycles"].values())
     assert cycles == kernel["slots"] * kernel["cycles"]

@@ -41,6 +41,8 @@ HIERARCHIES = {
     "lines-of-64-and-128-through": (LEVELS, "memtest_lines", 32,
                                    "short.write=through long.write=through l2.write=through"),
     "lines-of-128-take-64": (LEVELS, "memtest_lines", 32, "above=64B"),
+    "lines-of-128-two-a-cycle": (LEVELS, "memtest_lines", 32, "long.ports=4 long.latency=40cy"
+                                 " tester.span=4KiB tester.locations=900"),
     "lines-of-128-take-64-around": (LEVELS, "memtest_lines", 32, "above=64B l2.write=around"),
     "two-dies": (LEVELS, "memtest_dies", 32, ""),
     "two-dies-scoped": (LEVELS, "memtest_dies", 32, "tester.order=scoped tester.order.agents=1"),

@@ -41,9 +41,11 @@ def test_two_runs_are_compared(measure, heddle):
     heddle(f"stats {nbody} {histogram}", "slot_cycles.waiting.vmcnt")
 
 
-def test_there_is_only_one_report(run, measure, heddle):
+def test_reports_have_their_names(run, measure, heddle):
     run(f"{TINY} --report ipc -- vectoradd", "only cpi", status=2)
-    heddle(f"stats {measure(f'{TINY} -- vectoradd').stats_file} --report ipc", "only cpi", status=2)
+    stats = measure(f"{TINY} -- vectoradd").stats_file
+    heddle(f"stats {stats} --report ipc", "there is cpi, measures and limits", status=2)
+    heddle(f"stats {stats} {stats} --report limits", "is of one run", status=2)
 
 
 def test_functional_mode_has_no_time_to_report(run, measure, heddle):

@@ -245,6 +245,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
         uint64_t conflicts = lds_conflicts_until(c, now) - w->conflicts;
         conflicts = conflicts < now - w->since ? conflicts : now - w->since;
         wave_account(c, w)[WORK_WAITING_LDS_CONFLICT] += conflicts;
+        profile_spent(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
         w->since += conflicts;
     }
     wave_issues(c, w, WORK_ISSUED_LDS, now);
@@ -284,6 +285,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         d = &cu_decoded(c)[w->decoded];
     }
     const struct isa_inst *inst = &d->inst;
+    profile_turn(c, w, wave);
     if (issue_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;

@@ -1,11 +1,11 @@
 /* Vector memory: from issue through the coalescer to the L1, and back in order.
  *
  * Instructions enter in issue order; their lines go out first come, first served, vmem_width a
- * cycle, the first one vmem_latency after issue, and, with `vmem_lanes`, not before the addresses of
- * earlier instructions are worked out. Answers come in any order; loaded bytes wait in
- * the stage until the instruction is the oldest of its wavefront, then registers are written and
- * the counters go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses
- * are virtual: translation belongs to the caches. */
+ * cycle, the first one vmem_latency after issue, and, with `vmem_lanes`, not before the addresses
+ * of earlier instructions are worked out. Answers come in any order; loaded bytes wait in the stage
+ * until the instruction is the oldest of its wavefront, then registers are written and the counters
+ * go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses are virtual:
+ * translation belongs to the caches. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -88,6 +88,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct work_account *account = &c->ledger[w->ledger].account;
         account->vmem_issued++;
         account->vmem_cycles += now - e->issued;
+        profile_returned(c, w, e->pc, now - e->issued);
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
@@ -142,6 +143,7 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned 
         vmem_work_out_addresses(c, e, count);
     c->io.stats.vmem_lines += count;
     c->ledger[cu_wave_at(c, e->wave)->ledger].account.vmem_lines += count;
+    profile_asked(c, e, count);
 }
 
 static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,

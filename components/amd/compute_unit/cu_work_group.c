@@ -45,6 +45,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->instructions = 0;
     w->vm = w->lgkm = w->lds = w->flat = 0;
     w->priority = 0;
+    w->gap = 0;
+    w->held_until = w->written = 0;
     w->since = now;
     w->why = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
@@ -55,6 +57,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     else
         wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
+    profile_start(c, w, wave);
     if (engine_unlikely(instruction_recorder))
         wave_record_begin(c, wave, p, g->id, number);
     retime_wave_start(c, wave, p->lead);

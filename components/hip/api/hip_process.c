@@ -93,7 +93,7 @@ static char *hash_program(void)
 static bool is_written(const struct heddle_options *options)
 {
     return options->stats_path || options->trace_path || options->record_trace || options->addresses
-           || (options->residency && options->profile);
+           || options->instruction_profile || (options->residency && options->profile);
 }
 
 bool hip_process_open(struct heddle_options *options)
@@ -113,6 +113,9 @@ bool hip_process_open(struct heddle_options *options)
     }
     if (options->addresses) {
         options->addresses = own_path(options->addresses, false);
+    }
+    if (options->instruction_profile) {
+        options->instruction_profile = own_path(options->instruction_profile, false);
     }
     if (options->residency && options->profile) {
         options->residency = own_path(options->residency, false);

@@ -53,8 +53,9 @@ def plots(run: Run, names: list[str], output: str | None) -> None:
         if drawn is None:
             raise Mistake(f"'{run.path}' has nothing for the plot '{name}'"
                           + (f": {run.missing}" if run.missing else ""))
-        path = Path(output) if output and len(names) == 1 else \
-            Path(output or ".") / f"{Path(run.path).stem}-{name}.svg"
+        folder = Path(output or ".") if len(names) > 1 or not output else None
+        path = folder / f"{Path(run.path).stem}-{name}.svg" if folder else Path(str(output))
+        path.parent.mkdir(parents=True, exist_ok=True)
         write(path, drawn)
         print(path)
 

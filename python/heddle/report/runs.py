@@ -88,6 +88,15 @@ def number(of: Any, *keys: str) -> int:
     return of if isinstance(of, (int, float)) else 0
 
 
+def is_statistics(root: Any) -> bool:
+    if not isinstance(root, dict) or not isinstance(root.get("components"), dict):
+        return False
+    kernels = root.get("kernels", [])
+    return isinstance(kernels, list) and all(
+        isinstance(kernel, dict) and isinstance(kernel.get("name"), str)
+        and isinstance(kernel.get("slot_cycles", {}), dict) for kernel in kernels)
+
+
 def collapse(path: str) -> str:
     return re.sub(r"\[\d+\]", "[*]", path)
 
@@ -104,9 +113,9 @@ class Run:
             raise Mistake(f"cannot read '{path}': {error.strerror}") from error
         except ValueError as error:
             raise Mistake(f"'{path}' is no JSON: {error}") from error
-        if not isinstance(self.root, dict) or "components" not in self.root:
-            raise Mistake(f"'{path}' is not what `heddle run --stats` writes: it has no "
-                          '"components"')
+        if not is_statistics(self.root):
+            raise Mistake(f"'{path}' is not what `heddle run --stats` writes: it lacks "
+                          "components, or kernels with names")
         self.kernels: list[Kernel] = []
         self._read_kernels()
         self.missing = ""

@@ -1,0 +1,114 @@
+/* `--profile instructions`: everything that the ledger of a kernel gets (protocols/work/
+ * work_cycles.h), by instruction, so that both add up to the same. A turn and what an instruction
+ * executes belong to it. Waiting belongs to the instruction that waits: the one whose turn has not
+ * come, or whose code is not there; that on a counter to the s_waitcnt, at a barrier to the
+ * s_barrier, for stores to the s_endpgm.
+ *
+ * Without -DHEDDLE_PROFILE nothing of this is compiled. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+#ifdef HEDDLE_PROFILE
+
+#include "runtime/observe/profile.h"
+
+enum {
+    PROFILE_EXECUTIONS,
+    PROFILE_LINES,         /* line requests of vector memory */
+    PROFILE_BYTES,         /* that lanes asked for */
+    PROFILE_MEMORY_CYCLES, /* from issue to return */
+    PROFILE_SLOT_CYCLES,
+    PROFILE_ALL = PROFILE_SLOT_CYCLES + WORK_CYCLES_KINDS
+};
+_Static_assert(PROFILE_ALL <= PROFILE_COUNTS, "a row has room");
+
+static const char *const profile_names[PROFILE_ALL] = {"executions", "lines", "bytes",
+                                                       "memory_cycles",
+#define X(identifier, group, name) group "." name,
+                                                       WORK_CYCLES(X)
+#undef X
+};
+
+static struct profile_row *profile_at(struct compute_unit *c, const struct cu_wave *w, uint64_t pc)
+{
+    struct profile_row *row = profile_row(c->io.base.leaf, c->group[w->group].kernel, pc);
+    const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+    if (!row->text[0] && d->valid && d->address == pc
+        && isa_format(&d->inst, UINT64_MAX, row->text, sizeof row->text) >= sizeof row->text)
+        row->text[sizeof row->text - 1] = '\0';
+    return row;
+}
+
+static void profile_start(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+{
+    uint32_t kernel = c->group[w->group].kernel;
+    w->issuing = w->waiting = cu_scalars(c, wave)->pc;
+    profile_name_counts(profile_names, PROFILE_ALL);
+    profile_name_kernel(c->io.base.leaf, kernel,
+                        program_kernel_name(compute_unit_program(c), kernel), w->waiting);
+}
+
+static void profile_turn(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+{
+    w->issuing = cu_scalars(c, wave)->pc;
+}
+
+static void profile_waited(struct compute_unit *c, const struct cu_wave *w, unsigned kind,
+                           uint64_t cycles)
+{
+    if (cycles)
+        profile_at(c, w, w->waiting)->count[PROFILE_SLOT_CYCLES + kind] += cycles;
+}
+
+static void profile_spent(struct compute_unit *c, const struct cu_wave *w, unsigned kind,
+                          uint64_t cycles)
+{
+    if (cycles)
+        profile_at(c, w, w->issuing)->count[PROFILE_SLOT_CYCLES + kind] += cycles;
+}
+
+static void profile_waits(struct compute_unit *c, struct cu_wave *w, enum work_cycles_kind why)
+{
+    bool behind = why == WORK_WAITING_VMCNT || why == WORK_WAITING_LGKMCNT_SMEM
+                  || why == WORK_WAITING_LGKMCNT_LDS || why == WORK_WAITING_BARRIER
+                  || why == WORK_WAITING_STORES;
+    w->waiting = behind ? w->issuing : cu_scalars(c, (unsigned)(w - cu_wave_at(c, 0)))->pc;
+    if (why == WORK_WAITING_STORES) /* s_endpgm, which has no turn behind it */
+        profile_at(c, w, w->issuing)->count[PROFILE_EXECUTIONS]++;
+}
+
+static void profile_issued(struct compute_unit *c, struct cu_wave *w, unsigned issued,
+                           uint64_t cycles)
+{
+    struct profile_row *row = profile_at(c, w, w->issuing);
+    row->count[PROFILE_EXECUTIONS]++;
+    row->count[PROFILE_SLOT_CYCLES + issued] += cycles;
+    w->waiting = w->issuing;
+}
+
+static void profile_asked(struct compute_unit *c, const struct cu_vmem *e, unsigned lines)
+{
+    struct profile_row *row = profile_at(c, cu_wave_at(c, e->wave), e->pc);
+    row->count[PROFILE_LINES] += lines;
+    row->count[PROFILE_BYTES] += (uint64_t)__builtin_popcountll(e->access.mask) * e->access.bytes;
+}
+
+static void profile_returned(struct compute_unit *c, const struct cu_wave *w, uint64_t pc,
+                             uint64_t cycles)
+{
+    profile_at(c, w, pc)->count[PROFILE_MEMORY_CYCLES] += cycles;
+}
+
+#else
+
+#define profile_start(c, w, wave)            ((void)0)
+#define profile_turn(c, w, wave)             ((void)0)
+#define profile_waited(c, w, kind, cycles)   ((void)0)
+#define profile_spent(c, w, kind, cycles)    ((void)0)
+#define profile_waits(c, w, why)             ((void)0)
+#define profile_issued(c, w, issued, cycles) ((void)0)
+#define profile_asked(c, e, lines)           ((void)0)
+#define profile_returned(c, w, pc, cycles)   ((void)0)
+
+#endif

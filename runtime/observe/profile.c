@@ -1,0 +1,210 @@
+/* See profile.h. A component's rows are an open hash table that doubles; its kernels are a list, of
+ * which a program has few. */
+#include "runtime/observe/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/engine/options.h"
+#include "runtime/engine/output_file.h"
+#include "runtime/observe/needed.h"
+#include "runtime/state/platform.h"
+
+#define FIRST_ROWS 256
+
+struct kernel {
+    uint32_t id;
+    uint64_t entry;
+    char *name;
+};
+
+struct place {
+    struct profile_row *rows;
+    uint32_t capacity, used; /* capacity: a power of two */
+    struct kernel *kernels;
+    uint32_t kernel_count;
+};
+
+/* A row as it is written: of all components. */
+struct line {
+    const char *kernel;
+    int64_t offset;
+    const char *text;
+    uint64_t count[PROFILE_COUNTS];
+};
+
+static struct place *places;
+static uint32_t place_count, count_names;
+static const char *const *names;
+static const char *path;
+
+void profile_open(const struct platform_table *table, const struct heddle_options *options)
+{
+    for (uint32_t i = 0; i < place_count; i++) {
+        for (uint32_t k = 0; k < places[i].kernel_count; k++)
+            free(places[i].kernels[k].name);
+        free(places[i].kernels);
+        free(places[i].rows);
+    }
+    free(places);
+    path = options->instruction_profile;
+    place_count = path ? table->instance_count : 0;
+    places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
+}
+
+void profile_name_counts(const char *const *of, uint32_t count)
+{
+    /* From any thread, always the same. */
+    __atomic_store_n(&names, of, __ATOMIC_RELAXED);
+    __atomic_store_n(&count_names, count < PROFILE_COUNTS ? count : PROFILE_COUNTS,
+                     __ATOMIC_RELAXED);
+}
+
+static struct kernel *find_kernel(const struct place *p, uint32_t id)
+{
+    for (uint32_t i = 0; i < p->kernel_count; i++)
+        if (p->kernels[i].id == id)
+            return &p->kernels[i];
+    return NULL;
+}
+
+void profile_name_kernel(uint32_t leaf, uint32_t kernel, const char *name, uint64_t entry)
+{
+    struct place *p = &places[leaf];
+    if (find_kernel(p, kernel))
+        return;
+    p->kernels =
+        needed(realloc(p->kernels, (p->kernel_count + 1) * sizeof *p->kernels), "a profile");
+    p->kernels[p->kernel_count++] =
+        (struct kernel){kernel, entry, needed(strdup(name ? name : ""), "a profile")};
+}
+
+static struct profile_row *find_row(struct place *p, uint32_t kernel, uint64_t address)
+{
+    uint64_t hash = (address >> 2) * 0x9E3779B97F4A7C15u + kernel;
+    uint32_t at = (uint32_t)(hash >> 32) & (p->capacity - 1);
+    while (p->rows[at].used && (p->rows[at].address != address || p->rows[at].kernel != kernel))
+        at = (at + 1) & (p->capacity - 1);
+    return &p->rows[at];
+}
+
+static void grow(struct place *p)
+{
+    struct place old = *p;
+    p->capacity = old.capacity ? 2 * old.capacity : FIRST_ROWS;
+    p->rows = needed(calloc(p->capacity, sizeof *p->rows), "a profile");
+    for (uint32_t i = 0; i < old.capacity; i++)
+        if (old.rows[i].used)
+            *find_row(p, old.rows[i].kernel, old.rows[i].address) = old.rows[i];
+    free(old.rows);
+}
+
+struct profile_row *profile_row(uint32_t leaf, uint32_t kernel, uint64_t address)
+{
+    struct place *p = &places[leaf];
+    if (2 * p->used >= p->capacity)
+        grow(p);
+    struct profile_row *row = find_row(p, kernel, address);
+    if (!row->used) {
+        row->used = true;
+        row->kernel = kernel;
+        row->address = address;
+        p->used++;
+    }
+    return row;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    int order = strcmp(x->kernel, y->kernel);
+    return order ? order : x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* All rows, sorted; those of the same instruction added up. */
+static struct line *gather(uint32_t *count)
+{
+    uint32_t total = 0, kept = 0;
+    for (uint32_t i = 0; i < place_count; i++)
+        total += places[i].used;
+    struct line *lines = needed(calloc(total + 1, sizeof *lines), "a profile");
+    total = 0;
+    for (uint32_t i = 0; i < place_count; i++)
+        for (uint32_t k = 0; k < places[i].capacity; k++) {
+            const struct profile_row *row = &places[i].rows[k];
+            const struct kernel *kernel = find_kernel(&places[i], row->kernel);
+            if (!row->used)
+                continue;
+            lines[total] = (struct line){kernel ? kernel->name : "",
+                                         (int64_t)(row->address - (kernel ? kernel->entry : 0)),
+                                         row->text,
+                                         {0}};
+            memcpy(lines[total++].count, row->count, sizeof row->count);
+        }
+    qsort(lines, total, sizeof *lines, by_place);
+    for (uint32_t i = 0; i < total; i++) {
+        if (!kept || by_place(&lines[kept - 1], &lines[i]) != 0) {
+            lines[kept++] = lines[i];
+            continue;
+        }
+        if (!lines[kept - 1].text[0])
+            lines[kept - 1].text = lines[i].text;
+        for (uint32_t k = 0; k < PROFILE_COUNTS; k++)
+            lines[kept - 1].count[k] += lines[i].count[k];
+    }
+    *count = kept;
+    return lines;
+}
+
+static void write_text(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', out);
+        putc(*text, out);
+    }
+    putc('"', out);
+}
+
+static void write_lines(FILE *out)
+{
+    uint32_t count;
+    struct line *lines = gather(&count);
+    fputs("kernel,offset,instruction", out);
+    for (uint32_t i = 0; i < count_names; i++)
+        fprintf(out, ",%s", names[i]);
+    putc('\n', out);
+    for (uint32_t i = 0; i < count; i++) {
+        write_text(out, lines[i].kernel);
+        fprintf(out, ",%" PRId64 ",", lines[i].offset);
+        write_text(out, lines[i].text);
+        for (uint32_t k = 0; k < count_names; k++)
+            fprintf(out, ",%" PRIu64, lines[i].count[k]);
+        putc('\n', out);
+    }
+    free(lines);
+}
+
+bool profile_write(void)
+{
+    struct output_file file;
+    if (!path)
+        return true;
+    bool open = output_file_open(&file, path);
+    FILE *out = open ? fdopen(dup(file.fd), "w") : NULL;
+    if (out) {
+        write_lines(out);
+        bool good = !ferror(out);
+        if (fclose(out) == 0 && good && output_file_publish(&file))
+            return true;
+    } else if (open) {
+        output_file_discard(&file);
+    }
+    fprintf(stderr, "heddle: cannot write the profile to '%s': %s\n", path, strerror(errno));
+    return false;
+}

@@ -1,0 +1,194 @@
+"""Looking at a run: measures, the coloured diagram, the page of `heddle report` and its words."""
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from browser import dom, needs_chromium
+from harness import call, heddle
+
+TINY = "platforms/tiny.heddle"
+# Slices of an L2 enough for one to be hot, and a TLB small enough to be too small.
+MACHINE = f"{TINY} --set gpu.banks=16 --set gpu.l2=1MiB --set gpu.l2tlb.sets=4"
+PLANTED = {"planted_conflicts": "^  bank conflicts of the LDS",
+           "planted_pages": "^  limited by address translation, the reach of the TLBs: mmu is",
+           "planted_channel": r"^  one hot channel: gpu\.l2\[0\] is"}
+SOUND = ("vectoradd", "matmul", "bfs")
+
+
+def measured(stats):
+    """(scope, path, measure) -> part and whole."""
+    table = heddle(f"stats {stats} --report measures --csv").stdout
+    return {(r["scope"], r["path"], r["measure"]): (float(r["part"]), float(r["whole"]))
+            for r in csv.DictReader(io.StringIO(table))}
+
+
+def test_measures_are_what_the_statistics_say(measure):
+    done = measure(f"{TINY} -- matmul_tiled")
+    told, cycles = measured(done.stats_file), done.stats["clocks"]["core"]["cycles"]
+    for path, stats in done.components.items():
+        if "hits" in stats and stats["hits"] + stats["misses"]:
+            assert told["run", path, "hit_rate"] == (stats["hits"], stats["hits"] + stats["misses"])
+        if "lds_bank_conflicts" in stats:
+            assert told["run", path, "issue"] == (stats["valu"], cycles * 4 / 4)
+            assert told["run", path, "utilisation"] == (stats["valu"] * 4, cycles * 4)
+        if "blocked" in stats:
+            assert told["run", path, "stall"] == (stats["blocked"], cycles)
+    l2 = done.components["gpu.l2[1]"]
+    asked = l2["reads"] + l2["writes"] + l2["atomics"]
+    # a line of 64 bytes a cycle comes out of the crossbar, whatever the ports of the cache
+    assert told["run", "gpu.l2[1]", "bandwidth"] == (asked * 64, cycles * 64)
+    assert told["run", "gpu.l2[1]", "utilisation"] == (asked * 64, cycles * 64)
+    link = done.stats["links"]["driver.gpu[0] -> gpu.cp.host via pcie"]
+    busy = max(link["forward"]["busy_ps"], link["backward"]["busy_ps"])
+    assert told["run", "driver.gpu[0] -> gpu.cp via pcie", "utilisation"] == (
+        busy, done.stats["time_ps"])
+
+
+def test_measures_of_a_kernel_are_its_own(measure):
+    done = measure(f"{TINY} -- bfs")
+    told = measured(done.stats_file)
+    kernels = done.stats["kernels"]
+    name, cycles = kernels[0]["name"], sum(k["cycles"] for k in kernels)
+    valu = sum(k["components"]["gpu.sa[*].cu[*]"]["valu"] for k in kernels)
+    assert len(kernels) > 1 and {k["name"] for k in kernels} == {name}
+    parts = [told[name, f"gpu.sa[0].cu[{i}]", "issue"] for i in range(4)]
+    assert sum(part for part, _ in parts) == pytest.approx(valu)
+    assert sum(whole for _, whole in parts) == pytest.approx(4 * cycles, rel=1e-6)
+
+
+def svg_texts(text):
+    root = xml.fromstring(text)
+    return [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")], \
+        [e.text or "" for e in root.iter("{http://www.w3.org/2000/svg}title")]
+
+
+def test_diagram_has_the_numbers_of_the_run(measure):
+    done = measure(f"{TINY} -- matmul_tiled")
+    texts, titles = svg_texts(heddle(f"dot --svg --stats {done.stats_file} --measure hit_rate "
+                                     "--scale 100").stdout)
+    l2 = [done.components[f"gpu.l2[{i}]"] for i in range(2)]
+    hits, all_of = sum(c["hits"] for c in l2), sum(c["hits"] + c["misses"] for c in l2)
+    shown = f"{hits / all_of * 100:.1f} %"
+    assert shown.replace(" ", "\u00a0") in texts or shown in texts
+    assert any(t.startswith("gpu.l2 : cache") and f"hit_rate {shown}: {hits} of {all_of}" in t
+               for t in titles)
+    assert "100 %" in [t.replace("\u00a0", " ") for t in texts]  # the scale's end
+
+
+def test_other_descriptions_are_refused(measure, tmp_path):
+    stats = measure(f"{TINY} --set gpu.l2=128KiB -- vectoradd").stats_file
+    heddle(f"dot {TINY} --stats {stats}")  # with the settings of the run
+    heddle(f"dot {TINY} --stats {stats} --set gpu.l2=64KiB", "is not a run of", status=1)
+    heddle(f"dot platforms/apu.heddle --stats {stats}", "no platform is called 'tiny'", status=1)
+    heddle(f"dot --stats {stats} --measure speed", "utilisation, hit_rate, band", status=1)
+    heddle(f"dot --stats {stats} --kernel none", "no kernel of that name", status=1)
+    heddle(f"dot --stats {stats} --html {tmp_path}", "heddle report", status=2)
+    heddle("dot", "of which description", status=2)
+    heddle(f"dot {TINY} --measure stall", "--stats FILE", status=2)
+    (tmp_path / "odd.json").write_text(stats.read_text().replace('"tiny"', '"odd"', 1))
+    heddle(f"stats --report limits {tmp_path}/odd.json", "no odd.heddle", status=1)
+
+
+@pytest.mark.parametrize("program", PLANTED)
+def test_planted_bottleneck_is_named(measure, program):
+    stats = measure(f"{MACHINE} -- {program}").stats_file
+    told = heddle(f"stats --report limits {stats}", PLANTED[program]).stdout
+    for other, words in PLANTED.items():
+        assert (other == program) == bool(re.search(words, told, re.M)), other
+
+
+@pytest.mark.parametrize("program", SOUND)
+def test_sound_programs_are_told_none_of_them(measure, program):
+    told = heddle(f"stats --report limits {measure(f'{MACHINE} -- {program}').stats_file}").stdout
+    assert "\n  " in told
+    for words in PLANTED.values():
+        assert not re.search(words, told, re.M), told
+
+
+@needs_chromium
+def test_page_shows_what_the_statistics_say(measure, tmp_path):
+    done = measure(f"{MACHINE} -- planted_pages")
+    page = tmp_path / "page.html"
+    heddle(f"report {done.stats_file} -o {page}")
+    seen = dom(tmp_path, page, "sort-kernels-0=2up&measure=stall&scope=1")
+    kernels = sorted(done.stats["kernels"], key=lambda k: k["cycles"])
+    rows = seen.rows("kernels-0")  # sorted by cycles, the shortest first
+    assert [row[0] for row in rows] == [k["name"].split("(")[0] for k in kernels]
+    assert [row[2] for row in rows] == [k["cycles"] for k in kernels]
+    assert [row[5] for row in rows] == [k["wavefront_instructions"] for k in kernels]
+    for row, kernel in zip(rows, kernels):
+        l1 = kernel["components"]["gpu.sa[*].l1v[*]"]
+        assert row[9] == pytest.approx(l1.get("hits", 0) / (l1.get("hits", 0) + l1["misses"]))
+    assert "the reach of the TLBs" in seen.words
+    # bars of the ledger
+    bars = {}
+    for element in seen.with_attribute("data-part"):
+        part = element["data-part"]
+        bars[part] = bars.get(part, 0) + int(element["data-value"])
+    assert bars["stores"] == sum(k["slot_cycles"]["waiting"]["stores"] for k in kernels)
+    assert bars["issued"] == sum(sum(k["slot_cycles"]["issued"].values()) for k in kernels)
+    # one measure and one scope are shown, the others hidden
+    for name, chosen in (("data-measure", "stall"), ("data-scope", "1")):
+        assert {e[name] for e in seen.with_attribute(name) if "hidden" not in e} == {chosen}
+    shares = {e["data-path"]: float(e["data-share"]) for e in seen.with_attribute("data-share")
+              if e["data-path"].startswith("gpu.l2[")}
+    assert len(shares) == 16
+    html = next(e for e in seen.with_attribute("data-loaded-ms"))
+    assert int(html["data-loaded-ms"]) < 1000
+    assert not re.search(r"(src|href)=.(https?:)?//|@import|url\(", page.read_text())
+
+
+@needs_chromium
+def test_page_of_two_runs_says_what_differs(measure, tmp_path):
+    a = measure(f"{MACHINE} -- planted_pages")
+    b = measure(f"{MACHINE} --set gpu.l2tlb.sets=256 -- planted_pages")
+    page = tmp_path / "page.html"
+    heddle(f"report {a.stats_file} {b.stats_file} -o {page}")
+    seen = dom(tmp_path, page)
+    assert seen.rows("settings") == [["gpu.l2tlb.sets", "4", "256"]]
+    visits = [next(k["cycles"] for k in run.stats["kernels"] if k["name"].startswith("visit"))
+              for run in (a, b)]
+    row = next(row for row in seen.rows("results") if row[0].startswith("visit"))
+    assert row[1:3] == visits and row[3] == pytest.approx(visits[1] / visits[0])
+    assert any(row[0] == "gpu.l2tlb" and row[1] == "hit rate" for row in seen.rows("changes"))
+
+
+def test_plots_are_files_of_their_own(measure, tmp_path):
+    stats = measure(f"{MACHINE} -- matmul").stats_file
+    names = ("cycles", "roofline", "heat-hit_rate", "topology-bandwidth")
+    plots = " ".join(f"--plot {name}" for name in names)
+    heddle(f"report {stats} {plots} -o {tmp_path}")
+    for name in names:
+        text = (tmp_path / f"{stats.stem}-{name}.svg").read_text()
+        texts, _ = svg_texts(text)
+        assert texts and text.endswith("</svg>\n")
+        if not name.startswith("topology"):
+            assert all(float(size) >= 11 for size in re.findall(r'font-size="([\d.]+)"', text))
+    heddle(f"report {stats} --plot speed", "there is no plot 'speed'; there are: cycles", status=1)
+
+
+def test_a_run_without_its_description_still_has_a_page(measure, tmp_path):
+    stats = measure(f"{TINY} -- matmul").stats_file
+    root = json.loads(stats.read_text())
+    root["stamp"]["model"] = "0" * 64
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(root))
+    page = tmp_path / "old.html"
+    heddle(f"report {old} -o {page}", "is not a run of")
+    text = page.read_text()
+    assert "No topology and no measures" in text and "limited by" in text
+    heddle(f"report {old} --plot roofline", "nothing for the plot", status=1)
+
+
+@pytest.mark.parametrize("text,says", [("", "is no JSON"), ("[]", "not what `heddle run"),
+                                       ('{"components": 3, "kernels": 4}', "not what `heddle run")])
+def test_what_is_no_statistics_is_refused(tmp_path, text, says):
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(text)
+    heddle(f"report {wrong} -o {tmp_path}/page.html", says, status=1)
+    assert not (tmp_path / "page.html").exists()
+    heddle(f"report {tmp_path}/none.json", "cannot read", status=1)

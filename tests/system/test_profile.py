@@ -1,0 +1,94 @@
+"""--profile instructions: the ledger of cycles, by instruction."""
+import csv
+from collections import Counter
+
+import pytest
+
+from harness import HEDDLE, PROGRAMS, call, heddle, same_file
+
+TINY = "platforms/tiny.heddle"
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def cycles_of(rows):
+    """kernel, "GROUP.KIND" -> slot-cycles"""
+    sums = Counter()
+    for row in rows:
+        for name, value in row.items():
+            if "." in name and int(value):
+                sums[row["kernel"], name] += int(value)
+    return sums
+
+
+def ledger_of(stats):
+    sums = Counter()
+    for kernel in stats["kernels"]:
+        for group in ("issued", "executing", "waiting"):
+            for kind, value in kernel["slot_cycles"][group].items():
+                if value:
+                    sums[kernel["name"], f"{group}.{kind}"] += value
+    return sums
+
+
+@pytest.mark.parametrize("program", ["matmul_tiled", "bfs", "streams", "planted_conflicts"])
+def test_instructions_add_up_to_the_ledger(measure, tmp_path, program):
+    """To the cycle, for each kernel and kind; and no statistic changes by a byte."""
+    table = tmp_path / "profile.csv"
+    done = measure(f"{TINY} --profile instructions={table} -- {program}")
+    plain = measure(f"{TINY} -- {program}")
+    same_file(done.stats_file, plain.stats_file)
+    rows = rows_of(table)
+    assert cycles_of(rows) == ledger_of(done.stats)
+    units = [c for path, c in done.components.items() if path.startswith("gpu.sa[0].cu")]
+    assert sum(int(row["executions"]) for row in rows) == sum(u["instructions"] for u in units)
+    assert sum(int(row["lines"]) for row in rows) == sum(u["vmem_lines"] for u in units)
+    assert sum(int(row["memory_cycles"]) for row in rows) == sum(
+        k["units"]["vector_memory_cycles"] for k in done.stats["kernels"])
+
+
+def test_waiting_stands_at_the_instruction_that_waits(measure, tmp_path):
+    table = tmp_path / "profile.csv"
+    measure(f"{TINY} --profile instructions={table} -- matmul_tiled")
+    for row in rows_of(table):
+        if int(row["waiting.vmcnt"]) > 100 or int(row["waiting.lgkmcnt_lds"]) > 500:
+            assert row["instruction"].startswith("s_waitcnt"), row["instruction"]
+        if int(row["waiting.barrier"]) > 100:
+            assert row["instruction"] == "s_barrier"
+        if int(row["waiting.stores"]):
+            assert row["instruction"] == "s_endpgm"
+        if int(row["lines"]):
+            assert row["instruction"].startswith("flat_")
+            assert int(row["bytes"]) == 64 * 4 * int(row["executions"])
+
+
+def test_offsets_and_texts_are_those_of_the_disassembler(measure, tmp_path):
+    table = tmp_path / "profile.csv"
+    measure(f"{TINY} --profile instructions={table} -- matmul_tiled")
+    code = heddle(f"disasm {PROGRAMS}/matmul_tiled").stdout
+    rows = rows_of(table)
+    assert len(rows) > 50 and [int(row["offset"]) for row in rows] == sorted(
+        int(row["offset"]) for row in rows)
+    for row in rows:
+        assert row["instruction"].split("//")[0].strip() in code or "branch" in row["instruction"]
+
+
+def test_threads_and_orders_change_nothing(measure, tmp_path):
+    tables = []
+    for number, how in enumerate(("", "--threads 2", "--tick-order random:3")):
+        tables.append(tmp_path / f"{number}.csv")
+        measure(f"{TINY} --profile instructions={tables[-1]} {how} -- bfs")
+    for other in tables[1:]:
+        same_file(tables[0], other)
+
+
+def test_profile_is_printed_beside_the_instructions(run):
+    run(f"{TINY} --profile instructions -- matmul_tiled", r"^matmul_tiled\(",
+        r"^ +\+0x[0-9a-f]+ +\d+ +\d+ +\d+\.\d % +s_waitcnt vmcnt\(\d\) +; waiting.vmcnt \d+ %")
+    run(f"{TINY} --profile cycles -- matmul_tiled", "blocks, memory, instructions", status=2)
+    run(f"{TINY} --profile instructions --mode functional -- matmul_tiled", "there are none",
+        status=2)
+    assert "instructions=FILE" in call([HEDDLE, "help", "run"]).stdout
