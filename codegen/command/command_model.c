@@ -206,9 +206,15 @@ int command_dump(struct command *c)
     return with_platform(c, print_dump);
 }
 
+static int print_paths(struct command *c, const struct model *model)
+{
+    view_param_paths(model, c->options->paths, stdout);
+    return EXIT_CLEAN;
+}
+
 int command_params(struct command *c)
 {
-    return with_platform(c, print_params);
+    return with_platform(c, c->options->paths ? print_paths : print_params);
 }
 
 struct scopes {

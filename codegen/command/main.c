@@ -6,6 +6,7 @@
 
 #include "codegen/command/command.h"
 #include "codegen/command/command_files.h"
+#include "codegen/command/completion.h"
 #include "codegen/emit/emit.h"
 
 static int command_help(struct command *c)
@@ -15,6 +16,12 @@ static int command_help(struct command *c)
         options_print_markdown(stdout);
     } else if (o->man) {
         options_print_man(stdout);
+    } else if (o->completion) {
+        if (completion_print(stdout, o->completion))
+            return EXIT_CLEAN;
+        fprintf(stderr, "heddle help: '--completion' is bash, zsh or fish, not '%s'\n",
+                o->completion);
+        return EXIT_USAGE;
     } else if (o->arguments.count == 0) {
         options_print_help(stdout, COMMAND_COUNT);
     } else {

@@ -347,6 +347,10 @@ static const struct option_spec {
      "is a warning, and stands in the statistics"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
+    {"--completion", "SHELL", KIND_TEXT, FIELD(completion), ON(HELP),
+     "what makes a shell complete commands, options and paths: bash, zsh or fish"},
+    {"--paths", "PREFIX", KIND_TEXT, FIELD(paths), ON(PARAMS),
+     "only the paths for --set that go on from PREFIX, a step further: for shells"},
 };
 #define SPEC_COUNT (sizeof specs / sizeof specs[0])
 
@@ -369,6 +373,51 @@ static const struct renamed {
 const char *options_command_name(enum options_command command)
 {
     return commands[command].name;
+}
+
+bool options_shown(size_t index, struct option_shown *shown)
+{
+    static const struct {
+        const char *name, *values;
+    } values[] = {
+        {"--level", "platform gpu full"},
+        {"--only", "memory control"},
+        {"--layout", "wide column"},
+        {"--mode", "timing functional"},
+        {"--warmup", "none perfect full-memory functional"},
+        {"--profile", "blocks memory"},
+        {"--bounds", "exact page"},
+        {"--kernel-stats", "sum all none"},
+        {"--report", "cpi"},
+        {"--progress", "auto lines none"},
+        {"--tick-order", "ascending descending"},
+        {"--record", "perfetto= api= instructions="},
+        {"--play", "api= instructions= sass="},
+        {"--completion", "bash zsh fish"},
+    };
+    if (index >= SPEC_COUNT)
+        return false;
+    const struct option_spec *spec = &specs[index];
+    *shown = (struct option_shown){spec->name, spec->argument, spec->help, "", spec->commands};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (strcmp(values[i].name, spec->name) == 0)
+            shown->values = values[i].values;
+    return true;
+}
+
+const char *options_command_summary(enum options_command command)
+{
+    return commands[command].summary;
+}
+
+const char *options_command_words(enum options_command command)
+{
+    static const char *const words[COMMAND_COUNT] = {
+        [COMMAND_NEW] = "component part platform",
+        [COMMAND_API_TRACE] = "check",
+        [COMMAND_TRACE] = "group mem stats check",
+    };
+    return words[command] != NULL ? words[command] : "";
 }
 
 static void print_option(FILE *out, const struct option_spec *spec)

@@ -59,7 +59,7 @@ struct options {
         stats_no_host, verbose;
     bool retry, estimate;
     bool lines, markdown, man, no_cache, allow_incoherent, allow_incomplete;
-    const char *html_folder;
+    const char *html_folder, *completion, *paths;
 };
 
 /* The nearest of `count` candidates, or NULL (compile_suggest() of the front end, or NULL in
@@ -73,6 +73,19 @@ void options_release(struct options *options);
 
 /* "heddle check": for messages. */
 const char *options_command_name(enum options_command command);
+
+/* What a shell completes: option number `index` of the table; false: there are no more. */
+struct option_shown {
+    const char *name;
+    const char *argument; /* NULL: a flag */
+    const char *help;
+    const char *values; /* words that may follow, with spaces between; "": none are known */
+    unsigned commands;  /* bit c: it belongs to command c */
+};
+bool options_shown(size_t index, struct option_shown *shown);
+const char *options_command_summary(enum options_command command);
+/* Words that the command begins with, "" when these are files. */
+const char *options_command_words(enum options_command command);
 
 /* The text of --help for one command, or of all (COMMAND_COUNT). */
 void options_print_help(FILE *out, enum options_command command);

@@ -106,6 +106,10 @@ enum view_params_format {
 bool view_params(const struct model *model, enum view_params_format format, FILE *out,
                  struct view_error *error);
 
+/* Paths for --set that begin as `prefix` does up to its last '.', a line each: "gpu.l2." for what
+ * has members, "gpu.cus=" for a parameter; behind a '=' its choices. */
+void view_param_paths(const struct model *model, const char *prefix, FILE *out);
+
 /* The reference in DIR: index, components, parts, protocols, links, platforms, as .md and .html.
  * `scopes` are models whose types are documented (of compile_components(), or of platforms); a
  * declaration that occurs in several is written once, in order of first appearance. Scopes with a

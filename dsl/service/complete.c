@@ -237,7 +237,8 @@ static void add_room(void *context, const char *room, const char *name)
     const char *path = arena_printf(c->arena, "%s/%s/%s/%s.heddle",
                                     c->program->options->library_root, room, name, name);
     if (source_is_readable(path))
-        add(c, SERVICE_FILE, arena_printf(c->arena, "std/%s", name), room, "");
+        add(c, SERVICE_FILE, arena_printf(c->arena, "std/%s", name), arena_strdup(c->arena, room),
+            "");
 }
 
 static void add_folder(struct completer *c, const char *folder)

@@ -81,7 +81,7 @@ class Calibration:
         self.folder = options.output or pathlib.Path(f"{found.path.stem}.calibration")
         self.limit = float(options.limit or found.limit)
         self._programs: dict[str, str] = {}
-        self._platforms: dict[tuple[str, ...], str] = {}
+        self._platforms: dict[tuple[tuple[str, ...], bool], str] = {}
         self._models: dict[tuple[str, ...], str] = {}
         self.store = Store(self.folder)
 
@@ -95,8 +95,7 @@ class Calibration:
     def _point(self, row: Row, settings: tuple[str, ...], generic: bool) -> Point:
         label = self.description.labels[row.label]
         place = f"{self.description.path}: [labels.{row.label}]"
-        program = [description.fill(word, row.values, place) for word in label.command]
-        program = [word for word in program if word]  # an empty cell is no argument
+        program = description.words(label, row.values, place)
         sets = [word for setting in settings for word in ("--set", setting)]
         words = [self.options.heddle, "run", self.description.platform, *sets,
                  *(["--generic"] if generic else []), "--stats", STATISTICS, "--report", "cpi",
@@ -107,8 +106,8 @@ class Calibration:
                      digest(row.label, *settings, "", *row.family) if label.size else "", row.size)
 
     def _platform(self, settings: tuple[str, ...], generic: bool) -> str:
-        """Builds it; its path has a digest of all that it consists of."""
-        if settings not in self._platforms:
+        """Builds it; returns a digest of all that it consists of."""
+        if (settings, generic) not in self._platforms:
             words = [self.options.heddle, "build", self.description.platform,
                      *(["--generic"] if generic else []),
                      *(word for setting in settings for word in ("--set", setting))]
@@ -116,8 +115,8 @@ class Calibration:
             if done.returncode != 0:
                 told = done.stderr.strip() or f"status {done.returncode}"
                 raise Mistake(f"'{self.description.platform}' cannot be built:\n{told}")
-            self._platforms[settings] = done.stdout.strip()
-        return self._platforms[settings]
+            self._platforms[settings, generic] = self._digest_of(done.stdout.strip())
+        return self._platforms[settings, generic]
 
     def _digest_of(self, file: str) -> str:
         """Of a program, or of all that lies in the folder of the HIP library."""

@@ -28,13 +28,17 @@ A TOML file:
 
 Keys of a label:
 
+    name       what a row is called in tables, such as "{quantity}"; if left out, the values of the
+               placeholders of the command
     command    the program and its arguments; {NAME} is a column of the table, a name of `pairs`, a
-               named group of `arguments`, or {label}
+               named group of `arguments`, or {label}; {NAME...} alone is split into words
     arguments  column = regular expression that the whole value matches, with named groups
     read       where the result comes from: "kernels" (all launches' durations), "last kernel",
                "simulated time", or a regular expression with one group, searched line by line in
                what the program prints; of several lines the last counts
     unit       of what the expression finds; if left out, that of the table
+    factor     what is found, times this, is compared; a number or a placeholder
+    over       this over what is found, times the factor: for rates; likewise
     size       the placeholder with which the cost of a point grows
     points     so many points of the label, evenly spread over its sizes, instead of all
     where      only rows with these values
@@ -56,8 +60,9 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}
 FROM_STATISTICS = ("kernels", "last kernel", "simulated time")
 TOP_KEYS = {"title", "platform", "set", "limit", "table", "defaults", "labels"}
 TABLE_KEYS = {"file", "label", "value", "unit", "low", "high", "pairs", "where"}
-PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")  # not the braces of [0-9]{3}
-LABEL_KEYS = {"command", "arguments", "read", "unit", "size", "points", "where", "options", "note"}
+PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)(?:\.\.\.)?\}")  # not the braces of [0-9]{3}
+LABEL_KEYS = {"command", "arguments", "read", "unit", "size", "points", "where", "options", "note",
+              "factor", "over", "name"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +91,9 @@ class Label:
     where: Mapping[str, str]
     options: tuple[str, ...]
     note: str
+    factor: str
+    over: str
+    naming: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,7 +197,10 @@ def _label(reader: Reader, name: str, defaults: Mapping[str, Any], found: Any, u
         size=reader.get(both, "size", str, where, None),
         points=reader.get(both, "points", int, where, None),
         where=reader.pairs(both, "where", where),
-        options=reader.texts(both, "options", where), note=reader.get(both, "note", str, where, ""))
+        options=reader.texts(both, "options", where), note=reader.get(both, "note", str, where, ""),
+        factor=reader.get(both, "factor", str, where, ""),
+        over=reader.get(both, "over", str, where, ""),
+        naming=reader.get(both, "name", str, where, ""))
     if not label.command:
         raise reader.wrong(f"'command' {where} is empty")
     if label.points is not None and label.points < 1:
@@ -287,8 +298,10 @@ def _row(place: str, label: Label, cells: Mapping[str, str],
             raise Mistake(f"{place}: '{cells.get(column)}' of column '{column}' does not match "
                           f"'{expression}' of [labels.{label.name}]")
         values.update(found.groupdict(default=""))
-    for text in label.command:
-        fill(text, values, place)  # says now what would be missing later
+    words(label, values, place)  # says now what would be missing later
+    for text in (label.factor, label.over):
+        if fill(text, values, place):
+            _number(fill(text, values, place), f"'{text}'", place)
     size = _number(values[label.size], f"'{label.size}'", place) \
         if label.size and label.size in values else 0.0
     if label.size and label.size not in values:
@@ -297,7 +310,8 @@ def _row(place: str, label: Label, cells: Mapping[str, str],
     limits = [_number(cells[columns[key] or ""], key, place) if columns[key] else None
               for key in ("low", "high")]
     used = [name for text in label.command for name in PLACEHOLDER.findall(text) if name != "label"]
-    name = " ".join([label.name, *(values[name] for name in used)])
+    told = [fill(label.naming, values, place)] if label.naming else [values[name] for name in used]
+    name = " ".join([label.name, *told])
     family = tuple(values[name] for name in used if name != label.size)
     return Row(label.name, name, values, size, family,
                _number(cells[columns["value"] or ""], "what was measured", place), *limits)
@@ -309,6 +323,15 @@ def spread(rows: list[Row], count: int | None) -> list[Row]:
     if count == 1:
         return rows[:1]
     return [rows[round(i * (len(rows) - 1) / (count - 1))] for i in range(count)]
+
+
+def words(label: Label, values: Mapping[str, str], place: str) -> list[str]:
+    """The command of a row. An empty cell is no argument."""
+    out: list[str] = []
+    for text in label.command:
+        filled = fill(text, values, place)
+        out += filled.split() if re.fullmatch(r"\{\w+\.\.\.\}", text) else [filled]
+    return [word for word in out if word]
 
 
 def fill(text: str, values: Mapping[str, str], place: str, escape: bool = False) -> str:

@@ -62,4 +62,7 @@ def value_of(description: Description, row: Row, result: Mapping[str, Any]) -> f
             from None
     if not value > 0:
         raise Unreadable(f"it printed '{found[-1][0]}', and {value:g} is not positive")
-    return value * conversion(label, description.unit)
+    factor, over = (fill(text, row.values, str(description.path))
+                    for text in (label.factor, label.over))
+    value = float(over) / value if over else value * conversion(label, description.unit)
+    return value * float(factor) if factor else value

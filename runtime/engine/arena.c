@@ -20,8 +20,11 @@
 
 /* Large enough for 16 devices; what is larger only stands further behind. */
 #define FRONT_BYTES ((size_t)256 << 20)
-/* Arrays up to here go to the front: with more, memory grows faster than speed. */
+/* Arrays up to here go to the front: with more, memory grows faster than speed. On a platform of
+ * many components, whose front is larger than the host's caches, only those of a few lines do. */
 #define SMALL_BYTES ((size_t)32 << 10)
+#define FULL_FRONT  ((size_t)32 << 20)
+#define LEAST_BYTES ((size_t)2 << 10)
 
 struct region { /* offsets */
     size_t used;
@@ -135,7 +138,7 @@ static uint32_t allocate(size_t bytes, bool in_front)
 
 uint32_t arena_allocate(size_t bytes)
 {
-    return allocate(bytes, bytes <= SMALL_BYTES);
+    return allocate(bytes, bytes <= (front.used < FULL_FRONT ? SMALL_BYTES : LEAST_BYTES));
 }
 
 uint32_t arena_allocate_front(size_t bytes)

@@ -2,6 +2,7 @@
 import functools
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +70,16 @@ def run():
 def measure(tmp_path):
     """measure(TEXT, *SAYS, status=0): `heddle run TEXT` with statistics, in `.stats`."""
     return functools.partial(harness.measure, folder=tmp_path)
+
+
+@pytest.fixture(scope="session")
+def device_libraries(tmp_path_factory):
+    """Debian's device libraries for HIP and OpenCL, and what clang 19 looks for beside them, which
+    says no more than what is there: gfx942's constants, and version 6 of code objects."""
+    folder = tmp_path_factory.mktemp("bitcode")
+    bitcode = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
+    for file in bitcode.glob("*.bc"):
+        (folder / file.name).symlink_to(file)
+    (folder / "oclc_isa_version_942.bc").symlink_to(bitcode / "oclc_isa_version_940.bc")
+    (folder / "oclc_abi_version_600.bc").symlink_to(bitcode / "oclc_abi_version_500.bc")
+    return folder

@@ -30,6 +30,15 @@ def test_host_pointers_that_cannot_be_used_are_named(run):
         "memory of the simulator itself")
 
 
+@pytest.mark.parametrize("program, target, says", [
+    ("bad_malloc", "gfx803", "for service 3 .malloc, free, new or delete., which is not supported"),
+    ("bad_malloc.gfx942", "gfx942", "device code allocates memory .*, which is not supported")])
+def test_allocation_by_device_code_is_refused_by_name(run, program, target, says):
+    done = run(f"{TINY} --generic --set gpu.isa={target} --mode functional -- {program}", says,
+               status=3)
+    assert done.output.count("asks the host for service") <= 1  # for all lanes and wavefronts
+
+
 @pytest.mark.parametrize("mode", ["timing", "functional"])
 def test_bounds_are_those_that_were_asked_for(run, mode):
     """Or those of pages, as hardware has them; the message names the option."""

@@ -41,7 +41,12 @@ HIERARCHIES = {
     "lines-of-64-and-128-through": (LEVELS, "memtest_lines", 32,
                                    "short.write=through long.write=through l2.write=through"),
     "lines-of-128-take-64": (LEVELS, "memtest_lines", 32, "above=64B"),
+    "lines-of-128-two-a-cycle": (LEVELS, "memtest_lines", 32, "long.ports=4 long.latency=40cy"
+                                 " tester.span=4KiB tester.locations=900"),
     "lines-of-128-take-64-around": (LEVELS, "memtest_lines", 32, "above=64B l2.write=around"),
+    "two-dies": (LEVELS, "memtest_dies", 32, ""),
+    "two-dies-scoped": (LEVELS, "memtest_dies", 32, "tester.order=scoped tester.order.agents=1"),
+    "four-dies-large-l2": (LEVELS, "memtest_dies", 64, "dies=4 die.l2.size=32KiB die.l2.ways=16"),
     "eight-banks": (MEMTEST, "memtest", 128, "ports=16 banks=8 xbar.width=16B/cy"),
     "four-gpus-l2-back": (FOUR, "memtest4", 64, ""),
     "four-gpus-l2-through": (FOUR, "memtest4", 64, "node.l2_write=through"),
@@ -108,6 +113,11 @@ def test_report_tells_every_hop_of_a_store(run):
         rf"{HOP} cluster\[[01]\].bus -> cluster\[[01]\].mid: write 0x",
         rf"{HOP} cluster\[[01]\].mid -> xbar: write 0x", rf"{HOP} xbar -> l2\[[01]\]: write 0x",
         rf"{HOP} l2\[[01]\] -> xbar: done 0x", f"{HOP} {l1} -> tester: done 0x", status=3)
+
+
+def test_release_of_an_agent_with_several_dies_reaches_their_l2s(run):
+    run(f"{LEVELS} --platform memtest_dies --generic --set die.release=system",
+        "load of 0x[0-9a-f]+ in line 0x[0-9a-f]+ .* returned", status=3)
 
 
 def test_report_tells_virtual_and_physical_address(run, tmp_path):

@@ -1,6 +1,7 @@
 """HIP programs that are built for each target verify themselves, in both modes, on a small machine.
 
 tests/programs/meson.build has how they are built: NAME.gfx9 by hipcc, NAME.gfx942 by clang-19."""
+import shutil
 import subprocess
 
 import pytest
@@ -35,6 +36,23 @@ def test_program_passes_on_target(run, built, program, target, mode):
         pytest.skip("its kernels are over before the host could answer")
     run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode} --"
         f" {built(program, target)}")
+
+
+@pytest.mark.parametrize("mode", ["functional", "timing"])
+@pytest.mark.parametrize("target, version", [
+    ("gfx90a", 6), *only_full(*((target, version) for target in TARGETS for version in (4, 5, 6)
+                                if (target, version) != ("gfx90a", 6)))])
+def test_program_that_loads_its_code_passes_on_target(run, tmp_path, device_libraries, target,
+                                                      version, mode):
+    """In code objects of each version that there is."""
+    if not shutil.which("clang++-19"):
+        pytest.skip("clang++-19 is missing: no code was loaded")
+    code = tmp_path / "module_kernels.hsaco"
+    subprocess.run(["clang++-19", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-O2",
+                    f"--offload-arch={target}", f"-mcode-object-version={version}",
+                    "--rocm-path=/usr", f"--rocm-device-lib-path={device_libraries}", "-w",
+                    "tests/programs/module_kernels.hip.cpp", "-o", code], check=True)
+    run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode} -- module {code}")
 
 
 @pytest.mark.parametrize("options", ["", "--mode functional",

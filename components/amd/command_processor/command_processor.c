@@ -108,12 +108,11 @@ static struct kernel_account *account_of(const struct command_processor *c, uint
 static void kernel_done(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
-    struct kernel_shape shape = {
-        .request = d->request,
-        .work_groups = d->launched,
-        .units = command_processor_work_count(c),
-        .dies = d->shares ? d->shares : 1,
-        .shared = d->shares != 0};
+    struct kernel_shape shape = {.request = d->request,
+                                 .work_groups = d->launched,
+                                 .units = command_processor_work_count(c),
+                                 .dies = d->shares ? d->shares : 1,
+                                 .shared = d->shares != 0};
     shape.slots = dispatcher_pool_ops(d)->slots(dispatcher_pool(d), &shape.simds);
     dispatcher_pool_ops(d)->limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;

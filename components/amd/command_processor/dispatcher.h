@@ -57,7 +57,7 @@ struct dispatcher {
     uint64_t refused_at;
     uint64_t refused_releases;
     uint32_t scratch_groups; /* blocks of private memory of the launch */
-    uint32_t scratch_free; /* arena: uint32_t[scratch_most], stack of free scratch blocks */
+    uint32_t scratch_free;   /* arena: uint32_t[scratch_most], stack of free scratch blocks */
     uint32_t scratch_most;
     uint32_t scratch_free_count;
     uint32_t scratch_used; /* arena: uint32_t[cus * 64]: block of each placed work-group */

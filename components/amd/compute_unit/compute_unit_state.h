@@ -76,12 +76,17 @@ struct cu_wave {
     uint8_t ledger; /* where that is written down */
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
-    uint8_t priority;    /* 0 .. 3: s_setprio */
+    uint8_t priority; /* 0 .. 3: s_setprio */
     uint8_t gap; /* cycles that a vector instruction waits longer than others behind the last one */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
+    /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
+     * registers: address, data, more data. */
+    uint64_t held_until, written;
+    uint16_t held[3];
+    uint8_t held_dwords; /* of data */
     uint64_t line[CU_MAX_LINE_SLOTS];
 #ifdef HEDDLE_PROFILE
     uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
@@ -290,7 +295,8 @@ static inline enum isa_target cu_target(const struct compute_unit *c)
 static inline bool cu_has_gaps(const struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
-    return p->long_encoding > 1 || p->long_scalar_result > 1 || p->scalar_to_vector > 1;
+    return p->long_encoding > 1 || p->long_scalar_result > 1 || p->scalar_to_vector > 1
+           || p->lds_write_delay;
 }
 
 /* First cycle not before `cycle` that belongs to `simd`. */

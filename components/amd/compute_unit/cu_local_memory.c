@@ -54,6 +54,19 @@ static uint64_t lds_occupy(struct compute_unit *c, unsigned simd, const struct i
     return *port;
 }
 
+/* A write, which would be over in the cycle `done` if it were a read, gets there later, and until
+ * then needs its registers. Returns when it is over. */
+static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
+                         const struct isa_inst *inst, uint64_t now, uint64_t done)
+{
+    uint64_t delay = (uint64_t)compute_unit_params(c)->lds_write_delay;
+    w->held_until = now + delay;
+    w->written = delay ? done + delay : 0;
+    memcpy(w->held, inst->src, sizeof w->held);
+    w->held_dwords = inst->dwords;
+    return done + delay;
+}
+
 static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                       const uint32_t *address, uint64_t active, uint64_t now)
 {
@@ -74,6 +87,8 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     c->lds_free = c->lds_free > done ? c->lds_free : done;
     c->lds_done[w->simd] = done;
     c->lds_conflicts[w->simd] = conflicts;
+    if (inst->flags & ISA_IS_STORE)
+        done = lds_hold(c, w, inst, now, done);
     if (inst->flags & ISA_RAISES_LGKM) {
         w->lgkm++;
         w->lds++;

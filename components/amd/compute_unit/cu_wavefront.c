@@ -166,12 +166,33 @@ static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigne
         wave_sleep(c, w, now);
 }
 
-/* What is decoded now issues later if it is a vector instruction. */
-static inline void wave_keep_gap(struct cu_wave *w, bool decoded)
+/* Until when must the instruction that is decoded wait for the wavefront's last write to the LDS?
+ * It overwrites a register of that, or uses the LDS otherwise than for a write, too, which is done
+ * in order. */
+static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_wave *w)
+{
+    const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
+    if (w->kind == CU_LDS)
+        return inst->flags & ISA_IS_STORE ? 0 : w->written;
+    unsigned first = w->held[1], last = first + w->held_dwords - 1u;
+    bool overwrites = inst->dst == w->held[0] || inst->dst == w->held[2]
+                      || (inst->dst >= first && inst->dst <= last);
+    return w->kind <= CU_VALU && overwrites ? w->held_until : 0;
+}
+
+/* What is decoded now issues later if it is a vector instruction, or meets a write to the LDS. */
+static inline void wave_keep_gap(const struct compute_unit *c, struct cu_wave *w, bool decoded)
 {
     if (decoded && w->gap && w->kind <= CU_VALU) {
         w->ready_at += w->gap;
         w->why = WORK_EXECUTING_VALU;
+    }
+    if (decoded && w->written > w->ready_at) {
+        uint64_t until = wave_meets_write(c, w);
+        if (until > w->ready_at) {
+            w->ready_at = until;
+            w->why = WORK_WAITING_LDS;
+        }
     }
     w->gap = 0;
 }
@@ -184,7 +205,7 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
     w->ready_at = at;
     ready = wave_decode(c, w, wave);
     if (cu_has_gaps(c))
-        wave_keep_gap(w, ready);
+        wave_keep_gap(c, w, ready);
     if (ready)
         wave_go_on(c, w, wave, now);
 }

@@ -45,6 +45,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->instructions = 0;
     w->vm = w->lgkm = w->lds = w->flat = 0;
     w->priority = 0;
+    w->gap = 0;
+    w->held_until = w->written = 0;
     w->since = now;
     w->why = WORK_WAITING_FETCH;
     w->ledger = g->ledger;

@@ -164,7 +164,7 @@ unsigned coalescer_atomics(const struct isa_memory *m, struct coalesced_line *ou
     return count;
 }
 
-/* Do the active lanes [first, first + lanes) stay in one line, or are they a run without holes? */
+/* Do the active lanes [first, first + lanes) stay in one line, or are they parts of one run? */
 static bool coalescer_group_is_one(const struct isa_memory *m, unsigned first, unsigned lanes)
 {
     uint64_t mask = m->mask >> first & (lanes == 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1);

@@ -122,13 +122,28 @@ static uint32_t granules(uint32_t amount, uint32_t granule)
     return amount > granule ? (amount + granule - 1) / granule : 1;
 }
 
+/* GPR_ALLOC: where the registers lie and how many they are, less one granule (GCN3 and Vega ISA
+ * manuals, "Hardware registers"). Accumulators in the file of vector registers make its granules 8
+ * and add a field, where they begin; sizes and that field as Linux' amdkfd reads them
+ * (cwsr_trap_handler_gfx9.asm). What is left between is taken for the place of scalar registers. */
+static uint32_t gpr_alloc(bool unified, const struct work_placement *p,
+                          const struct work_wavefront *w)
+{
+    uint32_t sgprs = (granules(p->sgprs, 16) - 1) << 24;
+    if (unified)
+        return (w->vgpr / 8u & 63u) | (granules(p->vgprs, 8) - 1) << 6
+               | (granules(p->accum_offset, 4) - 1) << 12 | (w->sgpr / 16u & 63u) << 18 | sgprs;
+    return (w->vgpr / 4u & 63u) | (granules(p->vgprs, 4) - 1) << 8 | (w->sgpr / 16u & 63u) << 16
+           | sgprs;
+}
+
 /* What s_getreg_b32 reads of the place that the dispatcher gave: HW_ID, GPR_ALLOC and LDS_ALLOC, as
- * GCN3 and GFX9 lay them out (GCN3 and Vega ISA manuals, "Hardware registers"; the sizes as Linux'
- * amdkfd reads them, cwsr_trap_handler_gfx8.asm: registers and scalar registers less one granule,
- * LDS in 64 dwords). A GPU has shader engines of 16 compute units, four to a shader array; larger
- * ones use the numbers again. Dispatchers are the queues of the compute pipes (ME 1). */
-static void wavefront_start_place(struct isa_wave *s, const struct work_placement *p,
-                                  unsigned number)
+ * GCN3 and GFX9 lay them out (GCN3 and Vega ISA manuals, "Hardware registers"; LDS in 64 dwords as
+ * Linux' amdkfd reads it, cwsr_trap_handler_gfx8.asm). A GPU has shader engines of 16 compute
+ * units, four to a shader array; larger ones use the numbers again. Dispatchers are the queues of
+ * the compute pipes (ME 1). */
+static void wavefront_start_place(const struct isa_traits *traits, struct isa_wave *s,
+                                  const struct work_placement *p, unsigned number)
 {
     const struct work_wavefront *w = &p->wavefront[number];
     s->hw_id = (w->slot & 15u) | (w->simd & 3u) << 4 | (p->dispatcher & 3u) << 6
@@ -136,8 +151,7 @@ static void wavefront_start_place(struct isa_wave *s, const struct work_placemen
                | (p->work_group_slot & 15u) << 16 | (p->pid & 15u) << 20
                | (p->dispatcher >> 2 & 7u) << 24 | 1u << 30;
     s->xcc_id = p->die;
-    s->gpr_alloc = (w->vgpr / 4u & 63u) | (granules(p->vgprs, 4) - 1) << 8
-                   | (w->sgpr / 16u & 63u) << 16 | (granules(p->sgprs, 16) - 1) << 24;
+    s->gpr_alloc = gpr_alloc(traits->accumulators == ISA_ACCUMULATORS_UNIFIED, p, w);
     s->lds_alloc = (p->lds_offset / 256u & 255u) | (p->lds_bytes + 511u) / 512u * 2u << 12;
 }
 
@@ -151,7 +165,7 @@ void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
     kernel_registers_decode(&k, traits->registers, &words);
     memset(s, 0, sizeof *s);
     wavefront_start_scalars(target, s, &k, p, id, number);
-    wavefront_start_place(s, p, number);
+    wavefront_start_place(traits, s, p, number);
     isa_wave_set_pair(
         s, ISA_EXEC,
         wavefront_start_lanes(vgpr, traits->packed_work_items, k.work_item_dimensions, p, number));

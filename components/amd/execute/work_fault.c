@@ -1,6 +1,8 @@
 /* The words of what ends a run. */
 #include "work_fault.h"
 
+#include "components/amd/isa/object/kernarg.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,22 +19,37 @@ void work_fault_text(const struct work_fault_place *p, const char *what, char *t
              p->wavefront, lane);
 }
 
+/* What a pointer that a kernel got instead of one to something useful says; false: none of them. */
+static bool tell_nothing(const char *access, unsigned bytes, uint64_t address, char *what,
+                         size_t size)
+{
+    enum { NULL_BYTES = 4096 };
+    if (address < NULL_BYTES)
+        snprintf(what, size,
+                 "%s of %u bytes through a null pointer, at 0x%" PRIx64
+                 ": an argument or a pointer in memory was not set",
+                 access, bytes, address);
+    else if (address >= KERNARG_NO_QUEUE && address < KERNARG_NOTHING_END)
+        snprintf(what, size, "%s, which is not supported (%s of %u bytes at 0x%" PRIx64 ")",
+                 address < KERNARG_NO_HEAP
+                     ? "device code starts kernels (enqueue_kernel)"
+                     : "device code allocates memory (malloc, free, new or delete)",
+                 access, bytes, address);
+    else
+        return false;
+    return true;
+}
+
 void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
                        unsigned bytes, uint64_t address, char *what, size_t size)
 {
-    enum { NULL_BYTES = 4096 };
     char where[160];
     uint32_t number;
     const struct program_allocation *a = program_find_in(program, pid, address);
     bool named = a && page_table_is_name(a->start);
     program_describe(program, named ? page_table_name(pid, address) : address, where, sizeof where);
-    if (address < NULL_BYTES) {
-        snprintf(what, size,
-                 "%s of %u bytes through a null pointer, at 0x%" PRIx64
-                 ": an argument or a pointer in memory was not set",
-                 access, bytes, address);
+    if (tell_nothing(access, bytes, address, what, size))
         return;
-    }
     if (!a && program_find_freed(program, address, &number)) {
         snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 ", which was freed: %s", access, bytes,
                  address, where);

@@ -91,7 +91,9 @@ static int decode_dpp(struct isa_decoder *d)
 static bool extended_form_exists(const struct isa_decoder *d, unsigned code)
 {
     const struct isa_table_row *row = d->row;
-    if (code == SDWA_CODE && has_64_bits(row) && !isa_row_reads_fp8(row))
+    bool is_dot =
+        row >= &isa_table[ISA_OP_v_dot2c_f32_f16] && row <= &isa_table[ISA_OP_v_dot8c_i32_i4];
+    if (code == SDWA_CODE && (is_dot || (has_64_bits(row) && !isa_row_reads_fp8(row))))
         return false;
     return d->kind != KIND_MK && d->kind != KIND_AK && row->type[0] != TYPE_A32
            && d->out->op != ISA_OP_v_pk_fmac_f16 && d->kind != KIND_X;

@@ -82,15 +82,18 @@ static const struct entry entries[] = {
  */
 
 enum {
-    FLUSHES = 1,       /* fp32 and fp16 denormals, whatever MODE says */
-    IS_MINIMUM = 2,    /* or maximum or median */
-    KEEPS_SOURCES = 3, /* that are denormals */
+    FLUSHES = 1,         /* fp32 and fp16 denormals, whatever MODE says */
+    IS_MINIMUM = 2,      /* or maximum or median */
+    KEEPS_SOURCES = 3,   /* that are denormals */
+    FLUSHES_SINGLES = 4, /* fp32 denormals, whatever MODE says */
 };
 
 /*
  * What MODE does not decide alone. Multiply-adds that round twice have no denormals (LLVM,
  * SIISelLowering: "v_mad_f32 does not support denormals ever"; it treats those of fp16 alike), nor
  * has v_dot2_f32_f16 any of fp32 ("fdot2_f32_f16 always flushes fp32 denormal operand and output").
+ * Halves that v_mad_mix widens or gives follow MODE: LLVM makes it of conversions that do, where
+ * fp32 denormals are flushed (isFPExtFoldable).
  * Minima and maxima take denormals for what they are on gfx8, and follow MODE since (LLVM,
  * GCNSubtarget: supportsMinMaxDenormModes).
  * v_div_fmas flushes results only (RDNA manuals: "input denormals are not flushed"); remainders are
@@ -104,9 +107,9 @@ static const uint8_t natures[ISA_OP_MEM_FIRST - ISA_OP_VALU_FIRST] = {
     NATURE(v_mad_legacy_f32, FLUSHES),
     NATURE(v_madmk_f32, FLUSHES),
     NATURE(v_madak_f32, FLUSHES),
-    NATURE(v_mad_mix_f32, FLUSHES),
-    NATURE(v_mad_mixlo_f16, FLUSHES),
-    NATURE(v_mad_mixhi_f16, FLUSHES),
+    NATURE(v_mad_mix_f32, FLUSHES_SINGLES),
+    NATURE(v_mad_mixlo_f16, FLUSHES_SINGLES),
+    NATURE(v_mad_mixhi_f16, FLUSHES_SINGLES),
     NATURE(v_mac_f16, FLUSHES),
     NATURE(v_mad_f16, FLUSHES),
     NATURE(v_mad_legacy_f16, FLUSHES),
@@ -145,10 +148,11 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
     bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
-    env->mode = nature == FLUSHES         ? wave->mode & ~0xf0u
-                : keeps                   ? wave->mode | 0xf0
-                : nature == KEEPS_SOURCES ? wave->mode | 0x50
-                                          : wave->mode;
+    env->mode = nature == FLUSHES           ? wave->mode & ~0xf0u
+                : nature == FLUSHES_SINGLES ? wave->mode & ~0x30u
+                : keeps                     ? wave->mode | 0xf0
+                : nature == KEEPS_SOURCES   ? wave->mode | 0x50
+                                            : wave->mode;
     env->keep_in = env->mode & 0x10 ? keep : flush;
     env->keep_out = env->mode & 0x20 ? keep : flush;
     if (entry->kind == KIND_CIO || entry->kind == KIND_CI)

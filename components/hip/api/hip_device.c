@@ -17,7 +17,8 @@ enum {
     GRID_MAX = 2147483647,
     PITCH_MAX = 2147483647,
     TEXTURE_ALIGN = 256,
-    HBM_BUS_BITS = 4096 /* R9 Nano and later: four stacks of 1024 bits */
+    HBM_BUS_BITS = 4096,       /* R9 Nano and later: four stacks of 1024 bits */
+    HBM_BUS_BITS_GFX942 = 8192 /* MI300A and MI300X: eight (ROCm, GPU hardware specifications) */
 };
 
 /* "gfx90a" -> 9, 0, 10: the last two characters are hexadecimal digits of minor version and
@@ -99,6 +100,7 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
         clamp_int((uint64_t)info->vgprs_per_simd * info->simds_per_cu * HIP_WAVEFRONT);
     properties->warpSize = HIP_WAVEFRONT;
     properties->managedMemory = 1;
+    properties->integrated = info->shares_memory;
     properties->canMapHostMemory = 1;
     properties->maxThreadsPerBlock = clamp_int(info->max_work_group);
     for (int dimension = 0; dimension < 3; dimension++) {
@@ -109,9 +111,10 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     properties->clockInstructionRate = properties->clockRate;
     /* Programs compute the peak as 2 x clock x bus width: a clock is chosen that gives the modelled
      * one. */
-    properties->memoryBusWidth = HBM_BUS_BITS;
+    unsigned bits = strcmp(info->isa, "gfx942") == 0 ? HBM_BUS_BITS_GFX942 : HBM_BUS_BITS;
+    properties->memoryBusWidth = (int)bits;
     properties->memoryClockRate =
-        clamp_int(info->memory_bandwidth_bytes_per_s / (2 * HBM_BUS_BITS / 8) / 1000);
+        clamp_int(info->memory_bandwidth_bytes_per_s / (2 * bits / 8) / 1000);
     properties->multiProcessorCount = clamp_int(info->compute_units);
     properties->l2CacheSize = clamp_int(info->l2_bytes);
     properties->maxThreadsPerMultiProcessor =
@@ -176,6 +179,7 @@ static const struct {
     INT_ATTRIBUTE(MaxRegistersPerMultiprocessor, regsPerBlock),
     INT_ATTRIBUTE(WarpSize, warpSize),
     INT_ATTRIBUTE(ManagedMemory, managedMemory),
+    INT_ATTRIBUTE(Integrated, integrated),
     INT_ATTRIBUTE(CanMapHostMemory, canMapHostMemory),
     INT_ATTRIBUTE(ClockInstructionRate, clockInstructionRate),
     INT_ATTRIBUTE(GcnArch, gcnArch),

@@ -25,6 +25,7 @@ enum {
     PAYLOAD_BYTES = HIP_WAVEFRONT * HIP_CALL_WORDS * 8,
     SIGNAL_BYTES = 64,
     SERVICE_PRINTF = 2,
+    SERVICE_DEVICE_MEMORY = 3,
     POLLS_FIRST = 8, /* polls of the driver between looks; doubled up to the limit in vain */
     POLLS_MAX = 256,
     SENDMSG_INTERRUPT = (int)0xbf900001, /* s_sendmsg sendmsg(MSG_INTERRUPT) */
@@ -47,6 +48,7 @@ static struct {
     bool active;       /* kernels that may call are queued or running */
     uint64_t ticket;   /* of the last of them */
     const char *kernel;
+    const char *refused; /* kernel of which a refusal was told last */
 } services[HIP_DEVICES_MAX];
 
 bool hip_calls_host(const struct hip_function *function)
@@ -186,12 +188,18 @@ void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
 
 /* ---- serving ---- */
 
+/* Told once for a kernel: each wavefront asks, and again for each lane. */
 static void refuse(int device, uint32_t service)
 {
-    hip_say("kernel '%s' asks the host for service %u, which is not supported (printf and assert "
-            "are); it is answered with 0",
-            services[device].kernel, service);
+    const char *what = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
     run_ledger_report(EXIT_GAVE_UP);
+    if (services[device].refused == services[device].kernel) {
+        return;
+    }
+    services[device].refused = services[device].kernel;
+    hip_say("kernel '%s' asks the host for service %u%s, which is not supported (printf and assert "
+            "are); it is answered with 0",
+            services[device].kernel, service, what);
 }
 
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)

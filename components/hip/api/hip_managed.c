@@ -115,7 +115,7 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
             HIP_RECORD_STEP(host_write(m->address + start, m->own + start, size));
             hip_look_for_pointers(m->address + start, m->own + start, size);
-            enum driver_status status = hip.api->write(
+            enum driver_status status = hip.api->write_shared(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
             all.sent[m->device] = ticket;
             if (status != DRIVER_OK) {
@@ -212,8 +212,8 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
     m->next = end;
     m->streak = end - block;
     enum driver_status status =
-        hip.api->read(hip.devices[m->device].queue, m->own + start, m->address + start,
-                      block_end(m, end - 1) - start, &ticket);
+        hip.api->read_shared(hip.devices[m->device].queue, m->own + start, m->address + start,
+                             block_end(m, end - 1) - start, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, what) == hipSuccess
            && put(m, block, end - block, write ? AT_HOST : AT_BOTH);
 }

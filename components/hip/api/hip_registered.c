@@ -171,8 +171,8 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
         uint64_t stop = run->address + run->size < end ? run->address + run->size : end;
         uint64_t place = at - range->start;
         enum driver_status status =
-            read ? hip.api->read(queue, read + place, at, stop - at, ticket)
-                 : hip.api->write(queue, at, range->known + place, stop - at, ticket);
+            read ? hip.api->read_shared(queue, read + place, at, stop - at, ticket)
+                 : hip.api->write_shared(queue, at, range->known + place, stop - at, ticket);
         if (status != DRIVER_OK) {
             return hip_status(status, what);
         }

@@ -52,7 +52,8 @@ struct driver_device_info {
     uint64_t l2_bytes;
     uint64_t memory_bandwidth_bytes_per_s;
     uint32_t page_bytes;
-    bool has_fabric; /* an RDMA engine that joins it to other GPUs */
+    bool has_fabric;    /* an RDMA engine that joins it to other GPUs */
+    bool shares_memory; /* with the host */
     uint32_t reserved[8];
 };
 
@@ -180,6 +181,12 @@ struct driver_api {
                                 uint64_t size, uint64_t *ticket);
     enum driver_status (*read)(uint32_t queue, void *host, uint64_t device_address, uint64_t size,
                                uint64_t *ticket);
+    /* The same for memory that the program and the GPU both see: no time passes where they share
+     * memory. */
+    enum driver_status (*write_shared)(uint32_t queue, uint64_t device_address, const void *host,
+                                       uint64_t size, uint64_t *ticket);
+    enum driver_status (*read_shared)(uint32_t queue, void *host, uint64_t device_address,
+                                      uint64_t size, uint64_t *ticket);
     enum driver_status (*copy)(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
                                uint64_t *ticket);
     enum driver_status (*fill)(uint32_t queue, uint64_t address, const void *pattern,

@@ -1,7 +1,8 @@
 /* What the driver knows of the GPUs it is connected to, from the tables of the platform.
  *
- * A GPU is what stands beside the command processor that a `gpu` port leads to: "gpu[2].cp" makes
- * everything below "gpu[2]." belong to that device. */
+ * A GPU is what stands beside the component that a `gpu` port leads to: "gpu[2].cp" makes
+ * everything below "gpu[2]." belong to that device. Where memory that the platform maps stands
+ * further out, as "gpu.local" does beside "gpu.xcd[0].cp", the GPU reaches that far. */
 #include "driver_devices.h"
 
 #include <stdio.h>
@@ -29,6 +30,22 @@ static bool device_owns(const char *path, const char *prefix)
     return !strncmp(path, prefix, strlen(prefix));
 }
 
+/* The longest "gpu." of "gpu.xcd[0]." below which mapped memory stands; else the prefix stays. */
+static void device_prefix_of_memory(char *prefix)
+{
+    const struct platform_table *table = engine_base.platform;
+    size_t longest = 0;
+    for (uint32_t i = 0; i < table->map_count; i++) {
+        const char *name = table_string(table->spaces[table->maps[i].space].name);
+        const char *dot = strrchr(name, '.');
+        size_t length = dot ? (size_t)(dot + 1 - name) : 0;
+        if (length > longest && !strncmp(prefix, name, length))
+            longest = length;
+    }
+    if (longest)
+        prefix[longest] = 0;
+}
+
 /* "gpu." of "gpu.cp": everything up to the last dot. */
 static void device_prefix(const struct driver *d, uint32_t number, char *prefix, size_t size)
 {
@@ -41,11 +58,28 @@ static void device_prefix(const struct driver *d, uint32_t number, char *prefix,
         dot[1] = 0;
     else
         prefix[0] = 0;
+    device_prefix_of_memory(prefix);
+}
+
+/* Is it a bank of an L2, and of the first one of the GPU? Runtimes tell the size of the L2 of one
+ * die. `first`: the path up to there, or NULL. */
+static bool device_is_l2(const struct platform_instance *instance, const char *rest,
+                         const char **first)
+{
+    const char *dot = strrchr(rest, '.'), *name = dot ? dot + 1 : rest;
+    if (strcmp(table_string(instance->type), "cache") != 0 || strncmp(name, "l2", 2) != 0)
+        return false;
+    if (!*first)
+        *first = rest;
+    const char *first_dot = strrchr(*first, '.');
+    size_t length = dot ? (size_t)(dot - rest) : 0;
+    return length == (first_dot ? (size_t)(first_dot - *first) : 0)
+           && !strncmp(rest, *first, length);
 }
 
 static void device_add_instance(struct driver_device_info *info,
                                 const struct platform_instance *instance, uint64_t hz,
-                                const char *rest)
+                                const char *rest, const char **l2)
 {
     const char *type = table_string(instance->type);
     if (!strcmp(type, "compute_unit")) {
@@ -58,7 +92,7 @@ static void device_add_instance(struct driver_device_info *info,
         info->clock_hz = hz;
         snprintf(info->isa, sizeof info->isa, "%s",
                  isa_target_name((enum isa_target)device_param(instance, "isa", 0)));
-    } else if (!strcmp(type, "cache") && !strncmp(rest, "l2", 2)) {
+    } else if (device_is_l2(instance, rest, l2)) {
         info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
     } else if (!strcmp(type, "rdma_engine")) {
         info->has_fabric = true;
@@ -89,10 +123,39 @@ static bool needs_system_scope(const struct platform_instance *instance)
            && device_param(instance, "scope", 0) == 1;
 }
 
+/* Bytes a second of memory with channels and banks. */
+static uint64_t device_hbm_bandwidth(const struct platform_instance *hbm)
+{
+    uint64_t bytes =
+        (uint64_t)device_param(hbm, "channels", 1) * (uint64_t)device_param(hbm, "burst", 64);
+    return bytes * 1000000000000u / (uint64_t)device_param(hbm, "tburst", 1);
+}
+
+static void device_read_parts(struct driver_device_info *info, const char *prefix)
+{
+    const struct platform_table *table = engine_base.platform;
+    uint64_t bandwidth = 0;
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        const struct platform_part *part = &table->parts[i];
+        const char *type = table_string(part->type);
+        const struct platform_instance as = {.params = part->params,
+                                             .param_count = part->param_count};
+        if (!device_owns(table_string(part->path), prefix))
+            continue;
+        if (!strcmp(type, "cu_resource_pool"))
+            info->work_groups_per_cu = (uint32_t)device_param(&as, "work_groups", 16);
+        if (!strcmp(type, "hbm"))
+            bandwidth += device_hbm_bandwidth(&as);
+    }
+    if (bandwidth)
+        info->memory_bandwidth_bytes_per_s = bandwidth;
+}
+
 static void device_read_info(struct driver *d, uint32_t number, const char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
     struct driver_device_info *info = &d->device[number].info;
+    const char *l2 = NULL;
     snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name),
              (int)strlen(prefix) - 1, prefix);
     for (uint32_t g = 0; g < table->group_count; g++) {
@@ -103,7 +166,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             if (!device_owns(path, prefix))
                 continue;
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
-                                path + strlen(prefix));
+                                path + strlen(prefix), &l2);
             d->device[number].caches_all |= needs_system_scope(instance);
             if (table->groups[g].first + i >= PROGRAM_INSTANCES)
                 die("driver: '%s' is one component more than the %d that a platform with GPUs can "
@@ -113,15 +176,9 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
         }
     }
     info->work_groups_per_cu = 16;
-    for (uint32_t i = 0; i < table->part_count; i++) {
-        const struct platform_part *part = &table->parts[i];
-        const struct platform_instance as = {.params = part->params,
-                                             .param_count = part->param_count};
-        if (device_owns(table_string(part->path), prefix)
-            && !strcmp(table_string(part->type), "cu_resource_pool"))
-            info->work_groups_per_cu = (uint32_t)device_param(&as, "work_groups", 16);
-    }
+    device_read_parts(info, prefix);
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
+    info->shares_memory = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
     d->device[number].takes_copies = device_takes_copies(prefix);
     info->page_bytes = (uint32_t)driver_page_bytes(d);
     info->memory_bytes = d->device[number].size;

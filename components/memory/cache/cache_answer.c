@@ -138,6 +138,12 @@ CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct messa
     if (sent.kind != SENT_WRITE_BACK) {
         if (!response_room(c))
             return false;
+        if (sent.joined) {
+            respond(c, sent.second, false, NULL);
+            arena_at(struct cache_sent, c->sent)[number].joined = false;
+            if (!response_room(c))
+                return false;
+        }
         cold_start_acknowledge(&c->cold, sent.lost, answer);
         const uint8_t *data = mem_data_data(payload, below_bytes(c));
         respond(c, sent.tag, sent.kind != SENT_WRITE,

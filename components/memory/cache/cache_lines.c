@@ -167,15 +167,17 @@ static void drop_all(struct cache *c)
             line_drop(c, i);
 }
 
-/* Sends bytes of the line at `address` below, under the number `sent`. There must be room. */
-static inline void send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
-                              struct mem_mask mask, const void *bytes)
+/* Sends bytes of the line at `address` below, under the number `sent`. There must be room. Returns
+ * the payload. */
+static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
+                               struct mem_mask mask, const void *bytes)
 {
     unsigned below = below_bytes(c), place = place_below(c, address);
     void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
                                             address - place, pid);
     mem_mask_store(mem_write_mask(payload, below), mem_mask_up(mask, place), below);
     memcpy((char *)mem_write_data(payload, below) + place, bytes, line_bytes(c));
+    return payload;
 }
 
 /* Sends the dirty bytes of `line` below; the line is clean afterwards. Room below and a `sent`

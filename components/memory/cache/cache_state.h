@@ -82,6 +82,17 @@ struct cache_sent {
     uint8_t kind;
     uint8_t piece;            /* of the answer, that goes above: its first byte */
     struct message_note lost; /* see cold_start.h */
+    uint16_t second;          /* tag of another write that has joined this one */
+    bool joined;
+};
+
+/* The last write that has gone below: one to another part of its line joins it in the same cycle,
+ * when nobody can have seen it. */
+struct cache_last_write {
+    uint64_t line; /* number */
+    uint64_t now;  /* 1 + cycle, 0: there is none */
+    uint32_t sent, pid;
+    void *payload;
 };
 
 /* A request whose page has been asked for, or that waits to be replayed after it. */
@@ -145,6 +156,7 @@ struct cache {
     uint8_t hold;      /* enum cache_hold */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
+    struct cache_last_write last_write;
     struct cold_start cold;
 };
 
@@ -175,6 +187,13 @@ static inline unsigned place_below(const struct cache *c, uint64_t address)
 {
     unsigned line = line_bytes(c);
     return below_bytes(c) == line ? 0 : (unsigned)(address % below_bytes(c)) / line * line;
+}
+
+/* Something else has gone below: no write joins one that went before it. */
+static inline void end_last_write(struct cache *c)
+{
+    if (above_bytes(c) < line_bytes(c))
+        c->last_write.now = 0;
 }
 
 static inline unsigned way_count(const struct cache *c)
@@ -317,8 +336,8 @@ static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint6
 static inline void line_drop(struct cache *c, uint32_t line);
 static inline void line_forget(struct cache *c, uint32_t line);
 static void drop_all(struct cache *c);
-static inline void send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
-                              struct mem_mask mask, const void *bytes);
+static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
+                               struct mem_mask mask, const void *bytes);
 static inline void write_back(struct cache *c, uint32_t line);
 static inline uint32_t way_make_room(struct cache *c, uint32_t set, bool *written);
 

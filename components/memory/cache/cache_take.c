@@ -100,13 +100,52 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
     return true;
 }
 
+/* Can a write of a part of a line join the one of another part that has gone below in this cycle?
+ * Requests shorter than a line come in pairs. */
+static inline bool joins_last_write(const struct cache *c, uint64_t number, uint32_t pid)
+{
+    const struct cache_last_write *last = &c->last_write;
+    return above_bytes(c) < line_bytes(c) && last->now == component_tick_now(&c->io.base) + 1
+           && last->line == number && last->pid == pid
+           && !arena_at(struct cache_sent, c->sent)[last->sent].joined;
+}
+
+static inline void join_last_write(struct cache *c, uint16_t tag, struct mem_mask mask,
+                                   const void *bytes)
+{
+    const struct cache_last_write *last = &c->last_write;
+    struct cache_sent *sent = arena_at(struct cache_sent, c->sent) + last->sent;
+    unsigned below = below_bytes(c), place = place_below(c, last->line * line_bytes(c));
+    uint64_t *words = mem_write_mask(last->payload, below);
+    struct mem_mask all = mem_mask_or(mem_mask_load(words, below), mem_mask_up(mask, place));
+    mem_mask_store(words, all, below);
+    mem_copy_masked((char *)mem_write_data(last->payload, below) + place, bytes, mask,
+                    line_bytes(c));
+    sent->joined = true;
+    sent->second = tag;
+}
+
+/* Sends a write below, for which there is room. */
+static inline void pass_write(struct cache *c, uint16_t tag, uint64_t number, struct mem_mask mask,
+                              const void *bytes, uint32_t pid)
+{
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){.tag = tag, .kind = SENT_WRITE, .lost = c->cold.lost};
+    void *payload = send_write(c, sent, number * line_bytes(c), pid, mask, bytes);
+    if (above_bytes(c) < line_bytes(c))
+        c->last_write = (struct cache_last_write){
+            number, component_tick_now(&c->io.base) + 1, sent, pid, payload};
+}
+
 /* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
 static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address,
                                     struct mem_mask mask, const void *bytes, uint32_t pid)
 {
-    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
-        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     uint64_t number = address / line_bytes(c);
+    bool joins = joins_last_write(c, number, pid);
+    if (!joins && (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c)))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
     if (line != LINE_NONE && !line_is_pending(c, line)) {
         c->io.stats.hits++;
@@ -130,10 +169,10 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
             line_write(c, set * way_count(c) + way, mask, bytes);
         }
     }
-    uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){tag, SENT_WRITE, 0, c->cold.lost};
-    send_write(c, sent, number * line_bytes(c), pid, mask, bytes);
+    if (joins)
+        join_last_write(c, tag, mask, bytes);
+    else
+        pass_write(c, tag, number, mask, bytes, pid);
     c->io.stats.writes++;
     c->unanswered++;
     return true;
@@ -237,8 +276,12 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
     if (!line_pass(c, number))
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
+    end_last_write(c);
     arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){m->tag, SENT_ATOMIC, piece_below(c, address), c->cold.lost};
+        (struct cache_sent){.tag = m->tag,
+                            .kind = SENT_ATOMIC,
+                            .piece = piece_below(c, address),
+                            .lost = c->cold.lost};
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), m->read.pid, true);
     c->io.stats.misses++;
@@ -257,9 +300,12 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     if (!line_pass(c, address / line_bytes(c)))
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
+    end_last_write(c);
     arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
-                            piece_below(c, address), c->cold.lost};
+        (struct cache_sent){.tag = m->tag,
+                            .kind = m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
+                            .piece = piece_below(c, address),
+                            .lost = c->cold.lost};
     char *to =
         cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start, m->atomic.pid,
                                  m->atomic.op, m->atomic.size, m->atomic.returns);

@@ -24,8 +24,8 @@ enum {
     CODE_OBJECT_SPAN_MAX = 1 << 30,     /* bytes of address space that one object may ask for */
     CODE_OBJECT_KERNARG_MAX = 64 << 10, /* bytes of arguments; compilers stop at 4 KiB */
     CODE_OBJECT_KERNELS_MAX = 1 << 16,
-    /* Bytes a work-item for what a dynamic stack needs beyond private_size: the default of ROCm's
-     * runtime. */
+    /* Bytes a work-item for what a dynamic stack needs beyond private_size. ROCm's runtime takes
+     * the larger of both (rocclr, StackSize and its default). */
     CODE_OBJECT_STACK = 1024,
 };
 

@@ -41,6 +41,10 @@ static uint64_t hidden_value(enum code_object_value_kind kind,
         return geometry->hostcall_buffer;
     case CODE_OBJECT_VALUE_HIDDEN_QUEUE_PTR:
         return geometry->queue;
+    case CODE_OBJECT_VALUE_HIDDEN_HEAP_V1:
+        return KERNARG_NO_HEAP;
+    case CODE_OBJECT_VALUE_HIDDEN_DEFAULT_QUEUE:
+        return KERNARG_NO_QUEUE;
     default:
         return 0; /* offsets of the grid, and services that the host does not offer */
     }

@@ -3,12 +3,20 @@
  *
  * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
  * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 6).
- * Hidden arguments for services that the host does not offer (OpenCL's printf, device heap, device
- * queues) are zero. Used by front ends when they launch. */
+ * Hidden arguments for services that the host does not offer are zero, where kernels look whether
+ * there is one (OpenCL's printf, synchronisation of grids), and otherwise addresses where nothing
+ * ever is, by which a fault can tell what was wanted. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H
 #define HEDDLE_ISA_KERNARG_H
 
 #include "code_object.h"
+
+/* Below the lowest address that a program on the host can have (Linux, vm.mmap_min_addr). */
+enum {
+    KERNARG_NO_QUEUE = 0x2000, /* the default queue of the device */
+    KERNARG_NO_HEAP = 0x4000,  /* the heap of malloc and new in device code */
+    KERNARG_NOTHING_END = 0x10000
+};
 
 struct kernarg_geometry {
     uint32_t grid[3];  /* work-items */

@@ -48,7 +48,9 @@ static void direct_init(struct driver *d)
 
 static bool direct_note(struct driver *d, const struct driver_command *k, uint32_t gpu)
 {
-    if (!k->size || !driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size))
+    bool shared = command_is_move(k) && k->move.shared;
+    if (!k->size
+        || (!shared && !driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size)))
         return false;
     arena_at(struct driver_direct, d->direct)[d->direct_count++] = (struct driver_direct){*k, gpu};
     return true;

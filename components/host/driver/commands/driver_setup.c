@@ -25,7 +25,7 @@ static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
     const struct driver_params *p = driver_params(d);
     if (k->kind == DRIVER_MARK)
         return (uint64_t)p->event_cost;
-    if (!command_is_move(k) || driver_copy_ops(d)->takes_no_time)
+    if (!command_is_move(k) || k->move.shared || driver_copy_ops(d)->takes_no_time)
         return 0;
     bool by_host = k->kind == DRIVER_WRITE || k->kind == DRIVER_READ;
     return by_host ? host_copy_ps(p, k) : (uint64_t)p->blit_setup;

@@ -291,6 +291,27 @@ static enum driver_status api_read(uint32_t queue, void *host, uint64_t address,
     return api_leave(status);
 }
 
+static enum driver_status api_write_shared(uint32_t queue, uint64_t address, const void *host,
+                                           uint64_t size, uint64_t *ticket)
+{
+    api_enter();
+    enum driver_status status = check_host(host, size);
+    if (status == DRIVER_OK) /* commands of both directions share one field; writes only read it */
+        status = enqueue_shared(the_driver(), queue, DRIVER_WRITE, (char *)(uintptr_t)host, address,
+                                size, ticket);
+    return api_leave(status);
+}
+
+static enum driver_status api_read_shared(uint32_t queue, void *host, uint64_t address,
+                                          uint64_t size, uint64_t *ticket)
+{
+    api_enter();
+    enum driver_status status = check_host(host, size);
+    if (status == DRIVER_OK)
+        status = enqueue_shared(the_driver(), queue, DRIVER_READ, host, address, size, ticket);
+    return api_leave(status);
+}
+
 static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
                                    uint64_t *ticket)
 {
@@ -639,6 +660,8 @@ static const struct driver_api api_table = {
     .queue_attends = api_queue_attends,
     .write = api_write,
     .read = api_read,
+    .write_shared = api_write_shared,
+    .read_shared = api_read_shared,
     .copy = api_copy,
     .fill = api_fill,
     .launch = api_launch,

@@ -169,25 +169,46 @@ static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
     return status;
 }
 
-static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       char *host, uint64_t address, uint64_t size,
-                                       uint64_t *ticket)
+static enum driver_status enqueue_bytes(struct driver *d, uint32_t queue,
+                                        const struct driver_command *move, uint64_t *ticket)
 {
     uint32_t device;
+    struct driver_command k = *move;
+    uint64_t address = k.move.address, size = k.size;
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
         address = queue_name(d, queue, address);
     if (status == DRIVER_OK)
-        status = memory_check(d, address, size, command_kinds[kind].name, &device);
+        status = memory_check(d, address, size, command_kinds[k.kind].name, &device);
     if (status != DRIVER_OK)
         return status;
-    struct driver_command k = {
-        .kind = (uint8_t)kind, .size = size, .move = {.address = address, .host = host}};
-    if (kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
+    k.move.address = address;
+    if (k.kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
     if (packets_used(d) && size > HOST_CALL_DATA)
         return enqueue_pieces(d, queue, &k, ticket);
     return enqueue(d, queue, &k, ticket);
+}
+
+static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                       char *host, uint64_t address, uint64_t size,
+                                       uint64_t *ticket)
+{
+    const struct driver_command k = {
+        .kind = (uint8_t)kind, .size = size, .move = {.address = address, .host = host}};
+    return enqueue_bytes(d, queue, &k, ticket);
+}
+
+/* Of memory that host and GPU both see. */
+static enum driver_status enqueue_shared(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                         char *host, uint64_t address, uint64_t size,
+                                         uint64_t *ticket)
+{
+    const bool shared = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
+    const struct driver_command k = {.kind = (uint8_t)kind,
+                                     .size = size,
+                                     .move = {.address = address, .host = host, .shared = shared}};
+    return enqueue_bytes(d, queue, &k, ticket);
 }
 
 static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,

@@ -19,6 +19,9 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
                                        char *host, uint64_t address, uint64_t size,
                                        uint64_t *ticket);
+static enum driver_status enqueue_shared(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                         char *host, uint64_t address, uint64_t size,
+                                         uint64_t *ticket);
 static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
                                        const uint8_t *pattern, uint32_t bytes, uint64_t count,
                                        uint64_t *ticket);

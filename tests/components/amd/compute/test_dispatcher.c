@@ -170,8 +170,8 @@ Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
     }
 }
 
-/* Each die begins at its number and goes on by the number of dies, within the run of the launch that
- * this GPU has; private memory is cut in the same way, so no two use the same. */
+/* Each die begins at its number and goes on by the number of dies, within the run of the launch
+ * that this GPU has; private memory is cut in the same way, so no two use the same. */
 static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t count, bool *seen)
 {
     uint32_t cu, id[3], left = share < count ? (count - share + dies - 1) / dies : 0;

@@ -89,15 +89,21 @@ static const struct compute_unit_params defaults = {.simds = 4,
                                                     .sgprs = 800,
                                                     .lds = 65536,
                                                     .full_rate = 4,
+                                                    .conversion = 4,
+                                                    .integer_multiply = 16,
                                                     .quarter_rate = 16,
                                                     .transcendental = 16,
                                                     .f64_add = 32,
                                                     .f64_multiply = 64,
                                                     .f64_transcendental = 72,
+                                                    .long_encoding = 1,
+                                                    .long_scalar_result = 1,
+                                                    .scalar_to_vector = 1,
                                                     .scalar_latency = 4,
                                                     .branch_latency = 16,
                                                     .branch_not_taken = 4,
                                                     .lds_latency = 14,
+                                                    .lds_write_cycles = 1,
                                                     .vmem_latency = 6,
                                                     .vmem_width = 1,
                                                     .vmem_queue = 64,
@@ -153,6 +159,9 @@ static inline void load(unsigned number, const uint32_t *words, size_t count)
     memcpy(to + count * 4, &end, 4);
 }
 
+/* Registers of a wavefront. */
+static unsigned launch_vgprs = 8;
+
 /* Number of the recorded launch that work-groups play; 0: they execute. */
 static uint32_t played_launch;
 
@@ -169,8 +178,8 @@ static inline void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigne
                                .block = {(uint16_t)(64 * wavefronts), 1, 1},
                                .items = {(uint16_t)(64 * wavefronts), 1, 1},
                                .lds_bytes = 16384,
-                               .vgprs = 8,
-                               .accum_offset = 8,
+                               .vgprs = launch_vgprs,
+                               .accum_offset = launch_vgprs,
                                .sgprs = 16,
                                .wavefronts = (uint16_t)wavefronts,
                                .work_group_slot = tag,
@@ -179,7 +188,7 @@ static inline void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigne
     struct harness_message m = {.cycle = cycle, .tag = tag, .kind = WORK_MAP};
     for (unsigned i = 0; i < wavefronts; i++) {
         p.wavefront[i] = places[i];
-        p.wavefront[i].vgpr = (uint16_t)(8 * places[i].slot);
+        p.wavefront[i].vgpr = (uint16_t)(launch_vgprs * places[i].slot);
     }
     p.lds_offset = 16384u * tag;
     memcpy(m.payload, &p, sizeof p);

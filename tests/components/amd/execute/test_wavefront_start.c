@@ -128,6 +128,31 @@ Test(wavefront_start, counts_registers_in_the_granules_of_the_target)
     }
 }
 
+/* GPR_ALLOC as Linux' amdkfd reads it (cwsr_trap_handler_gfx9.asm): sizes less one granule. Where
+ * vector registers and accumulators share a file, its granules are 8, and there is a field for
+ * where accumulators begin, in units of 4. */
+Test(wavefront_start, tells_the_place_of_registers_in_the_granules_of_the_file)
+{
+    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
+        static const uint32_t id[3] = {0};
+        const struct aql_packet packet = packet_of_70_3_2();
+        struct aql_descriptor most = everything();
+        bool unified = isa_traits[target].accumulators == ISA_ACCUMULATORS_UNIFIED;
+        most.rsrc1 |= 63;
+        most.rsrc3 = 63;
+        struct work_placement p = work_common(target, &packet, &most, 0x1000, PACKET, 1, 77);
+        struct isa_wave wave;
+        uint32_t vgpr[8 * 64];
+        work_cut_group(id, &p);
+        p.wavefront[0].vgpr = 16;
+        p.wavefront[0].sgpr = 48;
+        wavefront_start(target, &wave, vgpr, &p, id, 0);
+        uint32_t expected = unified ? 2 | 63 << 6 | 63 << 12 | 3 << 18 : 4 | 63 << 8 | 3 << 16;
+        cr_expect_eq(wave.gpr_alloc, expected | (p.sgprs / 16 - 1) << 24, "%s: %#x, not %#x",
+                     isa_target_name(target), wave.gpr_alloc, expected);
+    }
+}
+
 /* Three dwords behind the pointer to the arguments; the code for hardware that does not preload is
  * left out. Targets that cannot do it begin as ever. */
 Test(wavefront_start, finds_preloaded_arguments_behind_user_registers)

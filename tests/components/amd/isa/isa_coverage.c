@@ -352,6 +352,17 @@ static void put_untested(unsigned *untested)
     put("%s\n", first ? "None." : "");
 }
 
+/* What is not counted by rows. */
+static const char compiled_kernels[] =
+    "\n## Compiled kernels\n\n"
+    "Instructions as compilers choose and order them, against results of the host:\n\n"
+    "- `tests/components/amd/isa/corpus`: kernels of unusual source in C++, by clang 15 and "
+    "clang 19,\n  from -O0 to -O3, for each target (`test_corpus.py`).\n"
+    "- `tests/opencl`: OpenCL kernels over the built-in functions of OpenCL C, by clang 19, for "
+    "gfx803,\n  gfx906, gfx90a and gfx942, in both modes. PoCL executes the same source. Integers, "
+    "and floats\n  where OpenCL calls them exact, agree bit for bit; other floats within OpenCL's "
+    "limits\n  (`test_opencl.py`).\n";
+
 static unsigned write_page(void)
 {
     unsigned untested;
@@ -373,6 +384,7 @@ static unsigned write_page(void)
     put_refused_memory();
     put("\n## Executed and not tested\n\n");
     put_untested(&untested);
+    put("%s", compiled_kernels);
     return untested;
 }
 

@@ -28,6 +28,16 @@ static void decode(enum isa_target target, const char *text, const uint32_t *wor
     cr_assert_str_eq(found, text);
 }
 
+/* The same words on another target, if it has the instruction. */
+static bool decodes_on(enum isa_target other, enum isa_target target, const uint32_t *word,
+                       struct isa_inst *inst)
+{
+    struct isa_inst first;
+    isa_decode(target, word, 12, &first);
+    return isa_decode(other, word, 12, inst) > 0 && inst->op == first.op
+           && inst->flags == first.flags;
+}
+
 /* ---- vector instructions: sources v2 to v7 and s[4:5], destination v10 or v[10:11] ----------- */
 
 /* Registers of one lane before the instruction, and which lane it is. */
@@ -140,9 +150,32 @@ static uint64_t dot8c(const struct lane *l)
 {
     return dot(l->v[2], l->v[3], l->v[10], 4);
 }
+/* The lane with the first source in its quad backwards. */
+static struct lane quad_reversed(const struct lane *l)
+{
+    struct lane other = *l;
+    other.v[2] = m.vgpr[2 * 64 + (l->number ^ 3)];
+    return other;
+}
+static uint64_t dot2c_f16_dpp(const struct lane *l)
+{
+    struct lane other = quad_reversed(l);
+    return dot2c_f16(&other);
+}
+static uint64_t dot2c_i16_dpp(const struct lane *l)
+{
+    struct lane other = quad_reversed(l);
+    return dot2c_i16(&other);
+}
+static uint64_t dot4c_dpp(const struct lane *l)
+{
+    struct lane other = quad_reversed(l);
+    return dot4c(&other);
+}
 static uint64_t dot8c_dpp(const struct lane *l)
 {
-    return dot(m.vgpr[2 * 64 + (l->number ^ 3)], l->v[3], l->v[10], 4);
+    struct lane other = quad_reversed(l);
+    return dot8c(&other);
 }
 
 /* a * b + c of halves. Neither product nor sum is rounded but at the end. */
@@ -316,6 +349,16 @@ static uint64_t cvt_sr_bf8_2(const struct lane *l)
 {
     return narrow_random(BF8, l, 2);
 }
+static uint64_t cvt_f32_fp8_dpp(const struct lane *l)
+{
+    struct lane other = quad_reversed(l);
+    return cvt_f32_fp8(&other);
+}
+static uint64_t cvt_f32_bf8_dpp(const struct lane *l)
+{
+    struct lane other = quad_reversed(l);
+    return cvt_f32_bf8(&other);
+}
 static uint64_t cvt_sr_bf8_3(const struct lane *l)
 {
     return narrow_random(BF8, l, 3);
@@ -377,6 +420,25 @@ static const struct vector_case {
      {0x741406fa, 0xff001b02},
      1,
      dot8c_dpp},
+    {ISA_GFX908,
+     "v_dot2c_f32_f16_dpp v10, v2, v3 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf",
+     {0x6e1406fa, 0xff001b02},
+     1,
+     dot2c_f16_dpp},
+    {ISA_GFX908,
+     "v_dot2c_i32_i16_dpp v10, v2, v3 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf",
+     {0x701406fa, 0xff001b02},
+     1,
+     dot2c_i16_dpp},
+    {ISA_GFX908,
+     "v_dot4c_i32_i8_dpp v10, v2, v3 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf",
+     {0x721406fa, 0xff001b02},
+     1,
+     dot4c_dpp},
+    {ISA_GFX908, "v_dot2c_f32_f16_e64 v10, v2, v3", {0xd137000a, 0x00020702}, 1, dot2c_f16},
+    {ISA_GFX908, "v_dot2c_i32_i16_e64 v10, v2, v3", {0xd138000a, 0x00020702}, 1, dot2c_i16},
+    {ISA_GFX908, "v_dot4c_i32_i8_e64 v10, v2, v3", {0xd139000a, 0x00020702}, 1, dot4c},
+    {ISA_GFX908, "v_dot8c_i32_i4_e64 v10, v2, v3", {0xd13a000a, 0x00020702}, 1, dot8c},
     {ISA_GFX90A, "v_pk_fmac_f16_e32 v10, v2, v3", {0x78140702}, 1, pk_fmac},
     {ISA_GFX942, "v_mov_b64_e32 v[10:11], v[2:3]", {0x7e147102}, 2, mov_b64},
     {ISA_GFX942, "v_mov_b64_e32 v[10:11], s[4:5]", {0x7e147004}, 2, mov_b64_scalar},
@@ -421,6 +483,21 @@ static const struct vector_case {
      {0x7e14aef9, 0x00050602},
      2,
      cvt_pk_f32_bf8_high},
+    {ISA_GFX942, "v_mov_b64_e64 v[10:11], v[2:3]", {0xd178000a, 0x00000102}, 2, mov_b64},
+    {ISA_GFX942, "v_cvt_f32_fp8_e64 v10, v2", {0xd194000a, 0x00000102}, 1, cvt_f32_fp8},
+    {ISA_GFX942, "v_cvt_f32_bf8_e64 v10, v2", {0xd195000a, 0x00000102}, 1, cvt_f32_bf8},
+    {ISA_GFX942, "v_cvt_pk_f32_fp8_e64 v[10:11], v2", {0xd196000a, 0x00000102}, 2, cvt_pk_f32_fp8},
+    {ISA_GFX942, "v_cvt_pk_f32_bf8_e64 v[10:11], v2", {0xd197000a, 0x00000102}, 2, cvt_pk_f32_bf8},
+    {ISA_GFX942,
+     "v_cvt_f32_fp8_dpp v10, v2 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf",
+     {0x7e14a8fa, 0xff001b02},
+     1,
+     cvt_f32_fp8_dpp},
+    {ISA_GFX942,
+     "v_cvt_f32_bf8_dpp v10, v2 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf",
+     {0x7e14aafa, 0xff001b02},
+     1,
+     cvt_f32_bf8_dpp},
     {ISA_GFX942, "v_cvt_pk_fp8_f32 v10, v2, v3", {0xd2a2000a, 0x00020702}, 1, cvt_pk_fp8},
     {ISA_GFX942,
      "v_cvt_pk_fp8_f32 v10, -v2, |v3| op_sel:[0,0,1]",
@@ -466,13 +543,15 @@ static uint32_t random_operand(bool halves, bool any)
     return kind == 0 ? x & 0x807fffff : (x & 0x807fffff) | (random32() % 64 + 96) << 23;
 }
 
-static void check_vector_case(const struct vector_case *c, bool saturate)
+static void check_vector_case(const struct vector_case *c, enum isa_target target, bool saturate)
 {
     struct isa_inst inst;
     bool fp8 = strstr(c->text, "p8") || strstr(c->text, "bf8"), halves = strstr(c->text, "f16");
     unsigned half_registers = strstr(c->text, "pk_fmac") ? 16 : 10;
     struct machine before;
     decode(c->target, c->text, c->word, &inst);
+    if (!decodes_on(target, c->target, c->word, &inst))
+        return;
     machine_init(&m);
     m.wave.mode = 0xf0 | (saturate ? 1u << 23 : 0);
     for (unsigned i = 0; i < 16 * 64; i++)
@@ -503,8 +582,20 @@ static void check_vector_case(const struct vector_case *c, bool saturate)
 Test(isa_cdna, vector_instructions)
 {
     for (unsigned i = 0; i < sizeof vector_cases / sizeof *vector_cases; i++)
-        for (unsigned try = 0; try < TRIES; try++)
-            check_vector_case(&vector_cases[i], try % 2);
+        for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
+            for (unsigned try = 0; try < TRIES; try++)
+                check_vector_case(&vector_cases[i], (enum isa_target)target, try % 2);
+}
+
+/* v_dot2c_f32_f16 to v_dot8c_i32_i4 v10, v2, v3, all of each source. */
+Test(isa_cdna, dot_products_that_accumulate_have_no_sdwa_form)
+{
+    for (uint32_t opcode = 0x37; opcode <= 0x3a; opcode++) {
+        const uint32_t word[] = {opcode << 25 | 10 << 17 | 3 << 9 | 249, 0x06060602};
+        struct isa_inst inst;
+        for (unsigned target = ISA_GFX908; target < ISA_TARGET_COUNT; target++)
+            cr_expect_lt(isa_decode((enum isa_target)target, word, 12, &inst), 0);
+    }
 }
 
 Test(isa_cdna, every_byte_is_widened_and_narrowed_to_itself)
@@ -568,7 +659,8 @@ static void use_accumulators(void)
         m.vgpr[i] = random32();
 }
 
-Test(isa_cdna, accumulators_are_moved)
+/* gfx908 has no move between accumulators. */
+static void move_accumulators(enum isa_target target)
 {
     const uint32_t write[] = {0xd3d94001, 0x18000102}, constant[] = {0xd3d94001, 0x180000d0};
     const uint32_t move[] = {0x7e04a501}, read[] = {0xd3d8400a, 0x18000102};
@@ -577,10 +669,13 @@ Test(isa_cdna, accumulators_are_moved)
     uint32_t old[64];
     memcpy(old, &m.vgpr[10 * 64], sizeof old);
     isa_wave_set_pair(&m.wave, ISA_EXEC, exec);
-    run(ISA_GFX90A, "v_accvgpr_write_b32 a1, v2", write);
-    run(ISA_GFX90A, "v_accvgpr_mov_b32 a2, a1", move);
-    run(ISA_GFX90A, "v_accvgpr_write_b32 a1, -16", constant);
-    run(ISA_GFX90A, "v_accvgpr_read_b32 v10, a2", read);
+    run(target, "v_accvgpr_write_b32 a1, v2", write);
+    if (isa_traits[target].accumulators == ISA_ACCUMULATORS_UNIFIED)
+        run(target, "v_accvgpr_mov_b32 a2, a1", move);
+    else
+        memcpy(&m.vgpr[130 * 64], &m.vgpr[129 * 64], 256);
+    run(target, "v_accvgpr_write_b32 a1, -16", constant);
+    run(target, "v_accvgpr_read_b32 v10, a2", read);
     for (unsigned lane = 0; lane < 64; lane++) {
         bool active = exec >> lane & 1;
         cr_expect_eq(m.vgpr[10 * 64 + lane], active ? m.vgpr[2 * 64 + lane] : old[lane]);
@@ -589,8 +684,15 @@ Test(isa_cdna, accumulators_are_moved)
     }
     m.ctx.agpr_count = 2;
     struct isa_inst inst;
-    decode(ISA_GFX90A, "v_accvgpr_read_b32 v10, a2", read, &inst);
+    decode(target, "v_accvgpr_read_b32 v10, a2", read, &inst);
     cr_expect_eq(isa_execute(&m.ctx, &m.wave, &inst), ISA_BAD_REGISTER);
+}
+
+Test(isa_cdna, accumulators_are_moved)
+{
+    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
+        if (isa_traits[target].accumulators != ISA_ACCUMULATORS_NONE)
+            move_accumulators((enum isa_target)target);
 }
 
 Test(isa_cdna, accumulators_are_data_of_lds_instructions)
@@ -727,6 +829,16 @@ static const struct atomic_case {
      "buffer_atomic_pk_add_f16 v4, v2, s[8:11], 0 offen glc",
      {0xe1385000, 0x80020402},
      SUM_2F16},
+    {ISA_GFX908, "global_atomic_add_f32 v[2:3], v4, off", {0xdd348000, 0x007f0402}, SUM_F32},
+    {ISA_GFX908, "global_atomic_pk_add_f16 v[2:3], v4, off", {0xdd388000, 0x007f0402}, SUM_2F16},
+    {ISA_GFX908,
+     "buffer_atomic_add_f32 v4, v2, s[8:11], 0 offen",
+     {0xe1341000, 0x80020402},
+     SUM_F32},
+    {ISA_GFX908,
+     "buffer_atomic_pk_add_f16 v4, v2, s[8:11], 0 offen",
+     {0xe1381000, 0x80020402},
+     SUM_2F16},
     {ISA_GFX942, "flat_atomic_add_f32 v10, v[2:3], v4 sc0", {0xdd350000, 0x0a000402}, SUM_F32},
     {ISA_GFX942, "flat_atomic_pk_add_f16 v10, v[2:3], v4 sc0", {0xdd390000, 0x0a000402}, SUM_2F16},
     {ISA_GFX942,
@@ -786,13 +898,15 @@ static void prepare_atomic(const struct atomic_case *c, bool lds)
     }
 }
 
-static void check_atomic_case(const struct atomic_case *c)
+static void check_atomic_case(const struct atomic_case *c, enum isa_target target)
 {
     static uint8_t memory[MEMORY], before[MEMORY];
     bool lds = c->text[0] == 'd', buffer = c->text[0] == 'b';
     unsigned bytes = c->op <= MOST_F64 ? 8 : 4;
     struct isa_inst inst;
     decode(c->target, c->text, c->word, &inst);
+    if (!decodes_on(target, c->target, c->word, &inst))
+        return;
     prepare_atomic(c, lds);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint64_t old = random_number(c->op);
@@ -826,8 +940,9 @@ static void check_atomic_case(const struct atomic_case *c)
 Test(isa_cdna, float_and_packed_atomics)
 {
     for (unsigned i = 0; i < sizeof atomic_cases / sizeof *atomic_cases; i++)
-        for (unsigned try = 0; try < 16; try++)
-            check_atomic_case(&atomic_cases[i]);
+        for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
+            for (unsigned try = 0; try < 16; try++)
+                check_atomic_case(&atomic_cases[i], (enum isa_target)target);
 }
 
 /* ---- loads to LDS ------------------------------------------------------------------------------
@@ -985,4 +1100,47 @@ Test(isa_cdna, a_wavefront_reads_the_number_of_its_die)
     m.wave.sgpr[0] = 5;
     run(ISA_GFX942, "s_getreg_b32 s0, hwreg(HW_REG_XCC_ID)", word);
     cr_expect_eq(m.wave.sgpr[0], 0);
+}
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+/* Cycles of 16 lanes that llvm-mca 19 gives instructions on gfx90a and gfx942 (its SISchedule);
+ * others it gives one. */
+static unsigned passes_of_llvm(const char *mnemonic)
+{
+    static const char *const fours[] = {
+        "v_cvt_f32_i32",    "v_cvt_f32_u32",    "v_cvt_u32_f32",     "v_cvt_i32_f32",
+        "v_cvt_f16_f32",    "v_cvt_f32_f16",    "v_cvt_rpi_i32_f32", "v_cvt_flr_i32_f32",
+        "v_cvt_off_f32_i4", "v_cvt_f32_fp8",    "v_cvt_f32_bf8",     "v_cvt_pk_f32_fp8",
+        "v_cvt_pk_f32_bf8", "v_cvt_pk_fp8_f32", "v_cvt_pk_bf8_f32",  "v_cvt_sr_fp8_f32",
+        "v_cvt_sr_bf8_f32", "v_exp_f32",        "v_log_f32",         "v_rcp_f32",
+        "v_rcp_iflag_f32",  "v_rsq_f32",        "v_sqrt_f32",        "v_sin_f32",
+        "v_cos_f32",        "v_rcp_f16",        "v_sqrt_f16",        "v_rsq_f16",
+        "v_log_f16",        "v_exp_f16",        "v_sin_f16",         "v_cos_f16",
+        "v_exp_legacy_f32", "v_log_legacy_f32", "v_rcp_f64",         "v_rsq_f64",
+        "v_sqrt_f64",       "v_qsad_pk_u16_u8", "v_mqsad_u32_u8"};
+    for (size_t i = 0; i < sizeof fours / sizeof fours[0]; i++)
+        if (!strcmp(mnemonic, fours[i]))
+            return 4;
+    return 1;
+}
+
+Test(isa_cdna, vector_instructions_have_the_rates_of_llvm)
+{
+    /* What the compute unit takes for a class on these targets, in passes of 4 cycles; a system
+     * test has its parameters. */
+    static const unsigned passes[ISA_TIMING_COUNT] = {
+        [ISA_TIMING_FULL] = 1,    [ISA_TIMING_CONVERT] = 4,  [ISA_TIMING_MULTIPLY] = 1,
+        [ISA_TIMING_QUARTER] = 4, [ISA_TIMING_TRANS] = 4,    [ISA_TIMING_F64_ADD] = 1,
+        [ISA_TIMING_F64_MUL] = 1, [ISA_TIMING_F64_TRANS] = 4};
+    unsigned compared = 0;
+    for (size_t i = 0; i < isa_row_count(); i++) {
+        struct isa_row row = isa_row(i);
+        bool there = row.opcode[ISA_GFX90A] >= 0 || row.opcode[ISA_GFX942] >= 0;
+        if (row.unit != ISA_UNIT_VALU || row.timing == ISA_TIMING_MATRIX || !there)
+            continue;
+        cr_expect_eq(passes[row.timing], passes_of_llvm(row.mnemonic), "%s", row.mnemonic);
+        compared++;
+    }
+    cr_expect_geq(compared, 450, "%u", compared);
 }

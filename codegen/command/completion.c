@@ -1,0 +1,284 @@
+/* See completion.h. The three scripts have the same parts: words of a command, what follows an
+ * option, and the paths. */
+#include "codegen/command/completion.h"
+
+#include <string.h>
+
+#include "codegen/command/options.h"
+
+static void print_commands(FILE *out)
+{
+    for (int c = 0; c < COMMAND_COUNT; c++)
+        fprintf(out, "%s%s", c > 0 ? " " : "", options_command_name((enum options_command)c));
+}
+
+/* Text in single quotes of a shell; `also` is left out, too. */
+static void print_quoted(FILE *out, const char *text, const char *also)
+{
+    fputc('\'', out);
+    for (; *text != '\0'; text++)
+        if (*text != '\'' && strchr(also, *text) == NULL)
+            fputc(*text, out);
+    fputc('\'', out);
+}
+
+static bool is_flag(const struct option_shown *o)
+{
+    return o->argument == NULL;
+}
+
+static bool takes_path(const struct option_shown *o)
+{
+    return strcmp(o->name, "--set") == 0;
+}
+
+/* Words that may follow an option, "" when a file does. */
+static void print_values(FILE *out)
+{
+    struct option_shown o;
+    for (size_t i = 0; options_shown(i, &o); i++)
+        if (o.values[0] != '\0')
+            fprintf(out, "        %s) echo '%s' ;;\n", o.name, o.values);
+}
+
+static void print_options_of(FILE *out)
+{
+    struct option_shown o;
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        fprintf(out, "        %s) echo '--help", options_command_name((enum options_command)c));
+        for (size_t i = 0; options_shown(i, &o); i++)
+            if (o.commands >> c & 1)
+                fprintf(out, " %s", o.name);
+        fprintf(out, "' ;;\n");
+    }
+}
+
+static void print_words_of(FILE *out)
+{
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        const char *words = options_command_words((enum options_command)c);
+        if (words[0] != '\0')
+            fprintf(out, "        %s) echo '%s' ;;\n",
+                    options_command_name((enum options_command)c), words);
+    }
+    fprintf(out, "        help) echo '");
+    print_commands(out);
+    fprintf(out, "' ;;\n");
+}
+
+static void print_flags(FILE *out)
+{
+    struct option_shown o;
+    fprintf(out, "--help");
+    for (size_t i = 0; options_shown(i, &o); i++)
+        if (is_flag(&o))
+            fprintf(out, "|%s", o.name);
+}
+
+/* What bash and zsh share: functions that print words. */
+static void print_functions(FILE *out)
+{
+    fprintf(out, "_heddle_options() { # COMMAND\n    case $1 in\n");
+    print_options_of(out);
+    fprintf(out, "    esac\n}\n\n_heddle_values() { # OPTION\n    case $1 in\n");
+    print_values(out);
+    fprintf(out, "    esac\n}\n\n_heddle_words() { # COMMAND\n    case $1 in\n");
+    print_words_of(out);
+    fprintf(out, "    esac\n}\n\n"
+                 "# Paths of the first description on the line, one step further than PREFIX.\n"
+                 "_heddle_paths() { # PREFIX WORDS...\n"
+                 "    local prefix=$1 word\n"
+                 "    shift\n"
+                 "    for word in \"$@\"; do\n"
+                 "        case $word in\n"
+                 "        *.heddle) heddle params \"$word\" --paths \"${prefix:-x}\" 2>/dev/null; "
+                 "return ;;\n"
+                 "        esac\n"
+                 "    done\n"
+                 "}\n\n");
+}
+
+static void print_bash(FILE *out)
+{
+    fprintf(out, "# Completion of heddle in bash. Made by `heddle help --completion bash`.\n\n");
+    print_functions(out);
+    fprintf(out,
+            "_heddle() {\n"
+            "    local line=${COMP_LINE:0:COMP_POINT} words=() found current before command i\n"
+            "    read -ra words <<<\"$line\"\n"
+            "    case $line in *[[:space:]]) words+=('') ;; esac\n"
+            "    current=${words[${#words[@]}-1]} before=${words[${#words[@]}-2]}\n"
+            "    command=${words[1]}\n"
+            "    COMPREPLY=()\n"
+            "    if [ ${#words[@]} -le 2 ]; then\n"
+            "        found='");
+    print_commands(out);
+    fprintf(out,
+            " --help --version'\n"
+            "        mapfile -t COMPREPLY < <(compgen -W \"$found\" -- \"$current\")\n"
+            "        return\n"
+            "    fi\n"
+            "    for ((i = 2; i < ${#words[@]} - 1; i++)); do # the program and its arguments\n"
+            "        [ \"${words[i]}\" = -- ] || continue\n"
+            "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
+            "        compopt -o filenames\n"
+            "        return\n"
+            "    done\n"
+            "    case $before in\n"
+            "    ");
+    print_flags(out);
+    fprintf(out, ") before='' ;;\n"
+                 "    --set)\n"
+                 "        found=$(_heddle_paths \"$current\" \"${words[@]:2}\")\n"
+                 "        mapfile -t COMPREPLY < <(compgen -W \"$found\" -- \"$current\")\n"
+                 "        case $current in # readline replaces what is behind the last '='\n"
+                 "        *=*) COMPREPLY=(\"${COMPREPLY[@]#*=}\") ;;\n"
+                 "        esac\n"
+                 "        compopt -o nospace\n"
+                 "        return ;;\n"
+                 "    esac\n"
+                 "    case $current in\n"
+                 "    -*) found=$(_heddle_options \"$command\") ;;\n"
+                 "    *)\n"
+                 "        case $before in\n"
+                 "        -*) found=$(_heddle_values \"$before\") ;;\n"
+                 "        *) found=$(_heddle_words \"$command\") ;;\n"
+                 "        esac\n"
+                 "        if [ -z \"$found\" ]; then\n"
+                 "            mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
+                 "            compopt -o filenames\n"
+                 "            return\n"
+                 "        fi ;;\n"
+                 "    esac\n"
+                 "    mapfile -t COMPREPLY < <(compgen -W \"$found\" -- \"$current\")\n"
+                 "    case ${COMPREPLY[0]} in *=) compopt -o nospace ;; esac\n"
+                 "}\n"
+                 "complete -F _heddle heddle\n");
+}
+
+static void print_zsh_option(FILE *out, const struct option_shown *o)
+{
+    fprintf(out, "            '*%s[", o->name);
+    for (const char *text = o->help; *text != '\0'; text++)
+        if (strchr("'[]:", *text) == NULL)
+            fputc(*text, out);
+    fputc(']', out);
+    if (o->values[0] != '\0')
+        fprintf(out, ":%s:(%s)", o->argument, o->values);
+    else if (takes_path(o))
+        fprintf(out, ":PATH=VALUE:_heddle_set");
+    else if (o->argument != NULL)
+        fprintf(out, ":value:_files");
+    fprintf(out, "' \\\n");
+}
+
+static void print_zsh(FILE *out)
+{
+    struct option_shown o;
+    fprintf(out, "#compdef heddle\n"
+                 "# Completion of heddle in zsh. Made by `heddle help --completion zsh`.\n\n");
+    print_functions(out);
+    fprintf(out, "_heddle_set() {\n"
+                 "    local -a found\n"
+                 "    found=(${(f)\"$(_heddle_paths \"$PREFIX\" \"${words[@]}\")\"})\n"
+                 "    compadd -S '' -a found\n"
+                 "}\n\n"
+                 "_heddle() {\n"
+                 "    local -a found\n"
+                 "    if (( CURRENT == 2 )); then\n"
+                 "        found=(\n");
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        fprintf(out, "            '%s:%s'\n", options_command_name((enum options_command)c),
+                options_command_summary((enum options_command)c));
+    }
+    fprintf(out, "        )\n"
+                 "        _describe command found\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    if (( ${words[(I)--]} && ${words[(I)--]} < CURRENT )); then\n"
+                 "        _files\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    case $words[2] in\n");
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        fprintf(out, "    %s)\n        _arguments \\\n",
+                options_command_name((enum options_command)c));
+        for (size_t i = 0; options_shown(i, &o); i++)
+            if (o.commands >> c & 1)
+                print_zsh_option(out, &o);
+        const char *words = options_command_words((enum options_command)c);
+        fprintf(out, "            '*:%s",
+                words[0] != '\0' || c == COMMAND_HELP ? "word:(" : "file:");
+        if (c == COMMAND_HELP)
+            print_commands(out);
+        fprintf(out, words[0] != '\0' || c == COMMAND_HELP ? "%s)' ;;\n" : "_files%s' ;;\n", words);
+    }
+    fprintf(out, "    esac\n"
+                 "}\n"
+                 "[ \"${funcstack[1]}\" = _heddle ] && _heddle \"$@\" || compdef _heddle heddle\n");
+}
+
+static void print_fish_option(FILE *out, const char *command, const struct option_shown *o)
+{
+    bool is_long = o->name[1] == '-';
+    fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from %s' -%s %s", command,
+            is_long ? "l" : "s", o->name + (is_long ? 2 : 1));
+    if (takes_path(o))
+        fprintf(out, " -x -a '(__heddle_paths)'");
+    else if (o->values[0] != '\0')
+        fprintf(out, " -x -a '%s'", o->values);
+    else if (!is_flag(o))
+        fprintf(out, " -r -F");
+    fprintf(out, " -d ");
+    print_quoted(out, o->help, "\\");
+    fputc('\n', out);
+}
+
+static void print_fish(FILE *out)
+{
+    struct option_shown o;
+    fprintf(out, "# Completion of heddle in fish. Made by `heddle help --completion fish`.\n\n"
+                 "function __heddle_paths\n"
+                 "    for word in (commandline -opc)\n"
+                 "        if string match -q '*.heddle' -- $word\n"
+                 "            set -l prefix (commandline -ct)\n"
+                 "            test -n \"$prefix\"; or set prefix x\n"
+                 "            heddle params $word --paths $prefix 2>/dev/null\n"
+                 "            return\n"
+                 "        end\n"
+                 "    end\n"
+                 "end\n\n");
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        fprintf(out, "complete -c heddle -n __fish_use_subcommand -f -a %s -d ",
+                options_command_name((enum options_command)c));
+        print_quoted(out, options_command_summary((enum options_command)c), "\\");
+        fputc('\n', out);
+    }
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        const char *name = options_command_name((enum options_command)c);
+        const char *words = options_command_words((enum options_command)c);
+        if (words[0] != '\0')
+            fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
+                    name, words);
+        for (size_t i = 0; options_shown(i, &o); i++)
+            if (o.commands >> c & 1)
+                print_fish_option(out, name, &o);
+    }
+    fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from help' -f -a '");
+    print_commands(out);
+    fprintf(out, "'\n");
+}
+
+bool completion_print(FILE *out, const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out);
+    } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
+        if (strcmp(shells[i].name, shell) == 0) {
+            shells[i].print(out);
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Writes docs/evidence/accuracy-cdna.md: the machines of CDNA beside what was measured on cards.
+
+run.py HEDDLE [--jobs N] [--limit SECONDS] [--frozen COMMIT] [--folder DIR] --write docs/evidence
+
+It starts `heddle calibrate` for each description in docs/evidence/measured, in the root of the
+checkout, and puts its tables together. What is done stays in DIR (default build/accuracy), so it
+can be ended and started again. The times are the simulation's own; how many points there are
+depends on the limit of CPU time.
+"""
+import argparse
+import csv
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/bench/micro")]
+from heddle import compare, description  # noqa: E402
+import prose  # noqa: E402
+
+MEASURED = "docs/evidence/measured"
+LEVELS = {"MI210": "mi210-levels", "MI300A": "mi300a-levels", "MI300X": "mi300x-levels"}
+WITHIN = 0.1  # of the nearer end of an interval
+FOLDS, SEED = 5, 1
+TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
+
+
+def calibrate(arguments, name, *words):
+    """Runs one description; returns (done rows of points.csv, the report)."""
+    folder = pathlib.Path(arguments.folder) / name
+    command = [arguments.heddle, "calibrate", f"{MEASURED}/{name}.toml", "-o", str(folder),
+               "--jobs", str(arguments.jobs), "--limit", str(arguments.limit), *words]
+    print(" ".join(command), file=sys.stderr)
+    status = subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode
+    if status not in (0, 1) or not (folder / "points.csv").exists():
+        sys.exit(f"{' '.join(command)}: exit status {status}")
+    with open(folder / "points.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return rows, (folder / "report.md").read_text(encoding="utf-8")
+
+
+def number(text):
+    return float(text) if text else None
+
+
+def compared(row):
+    values = description.Row(row["label"], row["point"], {}, 0.0, (), float(row["measured"]),
+                             number(row["low"]), number(row["high"]))
+    return compare.Compared(values, float(row["simulated"]), row["limited_by"])
+
+
+def part_of(report, title):
+    """The lines of a section, or nothing."""
+    found = re.search(rf"^## {title}\n\n(.*?)(?=^## |\Z)", report, re.MULTILINE | re.DOTALL)
+    return found[1].strip() if found else ""
+
+
+# ---- levels
+
+
+def level_line(row, cells):
+    low, high, value = float(row["low"]), float(row["high"]), float(row["simulated"])
+    measured = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    apart = value / low - 1 if value < low else value / high - 1 if value > high else 0.0
+    verdict = "inside" if apart == 0 else f"{100 * apart:+.1f} %"
+    mark = "" if abs(apart) <= WITHIN else " **beyond 10 %**"
+    return (f"| {cells['quantity']} | {measured} | {value:.4g} | {cells['unit']} | {verdict}{mark} "
+            f"| {cells['source']} |"), abs(apart) <= WITHIN
+
+
+def levels(arguments):
+    with open(ROOT / MEASURED / "cdna-levels.csv", encoding="utf-8") as file:
+        known = {}
+        for cells in csv.DictReader(line for line in file if not line.startswith("#")):
+            known[cells["machine"], f"{cells['kind']} {cells['quantity']}"] = cells
+    out, good, total = [], 0, 0
+    for machine, name in LEVELS.items():
+        rows, report = calibrate(arguments, name)
+        out += [f"### {machine}", "", "| level | measured | simulated | unit | | source |",
+                "| --- | ---: | ---: | --- | --- | --- |"]
+        for row in rows:
+            line, near = level_line(row, known[machine, row["point"]])
+            out.append(line)
+            good, total = good + near, total + 1
+        out += ["", *missing(report)]
+    return [f"{good} of {total} are inside their interval or within 10 % of its nearer end.", "",
+            *out]
+
+
+def missing(report):
+    out = []
+    for title in ("Left out", "Failed"):
+        text = part_of(report, title)
+        if text:
+            out += [f"{title}:", "", text.split("\n\n")[0], ""]
+    return out
+
+
+# ---- labels and micro-benchmarks
+
+
+def micro(arguments):
+    rows, report = calibrate(arguments, "mi300x", *(["--points", str(arguments.points)]
+                                                    if arguments.points else []))
+    near = sum(abs(float(r["simulated"]) / float(r["measured"]) - 1) <= WITHIN for r in rows)
+    return [f"{near} of {len(rows)} points are within 10 %.", "", TABLE.search(report)[0].strip(),
+            "", "![MI300X](accuracy-mi300x.svg)", "", "The worst:", "",
+            part_of(report, "The worst"), "", *missing(report)]
+
+
+def labels(arguments):
+    rows, report = calibrate(arguments, "mi300a", *(["--points", str(arguments.points)]
+                                                    if arguments.points else []))
+    points = [compared(row) for row in rows]
+    dealt = compare.fold_of_labels(sorted({p.row.label for p in points}), FOLDS, SEED)
+    e = compare.errors_of(points)
+    out = [f"{e.points} points: **mean error {compare.percent(e.mean)}, time-weighted "
+           f"{compare.percent(e.weighted)}**. Error of a point: |simulated - measured| / measured. "
+           "Time-weighted: sum of |simulated - measured| over sum of measured. Ratio: geometric "
+           "mean of simulated / measured. Rank: Spearman's correlation.", "",
+           TABLE.search(report)[0].strip(), "", "![all points](accuracy-mi300a.svg)", "",
+           "![by label](accuracy-mi300a-labels.svg)", "", "### Five folds", "",
+           "The labels are dealt to five folds. No parameter was fitted to a fold by an optimiser; "
+           "the platform's *Fitted* numbers name their rows (`heddle params --sources`), and those "
+           "rows are of small sizes.", "",
+           "| fold | labels | points | mean | time-weighted |",
+           "| --- | --- | ---: | ---: | ---: |"]
+    for fold in range(FOLDS):
+        members = [p for p in points if dealt[p.row.label] == fold]
+        if members:
+            e = compare.errors_of(members)
+            names = ", ".join(compare.by_label(members))
+            out.append(f"| {fold + 1} | {names} | {e.points} | {compare.percent(e.mean)} | "
+                       f"{compare.percent(e.weighted)} |")
+    return [*out, "", "### The worst", "", part_of(report, "The worst"), "", *missing(report)]
+
+
+def r9nano(arguments):
+    rows, report = calibrate(arguments, "r9nano")
+    lines = ["| quantity | measured | simulated | ratio |", "| --- | ---: | ---: | ---: |"]
+    for row in rows:
+        low, high = float(row["low"]), float(row["high"])
+        measured = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        value = float(row["simulated"])
+        lines.append(f"| {row['point'].removeprefix(row['label']).strip()} | {measured} | "
+                     f"{value:.4g} | {value / float(row['measured']):.2f} |")
+    return [*lines, "", *missing(report)]
+
+
+def page(arguments):
+    not_modelled = (ROOT / "tests/bench/accuracy/not_modelled.md").read_text(encoding="utf-8")
+    commit = arguments.frozen
+    frozen = (f"The parameters are those of commit `{commit}`, before these measurements."
+              if commit else "**The parameters are not frozen yet**: they changed while these "
+              "numbers were looked at. `--frozen COMMIT` names the commit once they are.")
+    return "\n".join([
+        "# Accuracy: the machines of CDNA beside cards", "",
+        "How far are `mi210`, `mi300a` and `mi300x` from what others measured on cards? The "
+        "measured tables are in [measured](measured/README.md), each with its source; the programs "
+        "in [tests/programs/cdna](../../tests/programs/cdna) were written anew from descriptions. "
+        "Agreement of a label is evidence for that label. More labels were measured and were not "
+        "looked at.", "", frozen, "", "```sh",
+        f"tests/bench/accuracy/run.py HEDDLE --limit {arguments.limit}"
+        + (f" --points {arguments.points}" if arguments.points else "")
+        + " --write docs/evidence", "```", "",
+        f"makes this page. A point that would take more than {arguments.limit} CPU seconds is left "
+        "out, and listed.", "",
+        "## Level by level", "", *levels(arguments),
+        "## Eleven labels on MI300A", "", *labels(arguments),
+        "## Micro-benchmarks of MI300X", "",
+        "MI300X is MI300A with what is published to differ: dies, memory, link.", "",
+        *micro(arguments),
+        "## R9 Nano", "",
+        "The R9 Nano itself was not measured. Beside its numbers are those of GCN cards and, for "
+        "latencies, of an MI100 ([gpus.csv](measured/gpus.csv)); its closed forms are in "
+        "[accuracy.md](accuracy.md).", "", *r9nano(arguments), not_modelled])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="CDNA beside measured cards")
+    parser.add_argument("heddle")
+    parser.add_argument("--write", metavar="FOLDER", required=True)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=300)
+    parser.add_argument("--points", type=int)
+    parser.add_argument("--frozen", metavar="COMMIT", default="")
+    parser.add_argument("--folder", default="build/accuracy")
+    arguments = parser.parse_args()
+    arguments.heddle = str(pathlib.Path(arguments.heddle).resolve())
+    text = prose.wrap(page(arguments)).rstrip() + "\n"
+    folder = pathlib.Path(arguments.write)
+    for name, file in (("mi300a/points", "accuracy-mi300a"), ("mi300x/points", "accuracy-mi300x"),
+                       ("mi300a/labels", "accuracy-mi300a-labels")):
+        shutil.copy(pathlib.Path(arguments.folder) / f"{name}.svg", folder / f"{file}.svg")
+    (folder / "accuracy-cdna.md").write_text(text, encoding="utf-8")
+
+
+main()

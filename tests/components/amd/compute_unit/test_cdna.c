@@ -1,0 +1,246 @@
+/* What parameters of CDNA2 and CDNA3 change in a compute unit: gaps behind vector instructions,
+ * ports of the LDS, addresses of vector memory, peak rates of matrix instructions. Words are
+ * llvm-mc's for gfx942, where nothing else is said. */
+#include "cu_fixture.h"
+
+enum {
+    V_PK_FMA = 0xd3b04002u, /* v_pk_fma_f32 v[2:3], v[0:1], v[0:1], v[0:1] */
+    V_PK_FMA_SOURCES = 0x1c020100u,
+    V_MAD = 0xd1e80602u, /* v_mad_u64_u32 v[2:3], s[6:7], v1, 3, 1 */
+    V_MAD_SOURCES = 0x02050701u,
+    V_CVT = 0x7e040d00u,     /* v_cvt_f32_u32 v2, v0 */
+    V_ZERO = 0x7e000280u,    /* v_mov_b32 v0, 0 */
+    V_SHIFT_4 = 0x24000084u, /* v_lshlrev_b32 v0, 4, v0 */
+    DS_READ = 0xd86c0000u,   /* ds_read_b32 v2, v0 */
+    DS_READ_TO = 0x02000000u,
+    DS_READ4 = 0xd9fe0000u, /* ds_read_b128 v[4:7], v0 */
+    DS_READ4_TO = 0x04000000u,
+    DS_WRITE_FROM = 0x00000100u, /* v1 */
+    DS_WRITE4 = 0xd9be0000u,     /* ds_write_b128 v0, v[4:7] */
+    DS_WRITE4_FROM = 0x00000400u
+};
+
+static struct compute_unit_params cdna(void)
+{
+    struct compute_unit_params p = defaults;
+    p.isa = COMPUTE_UNIT_ISA_GFX942;
+    p.wavefronts = 8;
+    p.vgprs = 512;
+    p.matrix_pass = 4;
+    p.conversion = 16;
+    p.integer_multiply = 4;
+    return p;
+}
+
+/* Cycles from first issue to the end of wavefronts on SIMDs places[], which run `words`. */
+static uint64_t cycles_on(const struct compute_unit_params *p, const uint32_t *words, size_t count,
+                          const struct work_wavefront *places, unsigned wavefronts)
+{
+    set_up_with(p);
+    load(0, words, count);
+    launch(ARRIVAL - 1, 0, 0, wavefronts, places, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    accounts();
+    return ended(0) - first_issue(ARRIVAL, 0);
+}
+
+/* ---- vector instructions ---- */
+
+struct sequence {
+    const char *name;
+    uint32_t words[16];
+    unsigned count, cycles;
+};
+
+Test(cdna, long_instructions_hold_back_the_next_vector_instruction)
+{
+    static const struct sequence sequences[] = {
+        {"short ones", {V_MOV, V_MOV, V_MOV}, 3, 12},
+        {"a conversion", {V_CVT, V_MOV}, 2, 20},
+        {"long ones",
+         {V_PK_FMA, V_PK_FMA_SOURCES, V_PK_FMA, V_PK_FMA_SOURCES, V_MOV},
+         5,
+         8 + 8 + 4},
+        {"a long one before the end", {V_PK_FMA, V_PK_FMA_SOURCES}, 2, 4},
+        {"a scalar one in the gap", {V_PK_FMA, V_PK_FMA_SOURCES, S_MOV}, 3, 8},
+        {"a vector one behind that", {V_PK_FMA, V_PK_FMA_SOURCES, S_MOV, V_MOV}, 4, 4 + 8 + 4},
+        {"scalar ones", {S_MOV, S_MOV, S_MOV}, 3, 12},
+        {"a vector one behind a scalar one", {S_MOV, V_MOV, V_MOV}, 3, 8 + 4 + 4},
+        {"scalar results", {V_MAD, V_MAD_SOURCES, V_MAD, V_MAD_SOURCES, V_MOV}, 5, 12 + 12 + 4},
+        {"nops in the gap", {V_PK_FMA, V_PK_FMA_SOURCES, S_NOP | 1, V_MOV}, 4, 4 + 8 + 4},
+    };
+    struct compute_unit_params p = cdna();
+    p.long_encoding = 8;
+    p.long_scalar_result = 12;
+    p.scalar_to_vector = 8;
+    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+        const struct sequence *s = &sequences[i];
+        uint64_t cycles = cycles_on(&p, s->words, s->count, one, 1);
+        cr_expect_eq(cycles, s->cycles, "%s: %llu", s->name, (unsigned long long)cycles);
+    }
+}
+
+Test(cdna, a_gap_is_that_of_one_wavefront)
+{
+    static const struct work_wavefront two[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
+    uint32_t words[16];
+    struct compute_unit_params p = cdna();
+    p.long_encoding = 8;
+    for (unsigned i = 0; i < 8; i++) {
+        words[2 * i] = V_PK_FMA;
+        words[2 * i + 1] = V_PK_FMA_SOURCES;
+    }
+    cr_expect_eq(cycles_on(&p, words, 16, one, 1), 7 * 8 + 4);
+    cr_expect_eq(cycles_on(&p, words, 16, two, 2), 16 * 4, "one a turn of both together");
+}
+
+Test(cdna, scalar_results_keep_scalar_instructions_out_of_their_turn)
+{
+    static const struct work_wavefront two[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
+    static const uint32_t words[] = {V_MAD, V_MAD_SOURCES, S_MOV};
+    struct compute_unit_params p = cdna();
+    cr_expect_eq(cycles_on(&p, words, 3, two, 2), 12, "the first one's beside the second's");
+    p.long_scalar_result = 12;
+    cr_expect_eq(cycles_on(&p, words, 3, two, 2), 16, "the first one's waits for the second's");
+}
+
+/* ---- matrix instructions ---- */
+
+struct matrix {
+    const char *name;
+    int isa;
+    uint32_t word[2];
+    unsigned flops, rate; /* a clock and compute unit */
+};
+
+/* AMD matrix instruction calculator; peak rates of ROCm's MI250 and MI300 pages. */
+static const struct matrix matrices[] = {
+    {"v_mfma_f64_16x16x4_f64", COMPUTE_UNIT_ISA_GFX942, {0xd3ee0008, 0x04220500}, 2048, 256},
+    {"v_mfma_f64_4x4x4_4b_f64", COMPUTE_UNIT_ISA_GFX942, {0xd3ef0008, 0x04220500}, 512, 128},
+    {"v_mfma_f32_32x32x2_f32", COMPUTE_UNIT_ISA_GFX942, {0xd3c40008, 0x04220300}, 4096, 256},
+    {"v_mfma_f32_16x16x4_f32", COMPUTE_UNIT_ISA_GFX942, {0xd3c50008, 0x04220300}, 2048, 256},
+    {"v_mfma_f32_16x16x8_xf32", COMPUTE_UNIT_ISA_GFX942, {0xd3be0008, 0x04220500}, 4096, 1024},
+    {"v_mfma_f32_32x32x4_2b_f16", COMPUTE_UNIT_ISA_GFX942, {0xd3c80008, 0x04220500}, 16384, 1024},
+    {"v_mfma_f32_32x32x8_f16", COMPUTE_UNIT_ISA_GFX942, {0xd3cc0008, 0x04220500}, 16384, 2048},
+    {"v_mfma_f32_16x16x16_bf16", COMPUTE_UNIT_ISA_GFX942, {0xd3e10008, 0x04220500}, 8192, 2048},
+    {"v_mfma_i32_32x32x16_i8", COMPUTE_UNIT_ISA_GFX942, {0xd3d60008, 0x04220500}, 32768, 4096},
+    {"v_mfma_f32_16x16x32_fp8_fp8", COMPUTE_UNIT_ISA_GFX942, {0xd3f30008, 0x04220500}, 16384, 4096},
+    {"v_smfmac_f32_32x32x16_f16", COMPUTE_UNIT_ISA_GFX942, {0xd3e40008, 0x041a0500}, 32768, 4096},
+    {"v_smfmac_i32_16x16x64_i8", COMPUTE_UNIT_ISA_GFX942, {0xd3ea0008, 0x041a0500}, 32768, 8192},
+    {"v_mfma_f64_16x16x4f64", COMPUTE_UNIT_ISA_GFX90A, {0xd3ee0008, 0x04220500}, 2048, 256},
+    {"v_mfma_f32_32x32x2f32", COMPUTE_UNIT_ISA_GFX90A, {0xd3c40008, 0x04220300}, 4096, 256},
+    {"v_mfma_f32_32x32x8f16", COMPUTE_UNIT_ISA_GFX90A, {0xd3cc0008, 0x04220500}, 16384, 1024},
+    {"v_mfma_f32_16x16x16bf16_1k", COMPUTE_UNIT_ISA_GFX90A, {0xd3e70008, 0x04220500}, 8192, 1024},
+    {"v_mfma_f32_32x32x4bf16", COMPUTE_UNIT_ISA_GFX90A, {0xd3ec0008, 0x04220300}, 8192, 512},
+    {"v_mfma_i32_16x16x16i8", COMPUTE_UNIT_ISA_GFX90A, {0xd3d50008, 0x04220300}, 8192, 1024},
+};
+
+/* Each result is the next one's addend: nothing waits for it. */
+Test(cdna, matrix_instructions_reach_their_peak_rate)
+{
+    enum { COUNT = 12 };
+    launch_vgprs = 64;
+    for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++) {
+        const struct matrix *m = &matrices[i];
+        uint32_t words[2 * COUNT];
+        struct compute_unit_params p = cdna();
+        p.isa = m->isa;
+        for (unsigned n = 0; n < COUNT; n++)
+            memcpy(words + 2 * n, m->word, 8);
+        uint64_t busy = cycles_on(&p, words, 2 * COUNT, one, 1) - 4; /* of all but the last */
+        cr_expect_eq(4u * m->flops * (COUNT - 1), m->rate * busy, "%s: %llu cycles", m->name,
+                     (unsigned long long)busy);
+    }
+}
+
+/* The ALU goes on beside most; doubles, and floats on gfx942, keep it. */
+Test(cdna, some_matrix_instructions_keep_the_alu)
+{
+    static const struct {
+        unsigned matrix, cycles;
+    } expected[] = {{0, 32}, {3, 32}, {6, 4}, {10, 8}, {12, 32}, {13, 4}, {14, 4}};
+    launch_vgprs = 64;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        const struct matrix *m = &matrices[expected[i].matrix];
+        const uint32_t words[] = {m->word[0], m->word[1], V_MOV};
+        struct compute_unit_params p = cdna();
+        p.isa = m->isa;
+        uint64_t cycles = cycles_on(&p, words, 3, one, 1);
+        cr_expect_eq(cycles, expected[i].cycles + 4, "%s: %llu", m->name,
+                     (unsigned long long)cycles);
+    }
+}
+
+/* ---- LDS ---- */
+
+/* `first` makes v0 an address of the lane; `access` then happens four times. */
+struct access {
+    const char *name;
+    uint32_t first, access[2];
+    unsigned alone, pair, apart; /* cycles each: one wavefront; two of a port; one of each port */
+};
+
+Test(cdna, ports_and_banks_of_the_lds_limit_accesses)
+{
+    static const struct work_wavefront pair[] = {{.simd = 0, .slot = 0}, {.simd = 1, .slot = 0}};
+    static const struct work_wavefront apart[] = {{.simd = 0, .slot = 0}, {.simd = 2, .slot = 0}};
+    static const struct access accesses[] = {
+        {"reads", V_SHIFT_2, {DS_READ, DS_READ_TO}, 4, 8, 4},
+        {"writes", V_SHIFT_2, {DS_WRITE, DS_WRITE_FROM}, 8, 16, 8},
+        {"reads of 16 bytes", V_SHIFT_4, {DS_READ4, DS_READ4_TO}, 16, 32, 16},
+        {"writes of 16 bytes", V_SHIFT_4, {DS_WRITE4, DS_WRITE4_FROM}, 20, 40, 32},
+        {"reads of one bank", V_SHIFT_7, {DS_READ, DS_READ_TO}, 64, 128, 128},
+        {"writes of one bank", V_SHIFT_7, {DS_WRITE, DS_WRITE_FROM}, 128, 256, 256},
+    };
+    enum { COUNT = 6 }; /* twice as many are fewer than lgkmcnt counts */
+    struct compute_unit_params p = cdna();
+    p.lds_ports = 2;
+    p.lds_write_cycles = 2;
+    for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
+        const struct access *a = &accesses[i];
+        uint64_t cycles[3][2];
+        for (unsigned twice = 0; twice < 2; twice++) {
+            uint32_t words[2 + 4 * COUNT] = {a->first};
+            unsigned n = 1;
+            for (unsigned k = 0; k < (unsigned)COUNT << twice; k++, n += 2)
+                memcpy(words + n, a->access, 8);
+            words[n++] = S_WAIT_LGKM;
+            cycles[0][twice] = cycles_on(&p, words, n, one, 1);
+            cycles[1][twice] = cycles_on(&p, words, n, pair, 2);
+            cycles[2][twice] = cycles_on(&p, words, n, apart, 2);
+        }
+        const unsigned expected[3] = {a->alone, a->pair, a->apart};
+        for (unsigned k = 0; k < 3; k++)
+            cr_expect_eq(cycles[k][1] - cycles[k][0], COUNT * expected[k], "%s, %u: %llu of %u",
+                         a->name, k, (unsigned long long)(cycles[k][1] - cycles[k][0]),
+                         COUNT * expected[k]);
+    }
+}
+
+Test(cdna, a_write_keeps_its_registers_and_its_place)
+{
+    static const struct sequence sequences[] = {
+        {"behind a write", {DS_WRITE, DS_WRITE_FROM, V_MOV}, 3, 8},
+        {"over its data", {DS_WRITE, DS_WRITE_FROM, V_MOV_V1}, 3, 40 + 4},
+        {"over its address", {DS_WRITE, DS_WRITE_FROM, V_ZERO}, 3, 40 + 4},
+        {"another write", {DS_WRITE, DS_WRITE_FROM, DS_WRITE, DS_WRITE_FROM, V_MOV}, 5, 12 + 4},
+        {"a read", {DS_WRITE, DS_WRITE_FROM, DS_READ, DS_READ_TO, V_MOV}, 5, 48 + 4 + 4},
+    };
+    struct compute_unit_params p = cdna();
+    p.lds_ports = 2;
+    p.lds_write_delay = 40;
+    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+        const struct sequence *s = &sequences[i];
+        static const struct work_wavefront place[] = {{.simd = 0, .slot = 0}};
+        uint32_t words[24] = {V_SHIFT_2};
+        memcpy(words + 1, s->words, s->count * 4);
+        /* An s_nop behind it, since s_endpgm waits for the LDS. */
+        set_up_with(&p);
+        load(0, words, s->count + 1);
+        launch(ARRIVAL - 1, 0, 0, 1, place, 0);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        struct work_account a = accounts();
+        uint64_t last = ended(0) - first_issue(ARRIVAL, 0) - a.slot_cycles[WORK_WAITING_STORES];
+        cr_expect_eq(last, 4 + s->cycles, "%s: %llu", s->name, (unsigned long long)last);
+    }
+}

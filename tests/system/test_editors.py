@@ -1,0 +1,110 @@
+"""Editors with the files of dsl/editor, as docs/guide/editors.md sets them up: each opens a
+description with a mistake, mends it, and asks what users ask."""
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import harness
+
+EDITORS = harness.ROOT / "dsl/editor"
+HERE = Path(__file__).parent / "editors"
+TEXT = """\
+component pair {
+    in  top    : mem(64B);
+    out bottom : mem(64B);
+    l1 : cache { size=16KiB; wais = 4; };
+    l2 : cache { size = 64KiB; };
+    top -> l1.top;
+    l1.bottom -> l2.top;
+    l2.bottom -> bottom;
+}
+
+import "std/cache";
+"""
+
+
+def needs(command):
+    if shutil.which(command) is None:
+        pytest.skip(f"{command} is not installed: ./dev setup")
+
+
+@pytest.fixture
+def file(tmp_path):
+    made = tmp_path / "work" / "pair.heddle"
+    made.parent.mkdir()
+    made.write_text(TEXT)
+    return made
+
+
+def call(command, folder, **variables):
+    """Runs an editor whose home is `folder`; what it prints."""
+    environment = {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"),
+                   "XDG_DATA_HOME": str(folder / ".local"), "TERM": "dumb",
+                   "PATH": f"{harness.HEDDLE.parent}:{os.environ['PATH']}", **variables}
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True,
+                          timeout=120, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_neovim_is_served(tmp_path, file, heddle):
+    needs("nvim")
+    for folder in ("vim", "nvim"):
+        shutil.copytree(EDITORS / folder, tmp_path / ".config/nvim", dirs_exist_ok=True)
+    result = tmp_path / "result.json"
+    call(["nvim", "--headless", "-n", "-S", HERE / "neovim.lua"], tmp_path, FILE=str(file),
+         RESULT=str(result))
+    told = json.loads(result.read_text())
+    assert "problem" not in told, told["problem"]
+    assert told["filetype"] == "heddle" and told["highlighted"] == "heddleDeclaration"
+    shown, = told["diagnostics"]
+    assert shown["code"] == "E0204" and "did you mean 'ways'?" in shown["message"]
+    assert "param ways : int" in told["hover"]
+    assert told["definition"].endswith("/cache/cache.heddle")
+    assert "16KiB = 16384B" in told["unit"]
+    assert {"top", "bottom"} <= set(told["completion"])
+    file.write_text(TEXT.replace("wais", "ways").replace("l2", "second"))
+    heddle(f"fmt {file}")
+    assert told["text"] == file.read_text()
+
+
+def test_emacs_is_served(tmp_path, file):
+    needs("emacs")
+    libraries = [argument for folder in sorted(Path("/usr/share/emacs/site-lisp/elpa").glob("*"))
+                 for argument in ("-L", folder)]
+    lisp = ["emacs", "--batch", "-Q", *libraries, "-L", EDITORS / "emacs"]
+    if subprocess.run([*lisp, "-l", "eglot"], capture_output=True, check=False).returncode:
+        pytest.skip("eglot is not installed: ./dev setup")
+    told = json.loads(call([*lisp, "-l", HERE / "eglot.el"], tmp_path, FILE=str(file))
+                      .splitlines()[-1])
+    assert told["mode"] == "heddle-mode" and told["face"] == "font-lock-keyword-face"
+    assert "did you mean 'ways'?" in told["diagnostics"][0]
+    assert "write" in told["completion"]
+
+
+def test_vscode_is_served(file):
+    needs("node")
+    told = json.loads(call(["node", HERE / "vscode.js", EDITORS / "vscode/extension.js",
+                            harness.HEDDLE, file], file.parent))
+    assert told["code"] == "E0204" and told["fix"] == "write ways"
+    assert "param ways : int" in told["hover"]
+    assert {"ways", "size"} <= set(told["completion"])
+    assert told["rename"] == 3 and told["symbols"] == 1
+    assert "not in the workspace" in told["refused"]
+
+
+def test_vim_lists_mistakes_after_make(tmp_path, file):
+    needs("vim")
+    shutil.copytree(EDITORS / "vim", tmp_path / ".vim")
+    says = ["set nocompatible", "filetype plugin on", f"edit {file}",
+            "silent make", "let found = filter(getqflist(), 'v:val.valid')",
+            f"call writefile(map(found, 'v:val.lnum . v:val.type . v:val.text'), '{tmp_path}/out')",
+            "qall!"]
+    call(["vim", "-es", *[word for one in says for word in ("-c", one)]], tmp_path)
+    first = (tmp_path / "out").read_text().splitlines()[0]
+    assert re.match(r"4e'cache' has no parameter 'wais'", first)
