@@ -26,6 +26,7 @@ MICRO = """
     cache_latency 4096 path=vector hops=500
     cache_bandwidth 4096 mode=shared;kib=16;num_blocks=8
     cache_bandwidth 4096 mode=private;kib=16;num_blocks=8
+    levels 4096 hops=100;path=scalar
     memory_bandwidth 1 transfer_type=d2d;use_pinned_memory=true
     memory_bandwidth 1 transfer_type=h2d;use_pinned_memory=false
     memory_bandwidth 1 transfer_type=d2h;use_pinned_memory=true

@@ -13,7 +13,8 @@ TARGETS = {"gfx803": "gfx9", "gfx900": "gfx9", "gfx906": "gfx9", "gfx908": "gfx9
            "gfx90a": "gfx9", "gfx942": "gfx942"}
 QUICK = [(program, target) for program in ("scratch", "shuffles")
          for target in ("gfx900", "gfx90a", "gfx942")]
-ALL = [(program, target) for program in GOOD + GPUS for target in TARGETS
+QUICK += [("matrix", "gfx90a"), ("matrix", "gfx942")]
+ALL = [(program, target) for program in [*GOOD, *GPUS, "matrix"] for target in TARGETS
        if program != "module"]  # which is C, and loads its code: below
 
 
@@ -48,8 +49,8 @@ def test_program_that_loads_its_code_passes_on_target(run, tmp_path, device_libr
     if not shutil.which("clang++-19"):
         pytest.skip("clang++-19 is missing: no code was loaded")
     code = tmp_path / "module_kernels.hsaco"
-    subprocess.run(["clang++-19", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-O2",
-                    f"--offload-arch={target}", f"-mcode-object-version={version}",
+    subprocess.run(["clang++-19", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output",
+                    "-O2", f"--offload-arch={target}", f"-mcode-object-version={version}",
                     "--rocm-path=/usr", f"--rocm-device-lib-path={device_libraries}", "-w",
                     "tests/programs/module_kernels.hip.cpp", "-o", code], check=True)
     run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode} -- module {code}")
