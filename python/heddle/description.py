@@ -40,6 +40,8 @@ Keys of a label:
     factor     what is found, times this, is compared; a number or a placeholder
     over       this over what is found, times the factor: for rates; likewise
     size       the placeholder with which the cost of a point grows
+    small      { below = SIZE, arguments = [...] }: arguments that points of less than SIZE have
+               besides, such as more calls to warm up, which are cheap there
     points     so many points of the label, evenly spread over its sizes, instead of all
     where      only rows with these values
     options    options of `heddle run`, such as ["--kernels", "auto"]
@@ -62,7 +64,8 @@ TOP_KEYS = {"title", "platform", "set", "limit", "table", "defaults", "labels"}
 TABLE_KEYS = {"file", "label", "value", "unit", "low", "high", "pairs", "where"}
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)(?:\.\.\.)?\}")  # not the braces of [0-9]{3}
 LABEL_KEYS = {"command", "arguments", "read", "unit", "size", "points", "where", "options", "note",
-              "factor", "over", "name"}
+              "factor", "over", "name",
+              "small"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +97,8 @@ class Label:
     factor: str
     over: str
     naming: str
+    small_below: float
+    small_arguments: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,6 +194,7 @@ def _label(reader: Reader, name: str, defaults: Mapping[str, Any], found: Any, u
         raise reader.wrong(f"'{name}' is a section: [labels.{name}]")
     reader.known(found, LABEL_KEYS, where)
     both = {**defaults, **found}
+    small = reader.section(both, "small", {"below", "arguments"}, f"of 'small' {where}")
     label = Label(
         name=name, command=reader.texts(both, "command", where, ...),
         arguments=reader.pairs(both, "arguments", where),
@@ -200,7 +206,11 @@ def _label(reader: Reader, name: str, defaults: Mapping[str, Any], found: Any, u
         options=reader.texts(both, "options", where), note=reader.get(both, "note", str, where, ""),
         factor=reader.get(both, "factor", str, where, ""),
         over=reader.get(both, "over", str, where, ""),
-        naming=reader.get(both, "name", str, where, ""))
+        naming=reader.get(both, "name", str, where, ""),
+        small_below=reader.get(small, "below", float, f"of 'small' {where}", 0.0),
+        small_arguments=reader.texts(small, "arguments", f"of 'small' {where}"))
+    if label.small_arguments and not label.size:
+        raise reader.wrong(f"'small' {where} needs a 'size'")
     if not label.command:
         raise reader.wrong(f"'command' {where} is empty")
     if label.points is not None and label.points < 1:
@@ -298,7 +308,6 @@ def _row(place: str, label: Label, cells: Mapping[str, str],
             raise Mistake(f"{place}: '{cells.get(column)}' of column '{column}' does not match "
                           f"'{expression}' of [labels.{label.name}]")
         values.update(found.groupdict(default=""))
-    words(label, values, place)  # says now what would be missing later
     for text in (label.factor, label.over):
         if fill(text, values, place):
             _number(fill(text, values, place), f"'{text}'", place)
@@ -307,6 +316,7 @@ def _row(place: str, label: Label, cells: Mapping[str, str],
     if label.size and label.size not in values:
         raise Mistake(f"{place}: there is no '{label.size}', which [labels.{label.name}] calls "
                       "the size")
+    words(label, values, place)  # says now what would be missing later
     limits = [_number(cells[columns[key] or ""], key, place) if columns[key] else None
               for key in ("low", "high")]
     used = [name for text in label.command for name in PLACEHOLDER.findall(text) if name != "label"]
@@ -331,7 +341,10 @@ def words(label: Label, values: Mapping[str, str], place: str) -> list[str]:
     for text in label.command:
         filled = fill(text, values, place)
         out += filled.split() if re.fullmatch(r"\{\w+\.\.\.\}", text) else [filled]
-    return [word for word in out if word]
+    out = [word for word in out if word]
+    if label.size and label.small_arguments and float(values[label.size]) < label.small_below:
+        out += label.small_arguments
+    return out
 
 
 def fill(text: str, values: Mapping[str, str], place: str, escape: bool = False) -> str:

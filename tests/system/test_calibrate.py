@@ -107,6 +107,16 @@ def test_number_is_read_from_what_the_program_prints(described):
     assert {float(row["simulated"]) for row in rows_of(path).values()} == {7.0}
 
 
+def test_small_points_have_more_arguments(described):
+    path = described(DESCRIPTION.replace("[labels.vectoradd]", """[labels.vectoradd]
+command = ["/bin/sh", "-c", "echo got $1 $2; PROGRAM 64", "sh", "{n}"]
+small = { below = 1024, arguments = ["7"] }
+read = "^got {n} ?([0-9]+)"
+unit = "us\"""".replace("PROGRAM", f"{PROGRAMS}/vectoradd")))
+    calibrate(path, "--labels", "vectoradd", "--points", "1")
+    assert float(rows_of(path)["vectoradd 256"]["simulated"]) == 7
+
+
 def test_points_that_fail_are_named_and_run_again_when_asked(described, tmp_path):
     flag = tmp_path / "good"
     command = f'"/bin/sh", "-c", "test -e {flag} || {{ echo error: no flag; exit 3; }}; ' \

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/evidence/accuracy-cdna.md: the machines of CDNA beside what was measured on cards.
 
-run.py HEDDLE [--jobs N] [--limit SECONDS] [--frozen COMMIT] [--folder DIR] --write docs/evidence
+run.py HEDDLE [--jobs N] [--limit SECONDS] [--points N] [--frozen COMMIT] [--folder DIR]
+       --write docs/evidence
 
 It starts `heddle calibrate` for each description in docs/evidence/measured, in the root of the
 checkout, and puts its tables together. What is done stays in DIR (default build/accuracy), so it
@@ -112,8 +113,7 @@ def micro(arguments):
 
 
 def labels(arguments):
-    rows, report = calibrate(arguments, "mi300a", *(["--points", str(arguments.points)]
-                                                    if arguments.points else []))
+    rows, report = calibrate(arguments, "mi300a")
     points = [compared(row) for row in rows]
     dealt = compare.fold_of_labels(sorted({p.row.label for p in points}), FOLDS, SEED)
     e = compare.errors_of(points)
@@ -185,7 +185,7 @@ def main():
     parser.add_argument("--write", metavar="FOLDER", required=True)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)
-    parser.add_argument("--points", type=int)
+    parser.add_argument("--points", type=int, help="of each micro-benchmark of MI300X")
     parser.add_argument("--frozen", metavar="COMMIT", default="")
     parser.add_argument("--folder", default="build/accuracy")
     arguments = parser.parse_args()
