@@ -64,7 +64,8 @@ def test_headers_that_components_include_are_installed(prefix):
 def test_installed_files_are_those_that_are_needed(prefix):
     files = {str(file.relative_to(prefix)) for file in prefix.rglob("*")}
     for wanted in ("share/man/man1/heddle.1", "share/bash-completion/completions/heddle.bash",
-                   "share/zsh/vendor-completions/_heddle", "share/heddle/editor/vscode/extension.js",
+                   "share/zsh/vendor-completions/_heddle",
+                   "share/heddle/editor/vscode/extension.js",
                    "share/fish/vendor_completions.d/heddle.fish",
                    "share/heddle/editor/vim/syntax/heddle.vim"):
         assert wanted in files
