@@ -153,15 +153,14 @@ static void issue_long(struct compute_unit *c, struct cu_wave *w, const struct i
         c->scalar_free[w->simd] = now + 1;
 }
 
-/* The vector ALU is busy for so many cycles, and the wavefront goes on after `cycles`. */
+/* The vector ALU is busy for so many cycles. */
 static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                  const struct isa_inst *inst, uint64_t now, uint64_t busy,
-                                  uint64_t cycles)
+                                  const struct isa_inst *inst, uint64_t now, uint64_t cycles)
 {
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
-    c->valu_free[w->simd] = now + busy;
-    retime_busy(c, w->simd, CU_VALU, busy);
+    c->valu_free[w->simd] = now + cycles;
+    retime_busy(c, w->simd, CU_VALU, cycles);
     c->io.stats.valu++;
     wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
     wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
@@ -177,8 +176,12 @@ static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, uns
     uint64_t pass = (uint64_t)compute_unit_params(c)->matrix_pass;
     uint64_t busy = isa_matrix_passes(inst) * pass, alu = isa_matrix_alu_passes(inst) * pass;
     uint64_t cycles = (uint64_t)compute_unit_params(c)->full_rate;
-    if (issue_vector(c, w, wave, inst, now, alu > cycles ? alu : cycles, cycles) != ISSUE_DONE)
+    if (issue_vector(c, w, wave, inst, now, cycles) != ISSUE_DONE)
         return ISSUE_FAULT;
+    if (alu > cycles) {
+        c->valu_free[w->simd] = now + alu;
+        retime_busy(c, w->simd, CU_VALU, alu - cycles);
+    }
     c->matrix_free[w->simd] = now + busy;
     retime_busy(c, w->simd, CU_MATRIX, busy);
     return ISSUE_DONE;
@@ -243,7 +246,8 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
         return ISSUE_FAULT;
     if (now > w->since) {
         uint64_t conflicts = lds_conflicts_until(c, now) - w->conflicts;
-        conflicts = conflicts < now - w->since ? conflicts : now - w->since;
+        if (compute_unit_params(c)->lds_ports && conflicts > now - w->since)
+            conflicts = now - w->since; /* the port was busy, too */
         wave_account(c, w)[WORK_WAITING_LDS_CONFLICT] += conflicts;
         profile_spent(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
         w->since += conflicts;
@@ -277,7 +281,6 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
 {
     struct decoded *d = &cu_decoded(c)[w->decoded];
     enum cu_issue result;
-    uint64_t cycles;
     w->state = WAVE_EXECUTING;
     if (__builtin_expect(d->address != cu_scalars(c, wave)->pc || d->kind != w->kind, 0)) {
         if (!wave_decode(c, w, wave)) /* another wavefront took the entry */
@@ -295,8 +298,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         result = issue_matrix(c, w, wave, inst, now);
         break;
     case CU_VALU:
-        cycles = issue_valu_cycles(c, inst);
-        result = issue_vector(c, w, wave, inst, now, cycles, cycles);
+        result = issue_vector(c, w, wave, inst, now, issue_valu_cycles(c, inst));
         break;
     case CU_SCALAR:
         result = issue_scalar(c, w, wave, inst, now);

@@ -29,6 +29,10 @@ static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
     if (c->lds_end_count == c->lds_end_slots)
         bug("compute unit: more LDS operations than wavefronts can have");
     uint32_t place = c->lds_end_head + c->lds_end_count++;
+    if (!compute_unit_params(c)->lds_ports) {
+        ends[place % c->lds_end_slots] = (struct cu_lds_end){cycle, (uint16_t)wave};
+        return;
+    }
     for (; place != c->lds_end_head && ends[(place - 1) % c->lds_end_slots].cycle > cycle; place--)
         ends[place % c->lds_end_slots] = ends[(place - 1) % c->lds_end_slots];
     ends[place % c->lds_end_slots] = (struct cu_lds_end){cycle, (uint16_t)wave};
@@ -73,7 +77,8 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     unsigned conflicts = 0, cycles = 1;
     if (address)
         cycles = lds_cycles(address, active, inst->dwords, &conflicts);
-    if (inst->flags & (ISA_IS_STORE | ISA_IS_ATOMIC)) {
+    if (compute_unit_params(c)->lds_write_cycles != 1
+        && (inst->flags & (ISA_IS_STORE | ISA_IS_ATOMIC))) {
         cycles *= (unsigned)compute_unit_params(c)->lds_write_cycles;
         conflicts *= (unsigned)compute_unit_params(c)->lds_write_cycles;
     }
@@ -87,7 +92,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     c->lds_free = c->lds_free > done ? c->lds_free : done;
     c->lds_done[w->simd] = done;
     c->lds_conflicts[w->simd] = conflicts;
-    if (inst->flags & ISA_IS_STORE)
+    if (cu_has_gaps(c) && (inst->flags & ISA_IS_STORE))
         done = lds_hold(c, w, inst, now, done);
     if (inst->flags & ISA_RAISES_LGKM) {
         w->lgkm++;
