@@ -91,8 +91,6 @@ static void choose_flags(struct build *b)
         vector_push(b->arena, &b->flags, fixed[i]);
     if (b->request->arena_anywhere)
         vector_push(b->arena, &b->flags, "-DHEDDLE_ARENA_ANYWHERE");
-    if (b->request->profile)
-        vector_push(b->arena, &b->flags, "-DHEDDLE_PROFILE");
     add_words(b, &b->flags, getenv("HEDDLE_CFLAGS"));
 }
 
@@ -222,13 +220,37 @@ static void add_job(struct build *b, const char *what, const struct words *argv,
     vector_push(b->arena, &b->targets, target);
 }
 
+#define PROFILE_MACRO "HEDDLE_PROFILE"
+
+/* Does its behaviour count by instruction when it is asked to? All others need no compiler then. */
+static bool can_profile(struct build *b, const struct layout_unit *unit)
+{
+    size_t size;
+    bool can = false;
+    for (uint32_t i = 0; unit && !can && i < unit->type->behaviour_count; i++) {
+        const char *text = depend_read_file(b->arena, unit->type->behaviour[i], &size);
+        can = text && strstr(text, PROFILE_MACRO);
+    }
+    return can;
+}
+
+static struct words flags_of(struct build *b, const struct layout_unit *unit)
+{
+    struct words flags = {0};
+    for (uint32_t i = 0; i < b->flags.count; i++)
+        vector_push(b->arena, &flags, b->flags.items[i]);
+    if (b->request->profile && can_profile(b, unit))
+        vector_push(b->arena, &flags, "-D" PROFILE_MACRO);
+    return flags;
+}
+
 static void plan_compile(struct build *b, const char *stem, const char *source, const char *object,
-                         const struct words *folders)
+                         const struct words *flags, const struct words *folders)
 {
     struct words argv = {0};
     vector_push(b->arena, &argv, b->compiler);
-    for (uint32_t i = 0; i < b->flags.count; i++)
-        vector_push(b->arena, &argv, b->flags.items[i]);
+    for (uint32_t i = 0; i < flags->count; i++)
+        vector_push(b->arena, &argv, flags->items[i]);
     for (uint32_t i = 0; i < folders->count; i++) {
         vector_push(b->arena, &argv, "-iquote");
         vector_push(b->arena, &argv, folders->items[i]);
@@ -242,13 +264,13 @@ static void plan_compile(struct build *b, const char *stem, const char *source, 
 
 /* The key of one generated C file, by what `depend` reads. false: it cannot be read. */
 static bool key_source(struct build *b, struct depend *depend, const char *source,
-                       const struct words *folders, char key[65])
+                       const struct words *flags, const struct words *folders, char key[65])
 {
     struct sha256 hash;
     sha256_init(&hash);
     sha256_add_string(&hash, b->compiler_key);
-    for (uint32_t i = 0; i < b->flags.count; i++)
-        sha256_add_string(&hash, b->flags.items[i]);
+    for (uint32_t i = 0; i < flags->count; i++)
+        sha256_add_string(&hash, flags->items[i]);
     if (!depend_add(depend, &hash, source, folders->items, folders->count))
         return false;
     sha256_finish(&hash, key);
@@ -259,9 +281,9 @@ static bool key_source(struct build *b, struct depend *depend, const char *sourc
 static bool plan_source(struct build *b, const char *stem, const struct layout_unit *unit)
 {
     const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, stem);
-    struct words folders = include_folders(b, unit);
+    struct words folders = include_folders(b, unit), flags = flags_of(b, unit);
     char key[65];
-    if (!key_source(b, &b->depend, source, &folders, key))
+    if (!key_source(b, &b->depend, source, &flags, &folders, key))
         return false;
     const char *folder = arena_printf(b->arena, "%s/objects/%.2s", b->cache, key);
     const char *object = arena_printf(b->arena, "%s/%s.o", folder, key);
@@ -272,7 +294,7 @@ static bool plan_source(struct build *b, const char *stem, const struct layout_u
     }
     if (!emit_make_folder(folder))
         return false;
-    plan_compile(b, stem, source, object, &folders);
+    plan_compile(b, stem, source, object, &flags, &folders);
     struct compiled compiled = {stem, unit, arena_strdup(b->arena, key)};
     vector_push(b->arena, &b->compiled, compiled);
     return true;
@@ -283,9 +305,9 @@ static bool is_unchanged(struct build *b, struct depend *again, uint32_t index)
 {
     const struct compiled *c = &b->compiled.items[index];
     const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, c->stem);
-    struct words folders = include_folders(b, c->unit);
+    struct words folders = include_folders(b, c->unit), flags = flags_of(b, c->unit);
     char key[65];
-    if (key_source(b, again, source, &folders, key) && strcmp(key, c->key) == 0)
+    if (key_source(b, again, source, &flags, &folders, key) && strcmp(key, c->key) == 0)
         return true;
     fprintf(stderr, "heddle: sources of %s have changed while it was compiled; build again\n",
             c->stem);

@@ -41,7 +41,8 @@ struct build_request {
     bool allow_incoherent;
     bool arena_anywhere; /* -DHEDDLE_ARENA_ANYWHERE: for programs that need low addresses themselves
                           */
-    bool profile; /* -DHEDDLE_PROFILE: components count by instruction (runtime/observe/profile.h) */
+    bool
+        profile; /* -DHEDDLE_PROFILE: components count by instruction (runtime/observe/profile.h) */
     bool verbose;
     bool colour;   /* diagnostics for a terminal */
     uint32_t jobs; /* 0: as many as processors */

@@ -78,6 +78,29 @@ bool run_profiles_instructions(const struct options *o)
                || (strncmp(o->profile, "instructions=", 13) == 0 && o->profile[13]));
 }
 
+static bool check_profile(const struct options *o, const struct heddle_options *options)
+{
+    bool instructions = run_profiles_instructions(o);
+    bool functional = options->mode == PLATFORM_FUNCTIONAL;
+    if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0
+        && !instructions)
+        fprintf(stderr,
+                "heddle run: '--profile %s': it is blocks, memory, instructions or "
+                "instructions=FILE\n",
+                o->profile);
+    else if (instructions && functional)
+        fprintf(stderr, "heddle run: '--profile instructions' tells where cycles went; there are "
+                        "none with '--mode functional'\n");
+    else if (o->profile && !functional && !instructions)
+        fprintf(stderr,
+                "heddle run: '--profile %s' looks at kernels as they are executed with '--mode "
+                "functional'; give that, too\n",
+                o->profile);
+    else
+        return true;
+    return false;
+}
+
 /* Chosen kernels and their warm-up; a profile. */
 static bool parse_sampling(const struct options *o, struct heddle_options *options)
 {
@@ -96,16 +119,9 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
         fprintf(stderr, "heddle run: %s\n", mistake);
         return false;
     }
-    if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0
-        && !run_profiles_instructions(o))
-        fprintf(stderr,
-                "heddle run: '--profile %s': it is blocks, memory, instructions or "
-                "instructions=FILE\n",
-                o->profile);
-    else if (run_profiles_instructions(o) && options->mode == PLATFORM_FUNCTIONAL)
-        fprintf(stderr, "heddle run: '--profile instructions' tells where cycles went; there are "
-                        "none with '--mode functional'\n");
-    else if (o->kernels && !o->program && !o->play_instructions && !o->play_sass)
+    if (!check_profile(o, options))
+        return false;
+    if (o->kernels && !o->program && !o->play_instructions && !o->play_sass)
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
                         "'--play sass' or '--play instructions'; name one: heddle run PLATFORM "
                         "--kernels LIST -- PROGRAM ARGS...\n");
@@ -133,10 +149,6 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (o->addresses && options->profile != PLATFORM_PROFILE_MEMORY)
         fprintf(stderr, "heddle run: '--addresses FILE' is written by a profile; give '--mode "
                         "functional --profile memory', too\n");
-    else if (o->profile && options->mode != PLATFORM_FUNCTIONAL && !run_profiles_instructions(o))
-        fprintf(stderr,
-                "heddle run: '--profile' looks at kernels as they are executed with '--mode "
-                "functional'; give that, too\n");
     else
         return true;
     return false;

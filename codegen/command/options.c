@@ -253,9 +253,11 @@ static const struct option_spec {
     {"--interval", "PERCENT", KIND_TEXT, FIELD(interval), ON(RUN) | ON(SAMPLE),
      "of launches chosen while the program runs: how wide half of the interval may be; less is "
      "simulated where it is narrower (default 1)"},
-    {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
-     "instructions: at the end, for each instruction of each kernel its executions and where its "
-     "cycles went, on standard error, or with instructions=FILE as CSV; with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
+    {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN) | ON(REPORT),
+     "report: the file of a profile of instructions, for the hottest of them; run: instructions: "
+     "at the end, for each instruction of each kernel its executions and where its "
+     "cycles went, on standard error, or with instructions=FILE as CSV; with --mode functional, in "
+     "the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
     {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
      "what caches and TLBs hold of the launches before: written with --profile memory, read with "

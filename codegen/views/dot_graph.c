@@ -102,11 +102,23 @@ static int64_t element_apart(const struct builder *b, const struct dot_node *par
     return -1;
 }
 
+/* Nothing but leaves of one name: open it takes no more room than closed. */
+static bool holds_one_array(const struct dot_node *node)
+{
+    const struct model_instance *sample = node->instances[0];
+    for (uint32_t i = 0; i < sample->child_count; i++)
+        if (sample->children[i]->child_count
+            || strcmp(sample->children[i]->name, sample->children[0]->name) != 0)
+            return false;
+    return sample->child_count > 1;
+}
+
 static bool should_open(const struct builder *b, const struct dot_node *node)
 {
     if (!node->type->is_composite && !node->type->is_platform)
         return false;
-    if (node->depth < b->open_depth || (b->open_compute && node->holds_compute))
+    if (node->depth < b->open_depth
+        || (b->open_compute && (node->holds_compute || holds_one_array(node))))
         return true;
     for (uint32_t i = 0; i < b->path_count; i++)
         if (path_leads_to(&b->paths[i], node))

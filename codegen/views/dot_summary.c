@@ -126,6 +126,30 @@ static unsigned write_bandwidth(const struct dot_pen *pen, const struct dot_node
     return 1;
 }
 
+/* Of a memory: parts that hold some of it, as a cache in front of it. */
+static unsigned write_parts(const struct dot_pen *pen, const struct dot_node *node)
+{
+    char each[2 * PARAMS_VALUE_MAX + 8], total[PARAMS_VALUE_MAX];
+    const struct model_instance *sample = node->instances[0];
+    uint32_t count = count_in_scope(pen, node);
+    unsigned shown = 0;
+    if (dot_kind_of(sample->type) != DOT_KIND_MEMORY)
+        return 0;
+    for (uint32_t i = 0; i < sample->type->part_count; i++)
+        for (uint32_t k = 0; k < sample->places[i].count; k++) {
+            const struct model_part *part = sample->places[i].parts[k];
+            const struct model_param *size = find_param(part->params, part->param_count, "size");
+            if (!size || size->value.dimension != MODEL_DIM_BYTES)
+                continue;
+            fprintf(pen->out, "<BR/>" SMALL "%s %s", part->type->name,
+                    params_value_text(&size->value, each));
+            write_total(pen->out, params_bytes_text((uint64_t)size->value.integer * count, total),
+                        count);
+            shown++;
+        }
+    return shown;
+}
+
 /* Where it is not that of what is around. */
 static void write_clock(const struct dot_pen *pen, const struct dot_node *node)
 {
@@ -146,6 +170,7 @@ void dot_write_summary(const struct dot_pen *pen, const struct dot_node *node)
     const struct model_param *size = capacity_of(sample);
     unsigned shown = write_capacity(pen, node, size);
     shown += write_bandwidth(pen, node);
+    shown += write_parts(pen, node);
     for (uint32_t i = 0; i < sample->param_count && shown < SUMMARY_ROWS; i++) {
         const struct model_param *p = &sample->params[i];
         if (p->decl->is_let || p->source == MODEL_FROM_DEFAULT || p == size

@@ -63,13 +63,13 @@ struct heddle_options {
     const char *kernels; /* NULL: all launches in detail; else, with */
     const char *warmup;  /* this, see components/sampling/sampling_options.h, and */
     const char *interval;
-    int profile;           /* enum platform_profile; functional mode only */
+    int profile;                     /* enum platform_profile; functional mode only */
     const char *instruction_profile; /* NULL, or a file that counts by instruction are written to;
                                         platforms that are built for it */
-    const char *residency; /* NULL, or a file: written by a profile, else read
-                              (components/sampling/residency.h) */
-    const char *addresses; /* NULL, or a file that a profile of memory writes
-                              (components/sampling/address_list.h) */
+    const char *residency;           /* NULL, or a file: written by a profile, else read
+                                        (components/sampling/residency.h) */
+    const char *addresses;           /* NULL, or a file that a profile of memory writes
+                                        (components/sampling/address_list.h) */
     /* Platforms that drive themselves (runtime/state/checkpoint.h); not passed on to programs. */
     const char *checkpoint_path; /* NULL: none; written at */
     uint64_t checkpoint_ps;      /* this time, or */

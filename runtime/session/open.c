@@ -107,6 +107,13 @@ static bool build(const struct platform_table *table, const struct heddle_option
     return true;
 }
 
+static bool observe(const struct platform_table *table, const struct heddle_options *options)
+{
+    watch_open(table, options);
+    profile_open(table, options);
+    return stats_open(table, options) && timeline_open(table, options);
+}
+
 static bool start(const struct heddle_options *options)
 {
     if (options->abi != PLATFORM_ABI) {
@@ -163,10 +170,7 @@ static bool start(const struct heddle_options *options)
         fprintf(stderr, "heddle: %s\n", engine_failure());
         return false;
     }
-    watch_open(table, options);
-    profile_open(table, options);
-    return stats_open(table, options) && timeline_open(table, options)
-           && checkpoint_open(table, options);
+    return observe(table, options) && checkpoint_open(table, options);
 }
 
 static int run(void)

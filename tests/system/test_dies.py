@@ -28,6 +28,14 @@ def test_kernels_acquire_what_kernels_on_other_dies_wrote(run):
     run(f"{THREE} --generic --set driver.acquire=none -- {DIES} 3 kernels", "expected", status=1)
 
 
+@pytest.mark.parametrize("without", [
+    "xcd.cp.dies=one", "xcd.l2.atomics_at=here", "xcd.sa.cu.scope=agent",
+    "xcd.sa.l1v.acquire=here --set gpu.xcd.sa.l1v.banks_below=1"])
+def test_machine_whose_dies_do_not_see_each_other_is_refused(heddle, without):
+    heddle(f"check {THREE.replace('--max-cycles 20000000', '')} --set gpu.{without}", "E0507",
+           r"gpu\.xcd\[[012]\]", status=1)
+
+
 def test_one_die_needs_no_fences_of_its_l2(run):
     """Releases and acquires of agent scope end at its first level."""
     platform = ("platforms/mi210.heddle --generic --set gpu.arrays=1 --set gpu.channels=4"

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from browser import dom, needs_chromium
+from browser import Dom, dom, needs_chromium
 from harness import call, heddle
 
 TINY = "platforms/tiny.heddle"
@@ -155,6 +155,19 @@ def test_page_of_two_runs_says_what_differs(measure, tmp_path):
     row = next(row for row in seen.rows("results") if row[0].startswith("visit"))
     assert row[1:3] == visits and row[3] == pytest.approx(visits[1] / visits[0])
     assert any(row[0] == "gpu.l2tlb" and row[1] == "hit rate" for row in seen.rows("changes"))
+
+
+def test_page_has_the_hottest_instructions(measure, tmp_path):
+    """The table is there without a script, too."""
+    table, page = tmp_path / "profile.csv", tmp_path / "page.html"
+    done = measure(f"{TINY} --profile instructions={table} -- matmul_tiled")
+    heddle(f"report {done.stats_file} --profile {table} -o {page}")
+    rows = list(csv.DictReader(table.open()))
+    cycles = sorted((sum(int(v) for k, v in row.items() if "." in k) for row in rows), reverse=True)
+    shown = Dom(page.read_text()).rows("instructions-0")
+    assert [row[4] for row in shown] == cycles[:16]
+    assert shown[0][2].startswith("s_waitcnt vmcnt") and "waiting.vmcnt" in shown[0][8]
+    heddle(f"report {done.stats_file} --profile {page} -o {page}", "is not what", status=1)
 
 
 def test_plots_are_files_of_their_own(measure, tmp_path):

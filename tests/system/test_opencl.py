@@ -54,7 +54,8 @@ def test_kernels_do_what_they_do_on_the_host(run, tmp_path, device_libraries, ta
 @pytest.mark.parametrize("mode", ["functional", "timing"])
 @pytest.mark.parametrize("options", ["-O3", "-O0", "-O1 -mcode-object-version=4"])
 @pytest.mark.parametrize("target", TARGETS)
-def test_all_kernels_do_what_they_do_on_the_host(run, tmp_path, device_libraries, target, options, mode):
+def test_all_kernels_do_what_they_do_on_the_host(run, tmp_path, device_libraries, target, options,
+                                                 mode):
     compare(run, tmp_path, device_libraries, target, FILES, options.split(), mode)
 
 

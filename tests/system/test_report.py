@@ -136,3 +136,17 @@ def test_statistics_tell_the_cpu_time_of_the_whole_process(tmp_path):
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     host = json.loads(stats.read_text())["host"]
     assert 0.7 * used < host["cpu_seconds"] <= used + 0.01
+
+
+def test_code_stays_in_the_instruction_caches_where_they_keep_it(measure):
+    """From launch to launch; with copies, which may bring other code, they start anew."""
+    def misses(options):
+        kernels = measure(f"platforms/tiny.heddle {options} -- floyd_warshall 16").stats["kernels"]
+        assert len(kernels) > 3
+        caches = [kernel["components"]["gpu.sa[*].l1i"] for kernel in kernels]
+        return [cache.get("misses", 0) - cache.get("mshr_hits", 0) for cache in caches]
+
+    dropped = misses("")
+    kept = misses("--set gpu.cp.code_kept=true --set 'gpu.sa[*].cu[*].code_kept=true'")
+    assert all(count > 0 for count in dropped)
+    assert kept[0] == dropped[0] and sum(kept[1:]) == 0

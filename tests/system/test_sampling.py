@@ -93,7 +93,7 @@ MISTAKES = [
     (f"{RUN} --kernels weigh --warmup functional:2 -- dct8x8", 2, "give numbers"),
     (f"{RUN} --mode functional --kernels 1 -- dct8x8", 2, "nothing is with"),
     (f"{RUN} --profile blocks -- dct8x8", 2, "give that, too"),
-    (f"{RUN} --mode functional --profile all -- dct8x8", 2, "it is blocks or memory"),
+    (f"{RUN} --mode functional --profile all -- dct8x8", 2, "it is blocks, memory, instr"),
     (f"{RUN} --kernels nosuch -- dct8x8", 8,
      r"no launch is 'nosuch'\nheddle: there were 24 launches: .*\(\d+, the first is 1\)"),
     (f"{RUN} --kernels 2-3,500,7- -- dct8x8", 0, "no launch is '500'\nheddle: there were 24"),

@@ -13,7 +13,8 @@ TARGETS = {"gfx803": "gfx9", "gfx900": "gfx9", "gfx906": "gfx9", "gfx908": "gfx9
            "gfx90a": "gfx9", "gfx942": "gfx942"}
 QUICK = [(program, target) for program in ("scratch", "shuffles")
          for target in ("gfx900", "gfx90a", "gfx942")]
-ALL = [(program, target) for program in GOOD + GPUS for target in TARGETS
+QUICK += [("matrix", "gfx90a"), ("matrix", "gfx942")]
+ALL = [(program, target) for program in [*GOOD, *GPUS, "matrix"] for target in TARGETS
        if program != "module"]  # which is C, and loads its code: below
 
 
@@ -48,11 +49,35 @@ def test_program_that_loads_its_code_passes_on_target(run, tmp_path, device_libr
     if not shutil.which("clang++-19"):
         pytest.skip("clang++-19 is missing: no code was loaded")
     code = tmp_path / "module_kernels.hsaco"
-    subprocess.run(["clang++-19", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-O2",
-                    f"--offload-arch={target}", f"-mcode-object-version={version}",
+    subprocess.run(["clang++-19", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output",
+                    "-O2", f"--offload-arch={target}", f"-mcode-object-version={version}",
                     "--rocm-path=/usr", f"--rocm-device-lib-path={device_libraries}", "-w",
                     "tests/programs/module_kernels.hip.cpp", "-o", code], check=True)
     run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode} -- module {code}")
+
+
+MACHINES = {"mi210": ("gfx90a", "--set gpu.arrays=2"),
+            "mi300a": ("gfx942", "--set gpu.xcds=2 --set gpu.arrays=2"),
+            "mi300x": ("gfx942", "--set gpu.xcds=2 --set gpu.arrays=2 --set driver.launch_by=queue"
+                                 " --set queues=true")}
+ONE_GPU = [program for program in dict.fromkeys(GOOD) if program not in GPUS + ["module"]]
+QUICK_MACHINES = [("scratch", "mi300a"), ("shuffles", "mi210"), ("scratch", "mi300x")]
+
+
+@pytest.mark.parametrize("program, machine", QUICK_MACHINES + only_full(
+    *(case for program in ONE_GPU for machine in MACHINES
+      if (case := (program, machine)) not in QUICK_MACHINES)))
+def test_program_passes_on_a_small_machine_of_cdna(run, built, program, machine):
+    """On mi300x each launch goes through a user queue."""
+    target, options = MACHINES[machine]
+    run(f"platforms/{machine}.heddle --generic {options} -- {built(program, target)}")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("program", ["peer_ring", "halo", "gpu_threads", "queues", "user_queues"])
+def test_program_passes_on_two_gpus_of_dies(run, built, program):
+    """GPUs of CDNA have no links to each other, so copies go through the host."""
+    run(f"tests/system/cdna_x2.heddle --generic -- {built(program, 'gfx942')}")
 
 
 @pytest.mark.parametrize("options", ["", "--mode functional",

@@ -189,6 +189,21 @@ static void launch_record(const struct command_processor *c, struct dispatcher *
     kernel_set_launch(d->record, aql_launch(&o->packet), how);
 }
 
+/* Only the work-groups of this die. False: there is no private memory for any of them. */
+static bool launch_share(struct command_processor *c, struct dispatcher *d,
+                         const struct launch_order *o, const char *name)
+{
+    dispatcher_deal(d, o->share, o->shares);
+    d->common.die = (uint8_t)o->share;
+    if (!d->left || !dispatcher_lacks_scratch(d))
+        return true;
+    engine_fail(&c->io.base,
+                "kernel '%s': memory has room for the private memory of %u work-groups, and each "
+                "of %u dies needs one",
+                name, d->scratch_groups, o->shares);
+    return false;
+}
+
 /* What the caches of this die have to do for an acquire or a release of `scope`. */
 static uint8_t reach(const struct command_processor *c, unsigned scope)
 {
@@ -218,10 +233,8 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     }
     if (aql_groups(&o.packet))
         dispatcher_limit(d, aql_first_group(&o.packet), aql_groups(&o.packet));
-    if (o.shares) {
-        dispatcher_deal(d, o.share, o.shares);
-        d->common.die = (uint8_t)o.share;
-    }
+    if (o.shares && !launch_share(c, d, &o, name))
+        return false;
     c->launches++;
     c->io.stats.kernels++;
     d->state = DISPATCHER_STARTING;

@@ -116,7 +116,7 @@ static void account(struct dispatcher *d, uint64_t now, uint32_t wavefronts,
     d->io.stats.wavefronts += wavefronts;
 }
 
-static bool needs_scratch(const struct dispatcher *d)
+static bool dispatcher_lacks_scratch(const struct dispatcher *d)
 {
     return d->common.private_bytes && d->common.scratch && !d->scratch_free_count;
 }
@@ -169,7 +169,7 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
     bool congested = false;
     if (d->state != DISPATCHER_RUNNING || dispatcher_due(d) > now)
         return false;
-    for (uint32_t i = 0; i < compute_units && !needs_scratch(d); i++) {
+    for (uint32_t i = 0; i < compute_units && !dispatcher_lacks_scratch(d); i++) {
         uint32_t cycles;
         if (!dispatcher_order_ops(d)->propose(dispatcher_order(d), i, cu, &number)
             || !protocol->may_try(dispatcher_protocol(d), *cu))

@@ -86,6 +86,9 @@ static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t coun
  * after it; the others are run by other dies, which keep to the same private memory. */
 static void dispatcher_deal(struct dispatcher *d, uint32_t share, uint32_t shares);
 
+/* Do all blocks of private memory have work-groups, or are there none? */
+static bool dispatcher_lacks_scratch(const struct dispatcher *d);
+
 /* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the
  * compute unit's port takes a message. True: *cu, *id and *placement are filled, and the time it
  * costs is accounted. */

@@ -19,7 +19,7 @@ enum { HOST_VIEW_SPANS = 64 };
 struct host_span {
     uint64_t start; /* virtual */
     uint64_t size;
-    char *host; /* of start */
+    char *host;     /* of start */
     bool fragments; /* the driver marks fragments in it (page_table_fragment()) */
 };
 

@@ -17,8 +17,7 @@ enum {
     GRID_MAX = 2147483647,
     PITCH_MAX = 2147483647,
     TEXTURE_ALIGN = 256,
-    HBM_BUS_BITS = 4096,       /* R9 Nano and later: four stacks of 1024 bits */
-    HBM_BUS_BITS_GFX942 = 8192 /* MI300A and MI300X: eight (ROCm, GPU hardware specifications) */
+    HBM_BUS_BITS = 4096 /* R9 Nano and later: four stacks of 1024 bits */
 };
 
 /* "gfx90a" -> 9, 0, 10: the last two characters are hexadecimal digits of minor version and
@@ -80,6 +79,12 @@ static int clamp_int(uint64_t value)
     return value > INT32_MAX ? INT32_MAX : (int)value;
 }
 
+/* Four stacks, or eight where four of HBM3 (JESD238: 819 GB/s each) would not do. */
+static int bus_bits(uint64_t bytes_per_s)
+{
+    return bytes_per_s > 4 * 819200000000u ? 2 * HBM_BUS_BITS : HBM_BUS_BITS;
+}
+
 static void fill_properties(int number, hipDeviceProp_t *properties)
 {
     const struct hip_device *device = &hip.devices[number];
@@ -111,10 +116,10 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     properties->clockInstructionRate = properties->clockRate;
     /* Programs compute the peak as 2 x clock x bus width: a clock is chosen that gives the modelled
      * one. */
-    unsigned bits = strcmp(info->isa, "gfx942") == 0 ? HBM_BUS_BITS_GFX942 : HBM_BUS_BITS;
-    properties->memoryBusWidth = (int)bits;
+    const int bits = bus_bits(info->memory_bandwidth_bytes_per_s);
+    properties->memoryBusWidth = bits;
     properties->memoryClockRate =
-        clamp_int(info->memory_bandwidth_bytes_per_s / (2 * bits / 8) / 1000);
+        clamp_int(info->memory_bandwidth_bytes_per_s / (2 * (unsigned)bits / 8) / 1000);
     properties->multiProcessorCount = clamp_int(info->compute_units);
     properties->l2CacheSize = clamp_int(info->l2_bytes);
     properties->maxThreadsPerMultiProcessor =

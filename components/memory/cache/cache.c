@@ -224,8 +224,7 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
         enum translated t = find_next(c, &next);
         if (t == NOTHING)
             return;
-        if (cache_params(c)->tags && t == TRANSLATED
-            && !can_look_up(c, &lookups, next.physical)) {
+        if (cache_params(c)->tags && t == TRANSLATED && !can_look_up(c, &lookups, next.physical)) {
             cold_start_leave(&c->cold);
             *room = 0;
             return;

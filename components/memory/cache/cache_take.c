@@ -134,8 +134,8 @@ static inline void pass_write(struct cache *c, uint16_t tag, uint64_t number, st
         (struct cache_sent){.tag = tag, .kind = SENT_WRITE, .lost = c->cold.lost};
     void *payload = send_write(c, sent, number * line_bytes(c), pid, mask, bytes);
     if (above_bytes(c) < line_bytes(c))
-        c->last_write = (struct cache_last_write){
-            number, component_tick_now(&c->io.base) + 1, sent, pid, payload};
+        c->last_write = (struct cache_last_write){number, component_tick_now(&c->io.base) + 1, sent,
+                                                  pid, payload};
 }
 
 /* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
@@ -277,11 +277,8 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
     end_last_write(c);
-    arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){.tag = m->tag,
-                            .kind = SENT_ATOMIC,
-                            .piece = piece_below(c, address),
-                            .lost = c->cold.lost};
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){
+        .tag = m->tag, .kind = SENT_ATOMIC, .piece = piece_below(c, address), .lost = c->cold.lost};
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), m->read.pid, true);
     c->io.stats.misses++;
@@ -334,8 +331,7 @@ CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *p
                                 : take_atomic_below(c, m, payload, address);
     uint8_t wide[MEM_LINE_MAX];
     unsigned above = above_bytes(c), piece = piece_of(c, address);
-    struct mem_mask mask =
-        mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece);
+    struct mem_mask mask = mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece);
     const void *bytes = take_widen(c, mem_write_data(payload, above), piece, wide);
     return is_write_back(c) ? take_write_back(c, m->tag, address, mask, bytes)
                             : take_write_below(c, m->tag, address, mask, bytes, m->write.pid);

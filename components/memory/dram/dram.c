@@ -35,8 +35,8 @@ serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *p
 }
 
 /* Request `m` of `port` takes effect, and is answered. There must be room for the answer. */
-static inline __attribute__((always_inline)) void
-dram_serve(struct dram *c, unsigned port, const struct mem_request *m)
+static inline __attribute__((always_inline)) void dram_serve(struct dram *c, unsigned port,
+                                                             const struct mem_request *m)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (kind >= MEM_FENCE) {

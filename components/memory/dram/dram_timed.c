@@ -156,7 +156,7 @@ static bool dram_take_timed(struct dram *c, unsigned port)
     }
     __builtin_prefetch(memory_at(address)); /* the host's memory answers meanwhile */
     return dram_front(c) ? dram_take_cached(c, port, m, address)
-                                     : dram_take_memory(c, port, m, address, accesses[kind]);
+                         : dram_take_memory(c, port, m, address, accesses[kind]);
 }
 
 /* Takes as many as a cycle allows, from the ports in turn. */

@@ -101,7 +101,8 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
     uint64_t line = address / p->line * p->line, *set = infinity_set(p, address);
     uint32_t place = infinity_find(p, set, line), last = infinity_ways(p) - 1;
     bool here = place <= last;
-    uint64_t flags = LINE_HERE | (here ? set[place] & LINE_CHANGED : 0) | (writes ? LINE_CHANGED : 0);
+    uint64_t flags =
+        LINE_HERE | (here ? set[place] & LINE_CHANGED : 0) | (writes ? LINE_CHANGED : 0);
     if (here)
         p->io.stats.hits++;
     else
@@ -121,8 +122,7 @@ static void infinity_clean(struct part *self, uint64_t address)
 static void infinity_drop(struct part *self)
 {
     const struct infinity_cache *p = (const struct infinity_cache *)(const void *)self;
-    memset(arena_at(uint64_t, p->lines), 0,
-           infinity_sets(p) * infinity_ways(p) * sizeof(uint64_t));
+    memset(arena_at(uint64_t, p->lines), 0, infinity_sets(p) * infinity_ways(p) * sizeof(uint64_t));
 }
 
 static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,

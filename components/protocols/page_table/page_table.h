@@ -42,7 +42,7 @@ struct page_table {
     uint32_t free_count;
     uint32_t page_bits;
     uint32_t fragment_bits; /* log2 of the largest run of pages that is marked; page_bits: none */
-    uint64_t pages;                  /* mapped now */
+    uint64_t pages;         /* mapped now */
     uint32_t roots[PAGE_TABLE_PIDS]; /* node, 0: nothing mapped yet */
     struct page_copies copies;
 };

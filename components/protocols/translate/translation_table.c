@@ -86,9 +86,8 @@ static inline uint32_t translation_find(struct translation_table *t, uint32_t pi
     uint64_t key = translation_key(t, address);
     if (t->last != TRANSLATION_NONE) {
         const struct translation_entry *e = translation_entry(t, t->last);
-        if (e->pid == pid && e->key == (t->fragments ? translation_key_of(address,
-                                                                          translation_bits(e))
-                                                     : key))
+        if (e->pid == pid
+            && e->key == (t->fragments ? translation_key_of(address, translation_bits(e)) : key))
             return t->last;
     }
     if (t->larger) {
@@ -195,8 +194,7 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
     e->pid = pid;
     e->writable = writable;
     /* The part of a larger page that this entry covers. */
-    e->physical =
-        physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> bits << bits);
+    e->physical = physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> bits << bits);
     translation_chain(t, i);
     translation_touch(t, i);
 }

@@ -48,7 +48,8 @@ struct translation_table {
     uint32_t page_bits;
     bool page_known;
     bool fragments;
-    uint32_t larger; /* fragments: bit b: an entry of 2^b bytes, more than page_bits, has been made */
+    uint32_t
+        larger;    /* fragments: bit b: an entry of 2^b bytes, more than page_bits, has been made */
     uint32_t last; /* entry found last */
 };
 

@@ -59,7 +59,7 @@ def heat_top(share: float) -> int:
 def percent(share: float) -> str:
     value = share * 100
     digits = 1 if value >= 1 or value == 0 else 2 if value >= 0.1 else 3
-    return f"{value:.{digits}f} %"
+    return f"{value:.{digits}f}\u00a0%"
 
 
 def count(value: float) -> str:

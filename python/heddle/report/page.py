@@ -120,16 +120,19 @@ def by_scope(runs: list[Run], make, name: str) -> str:
                    for value, scope in scopes(runs))
 
 
-def scale_of(runs: list[Run], measure: str) -> int:
-    """The same end of the scale for all pictures of a measure."""
-    shares = [g.hottest.share for run in runs for g in run.of(RUN, measure)]
+def scale_of(runs: list[Run], measure: str, scope: str = RUN) -> int:
+    """The same end of the scale for the pictures of both runs."""
+    shares = [g.hottest.share for run in runs for g in run.of(scope, measure)]
     return draw.heat_top(max(shares, default=0))
+
+
+def measure_chooser() -> str:
+    return choose("measure", "coloured by", [(m, m.replace("_", " ")) for m in MEASURES])
 
 
 def by_measure(runs: list[Run], make) -> str:
     """`make(run, measure, scale)` for each measure; only the chosen one is shown."""
-    options = [(m, m.replace("_", " ")) for m in MEASURES]
-    return choose("measure", "coloured by", options) + "".join(
+    return measure_chooser() + "".join(
         f'<div data-measure="{measure}">'
         + "".join(make(run, measure, scale_of(runs, measure)) for run in runs) + "</div>"
         for measure in MEASURES)
@@ -139,11 +142,28 @@ def caption(runs: list[Run], run: Run) -> str:
     return run.name if len(runs) > 1 else ""
 
 
+def pictured(runs: list[Run]) -> list[tuple[str, str]]:
+    """What topologies are drawn of: the run, and its longest kernel, which copies do not dilute."""
+    return scopes(runs)[:2]
+
+
+def pictures(runs: list[Run], measure: str) -> str:
+    parts = []
+    for value, scope in pictured(runs):
+        scale = scale_of(runs, measure, scope)
+        drawn = [figure(run.picture(measure, None if scope == RUN else scope, scale),
+                        caption(runs, run), "topology")
+                 for run in runs if scope in run.scopes()]
+        parts.append(f'<div data-picture="{value}">{"".join(drawn)}</div>')
+    return "".join(parts)
+
+
 def topology(runs: list[Run]) -> str:
-    return section("topology", "Topology", by_measure(
-        [run for run in runs if not run.missing],
-        lambda run, measure, scale: figure(run.picture(measure, None, scale), caption(runs, run),
-                                           "topology")),
+    drawn = [run for run in runs if not run.missing]
+    names = dict(scope_options(drawn))
+    chooser = choose("picture", "of", [(value, names[value]) for value, _ in pictured(drawn)])
+    return section("topology", "Topology", chooser, measure_chooser(), *(
+        f'<div data-measure="{measure}">{pictures(drawn, measure)}</div>' for measure in MEASURES),
         '<p class="soft">Rest the pointer on a component or a line for its numbers; click to '
         "change between the whole and its full size.</p>")
 
@@ -180,7 +200,7 @@ def data(runs: list[Run]) -> str:
     return json.dumps(listed, ensure_ascii=False).replace("</", "<\\/")
 
 
-def _sections(runs: list[Run]) -> list[str]:
+def _sections(runs: list[Run], profile: str | None) -> list[str]:
     parts = [section("findings", "What limits it", sides(runs, findings))]
     if len(runs) == 2:
         parts.append(comparison(*runs))
@@ -191,6 +211,9 @@ def _sections(runs: list[Run]) -> list[str]:
             + tables.kernels(run, f"kernels-{i}") for i, run in enumerate(runs))))
     if measured:
         parts.append(topology(runs))
+    if profile:
+        parts.append(section("instructions", "Hottest instructions", tables.instructions(
+            profile, "instructions-0")))
     left, right = [], []
     if timed:
         left.append(section("cycles", "Where the wavefronts' cycles went", sides(
@@ -219,13 +242,13 @@ def levels(runs: list[Run]) -> str:
         by_scope(runs, tables.hottest, "hottest"))
 
 
-def page(runs: list[Run]) -> str:
+def page(runs: list[Run], profile: str | None = None) -> str:
     title = " and ".join(run.name for run in runs)
     heads = "".join(head(run) for run in runs)
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
             f"<title>{escape(title)}</title>\n<style>\n{(HERE / 'page.css').read_text()}</style>"
             f'</head><body><header class="two">{heads}</header><main>\n'
-            + "".join(_sections(runs))
+            + "".join(_sections(runs, profile))
             + f'</main><script type="application/json" id="data">{data(runs)}</script>\n'
             f"<script>\n{(HERE / 'page.js').read_text()}</script></body></html>\n")

@@ -27,6 +27,7 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--output")
     parser.add_argument("--plot", action="append", default=[])
     parser.add_argument("--description")
+    parser.add_argument("--profile")
     parser.add_argument("files", nargs="+")
     return parser.parse_args(words)
 
@@ -70,6 +71,6 @@ def main(words: Sequence[str]) -> int:
         plots(runs[0], chosen.plot, chosen.output)
         return 0
     path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
-    write(path, page.page(runs))
+    write(path, page.page(runs, chosen.profile))
     print(path)
     return 0

@@ -1,13 +1,16 @@
 """Tables of the page as HTML: kernels, memory levels, hottest components, what differs."""
 from __future__ import annotations
 
+import csv
 from typing import Any, Iterable
 
+from heddle.mistakes import Mistake
 from heddle.report import figures
 from heddle.report.draw import count, escape, percent, rate
 from heddle.report.runs import RUN, Group, Kernel, Run, number
 
 HOTTEST = 14
+INSTRUCTIONS = 16
 
 
 def cell(value: float | str, shown: str | None = None, title: str = "") -> str:
@@ -159,3 +162,39 @@ def measured(a: Run, b: Run) -> list[list[str]]:
                                    f"{(other.share - group.share) * 100:+.1f} points")]))
     rows.sort(key=lambda row: -row[0])
     return [row for _, row in rows[:30]]
+
+
+def _profile(path: str) -> list[dict[str, str]]:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Mistake(f"cannot read the profile '{path}': {error}") from error
+    if not rows or not {"kernel", "offset", "instruction", "executions"} <= set(rows[0]):
+        raise Mistake(f"'{path}' is not what `heddle run --profile instructions=FILE` writes")
+    return rows
+
+
+def _causes(row: dict[str, str], cycles: int) -> str:
+    kinds = sorted(((int(v), k) for k, v in row.items() if "." in k), reverse=True)
+    return ", ".join(f"{k} {percent(v / cycles)}" for v, k in kinds[:3] if v * 20 >= cycles)
+
+
+def instructions(path: str, name: str) -> str:
+    """The instructions that most slot-cycles of wavefronts went to."""
+    found = [(sum(int(v) for k, v in row.items() if "." in k), row) for row in _profile(path)]
+    whole = sum(cycles for cycles, _ in found) or 1
+    rows = []
+    for cycles, row in sorted(found, key=lambda f: -f[0])[:INSTRUCTIONS]:
+        executions, lines = int(row["executions"]), int(row["lines"])
+        latency = int(row["memory_cycles"]) / executions if executions else 0
+        rows.append([cell(row["kernel"].split("(")[0], title=row["kernel"]),
+                     cell(int(row["offset"]), f"{int(row['offset']):+#06x}"),
+                     cell(row["instruction"]), cell(executions, count(executions)),
+                     cell(cycles, count(cycles)), cell(cycles / whole, percent(cycles / whole)),
+                     cell(lines / executions, f"{lines / executions:.1f}")
+                     if lines and executions else cell("", "–"),
+                     cell(latency, f"{latency:.0f}") if lines else cell("", "–"),
+                     cell(_causes(row, cycles or 1))])
+    return table(name, ["kernel", "offset", "instruction", "executions", "slot-cycles", "of all",
+                        "lines", "latency", "most of them"], rows)

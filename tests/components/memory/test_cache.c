@@ -16,7 +16,9 @@ static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
 {
     return (struct cache_params){.size = size,
                                  .ways = ways,
-                                 .line = 64, .above = 64, .below = 64,
+                                 .line = 64,
+                                 .above = 64,
+                                 .below = 64,
                                  .latency = 4,
                                  .ports = 1,
                                  .mshrs = 8,
@@ -135,8 +137,7 @@ Test(cache, lines_are_looked_up_at_the_rate_of_the_tags)
         for (uint16_t i = 0; i < 400; i++)
             send(b.cpu, harness_read(100, i + 1, i / same % 2 ? 0x40 : 0x80, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
-        cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / same - 1, "%u: %d", same,
-                     (int)seen(b, 400));
+        cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / same - 1, "%u: %d", same, (int)seen(b, 400));
     }
 }
 

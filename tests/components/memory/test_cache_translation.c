@@ -10,7 +10,7 @@
 
 static uint32_t cpu, control, memory, walker;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */
-static enum { OPEN, COPIED, COPIED_AND_MOVING, READ_ONLY } pages; /* who may write */
+static enum { OPEN, COPIED, COPIED_AND_MOVING, READ_ONLY, FRAGMENTS } pages; /* who may write */
 
 static void walk(const struct harness_message *request, struct harness_message *reply)
 {
@@ -22,30 +22,36 @@ static void walk(const struct harness_message *request, struct harness_message *
     moved += fault && pages == COPIED_AND_MOVING;
     m->found.physical = (address >> 12 ^ moved) << 12;
     m->found.page_bits = 12;
+    if (pages == FRAGMENTS) { /* 64 KiB each, all of them the first ones of memory */
+        m->found.physical = 0;
+        m->found.page_bits = 16;
+    }
     m->found.valid = true;
-    m->found.writable = pages == OPEN || (fault && pages != READ_ONLY);
+    m->found.writable = pages == OPEN || pages == FRAGMENTS || (fault && pages != READ_ONLY);
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 
-static void set_up(void)
+static void set_up_tlb(bool fragments)
 {
     struct {
         struct cache_params cache;
         struct tlb_l1_params tlb;
     } params = {{.size = 1024,
                  .ways = 2,
-                 .line = 64, .above = 64, .below = 64,
+                 .line = 64,
+                 .above = 64,
+                 .below = 64,
                  .latency = 4,
                  .ports = 1,
                  .mshrs = 8,
                  .targets = 8,
                  .write = CACHE_WRITE_AROUND,
                  .sets = 8},
-                {.sets = 1, .ways = 4, .latency = 1, .mshrs = 4}};
+                {.sets = 1, .ways = 4, .latency = 1, .mshrs = 4, .fragments = fragments}};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     moved = 0;
-    pages = OPEN;
+    pages = fragments ? FRAGMENTS : OPEN;
     harness_start();
     uint32_t cache = build_instance(&translated_cache_type, 0, "cache", values, NULL,
                                     sizeof values / sizeof values[0]);
@@ -66,6 +72,16 @@ static void set_up(void)
         harness_memory[page << 12] = (uint8_t)(page + 1);
 }
 
+static void set_up(void)
+{
+    set_up_tlb(false);
+}
+
+static void set_up_fragments(void)
+{
+    set_up_tlb(true);
+}
+
 TestSuite(cache_translation, .init = set_up);
 
 static uint8_t read_byte(uint64_t cycle, uint16_t tag, uint64_t address)
@@ -82,6 +98,18 @@ Test(cache_translation, a_page_is_asked_for_once)
     cr_expect_eq(read_byte(1, 1, 0x2000), (2 ^ 5) + 1);
     cr_expect_eq(read_byte(200, 2, 0x2040), 0);
     cr_expect_eq(harness_count(walker), 1);
+}
+
+Test(cache_translation, a_fragment_is_asked_for_once_and_found_by_all_its_pages,
+     .init = set_up_fragments)
+{
+    cr_expect_eq(read_byte(1, 1, 0x13000), 4);
+    for (uint16_t page = 0; page < 16; page++)
+        cr_expect_eq(read_byte(200u + page * 100u, 2 + page, 0x10000u + page * 0x1000u), page + 1);
+    cr_expect_eq(harness_count(walker), 1);
+    cr_expect_eq(read_byte(3000, 20, 0x25000), 6, "of another fragment");
+    cr_expect_eq(read_byte(3200, 21, 0x17000), 8);
+    cr_expect_eq(harness_count(walker), 2);
 }
 
 struct control_case {

@@ -70,7 +70,8 @@ Test(page_table, keeps_permissions)
     cr_expect_not(writable);
 }
 
-/* Of page `page` of `count`, mapped to `to` with `flags`: by trying all sizes, the largest first. */
+/* Of page `page` of `count`, mapped to `to` with `flags`: by trying all sizes, the largest first.
+ */
 static unsigned fragment_of(const uint64_t *to, const uint64_t *flags, unsigned count,
                             unsigned page, unsigned most)
 {
@@ -101,7 +102,8 @@ Test(page_table, finds_the_largest_fragment_that_lies_side_by_side)
             to[i] = 0x10000 + i;
             flags[i] = PAGE_TABLE_WRITABLE;
         }
-        for (unsigned i = 0; i < round / 4; i++) { /* some lie elsewhere, are read-only or missing */
+        for (unsigned i = 0; i < round / 4;
+             i++) { /* some lie elsewhere, are read-only or missing */
             uint64_t r = harness_random(&random), page = r % PAGES;
             to[page] = r >> 20 & 1 ? 0 : r >> 21 & 1 ? to[page] : 0x8000 + (r >> 30) % 4096;
             flags[page] = r >> 22 & 1 ? 0 : PAGE_TABLE_WRITABLE;

@@ -58,7 +58,9 @@ static void set_up_l2(const struct burst *b)
 {
     struct cache_params params = {.size = 16384,
                                   .ways = 4,
-                                  .line = 64, .above = 64, .below = 64,
+                                  .line = 64,
+                                  .above = 64,
+                                  .below = 64,
                                   .latency = 10,
                                   .ports = 1,
                                   .mshrs = b->mshrs,
@@ -251,7 +253,9 @@ static void run_l1(const struct burst *b, bool cold)
         struct tlb_l1_params tlb;
     } params = {{.size = 16384,
                  .ways = 4,
-                 .line = 64, .above = 64, .below = 64,
+                 .line = 64,
+                 .above = 64,
+                 .below = 64,
                  .latency = 4,
                  .ports = 1,
                  .mshrs = b->mshrs,

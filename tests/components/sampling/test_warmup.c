@@ -27,7 +27,9 @@ static void set_up_cache(const struct warm_case *p)
 {
     struct cache_params params = {.size = SETS * p->ways * 64,
                                   .ways = p->ways,
-                                  .line = 64, .above = 64, .below = 64,
+                                  .line = 64,
+                                  .above = 64,
+                                  .below = 64,
                                   .latency = 4,
                                   .ports = 1,
                                   .mshrs = 8,

@@ -210,6 +210,19 @@ Test(dispatcher, dies_take_work_groups_in_turn, .init = set_up)
     }
 }
 
+Test(dispatcher, dies_without_private_memory_are_told, .init = set_up)
+{
+    struct aql_packet packet = {
+        .work_group = {64, 1, 1}, .grid = {8 * 64, 1, 1}, .private_bytes = 4, .scratch = 4096};
+    struct aql_descriptor descriptor = {.rsrc1 = 0};
+    aql_set_scratch(&packet, 4096, 2, 0);
+    for (uint32_t share = 0; share < 3; share++) {
+        cr_assert(dispatcher_start(dispatcher, ISA_GFX942, &packet, &descriptor, 0, 0, 1, 0));
+        dispatcher_deal(dispatcher, share, 3);
+        cr_assert_eq(dispatcher_lacks_scratch(dispatcher), share == 2);
+    }
+}
+
 Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
 {
     struct aql_packet packet = {.work_group = {16, 8, 1}, .grid = {40, 10, 1}};

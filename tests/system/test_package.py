@@ -1,0 +1,91 @@
+"""An installed heddle works from anywhere: as meson installs it, and as a Debian package."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import harness
+
+# What lintian says of libraries that others have in packages of their own, and of what is no part
+# of Debian.
+ACCEPTED = {"initial-upload-closes-no-bugs"}
+
+
+def call(command, folder, **environment):
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, text=True,
+                          capture_output=True, timeout=1200, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """A prefix to which the build was installed, and which was moved then."""
+    folder = tmp_path_factory.mktemp("installed")
+    call(["meson", "install", "-C", str(harness.BUILD), "--no-rebuild", "--quiet"], harness.ROOT,
+         DESTDIR=str(folder / "first"))
+    first = next((folder / "first").glob("**/bin/heddle")).parent.parent
+    moved = folder / "elsewhere"
+    shutil.move(first, moved)
+    yield moved
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def installed(prefix, folder, *words):
+    return call([prefix / "bin/heddle", *words], folder, HEDDLE_CFLAGS="-O1")
+
+
+def test_installed_toolkit_runs_a_program_from_anywhere(prefix, tmp_path):
+    tiny = prefix / "share/heddle/platforms/tiny.heddle"
+    assert "no errors" in installed(prefix, tmp_path, "check", tiny)
+    program = harness.PROGRAMS / "vectoradd"
+    installed(prefix, tmp_path, "run", tiny, "--stats", "s.json", "--", program)
+    assert "kernel" in installed(prefix, tmp_path, "stats", "s.json")
+    built = installed(prefix, tmp_path, "build", tiny).strip()
+    assert str(harness.ROOT / "components").encode() not in open(built, "rb").read()
+
+
+def test_headers_that_components_include_are_installed(prefix):
+    """Those of the library's C files, which are compiled where heddle is installed."""
+    share, include = prefix / "share/heddle", prefix / "include/heddle"
+    missing = set()
+    for file in [*share.glob("components/**/*.[ch]"), *include.glob("runtime/**/*.h")]:
+        for name in re.findall(r'^\s*#\s*include "((?:runtime|components)/[^"]+)"',
+                               file.read_text(), re.M):
+            if not (share / name).exists() and not (include / name).exists():
+                missing.add(f"{file.relative_to(prefix)}: {name}")
+    assert not missing
+
+
+def test_installed_files_are_those_that_are_needed(prefix):
+    files = {str(file.relative_to(prefix)) for file in prefix.rglob("*")}
+    for wanted in ("share/man/man1/heddle.1", "share/bash-completion/completions/heddle.bash",
+                   "share/zsh/vendor-completions/_heddle", "share/heddle/editor/vscode/extension.js",
+                   "share/fish/vendor_completions.d/heddle.fish",
+                   "share/heddle/editor/vim/syntax/heddle.vim"):
+        assert wanted in files
+    assert not [file for file in files if file.endswith(("meson.build", ".pyc"))]
+
+
+def test_containerfile_copies_what_the_package_is():
+    text = (harness.ROOT / "packaging/Containerfile").read_text()
+    assert "./dev package" in text and "/usr/share/doc/heddle/examples/demo.sh" in text
+    assert os.access(harness.ROOT / "packaging/demo.sh", os.X_OK)
+
+
+@pytest.mark.full
+def test_package_is_clean_and_runs_its_demo(tmp_path):
+    """Unpacked beside the system, not installed: the test has no right to change the machine."""
+    call(["./dev", "package", str(tmp_path)], harness.ROOT)
+    package, = tmp_path.glob("heddle_*.deb")
+    told = call(["lintian", "--no-tag-display-limit", package], tmp_path)
+    assert not re.findall(r"^E: .*", told, re.M), told
+    depends = call(["dpkg-deb", "-f", package, "Depends"], tmp_path)
+    for name in re.findall(r"(?:^|, )([\w.+-]+)", depends.replace("\n", "")):
+        call(["dpkg-query", "-W", name], tmp_path)
+    call(["dpkg-deb", "-x", package, tmp_path / "root"], tmp_path)
+    call([tmp_path / "root/usr/share/doc/heddle/examples/demo.sh"], tmp_path,
+         PATH=f"{tmp_path}/root/usr/bin:{os.environ['PATH']}", HEDDLE_CACHE=str(tmp_path / "cache"))
+    assert (tmp_path / "heddle-demo/report.txt").stat().st_size > 1000
