@@ -12,11 +12,11 @@ export SOURCE_DATE_EPOCH LC_ALL=C
 umask 022
 
 # Platforms are compiled where heddle runs: a compiler, and headers of what the archives need.
-depends='gcc | c-compiler, libc6-dev, libelf-dev, libmsgpack-dev, liblzma-dev, libzstd-dev,
- python3:any'
+depends='gcc | c-compiler, libc6-dev, libelf-dev, libmsgpack-dev, liblzma-dev, libzstd-dev'
+depends+=', python3:any'
 # Diagrams; compiling HIP programs; commands that calculate with measurements.
-recommends='graphviz, hipcc, libamdhip64-dev, libhsa-runtime-dev, rocm-device-libs, clang-15,
- lld-15, llvm-15, python3-numpy, python3-scipy'
+recommends='graphviz, hipcc, libamdhip64-dev, libhsa-runtime-dev, rocm-device-libs, clang-15'
+recommends+=', lld-15, llvm-15, python3-numpy, python3-scipy'
 # Programs for gfx942; editors.
 suggests='clang-19, clang-tools-19, lld-19, neovim | elpa-eglot'
 
@@ -42,6 +42,7 @@ for path in json.load(sys.stdin):
     find "$root" -name meson.build -delete
     find "$root" -name __pycache__ -prune -exec rm -r {} +
     find "$root" -type f -name '*.sh' -path '*/share/heddle/*' -exec chmod 755 {} +
+    find "$root" -name 'lib*.so.*' -exec chmod 644 {} +
     gzip -9n "$root/usr/share/man/man1/heddle.1"
 }
 
@@ -49,7 +50,8 @@ install_documents() {
     local doc=$root/usr/share/doc/heddle
     mkdir -p "$doc/examples"
     install -m 755 "$source/packaging/demo.sh" "$doc/examples/demo.sh"
-    install -m 644 "$source/tests/programs/vectoradd.hip.cpp" "$doc/examples"
+    install -m 644 "$source/tests/programs/vectoradd.hip.cpp" "$source/tests/programs/check.hpp" \
+        "$doc/examples"
     gzip -9nc "$source/CHANGELOG.md" >"$doc/changelog.gz"
     {
         printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n'
@@ -95,7 +97,7 @@ END
     (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 }
 
-maintainer='The heddle authors <heddle@localhost>'
+maintainer="${DEBFULLNAME:-The heddle authors} <${DEBEMAIL:-heddle@localhost}>"
 install_files
 install_documents
 write_control

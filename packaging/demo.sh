@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks and draws the R9 Nano, then compiles a HIP program and runs it there. Writes into the folder
-# heddle-demo of the one that it is started in.
+# Checks and draws the R9 Nano, then compiles a HIP program and runs it there. Writes into the
+# folder heddle-demo of the one that it is started in.
 set -eu
 
 heddle=$(command -v heddle) || { echo "demo: heddle is not on the PATH" >&2; exit 1; }

@@ -58,7 +58,16 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
     return exists(toolkit->library);
 }
 
-static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit *toolkit)
+/* Without ".." and links: whether a file is of the library is told by its path. */
+static const char *plain_path(struct arena *arena, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *made = arena_strdup(arena, real ? real : path);
+    free(real);
+    return made;
+}
+
+static bool read_prefix(struct arena *arena, const char *folder, struct toolkit *toolkit)
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
     static const char *const archives[] = {
@@ -68,6 +77,7 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
         "heddle/libpage_table.a", "heddle/libdriver_memory.a"};
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
+    const char *prefix = plain_path(arena, folder);
     toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);
     if (!exists(toolkit->library))
         return false;

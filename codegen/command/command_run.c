@@ -6,6 +6,7 @@
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_trace.h"
+#include "codegen/command/source_lines.h"
 #include "codegen/report/profile_print.h"
 #include "runtime/session/options_env.h"
 
@@ -81,15 +82,16 @@ static int print_reports(struct command *c, const char *path, const struct run_o
 }
 
 /* The same of profiles, which are files of this command alone. */
-static int print_profiles(struct command *c, const char *path, const struct run_outcome *outcome,
-                          int status)
+static int print_profiles(struct command *c, const char *path, const char *program,
+                          const struct run_outcome *outcome, int status)
 {
+    const struct profile_source *source = source_lines_open(c, program);
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
         const char *of_process = path_of(c, path, i);
         if (count > 1)
             fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
-        if (!profile_print(c->arena, of_process, stderr) && status == EXIT_CLEAN)
+        if (!profile_print(c->arena, of_process, source, stderr) && status == EXIT_CLEAN)
             status = EXIT_ERRORS;
         unlink(of_process);
     }
@@ -116,7 +118,7 @@ static int run(struct command *c, const struct build_result *built, struct heddl
     if (c->options->report)
         status = print_reports(c, options->stats_path, outcome, status);
     if (run_profiles_instructions(c->options) && !strchr(c->options->profile, '='))
-        status = print_profiles(c, options->instruction_profile, outcome, status);
+        status = print_profiles(c, options->instruction_profile, program, outcome, status);
     for (unsigned i = 1; file && (i == 1 || i <= outcome->processes.count); i++)
         unlink(path_of(c, file, i));
     return status;

@@ -12,7 +12,7 @@
 #define CAUSES       3 /* named beside an instruction */
 
 struct instruction {
-    const char *kernel, *text;
+    const char *kernel, *symbol, *text;
     int64_t offset;
     uint64_t count[COLUMNS_MOST];
     uint64_t cycles;
@@ -20,6 +20,7 @@ struct instruction {
 
 struct profile {
     struct arena *arena;
+    const struct profile_source *source;
     const char *names[COLUMNS_MOST]; /* of counts */
     uint32_t columns;
     VECTOR(struct instruction) instructions;
@@ -48,7 +49,7 @@ static bool is_cycles(const char *name)
 
 static void read_names(struct profile *p, char *line)
 {
-    for (int i = 0; i < 3; i++) /* kernel, offset, instruction */
+    for (int i = 0; i < 4; i++) /* kernel, symbol, offset, instruction */
         next_field(p->arena, &line);
     while (*line && *line != '\n' && p->columns < COLUMNS_MOST)
         p->names[p->columns++] = next_field(p->arena, &line);
@@ -57,6 +58,7 @@ static void read_names(struct profile *p, char *line)
 static void read_instruction(struct profile *p, char *line)
 {
     struct instruction i = {.kernel = next_field(p->arena, &line)};
+    i.symbol = next_field(p->arena, &line);
     i.offset = strtoll(next_field(p->arena, &line), NULL, 10);
     i.text = next_field(p->arena, &line);
     for (uint32_t k = 0; k < p->columns; k++) {
@@ -109,7 +111,8 @@ static void print_instruction(const struct profile *p, const struct instruction 
             i->offset < 0 ? "-" : "+", (uint64_t)(i->offset < 0 ? -i->offset : i->offset),
             executions, i->cycles, per_cent(i->cycles, whole), memory, i->text);
     print_causes(p, i, out);
-    fputc('\n', out);
+    const char *place = p->source ? p->source->line_of(p->source, i->symbol, i->offset) : "";
+    fprintf(out, "%s%s\n", *place ? "  ; " : "", place);
 }
 
 static uint32_t print_kernel(const struct profile *p, uint32_t first, FILE *out)
@@ -133,9 +136,10 @@ static uint32_t print_kernel(const struct profile *p, uint32_t first, FILE *out)
     return end;
 }
 
-bool profile_print(struct arena *arena, const char *path, FILE *out)
+bool profile_print(struct arena *arena, const char *path, const struct profile_source *source,
+                   FILE *out)
 {
-    struct profile p = {.arena = arena};
+    struct profile p = {.arena = arena, .source = source};
     FILE *file = fopen(path, "r");
     char *line = NULL;
     size_t size = 0;

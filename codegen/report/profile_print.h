@@ -8,8 +8,15 @@
 
 #include "dsl/arena.h"
 
-/* A table for each kernel: its instructions in order, with what their wavefronts' cycles went to.
- * false: the file cannot be read, said on standard error. */
-bool profile_print(struct arena *arena, const char *path, FILE *out);
+/* Where instructions come from: "file.cpp:12" of one of a kernel, "" when it is not known. */
+struct profile_source {
+    const char *(*line_of)(const struct profile_source *source, const char *symbol, int64_t offset);
+};
+
+/* A table for each kernel: its instructions in order, with what their wavefronts' cycles went to,
+ * and the line of the source where `source` (NULL: none) knows it. false: the file cannot be read,
+ * said on standard error. */
+bool profile_print(struct arena *arena, const char *path, const struct profile_source *source,
+                   FILE *out);
 
 #endif

@@ -19,7 +19,7 @@
 struct kernel {
     uint32_t id;
     uint64_t entry;
-    char *name;
+    char *name, *symbol;
 };
 
 struct place {
@@ -31,7 +31,7 @@ struct place {
 
 /* A row as it is written: of all components. */
 struct line {
-    const char *kernel;
+    const char *kernel, *symbol;
     int64_t offset;
     const char *text;
     uint64_t count[PROFILE_COUNTS];
@@ -45,8 +45,10 @@ static const char *path;
 void profile_open(const struct platform_table *table, const struct heddle_options *options)
 {
     for (uint32_t i = 0; i < place_count; i++) {
-        for (uint32_t k = 0; k < places[i].kernel_count; k++)
+        for (uint32_t k = 0; k < places[i].kernel_count; k++) {
             free(places[i].kernels[k].name);
+            free(places[i].kernels[k].symbol);
+        }
         free(places[i].kernels);
         free(places[i].rows);
     }
@@ -72,15 +74,16 @@ static struct kernel *find_kernel(const struct place *p, uint32_t id)
     return NULL;
 }
 
-void profile_name_kernel(uint32_t leaf, uint32_t kernel, const char *name, uint64_t entry)
+void profile_name_kernel(uint32_t leaf, uint32_t kernel, const char *name, const char *symbol,
+                         uint64_t entry)
 {
     struct place *p = &places[leaf];
     if (find_kernel(p, kernel))
         return;
     p->kernels =
         needed(realloc(p->kernels, (p->kernel_count + 1) * sizeof *p->kernels), "a profile");
-    p->kernels[p->kernel_count++] =
-        (struct kernel){kernel, entry, needed(strdup(name ? name : ""), "a profile")};
+    p->kernels[p->kernel_count++] = (struct kernel){
+        kernel, entry, needed(strdup(name), "a profile"), needed(strdup(symbol), "a profile")};
 }
 
 static struct profile_row *find_row(struct place *p, uint32_t kernel, uint64_t address)
@@ -140,6 +143,7 @@ static struct line *gather(uint32_t *count)
             if (!row->used)
                 continue;
             lines[total] = (struct line){kernel ? kernel->name : "",
+                                         kernel ? kernel->symbol : "",
                                          (int64_t)(row->address - (kernel ? kernel->entry : 0)),
                                          row->text,
                                          {0}};
@@ -175,12 +179,14 @@ static void write_lines(FILE *out)
 {
     uint32_t count;
     struct line *lines = gather(&count);
-    fputs("kernel,offset,instruction", out);
+    fputs("kernel,symbol,offset,instruction", out);
     for (uint32_t i = 0; i < count_names; i++)
         fprintf(out, ",%s", names[i]);
     putc('\n', out);
     for (uint32_t i = 0; i < count; i++) {
         write_text(out, lines[i].kernel);
+        putc(',', out);
+        write_text(out, lines[i].symbol);
         fprintf(out, ",%" PRId64 ",", lines[i].offset);
         write_text(out, lines[i].text);
         for (uint32_t k = 0; k < count_names; k++)

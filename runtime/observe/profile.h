@@ -3,7 +3,8 @@
  * are added up when the file is written. Rows are no state of the simulation: nothing reads them.
  *
  * Only platforms that are built for it call this (codegen/build: -DHEDDLE_PROFILE), so others pay
- * nothing. The file is CSV: kernel, offset from its first instruction, the instruction, the counts.
+ * nothing. The file is CSV: kernel, symbol, offset from its first instruction, the instruction, the
+ * counts.
  */
 #ifndef HEDDLE_RUNTIME_PROFILE_H
 #define HEDDLE_RUNTIME_PROFILE_H
@@ -29,8 +30,10 @@ struct profile_row {
 void profile_open(const struct platform_table *table, const struct heddle_options *options);
 /* What the counts are called; the same for all components. The names stay the caller's. */
 void profile_name_counts(const char *const *names, uint32_t count);
-/* The name of a kernel, which is copied, and the address of its first instruction. */
-void profile_name_kernel(uint32_t leaf, uint32_t kernel, const char *name, uint64_t entry);
+/* The name of a kernel and its symbol, which are copied, and the address of its first instruction.
+ */
+void profile_name_kernel(uint32_t leaf, uint32_t kernel, const char *name, const char *symbol,
+                         uint64_t entry);
 /* Made when it is new; valid until the next call for the same component. */
 struct profile_row *profile_row(uint32_t leaf, uint32_t kernel, uint64_t address);
 /* At the end of a run. false: the file could not be written, said on standard error. */

@@ -11,7 +11,6 @@ import pytest
 
 import harness
 
-EDITORS = harness.ROOT / "dsl/editor"
 HERE = Path(__file__).parent / "editors"
 TEXT = """\
 component pair {
@@ -26,6 +25,18 @@ component pair {
 
 import "std/cache";
 """
+
+
+def page(section, kind):
+    """The block of a section of docs/guide/editors.md."""
+    text = (harness.ROOT / "docs/guide/editors.md").read_text()
+    return re.search(rf"^## {section}$.*?^```{kind}\n(.*?)^```", text, re.M | re.S).group(1)
+
+
+def set_up(section, home):
+    """As the guide's page says, from the root of the checkout."""
+    subprocess.run(["bash", "-euc", page(section, "sh")], cwd=harness.ROOT, check=True,
+                   env={**os.environ, "HOME": str(home)})
 
 
 def needs(command):
@@ -54,8 +65,7 @@ def call(command, folder, **variables):
 
 def test_neovim_is_served(tmp_path, file, heddle):
     needs("nvim")
-    for folder in ("vim", "nvim"):
-        shutil.copytree(EDITORS / folder, tmp_path / ".config/nvim", dirs_exist_ok=True)
+    set_up("Neovim", tmp_path)
     result = tmp_path / "result.json"
     call(["nvim", "--headless", "-n", "-S", HERE / "neovim.lua"], tmp_path, FILE=str(file),
          RESULT=str(result))
@@ -77,20 +87,24 @@ def test_emacs_is_served(tmp_path, file):
     needs("emacs")
     libraries = [argument for folder in sorted(Path("/usr/share/emacs/site-lisp/elpa").glob("*"))
                  for argument in ("-L", folder)]
-    lisp = ["emacs", "--batch", "-Q", *libraries, "-L", EDITORS / "emacs"]
+    lisp = ["emacs", "--batch", "-Q", *libraries]
+    (tmp_path / "heddle").symlink_to(harness.ROOT)
+    (tmp_path / "init.el").write_text(page("Emacs", "elisp"))
     if subprocess.run([*lisp, "-l", "eglot"], capture_output=True, check=False).returncode:
         pytest.skip("eglot is not installed: ./dev setup")
-    told = json.loads(call([*lisp, "-l", HERE / "eglot.el"], tmp_path, FILE=str(file))
+    told = json.loads(call([*lisp, "-l", tmp_path / "init.el", "-l", HERE / "eglot.el"],
+                           tmp_path, FILE=str(file))
                       .splitlines()[-1])
     assert told["mode"] == "heddle-mode" and told["face"] == "font-lock-keyword-face"
     assert "did you mean 'ways'?" in told["diagnostics"][0]
     assert "write" in told["completion"]
 
 
-def test_vscode_is_served(file):
+def test_vscode_is_served(tmp_path, file):
     needs("node")
-    told = json.loads(call(["node", HERE / "vscode.js", EDITORS / "vscode/extension.js",
-                            harness.HEDDLE, file], file.parent))
+    set_up("Visual Studio Code", tmp_path)
+    extension = tmp_path / ".vscode/extensions/heddle-0.1.0/extension.js"
+    told = json.loads(call(["node", HERE / "vscode.js", extension, harness.HEDDLE, file], tmp_path))
     assert told["code"] == "E0204" and told["fix"] == "write ways"
     assert "param ways : int" in told["hover"]
     assert {"ways", "size"} <= set(told["completion"])
@@ -100,7 +114,7 @@ def test_vscode_is_served(file):
 
 def test_vim_lists_mistakes_after_make(tmp_path, file):
     needs("vim")
-    shutil.copytree(EDITORS / "vim", tmp_path / ".vim")
+    set_up("Vim", tmp_path)
     says = ["set nocompatible", "filetype plugin on", f"edit {file}",
             "silent make", "let found = filter(getqflist(), 'v:val.valid')",
             f"call writefile(map(found, 'v:val.lnum . v:val.type . v:val.text'), '{tmp_path}/out')",

@@ -1,6 +1,8 @@
 """--profile instructions: the ledger of cycles, by instruction."""
 import csv
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +85,19 @@ def test_threads_and_orders_change_nothing(measure, tmp_path):
         measure(f"{TINY} --profile instructions={tables[-1]} {how} -- bfs")
     for other in tables[1:]:
         same_file(tables[0], other)
+
+
+@pytest.mark.full
+def test_programs_with_debug_information_show_their_source(run, tmp_path):
+    program = tmp_path / "tiled"
+    call(["hipcc", "-g", "--offload-arch=gfx803", "-Itests/programs",
+          "tests/programs/matmul_tiled.hip.cpp", "-o", program])
+    source = Path("tests/programs/matmul_tiled.hip.cpp").read_text(encoding="utf-8").splitlines()
+    told = run(f"{TINY} --profile instructions -- {program}").stderr
+    load = re.search(r"flat_load_dword .*; matmul_tiled.hip.cpp:(\d+)$", told, re.M)
+    assert "=" in source[int(load[1]) - 1] and "[" in source[int(load[1]) - 1]
+    store = re.findall(r"flat_store_dword .*; matmul_tiled.hip.cpp:(\d+)$", told, re.M)
+    assert "c[" in source[int(store[-1]) - 1]
 
 
 def test_profile_is_printed_beside_the_instructions(run):

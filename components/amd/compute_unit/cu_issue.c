@@ -236,7 +236,8 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
 {
     uint32_t address[ISA_LANES];
     uint64_t active = isa_wave_exec(cu_scalars(c, wave));
-    bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256;
+    bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256
+                       && !(inst->flags & ISA_IS_SWIZZLE);
     if (engine_unlikely(c->group[w->group].played))
         has_address = played_lds(c, w, wave, address, &active);
     else if (has_address)

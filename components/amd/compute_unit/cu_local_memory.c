@@ -74,7 +74,7 @@ static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
 static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                       const uint32_t *address, uint64_t active, uint64_t now)
 {
-    unsigned conflicts = 0, cycles = 1;
+    unsigned conflicts = 0, cycles = inst->flags & ISA_IS_SWIZZLE ? LDS_LANES / LDS_BANKS : 1;
     if (address)
         cycles = lds_cycles(address, active, inst->dwords, &conflicts);
     if (compute_unit_params(c)->lds_write_cycles != 1

@@ -144,6 +144,8 @@ enum {
                                   << 24, /* decodes and prints; every executing call refuses it */
     ISA_READS_VCC = 1u << 25,
     ISA_IS_GDS = 1u << 26,
+    ISA_IS_SWIZZLE =
+        1u << 28, /* ds_swizzle_b32: what other LDS instructions have as address is data */
     ISA_IS_VOP3_FORM = 1u << 27, /* VOP3-only, or the 64-bit form of a shorter instruction */
 };
 

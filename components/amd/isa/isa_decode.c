@@ -158,6 +158,8 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_SDISCARD:
         return ISA_IS_CACHE_OP;
     case KIND_SWIZZLE:
+        flags = ISA_IS_SWIZZLE;
+        break;
     case KIND_PERMUTE:
     case KIND_BPERMUTE:
     case KIND_NOP:

@@ -82,7 +82,8 @@ def _finding(kernel: Kernel, whole: int) -> str:
 def findings(run: Run, _: int = 0) -> str:
     timed = run.timed()
     if not timed:
-        return "<p>No kernel ran with timing, so there is nothing to say.</p>"
+        return ("<p>No kernel has an account of its wavefronts' cycles, so there is nothing to "
+                "say.</p>")
     whole = sum(k.total("cycles") for k in timed) or 1
     told = ""
     if in_kernels(run) < 0.5:

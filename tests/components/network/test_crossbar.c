@@ -23,12 +23,16 @@ static void answer_with_tag(const struct harness_message *request, struct harnes
         memcpy(reply->payload, request->fields, 8); /* the address comes back as data */
 }
 
+static int64_t request_width; /* 0: as that of replies */
+
+/* Width and latency. */
 static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memory_latency)
 {
+    const int64_t values[] = {params[0], request_width ? request_width : params[0], params[1]};
     harness_start();
     int32_t space = (int32_t)build_space("memory", 0, 1 << 20, INTERLEAVE, m);
-    net = build_instance(&crossbar_type, 0, "net", params, NULL, 2);
-    uint32_t idle = idle_inputs ? build_instance(&crossbar_type, 0, "idle", params, NULL, 2) : 0;
+    net = build_instance(&crossbar_type, 0, "net", values, NULL, 3);
+    uint32_t idle = idle_inputs ? build_instance(&crossbar_type, 0, "idle", values, NULL, 3) : 0;
     build_route(net, m > 1 ? space : -1, -1);
     for (uint32_t i = 0; i < n; i++)
         sources[i] = harness_requester();
@@ -83,6 +87,23 @@ Test(crossbar, an_output_takes_a_message_a_cycle_and_longer_for_wide_ones)
             cr_expect_eq(harness_log(targets[0], 399)->cycle, 1 + 2 + 399 * each, "width %d",
                          (int)cases[i].width);
         }
+}
+
+Test(crossbar, requests_may_have_a_width_of_their_own)
+{
+    uint8_t bytes[64] = {0};
+    for (unsigned writes = 0; writes < 2; writes++) {
+        request_width = 16;
+        set_up((int64_t[]){32, 2}, 1, 1, 1);
+        for (uint16_t k = 0; k < 100; k++)
+            send(sources[0],
+                 writes ? harness_write(1, k, 64, 1, bytes) : harness_read(1, k, 64, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        uint64_t there = writes ? 4 : 1, back = writes ? 1 : 2, each = there > back ? there : back;
+        cr_expect_eq(harness_log(targets[0], 99)->cycle, 1 + 2 + 99 * there);
+        cr_expect_eq(harness_reply(sources[0], 99)->cycle - harness_reply(sources[0], 0)->cycle,
+                     99 * each);
+    }
 }
 
 Test(crossbar, inputs_that_want_one_output_share_it_evenly)

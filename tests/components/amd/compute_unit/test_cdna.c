@@ -17,7 +17,9 @@ enum {
     DS_READ4_TO = 0x04000000u,
     DS_WRITE_FROM = 0x00000100u, /* v1 */
     DS_WRITE4 = 0xd9be0000u,     /* ds_write_b128 v0, v[4:7] */
-    DS_WRITE4_FROM = 0x00000400u
+    DS_WRITE4_FROM = 0x00000400u,
+    DS_SWIZZLE = 0xd87a8001u, /* ds_swizzle_b32 v2, v0 offset:0x8001 */
+    DS_SWIZZLE_TO = 0x02000000u
 };
 
 static struct compute_unit_params cdna(void)
@@ -215,6 +217,20 @@ Test(cdna, ports_and_banks_of_the_lds_limit_accesses)
                          a->name, k, (unsigned long long)(cycles[k][1] - cycles[k][0]),
                          COUNT * expected[k]);
     }
+}
+
+/* What ds_swizzle_b32 has in place of an address is data: lanes of one bank, if it were one. */
+Test(cdna, swizzled_data_are_no_addresses)
+{
+    static const uint32_t words[] = {V_SHIFT_7, DS_SWIZZLE, DS_SWIZZLE_TO, S_WAIT_LGKM};
+    struct compute_unit_params p = cdna();
+    set_up_with(&p);
+    load(0, words, sizeof words / 4);
+    launch(ARRIVAL - 1, 0, 0, 1, one, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    struct work_account a = accounts();
+    cr_expect_eq(a.lds_busy, 2, "%llu", (unsigned long long)a.lds_busy);
+    cr_expect_eq(a.lds_conflict, 0);
 }
 
 Test(cdna, a_write_keeps_its_registers_and_its_place)

@@ -207,6 +207,27 @@ Test(driver, after_a_wait_the_program_goes_on_later)
     cr_expect_lt(bench_cycle_of(b, waited), bench_cycle_of(b, next) + 10);
 }
 
+Test(driver, shared_memory_moves_in_no_time)
+{
+    static uint8_t bytes[3000], back[3000];
+    uint64_t there, returned, at;
+    struct driver_params params = bench_params();
+    params.copy_setup = 5 * US;
+    params.host_memory = DRIVER_HOST_MEMORY_SHARED;
+    b = bench_start(params, "dma_copy", "hip");
+    at = bench_allocate(b, 0, sizeof bytes);
+    pattern(bytes, sizeof bytes);
+    cr_assert_eq(b.api->write_shared(0, at, bytes, sizeof bytes, &there), DRIVER_OK);
+    cr_assert_eq(b.api->read_shared(0, back, at, sizeof back, &returned), DRIVER_OK);
+    bench_wait(b, returned);
+    cr_expect_lt(bench_cycle_of(b, returned), 100);
+    cr_expect_eq(bench_count(b, 0), 0, "no message");
+    cr_assert_eq(b.api->write(0, at, bytes, sizeof bytes, &there), DRIVER_OK);
+    bench_wait(b, there);
+    cr_expect_gt(bench_cycle_of(b, there), 5000, "a copy of the program's is one");
+    cr_expect_gt(bench_count(b, 0), 0);
+}
+
 /* ---- launches ---- */
 
 static uint64_t load_code(uint32_t device)
