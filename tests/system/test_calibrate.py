@@ -177,7 +177,7 @@ def test_fit_finds_what_the_table_was_made_with(described):
 
 @pytest.mark.parametrize("change, says", [
     (("platform =", "platfrom ="), r"d.toml: unknown key 'platfrom' at the top; it has defaults"),
-    (('label = "kernel"', 'label = "name"'), r"table.csv: there is no column 'name'; there are ker"),
+    (('label = "kernel"', 'label = "name"'), r"table.csv: there is no column 'name'; there are"),
     (("[labels.reduction]", "[labels.other]"), r"no row has the label 'other'"),
     (('unit = "us"', 'unit = "us'), r"d.toml: .*line 8"),
     (('"{n}"]', '"{m}"]'), r"table.csv:3: nothing is called 'm' here; there are kernel, label, n"),
