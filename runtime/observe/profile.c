@@ -1,5 +1,5 @@
-/* See profile.h. A component's rows are an open hash table that doubles; its kernels are a list, of
- * which a program has few. */
+/* See profile.h. A component's rows are an open hash table that doubles; its programs are a list,
+ * of which a run has few. */
 #include "runtime/observe/profile.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define FIRST_ROWS 256
 
-struct kernel {
+struct program {
     uint32_t id;
     uint64_t entry;
     char *name, *symbol;
@@ -25,13 +25,13 @@ struct kernel {
 struct place {
     struct profile_row *rows;
     uint32_t capacity, used; /* capacity: a power of two */
-    struct kernel *kernels;
-    uint32_t kernel_count;
+    struct program *programs;
+    uint32_t program_count;
 };
 
 /* A row as it is written: of all components. */
 struct line {
-    const char *kernel, *symbol;
+    const char *program, *symbol;
     int64_t offset;
     const char *text;
     uint64_t count[PROFILE_COUNTS];
@@ -40,16 +40,16 @@ struct line {
 static struct place *places;
 static uint32_t place_count, count_names;
 static const char *const *names;
-static const char *path;
+static const char *heading = "program", *path;
 
 void profile_open(const struct platform_table *table, const struct heddle_options *options)
 {
     for (uint32_t i = 0; i < place_count; i++) {
-        for (uint32_t k = 0; k < places[i].kernel_count; k++) {
-            free(places[i].kernels[k].name);
-            free(places[i].kernels[k].symbol);
+        for (uint32_t k = 0; k < places[i].program_count; k++) {
+            free(places[i].programs[k].name);
+            free(places[i].programs[k].symbol);
         }
-        free(places[i].kernels);
+        free(places[i].programs);
         free(places[i].rows);
     }
     free(places);
@@ -58,39 +58,40 @@ void profile_open(const struct platform_table *table, const struct heddle_option
     places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
 }
 
-void profile_name_counts(const char *const *of, uint32_t count)
+void profile_name_columns(const char *first, const char *const *of, uint32_t count)
 {
     /* From any thread, always the same. */
+    __atomic_store_n(&heading, first, __ATOMIC_RELAXED);
     __atomic_store_n(&names, of, __ATOMIC_RELAXED);
     __atomic_store_n(&count_names, count < PROFILE_COUNTS ? count : PROFILE_COUNTS,
                      __ATOMIC_RELAXED);
 }
 
-static struct kernel *find_kernel(const struct place *p, uint32_t id)
+static struct program *find_program(const struct place *p, uint32_t id)
 {
-    for (uint32_t i = 0; i < p->kernel_count; i++)
-        if (p->kernels[i].id == id)
-            return &p->kernels[i];
+    for (uint32_t i = 0; i < p->program_count; i++)
+        if (p->programs[i].id == id)
+            return &p->programs[i];
     return NULL;
 }
 
-void profile_name_kernel(uint32_t leaf, uint32_t kernel, const char *name, const char *symbol,
-                         uint64_t entry)
+void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
+                          uint64_t entry)
 {
     struct place *p = &places[leaf];
-    if (find_kernel(p, kernel))
+    if (find_program(p, program))
         return;
-    p->kernels =
-        needed(realloc(p->kernels, (p->kernel_count + 1) * sizeof *p->kernels), "a profile");
-    p->kernels[p->kernel_count++] = (struct kernel){
-        kernel, entry, needed(strdup(name), "a profile"), needed(strdup(symbol), "a profile")};
+    p->programs =
+        needed(realloc(p->programs, (p->program_count + 1) * sizeof *p->programs), "a profile");
+    p->programs[p->program_count++] = (struct program){
+        program, entry, needed(strdup(name), "a profile"), needed(strdup(symbol), "a profile")};
 }
 
-static struct profile_row *find_row(struct place *p, uint32_t kernel, uint64_t address)
+static struct profile_row *find_row(struct place *p, uint32_t program, uint64_t address)
 {
-    uint64_t hash = (address >> 2) * 0x9E3779B97F4A7C15u + kernel;
+    uint64_t hash = (address >> 2) * 0x9E3779B97F4A7C15u + program;
     uint32_t at = (uint32_t)(hash >> 32) & (p->capacity - 1);
-    while (p->rows[at].used && (p->rows[at].address != address || p->rows[at].kernel != kernel))
+    while (p->rows[at].used && (p->rows[at].address != address || p->rows[at].program != program))
         at = (at + 1) & (p->capacity - 1);
     return &p->rows[at];
 }
@@ -102,19 +103,19 @@ static void grow(struct place *p)
     p->rows = needed(calloc(p->capacity, sizeof *p->rows), "a profile");
     for (uint32_t i = 0; i < old.capacity; i++)
         if (old.rows[i].used)
-            *find_row(p, old.rows[i].kernel, old.rows[i].address) = old.rows[i];
+            *find_row(p, old.rows[i].program, old.rows[i].address) = old.rows[i];
     free(old.rows);
 }
 
-struct profile_row *profile_row(uint32_t leaf, uint32_t kernel, uint64_t address)
+struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address)
 {
     struct place *p = &places[leaf];
     if (2 * p->used >= p->capacity)
         grow(p);
-    struct profile_row *row = find_row(p, kernel, address);
+    struct profile_row *row = find_row(p, program, address);
     if (!row->used) {
         row->used = true;
-        row->kernel = kernel;
+        row->program = program;
         row->address = address;
         p->used++;
     }
@@ -124,7 +125,7 @@ struct profile_row *profile_row(uint32_t leaf, uint32_t kernel, uint64_t address
 static int by_place(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
-    int order = strcmp(x->kernel, y->kernel);
+    int order = strcmp(x->program, y->program);
     return order ? order : x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
@@ -139,12 +140,12 @@ static struct line *gather(uint32_t *count)
     for (uint32_t i = 0; i < place_count; i++)
         for (uint32_t k = 0; k < places[i].capacity; k++) {
             const struct profile_row *row = &places[i].rows[k];
-            const struct kernel *kernel = find_kernel(&places[i], row->kernel);
+            const struct program *program = find_program(&places[i], row->program);
             if (!row->used)
                 continue;
-            lines[total] = (struct line){kernel ? kernel->name : "",
-                                         kernel ? kernel->symbol : "",
-                                         (int64_t)(row->address - (kernel ? kernel->entry : 0)),
+            lines[total] = (struct line){program ? program->name : "",
+                                         program ? program->symbol : "",
+                                         (int64_t)(row->address - (program ? program->entry : 0)),
                                          row->text,
                                          {0}};
             memcpy(lines[total++].count, row->count, sizeof row->count);
@@ -179,12 +180,12 @@ static void write_lines(FILE *out)
 {
     uint32_t count;
     struct line *lines = gather(&count);
-    fputs("kernel,symbol,offset,instruction", out);
+    fprintf(out, "%s,symbol,offset,instruction", heading);
     for (uint32_t i = 0; i < count_names; i++)
         fprintf(out, ",%s", names[i]);
     putc('\n', out);
     for (uint32_t i = 0; i < count; i++) {
-        write_text(out, lines[i].kernel);
+        write_text(out, lines[i].program);
         putc(',', out);
         write_text(out, lines[i].symbol);
         fprintf(out, ",%" PRId64 ",", lines[i].offset);

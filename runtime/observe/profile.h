@@ -1,10 +1,11 @@
-/* Counts by place in a program: what `--profile instructions` writes. A component adds to the row
- * of an address in a kernel; each component has rows of its own, so threads share none, and they
- * are added up when the file is written. Rows are no state of the simulation: nothing reads them.
+/* Counts by place in the programs of a device: what `--profile instructions` writes. A component
+ * adds to the row of an address in one of them; each component has rows of its own, so threads
+ * share none, and they are added up when the file is written. Rows are no state of the simulation:
+ * nothing reads them.
  *
  * Only platforms that are built for it call this (codegen/build: -DHEDDLE_PROFILE), so others pay
- * nothing. The file is CSV: kernel, symbol, offset from its first instruction, the instruction, the
- * counts.
+ * nothing. The file is CSV: program, symbol, offset from its first instruction, the instruction,
+ * the counts.
  */
 #ifndef HEDDLE_RUNTIME_PROFILE_H
 #define HEDDLE_RUNTIME_PROFILE_H
@@ -20,7 +21,7 @@ struct platform_table;
 
 struct profile_row {
     uint64_t address;
-    uint32_t kernel; /* an id of the component's */
+    uint32_t program; /* an id of the component's */
     bool used;
     char text[PROFILE_TEXT]; /* the instruction; "" until somebody fills it in */
     uint64_t count[PROFILE_COUNTS];
@@ -28,14 +29,15 @@ struct profile_row {
 
 /* Before a run. Without a path in the options nothing is kept. */
 void profile_open(const struct platform_table *table, const struct heddle_options *options);
-/* What the counts are called; the same for all components. The names stay the caller's. */
-void profile_name_counts(const char *const *names, uint32_t count);
-/* The name of a kernel and its symbol, which are copied, and the address of its first instruction.
+/* What the first column and the counts are called; the same for all components. The names stay the
+ * caller's. */
+void profile_name_columns(const char *first, const char *const *names, uint32_t count);
+/* The name of a program and its symbol, which are copied, and the address of its first instruction.
  */
-void profile_name_kernel(uint32_t leaf, uint32_t kernel, const char *name, const char *symbol,
-                         uint64_t entry);
+void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
+                          uint64_t entry);
 /* Made when it is new; valid until the next call for the same component. */
-struct profile_row *profile_row(uint32_t leaf, uint32_t kernel, uint64_t address);
+struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address);
 /* At the end of a run. false: the file could not be written, said on standard error. */
 bool profile_write(void);
 

@@ -41,7 +41,7 @@ def set_up(section, home):
 
 def needs(command):
     if shutil.which(command) is None:
-        pytest.skip(f"{command} is not installed: ./dev setup")
+        pytest.skip(f"{command} is not installed: ./dev setup --full")
 
 
 @pytest.fixture
@@ -83,6 +83,7 @@ def test_neovim_is_served(tmp_path, file, heddle):
     assert told["text"] == file.read_text()
 
 
+@pytest.mark.full
 def test_emacs_is_served(tmp_path, file):
     needs("emacs")
     libraries = [argument for folder in sorted(Path("/usr/share/emacs/site-lisp/elpa").glob("*"))
@@ -91,7 +92,7 @@ def test_emacs_is_served(tmp_path, file):
     (tmp_path / "heddle").symlink_to(harness.ROOT)
     (tmp_path / "init.el").write_text(page("Emacs", "elisp"))
     if subprocess.run([*lisp, "-l", "eglot"], capture_output=True, check=False).returncode:
-        pytest.skip("eglot is not installed: ./dev setup")
+        pytest.skip("eglot is not installed: ./dev setup --full")
     told = json.loads(call([*lisp, "-l", tmp_path / "init.el", "-l", HERE / "eglot.el"],
                            tmp_path, FILE=str(file))
                       .splitlines()[-1])
@@ -100,6 +101,7 @@ def test_emacs_is_served(tmp_path, file):
     assert "write" in told["completion"]
 
 
+@pytest.mark.full
 def test_vscode_is_served(tmp_path, file):
     needs("node")
     set_up("Visual Studio Code", tmp_path)
@@ -112,6 +114,7 @@ def test_vscode_is_served(tmp_path, file):
     assert "not in the workspace" in told["refused"]
 
 
+@pytest.mark.full
 def test_vim_lists_mistakes_after_make(tmp_path, file):
     needs("vim")
     set_up("Vim", tmp_path)

@@ -44,10 +44,10 @@ static void profile_start(struct compute_unit *c, struct cu_wave *w, unsigned wa
 {
     uint32_t kernel = c->group[w->group].kernel;
     w->issuing = w->waiting = cu_scalars(c, wave)->pc;
-    profile_name_counts(profile_names, PROFILE_ALL);
-    profile_name_kernel(c->io.base.leaf, kernel,
-                        program_kernel_name(compute_unit_program(c), kernel),
-                        program_kernel_symbol(compute_unit_program(c), kernel), w->waiting);
+    profile_name_columns("kernel", profile_names, PROFILE_ALL);
+    profile_name_program(c->io.base.leaf, kernel,
+                         program_kernel_name(compute_unit_program(c), kernel),
+                         program_kernel_symbol(compute_unit_program(c), kernel), w->waiting);
 }
 
 static void profile_turn(struct compute_unit *c, struct cu_wave *w, unsigned wave)
