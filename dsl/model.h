@@ -448,6 +448,7 @@ struct model_space {
     uint32_t target_count;
     uint64_t each_bytes;
     uint64_t interleave_bytes;
+    bool hashed; /* the target by all bits above the interleave, not by the lowest of them alone */
     bool mapped;
     uint64_t base; /* physical; 0 and mapped == false when no `map` names it */
 };

@@ -215,9 +215,10 @@ static void emit_spaces(struct emit *e, const struct layout *layout)
     for (uint32_t i = 0; i < t->space_count; i++)
         emit(e,
              "    { .name = %u, .target_count = %u, .base = 0x%" PRIx64 ", .size = 0x%" PRIx64
-             ", .interleave = %" PRIu64 " }, /* %s, %s */\n",
+             ", .interleave = %" PRIu64 "%s }, /* %s, %s */\n",
              t->spaces[i].name, t->spaces[i].target_count, t->spaces[i].base, t->spaces[i].size,
-             t->spaces[i].interleave, text_at(layout, t->spaces[i].name),
+             t->spaces[i].interleave, t->spaces[i].hashed ? ", .hashed = true" : "",
+             text_at(layout, t->spaces[i].name),
              name_place(e->arena, layout->model->spaces[i]->place));
     emit(e, "};\n\n");
     if (t->map_count == 0)

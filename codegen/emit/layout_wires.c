@@ -191,7 +191,8 @@ void layout_add_spaces(struct builder *b)
                                      .base = space->base,
                                      .size = space->each_bytes * space->target_count,
                                      .interleave = space->interleave_bytes ? space->interleave_bytes
-                                                                           : space->each_bytes};
+                                                                           : space->each_bytes,
+                                     .hashed = space->hashed};
         vector_push(b->arena, &b->spaces, row);
         struct platform_map map = {.space = i};
         if (space->mapped)

@@ -382,7 +382,8 @@ static void write_platform_tables(struct docs_page *page, const struct model *m,
         ROW(page, code(arena, s->path),
             s->mapped ? arena_printf(arena, "0x%" PRIx64, s->base) : "not mapped",
             params_bytes_text(s->each_bytes * s->target_count, total),
-            params_bytes_text(s->interleave_bytes, each));
+            arena_printf(arena, "%s%s", params_bytes_text(s->interleave_bytes, each),
+                         s->hashed ? ", hashed" : ""));
     }
     docs_page_table_end(page);
 }

@@ -342,6 +342,8 @@ static json_t *space_json(const struct model_space *s)
     json_t *one =
         json_pack("{s:s, s:o, s:I, s:I}", "path", s->path, "targets", targets, "each_bytes",
                   (json_int_t)s->each_bytes, "interleave_bytes", (json_int_t)s->interleave_bytes);
+    if (s->hashed)
+        json_object_set_new(one, "hashed", json_true());
     json_object_set_new(one, "base", s->mapped ? json_integer((json_int_t)s->base) : json_null());
     return one;
 }

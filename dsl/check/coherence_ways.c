@@ -48,9 +48,14 @@ static uint32_t output_by_space(const struct node *node, uint64_t address)
     const struct model_space *space = node->space;
     uint64_t base = space->mapped ? space->base : 0;
     uint64_t size = space->each_bytes * space->target_count;
-    return address - base < size && address >= base
-               ? (uint32_t)((address - base) / space->interleave_bytes % space->target_count)
-               : space->target_count;
+    uint64_t piece = (address - base) / space->interleave_bytes;
+    if (address < base || address - base >= size)
+        return space->target_count;
+    if (space->hashed) {
+        unsigned bits = (unsigned)__builtin_ctz(space->target_count);
+        piece ^= piece >> bits ^ piece >> 2 * bits ^ piece >> 3 * bits ^ piece >> 4 * bits;
+    }
+    return (uint32_t)(piece % space->target_count);
 }
 
 static const struct route_path *forward(const struct coherence *c, const struct node *node,

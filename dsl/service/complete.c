@@ -434,7 +434,7 @@ static void complete_part(struct completer *c)
 
 static void complete_space(struct completer *c)
 {
-    static const char *const options[] = {"each", "interleave", NULL};
+    static const char *const options[] = {"each", "interleave", "hashed", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
     if (last->kind == ':' || last->kind == ',')
         add_members(c, c->type, INSTANCES);

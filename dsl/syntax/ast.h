@@ -103,7 +103,7 @@ enum ast_kind {
                     member of, NULL: the instance itself */
     AST_CONNECT, /* left, right, latency, via, which, is_shared, target: type of via, on, body,
                     over,   by, otherwise */
-    AST_SPACE,   /* name, left: targets, each, interleave */
+    AST_SPACE,   /* name, left: targets, each, interleave, hashed */
     AST_MAP,     /* left, at */
     AST_PARTITION, /* left */
     AST_IF,        /* value, body, otherwise_body */
@@ -136,6 +136,7 @@ struct ast_item {
     struct ast_exprs *left, *right;
     struct ast_exprs *at_what, *said;
     struct ast_expr *by, *otherwise, *each, *interleave, *at;
+    bool hashed; /* of a space */
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
     bool is_in, is_reply, unsized, optional, half_open, pow2, is_shared;

@@ -112,7 +112,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %token VERSION "'version'" UNION "'union'" CASE "'case'" OPTIONAL "'optional'" DEPTH "'depth'"
 %token WIDTH "'width'" LATENCY "'latency'" VIA "'via'" SHARED "'shared'" OVER "'over'" BY "'by'"
 %token COHERENCE "'coherence'" MEASURE "'measure'" OF "'of'"
-%token EACH "'each'" INTERLEAVE "'interleave'" AT "'at'" ON "'on'" POW2 "'pow2'"
+%token EACH "'each'" INTERLEAVE "'interleave'" HASHED "'hashed'" AT "'at'" ON "'on'" POW2 "'pow2'"
 %token FILE_START EXPRESSION_START
 
 %type <items> file top_items top_item body members member block settings setting_items messages
@@ -552,6 +552,13 @@ member: PARAM name ':' type param_options semi
                               item->left = $4;
                               item->each = $7;
                               item->interleave = $10;
+                              $$ = one(p, item); }
+      | SPACE name ':' paths ',' EACH expr ',' INTERLEAVE expr ',' HASHED semi
+                            { struct ast_item *item = ast_item_new(p, AST_SPACE, @$, $2);
+                              item->left = $4;
+                              item->each = $7;
+                              item->interleave = $10;
+                              item->hashed = true;
                               $$ = one(p, item); }
       | MAP paths semi      { struct ast_item *item = ast_item_new(p, AST_MAP, @$, no_name);
                               item->left = $2;

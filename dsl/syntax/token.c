@@ -167,6 +167,8 @@ static int classify_operand(const struct filter *f, int before, uint32_t i)
         return EACH;
     if (before == ',' && raw_is_word(f, i, "interleave") && operand_follows(f, i))
         return INTERLEAVE;
+    if (before == ',' && raw_is_word(f, i, "hashed") && raw_kind(f, i + 1) == ';')
+        return HASHED;
     if (before == BY && raw_is_word(f, i, "space"))
         return SPACE;
     if (before == VIA && raw_is_word(f, i, "shared") && raw_kind(f, i + 1) == WORD)

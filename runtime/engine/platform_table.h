@@ -126,7 +126,9 @@ struct platform_protocol {
     uint32_t reply_count;
 };
 
-/* Target of an address: ((address - base) / interleave) % target_count when inside. targets[i] is
+/* Target of an address: ((address - base) / interleave) % target_count when inside; hashed: the
+ * exclusive or of that and of the next four groups of as many bits above it, so that no stride of a
+ * power of two meets few targets. targets[i] is
  * the index of the interconnect output in order, so only the count matters here. */
 struct platform_space {
     uint32_t name; /* string */
@@ -134,6 +136,7 @@ struct platform_space {
     uint64_t base;
     uint64_t size;
     uint64_t interleave;
+    bool hashed; /* only where interleave and target_count are powers of two */
 };
 
 /* A device memory that the driver may allocate from, from `map`, in order. */

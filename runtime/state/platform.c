@@ -99,9 +99,12 @@ static void open_spaces(void)
     ways = arena_at(struct platform_way, arena_allocate(table->space_count * sizeof *ways));
     for (uint32_t i = 0; i < table->space_count; i++) {
         const struct platform_space *s = &table->spaces[i];
-        ways[i] = (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false};
+        ways[i] =
+            (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false, 0};
         ways[i].powers = is_power(s->interleave) && is_power(s->target_count);
         ways[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
+        if (s->hashed)
+            ways[i].fold = (uint8_t)__builtin_ctz(s->target_count);
     }
     /* Platforms without `map` (traces, testers) use their spaces as they stand. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;

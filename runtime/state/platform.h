@@ -51,6 +51,7 @@ struct platform_way {
     uint32_t targets;
     uint32_t shift; /* of the interleave, when both are powers of two */
     bool powers;
+    uint8_t fold; /* hashed: bits of a target number; else 0 */
 };
 struct platform_way platform_way(int32_t space);
 
@@ -59,6 +60,11 @@ static inline int32_t platform_way_target(const struct platform_way *w, uint64_t
     uint64_t offset = address - w->base;
     if (offset >= w->size)
         return -1;
+    if (w->fold) {
+        uint64_t x = offset >> w->shift;
+        x ^= x >> w->fold ^ x >> 2 * w->fold ^ x >> 3 * w->fold ^ x >> 4 * w->fold;
+        return (int32_t)(x & (w->targets - 1));
+    }
     if (w->powers)
         return (int32_t)(offset >> w->shift & (w->targets - 1));
     return (int32_t)(offset / w->interleave % w->targets);

@@ -255,6 +255,11 @@ static void check_spaces(struct checker *c)
         if (!s->target_count || !s->interleave)
             mistake(c, "spaces[%u] has %u targets, interleaved by %llu bytes", i, s->target_count,
                     (unsigned long long)s->interleave);
+        if (s->hashed
+            && ((s->target_count & (s->target_count - 1)) != 0
+                || (s->interleave & (s->interleave - 1)) != 0))
+            mistake(c, "spaces[%u] is hashed over %u targets, interleaved by %llu bytes", i,
+                    s->target_count, (unsigned long long)s->interleave);
         if (s->base > MAX_PHYSICAL || s->size > MAX_PHYSICAL)
             mistake(c, "spaces[%u] goes beyond %llu TiB", i,
                     (unsigned long long)(MAX_PHYSICAL >> 40));

@@ -129,7 +129,8 @@ uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t in
                      uint32_t targets)
 {
     room(t.space_count, MAX_SMALL, "spaces");
-    spaces[t.space_count] = (struct platform_space){text(name), targets, base, size, interleave};
+    spaces[t.space_count] =
+        (struct platform_space){text(name), targets, base, size, interleave, false};
     return t.space_count++;
 }
 

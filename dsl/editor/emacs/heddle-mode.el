@@ -15,8 +15,8 @@
     "check" "map" "partition" "behaviour" "coherence" "if" "else" "for"))
 
 (defconst heddle-options
-  '("via" "over" "by" "shared" "latency" "depth" "width" "on" "at" "each" "interleave" "optional"
-    "version" "pow2"))
+  '("via" "over" "by" "shared" "latency" "depth" "width" "on" "at" "each" "interleave" "hashed"
+    "optional" "version" "pow2"))
 
 (defconst heddle-types
   '("int" "bool" "bytes" "cycles" "addr" "bits" "any" "channel" "counter" "average" "histogram"
