@@ -301,7 +301,8 @@ def test_cost_grows_by_the_power_law_of_the_last_two():
 
 
 def compared(label, measured, simulated, low=None, high=None):
-    return compare.Compared(description.Row(label, label, {}, 1.0, (), measured, low, high), simulated)
+    row = description.Row(label, label, {}, 1.0, (), measured, low, high)
+    return compare.Compared(row, simulated)
 
 
 def test_errors_are_what_they_are_called():

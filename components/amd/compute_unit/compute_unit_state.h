@@ -77,7 +77,6 @@ struct cu_wave {
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
     uint8_t priority; /* 0 .. 3: s_setprio */
-    uint8_t gap; /* cycles that a vector instruction waits longer than others behind the last one */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint8_t line_state[CU_MAX_LINE_SLOTS];
@@ -88,6 +87,9 @@ struct cu_wave {
     uint16_t held[3];
     uint8_t held_dwords; /* of data */
     uint64_t line[CU_MAX_LINE_SLOTS];
+    /* With fetch_latency: code up to `code_end` is in the buffer, the block behind it comes in the
+     * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
+    uint64_t code_end, code_at, code_pc, code_next;
 #ifdef HEDDLE_PROFILE
     uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
 #endif
@@ -198,7 +200,6 @@ struct compute_unit {
     uint64_t valu_free[CU_MAX_SIMDS]; /* cycle */
     uint64_t
         matrix_free[CU_MAX_SIMDS]; /* cycle; the unit may be busy while VALU instructions issue */
-    uint64_t scalar_free[CU_MAX_SIMDS]; /* cycle */
     uint64_t fetch_wanted[CU_MAX_SIMDS];
     uint8_t turn[CU_MAX_SIMDS][CU_KINDS]; /* slot after the one that issued last */
     uint64_t raised[CU_MAX_SIMDS];        /* wavefronts with a priority above 0 */
@@ -291,13 +292,12 @@ static inline enum isa_target cu_target(const struct compute_unit *c)
     return (enum isa_target)compute_unit_params(c)->isa;
 }
 
-/* Do instructions wait longer behind some than these take? */
-static inline bool cu_has_gaps(const struct compute_unit *c)
+/* Does a wavefront get its code in blocks, behind the lines that its buffer asks for? */
+static inline bool cu_has_blocks(const struct compute_unit *c)
 {
-    const struct compute_unit_params *p = compute_unit_params(c);
-    return p->long_encoding > 1 || p->long_scalar_result > 1 || p->scalar_to_vector > 1
-           || p->lds_write_delay;
+    return compute_unit_params(c)->fetch_latency > 1;
 }
+
 
 /* First cycle not before `cycle` that belongs to `simd`. */
 static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint64_t cycle)

@@ -137,22 +137,6 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     return ISSUE_DONE;
 }
 
-/* How a vector instruction of 64 bits holds back what comes behind it: the next vector instruction
- * of its wavefront, and, where it has a scalar result, scalar instructions of the SIMD in this turn
- * (they write the same registers). */
-static void issue_long(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
-                       uint64_t now, uint64_t cycles)
-{
-    const struct compute_unit_params *p = compute_unit_params(c);
-    if (!(inst->flags & ISA_IS_VOP3_FORM) && inst->format != ISA_VOP3P)
-        return;
-    bool scalar = inst->sdst != ISA_NO_OPERAND;
-    uint64_t gap = (uint64_t)(scalar ? p->long_scalar_result : p->long_encoding);
-    w->gap = (uint8_t)(gap > cycles ? gap - cycles : 0);
-    if (scalar)
-        c->scalar_free[w->simd] = now + 1;
-}
-
 /* The vector ALU is busy for so many cycles. */
 static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now, uint64_t cycles)
@@ -164,8 +148,6 @@ static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, uns
     c->io.stats.valu++;
     wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
     wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
-    if (cu_has_gaps(c) && w->kind == CU_VALU)
-        issue_long(c, w, inst, now, cycles);
     wave_continue(c, w, wave, now, now + cycles);
     return ISSUE_DONE;
 }
@@ -208,8 +190,6 @@ static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, uns
         uint64_t cycles = (uint64_t)compute_unit_params(c)->scalar_latency;
         next = now + cycles;
         wave_executes(c, w, WORK_EXECUTING_SALU, now, cycles);
-        if (cu_has_gaps(c) && (uint64_t)compute_unit_params(c)->scalar_to_vector > cycles)
-            w->gap = (uint8_t)((uint64_t)compute_unit_params(c)->scalar_to_vector - cycles);
     }
     wave_continue(c, w, wave, now, next);
     return ISSUE_DONE;
@@ -336,8 +316,6 @@ static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, uns
         return c->valu_free[simd];
     if (kind == CU_LDS)
         return c->lds_done[simd];
-    if (kind == CU_SCALAR && cu_has_gaps(c))
-        return c->scalar_free[simd];
     if (kind != CU_MATRIX)
         return 0;
     uint64_t valu = c->valu_free[simd], matrix = c->matrix_free[simd];

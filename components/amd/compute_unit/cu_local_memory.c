@@ -92,7 +92,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     c->lds_free = c->lds_free > done ? c->lds_free : done;
     c->lds_done[w->simd] = done;
     c->lds_conflicts[w->simd] = conflicts;
-    if (cu_has_gaps(c) && (inst->flags & ISA_IS_STORE))
+    if (compute_unit_params(c)->lds_write_delay && (inst->flags & ISA_IS_STORE))
         done = lds_hold(c, w, inst, now, done);
     if (inst->flags & ISA_RAISES_LGKM) {
         w->lgkm++;

@@ -180,34 +180,66 @@ static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_w
     return w->kind <= CU_VALU && overwrites ? w->held_until : 0;
 }
 
-/* What is decoded now issues later if it is a vector instruction, or meets a write to the LDS. */
-static inline void wave_keep_gap(const struct compute_unit *c, struct cu_wave *w, bool decoded)
+/* A vector instruction that meets a write to the LDS issues later. */
+static inline void wave_meet_write(const struct compute_unit *c, struct cu_wave *w)
 {
-    if (decoded && w->gap && w->kind <= CU_VALU) {
-        w->ready_at += w->gap;
-        w->why = WORK_EXECUTING_VALU;
+    uint64_t until = w->written > w->ready_at ? wave_meets_write(c, w) : 0;
+    if (until > w->ready_at) {
+        w->ready_at = until;
+        w->why = WORK_WAITING_LDS;
     }
-    if (decoded && w->written > w->ready_at) {
-        uint64_t until = wave_meets_write(c, w);
-        if (until > w->ready_at) {
-            w->ready_at = until;
-            w->why = WORK_WAITING_LDS;
+}
+
+/* Code comes into the buffer in blocks, one after the other, for as long as there is room; behind a
+ * branch that is taken the first is there when the target may issue. The instruction that is
+ * decoded now issues when all of it is there. */
+static void wave_take_code(const struct compute_unit *c, struct cu_wave *w, uint64_t pc,
+                           uint64_t now)
+{
+    enum { BLOCK = 32 };
+    uint64_t latency = (uint64_t)compute_unit_params(c)->fetch_latency;
+    uint64_t room = (uint64_t)compute_unit_params(c)->instruction_buffer - BLOCK;
+    for (; w->code_at <= now; w->code_end += BLOCK)
+        w->code_at = w->code_end + BLOCK - w->code_pc <= room ? w->code_at + latency : UINT64_MAX;
+    if (pc != w->code_next) {
+        w->code_end = pc + BLOCK;
+        w->code_at = w->ready_at + latency;
+    } else if (w->code_at == UINT64_MAX && w->code_end - pc <= room) {
+        w->code_at = now + latency;
+    }
+    w->code_pc = pc;
+    w->code_next = pc + cu_decoded(c)[w->decoded].inst.size;
+    for (; w->code_end < w->code_next; w->code_end += BLOCK) {
+        if (w->code_at > w->ready_at) {
+            w->ready_at = w->code_at;
+            w->why = WORK_WAITING_FETCH;
         }
+        w->code_at = w->code_end + BLOCK - pc <= room ? w->code_at + latency : UINT64_MAX;
     }
-    w->gap = 0;
 }
 
 /* After an instruction: the next one may issue from `at` on. */
 static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  uint64_t now, uint64_t at)
 {
-    bool ready;
     w->ready_at = at;
-    ready = wave_decode(c, w, wave);
-    if (cu_has_gaps(c))
-        wave_keep_gap(c, w, ready);
-    if (ready)
-        wave_go_on(c, w, wave, now);
+    if (!wave_decode(c, w, wave))
+        return;
+    if (cu_has_blocks(c))
+        wave_take_code(c, w, cu_scalars(c, wave)->pc, now);
+    if (compute_unit_params(c)->lds_write_delay)
+        wave_meet_write(c, w);
+    wave_go_on(c, w, wave, now);
+}
+
+/* A line arrived that the wavefront was waiting for: it has its code up to the end of that. */
+static void wave_has_line(const struct compute_unit *c, struct cu_wave *w, uint64_t pc,
+                          uint64_t now)
+{
+    w->code_pc = pc;
+    w->code_next = pc + cu_decoded(c)[w->decoded].inst.size;
+    w->code_end = (w->code_next + CU_LINE - 1) / CU_LINE * CU_LINE;
+    w->code_at = now + (uint64_t)compute_unit_params(c)->fetch_latency;
 }
 
 /* Bytes arrived, under `tag`, for a wavefront in WAVE_FETCH. */
@@ -217,6 +249,8 @@ static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wav
     if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
         return;
     retime_fetched(c, w, tag, note, now);
+    if (cu_has_blocks(c))
+        wave_has_line(c, w, cu_scalars(c, wave)->pc, now);
     wave_go_on(c, w, wave, now);
 }
 

@@ -1,6 +1,6 @@
-/* What parameters of CDNA2 and CDNA3 change in a compute unit: gaps behind vector instructions,
- * ports of the LDS, addresses of vector memory, peak rates of matrix instructions. Words are
- * llvm-mc's for gfx942, where nothing else is said. */
+/* What parameters of CDNA2 and CDNA3 change in a compute unit: blocks of code, ports of the LDS,
+ * addresses of vector memory, peak rates of matrix instructions. Words are llvm-mc's for gfx942,
+ * where nothing else is said. */
 #include "cu_fixture.h"
 
 enum {
@@ -54,56 +54,48 @@ struct sequence {
     unsigned count, cycles;
 };
 
-Test(cdna, long_instructions_hold_back_the_next_vector_instruction)
+/* `count` times the instruction of one or two words. */
+static uint64_t cycles_of_many(const struct compute_unit_params *p, const uint32_t word[2],
+                               unsigned count)
 {
-    static const struct sequence sequences[] = {
-        {"short ones", {V_MOV, V_MOV, V_MOV}, 3, 12},
-        {"a conversion", {V_CVT, V_MOV}, 2, 20},
-        {"long ones",
-         {V_PK_FMA, V_PK_FMA_SOURCES, V_PK_FMA, V_PK_FMA_SOURCES, V_MOV},
-         5,
-         8 + 8 + 4},
-        {"a long one before the end", {V_PK_FMA, V_PK_FMA_SOURCES}, 2, 4},
-        {"a scalar one in the gap", {V_PK_FMA, V_PK_FMA_SOURCES, S_MOV}, 3, 8},
-        {"a vector one behind that", {V_PK_FMA, V_PK_FMA_SOURCES, S_MOV, V_MOV}, 4, 4 + 8 + 4},
-        {"scalar ones", {S_MOV, S_MOV, S_MOV}, 3, 12},
-        {"a vector one behind a scalar one", {S_MOV, V_MOV, V_MOV}, 3, 8 + 4 + 4},
-        {"scalar results", {V_MAD, V_MAD_SOURCES, V_MAD, V_MAD_SOURCES, V_MOV}, 5, 12 + 12 + 4},
-        {"nops in the gap", {V_PK_FMA, V_PK_FMA_SOURCES, S_NOP | 1, V_MOV}, 4, 4 + 8 + 4},
+    static uint32_t words[128];
+    unsigned used = 0;
+    for (unsigned i = 0; i < count; i++) {
+        words[used++] = word[0];
+        if (word[1])
+            words[used++] = word[1];
+    }
+    return cycles_on(p, words, used, one, 1);
+}
+
+/* Code comes in blocks of 32 bytes: four instructions of 8 bytes, or eight of 4. */
+Test(cdna, straight_code_comes_in_blocks)
+{
+    static const struct {
+        const char *name;
+        uint32_t word[2];
+        unsigned latency, cycles; /* of 16 further instructions */
+    } rows[] = {
+        {"with its lines", {V_PK_FMA, V_PK_FMA_SOURCES}, 1, 16 * 4},
+        {"as fast as they issue", {V_PK_FMA, V_PK_FMA_SOURCES}, 16, 16 * 4},
+        {"slower", {V_PK_FMA, V_PK_FMA_SOURCES}, 28, 4 * 28},
+        {"short instructions", {V_MOV, 0}, 28, 16 * 4},
+        {"short ones, slower", {V_MOV, 0}, 40, 2 * 40},
     };
     struct compute_unit_params p = cdna();
-    p.long_encoding = 8;
-    p.long_scalar_result = 12;
-    p.scalar_to_vector = 8;
-    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
-        const struct sequence *s = &sequences[i];
-        uint64_t cycles = cycles_on(&p, s->words, s->count, one, 1);
-        cr_expect_eq(cycles, s->cycles, "%s: %llu", s->name, (unsigned long long)cycles);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        p.fetch_latency = rows[i].latency;
+        uint64_t cycles =
+            cycles_of_many(&p, rows[i].word, 48) - cycles_of_many(&p, rows[i].word, 32);
+        cr_expect_eq(cycles, rows[i].cycles, "%s: %llu", rows[i].name, (unsigned long long)cycles);
     }
 }
 
-Test(cdna, a_gap_is_that_of_one_wavefront)
+Test(cdna, a_conversion_keeps_the_vector_alu)
 {
-    static const struct work_wavefront two[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
-    uint32_t words[16];
+    static const uint32_t words[] = {V_CVT, V_MOV};
     struct compute_unit_params p = cdna();
-    p.long_encoding = 8;
-    for (unsigned i = 0; i < 8; i++) {
-        words[2 * i] = V_PK_FMA;
-        words[2 * i + 1] = V_PK_FMA_SOURCES;
-    }
-    cr_expect_eq(cycles_on(&p, words, 16, one, 1), 7 * 8 + 4);
-    cr_expect_eq(cycles_on(&p, words, 16, two, 2), 16 * 4, "one a turn of both together");
-}
-
-Test(cdna, scalar_results_keep_scalar_instructions_out_of_their_turn)
-{
-    static const struct work_wavefront two[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
-    static const uint32_t words[] = {V_MAD, V_MAD_SOURCES, S_MOV};
-    struct compute_unit_params p = cdna();
-    cr_expect_eq(cycles_on(&p, words, 3, two, 2), 12, "the first one's beside the second's");
-    p.long_scalar_result = 12;
-    cr_expect_eq(cycles_on(&p, words, 3, two, 2), 16, "the first one's waits for the second's");
+    cr_expect_eq(cycles_on(&p, words, 2, one, 1), 20);
 }
 
 /* ---- matrix instructions ---- */
