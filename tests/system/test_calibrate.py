@@ -217,7 +217,7 @@ def test_wrong_option_is_refused(described, words, says):
 
 def test_python_that_lacks_something_is_named(described, tmp_path):
     path = described()
-    calibrate(path, says=["Debian packages python3 and"], status=1,
+    calibrate(path, says=["install the Debian package python3,"], status=1,
               env={"HEDDLE_PYTHON": "/nowhere"})
     bare = tmp_path / "bare"  # an interpreter that sees no packages but ours
     bare.write_text('#!/bin/sh\nexec /usr/bin/python3 -S "$@"\n')

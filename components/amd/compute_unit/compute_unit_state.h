@@ -76,7 +76,7 @@ struct cu_wave {
     uint8_t ledger; /* where that is written down */
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
-    uint8_t priority; /* 0 .. 3: s_setprio */
+    uint8_t priority;    /* 0 .. 3: s_setprio */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint8_t line_state[CU_MAX_LINE_SLOTS];
@@ -297,7 +297,6 @@ static inline bool cu_has_blocks(const struct compute_unit *c)
 {
     return compute_unit_params(c)->fetch_latency > 1;
 }
-
 
 /* First cycle not before `cycle` that belongs to `simd`. */
 static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint64_t cycle)

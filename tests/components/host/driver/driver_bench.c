@@ -154,6 +154,7 @@ const char *bench_kinds(struct bench b, uint32_t gpu)
 struct driver_params bench_params(void)
 {
     return (struct driver_params){.page_size = BENCH_PAGE,
+                                  .fragment = BENCH_PAGE,
                                   .poll_cost = 1000,
                                   .commands = 65536,
                                   .staged_rate = 4000000000,
