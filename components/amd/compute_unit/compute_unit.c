@@ -54,10 +54,17 @@ static void compute_unit_init(struct compute_unit *c)
     c->vgprs = arena_allocate(simds * vgprs * 64 * sizeof(uint32_t));
     c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
     c->vmem_table = arena_allocate(queue * sizeof(struct cu_vmem));
+    c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
+    c->rest_free = arena_allocate(queue * sizeof(uint16_t));
+    c->stages = arena_allocate(queue * CU_STAGE);
+    c->wide = arena_allocate(queue * CU_WIDE_STAGE);
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
     c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
     for (; c->vmem_free_count < queue; c->vmem_free_count++)
         c->vmem_free[c->vmem_free_count] = (uint16_t)(queue - 1 - c->vmem_free_count);
+    for (; c->rest_free_count < queue; c->rest_free_count++)
+        arena_at(uint16_t, c->rest_free)[c->rest_free_count] =
+            (uint16_t)(queue - 1 - c->rest_free_count);
     for (; c->line_free_count < CU_LINES; c->line_free_count++)
         c->line_free[c->line_free_count] = (uint16_t)(CU_LINES - 1 - c->line_free_count);
     for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)

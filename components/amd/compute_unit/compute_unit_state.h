@@ -31,10 +31,12 @@ enum {
     CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
                            beside useful ones */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
-    CU_LINES = 1088,    /* vector memory: lines of all instructions in flight */
-    CU_SMEM = 64,       /* scalar memory instructions in flight */
-    CU_MAX_VMEM = 1024, /* largest vmem_queue */
-    CU_MOST_LGKM = 15,  /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
+    CU_LINES = 1088,          /* vector memory: lines of all instructions in flight */
+    CU_SMEM = 64,             /* scalar memory instructions in flight */
+    CU_MAX_VMEM = 1024,       /* largest vmem_queue */
+    CU_STAGE = ISA_LANES * 4, /* bytes */
+    CU_WIDE_STAGE = ISA_LANES * 16,
+    CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
     CU_NONE = 0xffff
 };
 
@@ -132,25 +134,34 @@ struct cu_ledger {
 
 enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_DWORDS };
 
-/* One vector memory instruction in flight. */
+/* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
+ * since a large machine has thousands. Its bytes stand in the stage, cu_stage(). */
 struct cu_vmem {
     uint64_t pc;
     uint64_t first_send; /* cycle of the earliest next request */
     uint64_t issued;     /* cycle */
     uint64_t base;       /* linear: address of lane 0 */
+    uint64_t mask;       /* lanes that move bytes */
     uint16_t wave;
-    uint16_t next;             /* of the same wavefront */
-    uint16_t unsent;           /* first line not sent */
-    uint16_t remaining;        /* lines not answered */
-    uint8_t shape;             /* enum cu_vmem_shape: how bytes come to lanes */
-    uint8_t flat;              /* lowers lgkmcnt too */
-    uint8_t fence;             /* a cache operation: a fence instead of lines */
-    uint8_t pace;              /* cycles that its next line waits longer for its address */
-    uint8_t coherent;          /* a load past the L1 (glc) */
-    uint8_t offset[ISA_LANES]; /* dwords: place of the lane's dword in its line */
-    uint8_t stage[ISA_LANES * 16];
+    uint16_t next;      /* of the same wavefront */
+    uint16_t unsent;    /* first line not sent */
+    uint16_t remaining; /* lines not answered */
+    uint16_t rest;      /* struct cu_vmem_rest, or CU_NONE */
+    uint8_t shape;      /* enum cu_vmem_shape: how bytes come to lanes */
+    uint8_t kind;       /* enum isa_memory_kind */
+    uint8_t bytes;      /* in memory, a lane */
+    bool returns;       /* loads, and atomics that return */
+    uint8_t flat;       /* lowers lgkmcnt too */
+    uint8_t fence;      /* a cache operation: a fence instead of lines */
+    uint8_t pace;       /* cycles that its next line waits longer for its address */
+    uint8_t coherent;   /* a load past the L1 (glc) */
     struct isa_inst inst;
+};
+
+/* What it needs beside when it is not a plain run of bytes. */
+struct cu_vmem_rest {
     struct isa_memory access;
+    uint8_t offset[ISA_LANES]; /* dwords: place of the lane's dword in its line */
     uint8_t compare[ISA_LANES * 8];
 };
 
@@ -226,13 +237,17 @@ struct compute_unit {
     uint32_t vgprs;      /* uint32_t[simds][work_registers(vgprs)][64] */
     uint32_t lds;        /* uint8_t[lds] */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
+    uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
+    uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, a stack */
+    uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
+    uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
     uint32_t played;     /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_send_head, vmem_send_count;
-    uint32_t vmem_free_count, line_free_count;
+    uint32_t vmem_free_count, line_free_count, rest_free_count;
     uint16_t vmem_free[CU_MAX_VMEM];  /* unused entries, a stack */
     uint16_t vmem_order[CU_MAX_VMEM]; /* those with unsent lines, a ring of vmem_queue */
     struct cu_line line[CU_LINES];
@@ -280,6 +295,19 @@ static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave
 static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)
 {
     return arena_at(struct cu_vmem, c->vmem_table) + number;
+}
+
+static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
+}
+
+/* What the lanes of vector memory instruction `number` move: lane l's bytes at l * bytes. Of the
+ * wide ones, which few programs use, the system gives no memory until then. */
+static inline uint8_t *cu_stage(const struct compute_unit *c, unsigned number, unsigned bytes)
+{
+    return bytes <= 4 ? arena_at(uint8_t, c->stages) + (size_t)number * CU_STAGE
+                      : arena_at(uint8_t, c->wide) + (size_t)number * CU_WIDE_STAGE;
 }
 
 static inline struct decoded *cu_decoded(const struct compute_unit *c)

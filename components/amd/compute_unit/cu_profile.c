@@ -92,7 +92,7 @@ static void profile_asked(struct compute_unit *c, const struct cu_vmem *e, unsig
 {
     struct profile_row *row = profile_at(c, cu_wave_at(c, e->wave), e->pc);
     row->count[PROFILE_LINES] += lines;
-    row->count[PROFILE_BYTES] += (uint64_t)__builtin_popcountll(e->access.mask) * e->access.bytes;
+    row->count[PROFILE_BYTES] += (uint64_t)__builtin_popcountll(e->mask) * e->bytes;
 }
 
 static void profile_returned(struct compute_unit *c, const struct cu_wave *w, uint64_t pc,

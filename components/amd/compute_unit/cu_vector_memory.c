@@ -48,10 +48,10 @@ static inline bool vmem_in_span(const struct compute_unit *c, const struct isa_m
 
 /* Checks all lanes at once when they lie in the allocation hit last, else lane by lane. False: the
  * run has failed. */
-static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e)
+static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e,
+                       const struct isa_memory *m)
 {
     static const char *const names[] = {"load", "store", "atomic"};
-    const struct isa_memory *m = &e->access;
     if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_span(c, m))
         return true;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
@@ -72,6 +72,18 @@ static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vm
     return true;
 }
 
+/* Loaded bytes, from the stage to registers. */
+static void vmem_write_back(struct compute_unit *c, const struct cu_wave *w,
+                            const struct cu_vmem *e, unsigned number)
+{
+    struct isa_context context = cu_context(c, w);
+    const uint8_t *stage = cu_stage(c, number, e->bytes);
+    if (e->rest == CU_NONE)
+        isa_memory_load(&context, &e->inst, e->mask, stage, e->bytes);
+    else
+        isa_memory_take(&context, &e->inst, &cu_vmem_rest_at(c, e->rest)->access, stage, e->bytes);
+}
+
 /* Writes back and forgets the oldest instructions of the wavefront that are complete. */
 static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
@@ -80,11 +92,8 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->remaining)
             break;
-        if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns) && !e->fence
-            && engine_likely(!c->group[w->group].played)) {
-            struct isa_context context = cu_context(c, w);
-            isa_memory_take(&context, &e->inst, &e->access, e->stage, e->access.bytes);
-        }
+        if (e->mask && e->returns && !e->fence && engine_likely(!c->group[w->group].played))
+            vmem_write_back(c, w, e, number);
         struct work_account *account = &c->ledger[w->ledger].account;
         account->vmem_issued++;
         account->vmem_cycles += now - e->issued;
@@ -97,40 +106,45 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->lgkm -= e->flat;
         w->flat -= e->flat;
         c->vmem_free[c->vmem_free_count++] = (uint16_t)number;
+        if (e->rest != CU_NONE)
+            arena_at(uint16_t, c->rest_free)[c->rest_free_count++] = e->rest;
         vmem_unblock(c, now);
     }
     wave_counted(c, w, now);
 }
 
 /* The time that the addresses take, of which the lines have equal parts. */
-static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e, unsigned lines)
+static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
+                                    const struct isa_memory *m, unsigned lines)
 {
     unsigned lanes = (unsigned)compute_unit_params(c)->vmem_lanes;
     unsigned cycles = e->shape == VMEM_LINEAR ? (ISA_LANES + lanes - 1) / lanes
-                                              : coalescer_address_cycles(&e->access, lanes);
+                                              : coalescer_address_cycles(m, lanes);
     uint64_t start = c->addresses_free > e->issued ? c->addresses_free : e->issued;
     c->addresses_free = start + cycles;
     e->first_send += start - e->issued;
     e->pace = (uint8_t)(lines && cycles > lines ? cycles / lines - 1 : 0);
 }
 
-static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned number)
+static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, struct cu_vmem_rest *rest,
+                            unsigned number)
 {
     struct coalesced_line lines[COALESCER_MAX_LINES];
+    const struct isa_memory *m = &rest->access;
     unsigned count = 0;
     e->shape = VMEM_ANY;
-    if (e->access.mask && e->access.kind == ISA_MEMORY_ATOMIC) {
-        count = coalescer_atomics(&e->access, lines);
-    } else if (e->access.mask && coalescer_is_linear(&e->access, &e->base)) {
-        count = coalescer_linear_lines(&e->access, e->base, lines);
+    if (m->mask && m->kind == ISA_MEMORY_ATOMIC) {
+        count = coalescer_atomics(m, lines);
+    } else if (m->mask && coalescer_is_linear(m, &e->base)) {
+        count = coalescer_linear_lines(m, e->base, lines);
         e->shape = VMEM_LINEAR;
-    } else if (e->access.mask && coalescer_stays_in_lines(&e->access)) {
-        count = coalescer_simple_lines(&e->access, lines);
-        e->shape = e->access.bytes == 4 ? VMEM_DWORDS : VMEM_ANY;
+    } else if (m->mask && coalescer_stays_in_lines(m)) {
+        count = coalescer_simple_lines(m, lines);
+        e->shape = m->bytes == 4 ? VMEM_DWORDS : VMEM_ANY;
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            e->offset[lane] = (uint8_t)(e->access.address[lane] % CU_LINE);
-    } else if (e->access.mask) {
-        count = coalescer_lines(&e->access, lines);
+            rest->offset[lane] = (uint8_t)(m->address[lane] % CU_LINE);
+    } else if (m->mask) {
+        count = coalescer_lines(m, lines);
     }
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
@@ -140,7 +154,7 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned 
         e->unsent = place;
     }
     if (compute_unit_params(c)->vmem_lanes)
-        vmem_work_out_addresses(c, e, count);
+        vmem_work_out_addresses(c, e, m, count);
     c->io.stats.vmem_lines += count;
     c->ledger[cu_wave_at(c, e->wave)->ledger].account.vmem_lines += count;
     profile_asked(c, e, count);
@@ -166,6 +180,48 @@ static inline bool vmem_is_full(const struct compute_unit *c)
     return !c->vmem_free_count || c->line_free_count < COALESCER_MAX_LINES;
 }
 
+/* Of what has been worked out, what is needed until the instruction is over. A plain run of bytes
+ * leaves `rest` to the next instruction, in the host's cache. */
+static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
+{
+    const struct isa_memory *m = &cu_vmem_rest_at(c, rest)->access;
+    bool run = e->shape == VMEM_LINEAR && !m->unusual
+               && (m->kind == ISA_MEMORY_LOAD || m->mask == UINT64_MAX);
+    e->rest = CU_NONE;
+    if (run || (!m->mask && !e->fence))
+        return;
+    e->rest = (uint16_t)rest;
+    c->rest_free_count--;
+}
+
+/* What its lanes store, or have an atomic work with. */
+static void vmem_stage(struct compute_unit *c, const struct isa_context *context,
+                       const struct isa_inst *inst, struct cu_vmem_rest *rest, unsigned number)
+{
+    const struct isa_memory *m = &rest->access;
+    if (m->kind == ISA_MEMORY_STORE || m->kind == ISA_MEMORY_ATOMIC)
+        isa_memory_give(context, inst, m, cu_stage(c, number, m->bytes), m->bytes);
+    if (m->kind == ISA_MEMORY_ATOMIC
+        && (m->atomic == ISA_ATOMIC_CMPSWAP || m->atomic == ISA_ATOMIC_FCMPSWAP))
+        isa_memory_compare_data(context, inst, m->mask, rest->compare, m->bytes);
+}
+
+/* Its entry, of which only the lines are missing. */
+static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
+                          const struct isa_memory *m, unsigned wave, uint64_t now)
+{
+    e->mask = m->mask;
+    e->kind = m->kind;
+    e->bytes = m->bytes;
+    e->returns = m->kind == ISA_MEMORY_LOAD || m->returns;
+    e->flat = (e->inst.flags & ISA_RAISES_LGKM) != 0;
+    e->pace = 0;
+    e->coherent = m->kind == ISA_MEMORY_LOAD && m->glc;
+    e->wave = (uint16_t)wave;
+    e->issued = now;
+    e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
+}
+
 /* Starts a vector memory instruction; there is room for it. */
 static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                 const struct isa_inst *inst, uint64_t now)
@@ -174,37 +230,33 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     struct isa_context context = cu_context(c, w);
     bool played = engine_unlikely(c->group[w->group].played);
     unsigned number = c->vmem_free[c->vmem_free_count - 1];
+    unsigned place = arena_at(uint16_t, c->rest_free)[c->rest_free_count - 1];
     struct cu_vmem *e = cu_vmem_at(c, number);
+    struct cu_vmem_rest *rest = cu_vmem_rest_at(c, place);
+    struct isa_memory *m = &rest->access;
     e->inst = *inst;
     e->pc = s->pc;
-    enum isa_status status = played ? played_addresses(c, w, wave, inst, &e->access)
-                                    : isa_memory_addresses(&context, s, inst, &e->access);
+    enum isa_status status =
+        played ? played_addresses(c, w, wave, inst, m) : isa_memory_addresses(&context, s, inst, m);
     if (status != ISA_OK) {
         cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
     }
-    e->fence = e->access.kind == ISA_MEMORY_CACHE_OP;
+    e->fence = m->kind == ISA_MEMORY_CACHE_OP;
     if (e->fence)
-        e->access.mask = 0;
-    if (e->access.mask && !vmem_check(c, wave, e))
+        m->mask = 0;
+    if (m->mask && !vmem_check(c, wave, e, m))
         return ISSUE_FAULT;
     c->vmem_free_count--;
     if (engine_unlikely(instruction_recorder))
-        work_record_vector(c->io.base.leaf, wave, s, inst, &context, &e->access);
-    if (e->access.lds_mask && !played)
-        isa_memory_lds(&context, inst, &e->access);
-    e->flat = (inst->flags & ISA_RAISES_LGKM) != 0;
-    e->pace = 0;
-    e->coherent = e->access.kind == ISA_MEMORY_LOAD && e->access.glc;
-    e->wave = (uint16_t)wave;
-    e->issued = now;
-    e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
-    if ((e->access.kind == ISA_MEMORY_STORE || e->access.kind == ISA_MEMORY_ATOMIC) && !played)
-        isa_memory_give(&context, inst, &e->access, e->stage, e->access.bytes);
-    if (e->access.kind == ISA_MEMORY_ATOMIC && !played
-        && (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP))
-        isa_memory_compare_data(&context, inst, e->access.mask, e->compare, e->access.bytes);
-    vmem_take_lines(c, e, number);
+        work_record_vector(c->io.base.leaf, wave, s, inst, &context, m);
+    if (m->lds_mask && !played)
+        isa_memory_lds(&context, inst, m);
+    vmem_describe(c, e, m, wave, now);
+    if (!played)
+        vmem_stage(c, &context, inst, rest, number);
+    vmem_take_lines(c, e, rest, number);
+    vmem_keep(c, e, place);
     retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
     if (e->fence)
         e->remaining = 1;
@@ -222,41 +274,44 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     return ISSUE_DONE;
 }
 
-static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag,
-                            uint32_t pid)
+static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
+                            uint16_t tag, uint32_t pid)
 {
     struct coalesced_line line = c->line[tag].line;
     void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
     uint8_t *data = mem_write_data(payload, CU_LINE);
-    if (e->shape == VMEM_LINEAR && e->access.mask == UINT64_MAX)
+    if (e->rest == CU_NONE)
         *mem_write_mask(payload, CU_LINE) =
-            coalescer_linear_to_line(&e->access, e->base, line.address, e->stage, data);
+            coalescer_linear_to_line(e->bytes, e->base, line.address, stage, data);
     else
-        *mem_write_mask(payload, CU_LINE) = coalescer_to_line(&e->access, line, e->stage, data);
+        *mem_write_mask(payload, CU_LINE) =
+            coalescer_to_line(&cu_vmem_rest_at(c, e->rest)->access, line, stage, data);
 }
 
-static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag,
-                             uint32_t pid)
+static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
+                             uint16_t tag, uint32_t pid)
 {
     struct coalesced_line line = c->line[tag].line;
-    void *payload =
-        compute_unit_vmem_send_atomic(c, tag, line.address, pid, (enum atomic_op)e->access.atomic,
-                                      e->access.bytes, e->access.returns);
+    const struct cu_vmem_rest *rest = cu_vmem_rest_at(c, e->rest);
+    const struct isa_memory *m = &rest->access;
+    void *payload = compute_unit_vmem_send_atomic(c, tag, line.address, pid,
+                                                  (enum atomic_op)m->atomic, m->bytes, m->returns);
     *mem_atomic_mask(payload, CU_LINE) =
-        coalescer_to_line(&e->access, line, e->stage, mem_atomic_operand(payload, CU_LINE));
-    if (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP)
-        coalescer_to_line(&e->access, line, e->compare, mem_atomic_compare(payload, CU_LINE));
+        coalescer_to_line(m, line, stage, mem_atomic_operand(payload, CU_LINE));
+    if (m->atomic == ISA_ATOMIC_CMPSWAP || m->atomic == ISA_ATOMIC_FCMPSWAP)
+        coalescer_to_line(m, line, rest->compare, mem_atomic_compare(payload, CU_LINE));
 }
 
-static void vmem_send_line(struct compute_unit *c, struct cu_vmem *e, uint16_t tag)
+static void vmem_send_line(struct compute_unit *c, const struct cu_vmem *e, unsigned number,
+                           uint16_t tag)
 {
     uint32_t pid = c->group[cu_wave_at(c, e->wave)->group].pid;
-    if (e->access.kind == ISA_MEMORY_LOAD)
+    if (e->kind == ISA_MEMORY_LOAD)
         compute_unit_vmem_send_read(c, tag, c->line[tag].line.address, CU_LINE, pid, e->coherent);
-    else if (e->access.kind == ISA_MEMORY_STORE)
-        vmem_send_store(c, e, tag, pid);
+    else if (e->kind == ISA_MEMORY_STORE)
+        vmem_send_store(c, e, cu_stage(c, number, e->bytes), tag, pid);
     else
-        vmem_send_atomic(c, e, tag, pid);
+        vmem_send_atomic(c, e, cu_stage(c, number, e->bytes), tag, pid);
 }
 
 /* BUFFER_WBINVL1 and _VOL do not say how far they reach; they stand behind __threadfence() and
@@ -283,11 +338,11 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             return false;
         if (e->fence) {
-            vmem_send_fence(c, &e->access, (uint16_t)(CU_LINES + number));
+            vmem_send_fence(c, &cu_vmem_rest_at(c, e->rest)->access, (uint16_t)(CU_LINES + number));
         } else {
             uint16_t tag = e->unsent;
             retime_send(c, number, tag, now);
-            vmem_send_line(c, e, tag);
+            vmem_send_line(c, e, number, tag);
             e->unsent = c->line[tag].next;
             if (e->pace)
                 e->first_send = now + 1 + e->pace;
@@ -309,15 +364,16 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 }
 
 /* Bytes of a line to the stage. */
-static inline void vmem_take_data(struct cu_vmem *e, struct coalesced_line line,
-                                  const uint8_t *data)
+static inline void vmem_take_data(const struct compute_unit *c, const struct cu_vmem *e,
+                                  unsigned number, struct coalesced_line line, const uint8_t *data)
 {
+    uint8_t *stage = cu_stage(c, number, e->bytes);
     if (e->shape == VMEM_LINEAR)
-        coalescer_linear_from_line(&e->access, e->base, line.address, data, e->stage);
+        coalescer_linear_from_line(e->bytes, e->base, line.address, data, stage);
     else if (e->shape == VMEM_DWORDS)
-        coalescer_dwords_from_line(e->offset, line.lanes, data, e->stage);
+        coalescer_dwords_from_line(cu_vmem_rest_at(c, e->rest)->offset, line.lanes, data, stage);
     else
-        coalescer_from_line(&e->access, line, data, e->stage);
+        coalescer_from_line(&cu_vmem_rest_at(c, e->rest)->access, line, data, stage);
 }
 
 static void vmem_receive(struct compute_unit *c, uint64_t now)
@@ -327,8 +383,8 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
         unsigned number = m->tag >= CU_LINES ? (unsigned)m->tag - CU_LINES : c->line[m->tag].owner;
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (!e->fence) {
-            if (e->access.kind == ISA_MEMORY_LOAD || e->access.returns)
-                vmem_take_data(e, c->line[m->tag].line,
+            if (e->returns)
+                vmem_take_data(c, e, number, c->line[m->tag].line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             c->line_free[c->line_free_count++] = m->tag;
             retime_vector_answer(c, number, m->tag, message_note(m), now);

@@ -116,10 +116,10 @@ static inline void coalescer_dwords_from_line(const uint8_t *offset, uint64_t la
     }
 }
 
-static inline void coalescer_linear_from_line(const struct isa_memory *m, uint64_t base,
-                                              uint64_t line, const uint8_t *data, uint8_t *stage)
+static inline void coalescer_linear_from_line(unsigned bytes, uint64_t base, uint64_t line,
+                                              const uint8_t *data, uint8_t *stage)
 {
-    uint64_t end = base + (uint64_t)ISA_LANES * m->bytes;
+    uint64_t end = base + (uint64_t)ISA_LANES * bytes;
     uint64_t first = line > base ? line : base, last = line + COALESCER_LINE;
     last = last < end ? last : end;
     if (first == line && last == line + COALESCER_LINE)
@@ -129,10 +129,10 @@ static inline void coalescer_linear_from_line(const struct isa_memory *m, uint64
 }
 
 /* coalescer_to_line() for linear accesses with all lanes active. */
-static inline uint64_t coalescer_linear_to_line(const struct isa_memory *m, uint64_t base,
-                                                uint64_t line, const uint8_t *stage, uint8_t *data)
+static inline uint64_t coalescer_linear_to_line(unsigned bytes, uint64_t base, uint64_t line,
+                                                const uint8_t *stage, uint8_t *data)
 {
-    uint64_t end = base + (uint64_t)ISA_LANES * m->bytes;
+    uint64_t end = base + (uint64_t)ISA_LANES * bytes;
     uint64_t first = line > base ? line : base, last = line + COALESCER_LINE;
     last = last < end ? last : end;
     memcpy(data + (first - line), stage + (first - base), last - first);

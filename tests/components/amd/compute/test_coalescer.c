@@ -134,7 +134,7 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     check_lines(c, lines, count);
     for (unsigned i = 0; i < count; i++) {
         if (linear)
-            coalescer_linear_from_line(&m, base, lines[i].address,
+            coalescer_linear_from_line(m.bytes, base, lines[i].address,
                                        memory + (lines[i].address - BASE), stage);
         else if (simple && m.bytes == 4)
             coalescer_dwords_from_line(offset, lines[i].lanes, memory + (lines[i].address - BASE),
@@ -154,7 +154,7 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     for (unsigned i = 0; i < count; i++) {
         uint8_t line[64];
         uint64_t mask = linear && c->mask == UINT64_MAX
-                            ? coalescer_linear_to_line(&m, base, lines[i].address, stage, line)
+                            ? coalescer_linear_to_line(m.bytes, base, lines[i].address, stage, line)
                             : coalescer_to_line(&m, lines[i], stage, line);
         for (unsigned b = 0; b < 64; b++) {
             if (mask >> b & 1)
