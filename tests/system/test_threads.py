@@ -82,7 +82,7 @@ def test_thread_sanitizer_finds_no_race(tmp_path):
     folder = SYSTEM / "tsan"
     if not (folder / "build.ninja").exists():
         call(["meson", "setup", folder, "-Db_sanitize=thread", "-Db_lundef=false", "-Dwerror=false",
-              "-Dprograms=false", "-Dtests=false"])
+              "-Dprograms=false", "-Dtests=false", "-Doptimization=1"])
     call(["ninja", "-C", folder], seconds=1800)
     env = {"HEDDLE_CACHE": str(folder / "cache"), "HEDDLE_CFLAGS": "-fsanitize=thread -g -O1",
            "HEDDLE_LDFLAGS": "-fsanitize=thread", "TSAN_OPTIONS": "exitcode=66",
