@@ -29,10 +29,9 @@ json_t *request_prepare_rename(struct server *s, const json_t *params, struct fa
 {
     struct document *document;
     struct service_place place;
-    uint32_t at;
-    struct service *service = server_place(s, params, &document, &at, failure);
+    struct service *service;
     const struct service_symbol *symbol =
-        service != NULL ? service_symbol_at(service, at, &place) : NULL;
+        server_symbol(s, params, &document, &service, &place, failure);
     if (!can_be_renamed(symbol))
         return NULL;
     struct position_lines lines;
@@ -188,11 +187,11 @@ static void warn_of_behaviour(struct renaming *r, const struct service_symbol *s
 json_t *request_rename(struct server *s, const json_t *params, struct failure *failure)
 {
     struct document *document;
-    uint32_t at;
-    struct service *service = server_place(s, params, &document, &at, failure);
+    struct service *service;
+    const struct service_symbol *symbol =
+        server_symbol(s, params, &document, &service, NULL, failure);
     if (service == NULL)
         return NULL;
-    const struct service_symbol *symbol = service_symbol_at(service, at, NULL);
     struct renaming r = {.server = s,
                          .after = json_string_value(json_object_get(params, "newName"))};
     if (!can_be_renamed(symbol))

@@ -19,10 +19,9 @@ static const int symbol_kinds[SERVICE_KINDS] = {
 json_t *request_definition(struct server *s, const json_t *params, struct failure *failure)
 {
     struct document *document;
-    uint32_t at;
-    struct service *service = server_place(s, params, &document, &at, failure);
+    struct service *service;
     const struct service_symbol *symbol =
-        service != NULL ? service_symbol_at(service, at, NULL) : NULL;
+        server_symbol(s, params, &document, &service, NULL, failure);
     if (symbol == NULL)
         return NULL;
     return server_location(s, &symbol->place);
@@ -53,10 +52,9 @@ json_t *request_references(struct server *s, const json_t *params, struct failur
 {
     struct document *document;
     struct found_places found = {0};
-    uint32_t at;
-    struct service *service = server_place(s, params, &document, &at, failure);
+    struct service *service;
     const struct service_symbol *symbol =
-        service != NULL ? service_symbol_at(service, at, NULL) : NULL;
+        server_symbol(s, params, &document, &service, NULL, failure);
     if (symbol == NULL)
         return NULL;
     const json_t *wanted =
@@ -70,11 +68,11 @@ json_t *request_references(struct server *s, const json_t *params, struct failur
 json_t *request_highlight(struct server *s, const json_t *params, struct failure *failure)
 {
     struct document *document;
-    uint32_t at, size;
+    struct service *service;
+    uint32_t size;
     size_t count;
-    struct service *service = server_place(s, params, &document, &at, failure);
     const struct service_symbol *symbol =
-        service != NULL ? service_symbol_at(service, at, NULL) : NULL;
+        server_symbol(s, params, &document, &service, NULL, failure);
     if (symbol == NULL)
         return NULL;
     const struct service_occurrence *list = service_occurrences(service, symbol, &count);

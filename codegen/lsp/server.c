@@ -77,6 +77,15 @@ struct service *server_place(struct server *s, const json_t *params, struct docu
     return service;
 }
 
+const struct service_symbol *server_symbol(struct server *s, const json_t *params,
+                                           struct document **document, struct service **service,
+                                           struct service_place *place, struct failure *failure)
+{
+    uint32_t at;
+    *service = server_place(s, params, document, &at, failure);
+    return *service != NULL ? service_symbol_at(*service, at, place) : NULL;
+}
+
 /* ---- places */
 
 json_t *server_range(struct position_lines *lines, size_t begin, size_t end)

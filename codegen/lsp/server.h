@@ -46,6 +46,11 @@ struct document *server_document(struct server *s, const json_t *params, struct 
 /* The same, its service, and the place in it, in bytes. */
 struct service *server_place(struct server *s, const json_t *params, struct document **document,
                              uint32_t *at, struct failure *failure);
+/* What stands at the place, and where its name does if `place` is wanted; NULL: nothing, or with a
+ * failure. */
+const struct service_symbol *server_symbol(struct server *s, const json_t *params,
+                                           struct document **document, struct service **service,
+                                           struct service_place *place, struct failure *failure);
 json_t *server_range(struct position_lines *lines, size_t begin, size_t end);
 /* {uri, range} of a place in any file. */
 json_t *server_location(struct server *s, const struct service_place *place);

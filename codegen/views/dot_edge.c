@@ -299,15 +299,6 @@ void dot_write_wires(const struct dot_pen *pen)
             write_wire(pen, pen->graph->edges[i].wire);
 }
 
-static bool is_end_of(const struct dot_node *node, const struct model_instance *end)
-{
-    for (; end; end = end->parent)
-        for (uint32_t i = 0; i < node->instance_count; i++)
-            if (node->instances[i] == end)
-                return true;
-    return false;
-}
-
 static bool touched_before(const struct dot_graph *graph, uint32_t edge,
                            const struct dot_node *node)
 {
@@ -329,7 +320,7 @@ static void write_wire_in_overview(const struct dot_pen *pen, uint32_t index)
         if (touched_before(pen->graph, index, ends[k]))
             continue;
         const char *p = pen->prefix;
-        if (is_end_of(ends[k], end))
+        if (dot_node_holds(ends[k], end))
             fprintf(pen->out, "%sw%" PRIu32 " -> %sn%" PRIu32, p, e->wire, p, ends[k]->id);
         else
             fprintf(pen->out, "%sn%" PRIu32 " -> %sw%" PRIu32, p, ends[k]->id, p, e->wire);

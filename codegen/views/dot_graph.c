@@ -587,3 +587,12 @@ bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct 
         dot_grid_place(graph);
     return all_paths_matched(&b, error);
 }
+
+bool dot_node_holds(const struct dot_node *node, const struct model_instance *instance)
+{
+    for (; instance; instance = instance->parent)
+        for (uint32_t i = 0; i < node->instance_count; i++)
+            if (node->instances[i] == instance)
+                return true;
+    return false;
+}

@@ -112,4 +112,7 @@ void dot_grid_place(struct dot_graph *graph);
 bool dot_picture_build(struct dot_picture *picture, struct arena *arena, const struct model *model,
                        const struct view_options *options, struct view_error *error);
 
+/* Is the instance in the node, or inside one that is? */
+bool dot_node_holds(const struct dot_node *node, const struct model_instance *instance);
+
 #endif

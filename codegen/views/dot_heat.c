@@ -119,26 +119,17 @@ void dot_heat_tooltip(const struct dot_pen *pen, const struct dot_node *node)
     }
 }
 
-/* Does this connection belong to the edge? Ends are inside the nodes. */
-static bool is_inside(const struct dot_node *node, const struct model_instance *instance)
-{
-    for (; instance; instance = instance->parent)
-        for (uint32_t i = 0; i < node->instance_count; i++)
-            if (node->instances[i] == instance)
-                return true;
-    return false;
-}
-
 static bool at_port(const struct dot_node *node, uint32_t port, const struct model_port *end)
 {
     bool is_own = !node->is_stub && port != DOT_NO_PORT && end->owner->type == node->type;
     return !is_own || strcmp(node->type->ports[port].name, end->decl->name) == 0;
 }
 
+/* Does this connection belong to the edge? Ends are inside the nodes. */
 static bool belongs(const struct dot_edge *e, const struct model_connection *c)
 {
-    return (e->from->is_stub || is_inside(e->from, c->from->owner))
-           && (e->to->is_stub || is_inside(e->to, c->to->owner))
+    return (e->from->is_stub || dot_node_holds(e->from, c->from->owner))
+           && (e->to->is_stub || dot_node_holds(e->to, c->to->owner))
            && (e->from->is_stub || at_port(e->from, e->from_port, c->from))
            && (e->to->is_stub || at_port(e->to, e->to_port, c->to)) && c->link == e->link;
 }
