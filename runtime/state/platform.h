@@ -60,13 +60,12 @@ static inline int32_t platform_way_target(const struct platform_way *w, uint64_t
     uint64_t offset = address - w->base;
     if (offset >= w->size)
         return -1;
-    if (w->fold) {
+    if (w->powers) {
         uint64_t x = offset >> w->shift;
-        x ^= x >> w->fold ^ x >> 2 * w->fold ^ x >> 3 * w->fold ^ x >> 4 * w->fold;
+        if (w->fold)
+            x ^= x >> w->fold ^ x >> 2 * w->fold ^ x >> 3 * w->fold ^ x >> 4 * w->fold;
         return (int32_t)(x & (w->targets - 1));
     }
-    if (w->powers)
-        return (int32_t)(offset >> w->shift & (w->targets - 1));
     return (int32_t)(offset / w->interleave % w->targets);
 }
 

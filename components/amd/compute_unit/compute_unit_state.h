@@ -28,6 +28,7 @@ enum {
     CU_MAX_GROUPS = 64,
     CU_WHEEL = 128, /* cycles; longer waits go round */
     CU_LINE = 64,
+    CU_BLOCK = 32,      /* of code, in bytes; see fetch_latency */
     CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
                            beside useful ones */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
@@ -324,6 +325,12 @@ static inline enum isa_target cu_target(const struct compute_unit *c)
 static inline bool cu_has_blocks(const struct compute_unit *c)
 {
     return compute_unit_params(c)->fetch_latency > 1;
+}
+
+/* How far ahead of the pc the buffer may reach when it asks for a block. */
+static inline uint64_t cu_block_room(const struct compute_unit *c)
+{
+    return (uint64_t)compute_unit_params(c)->instruction_buffer - CU_BLOCK;
 }
 
 /* First cycle not before `cycle` that belongs to `simd`. */

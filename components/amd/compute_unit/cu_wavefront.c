@@ -190,31 +190,39 @@ static inline void wave_meet_write(const struct compute_unit *c, struct cu_wave 
     }
 }
 
+/* The block that was coming has come; the next one follows if there is room for it ahead of `pc`.
+ */
+static inline void wave_take_block(const struct compute_unit *c, struct cu_wave *w, uint64_t pc)
+{
+    w->code_end += CU_BLOCK;
+    w->code_at = w->code_end - pc <= cu_block_room(c)
+                     ? w->code_at + (uint64_t)compute_unit_params(c)->fetch_latency
+                     : UINT64_MAX;
+}
+
 /* Code comes into the buffer in blocks, one after the other, for as long as there is room; behind a
  * branch that is taken the first is there when the target may issue. The instruction that is
  * decoded now issues when all of it is there. */
 static void wave_take_code(const struct compute_unit *c, struct cu_wave *w, uint64_t pc,
                            uint64_t now)
 {
-    enum { BLOCK = 32 };
     uint64_t latency = (uint64_t)compute_unit_params(c)->fetch_latency;
-    uint64_t room = (uint64_t)compute_unit_params(c)->instruction_buffer - BLOCK;
-    for (; w->code_at <= now; w->code_end += BLOCK)
-        w->code_at = w->code_end + BLOCK - w->code_pc <= room ? w->code_at + latency : UINT64_MAX;
+    while (w->code_at <= now)
+        wave_take_block(c, w, w->code_pc);
     if (pc != w->code_next) {
-        w->code_end = pc + BLOCK;
+        w->code_end = pc + CU_BLOCK;
         w->code_at = w->ready_at + latency;
-    } else if (w->code_at == UINT64_MAX && w->code_end - pc <= room) {
+    } else if (w->code_at == UINT64_MAX && w->code_end - pc <= cu_block_room(c)) {
         w->code_at = now + latency;
     }
     w->code_pc = pc;
     w->code_next = pc + cu_decoded(c)[w->decoded].inst.size;
-    for (; w->code_end < w->code_next; w->code_end += BLOCK) {
+    while (w->code_end < w->code_next) {
         if (w->code_at > w->ready_at) {
             w->ready_at = w->code_at;
             w->why = WORK_WAITING_FETCH;
         }
-        w->code_at = w->code_end + BLOCK - pc <= room ? w->code_at + latency : UINT64_MAX;
+        wave_take_block(c, w, pc);
     }
 }
 
