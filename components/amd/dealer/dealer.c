@@ -137,29 +137,12 @@ static bool deal_out(struct dealer *c, const struct command_request *m)
 /* Hands a copy to the DMA engine. False: its port is full. */
 static bool forward(struct dealer *c, const struct command_request *m)
 {
+    uint32_t to = dealer_io(c)->dma_request;
     if (!dealer_dma_can_send(c))
         return false;
-    void *payload = dealer_host_payload(c);
     c->io.stats.copies++;
-    switch (message_kind(m)) {
-    case COMMAND_WRITE:
-        memcpy(
-            command_write_data(dealer_dma_send_write(c, m->tag, m->write.address, m->write.size)),
-            command_write_data(payload), m->write.size);
-        break;
-    case COMMAND_READ:
-        dealer_dma_send_read(c, m->tag, m->read.address, m->read.size);
-        break;
-    case COMMAND_ATOMIC:
-        dealer_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
-        break;
-    case COMMAND_FILL:
-        dealer_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
-        break;
-    default:
-        dealer_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source, m->copy.size);
-        break;
-    }
+    port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
+                 (const struct message *)(const void *)m, dealer_host_payload(c), m->tag);
     return true;
 }
 
@@ -215,13 +198,11 @@ static void deal_end(struct dealer *c, uint32_t number)
 static bool answer(struct dealer *c)
 {
     const struct command_reply *m;
+    uint32_t to = dealer_io(c)->host_reply;
     bool sent = false;
     while ((m = dealer_dma_peek_reply(c)) && dealer_host_can_reply(c)) {
-        if (message_kind(m) == COMMAND_DATA)
-            memcpy(command_data_data(dealer_host_reply_data(c, m->tag, m->data.size)),
-                   command_data_data(dealer_dma_reply_payload(c)), m->data.size);
-        else
-            dealer_host_reply_done(c, m->tag);
+        port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
+                     (const struct message *)(const void *)m, dealer_dma_reply_payload(c), m->tag);
         dealer_dma_pop_reply(c);
         sent = true;
     }

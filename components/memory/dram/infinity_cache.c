@@ -18,6 +18,7 @@ struct infinity_cache {
     struct infinity_cache_io io;
     uint32_t lines; /* arena offset: uint64_t [sets][ways] */
     uint32_t line;
+    uint64_t sets;
     uint64_t last_atomic; /* line */
 };
 
@@ -31,30 +32,26 @@ static uint32_t infinity_ways(const struct infinity_cache *p)
     return (uint32_t)infinity_cache_params(p)->ways;
 }
 
-static uint64_t infinity_sets(const struct infinity_cache *p)
-{
-    return (uint64_t)infinity_cache_params(p)->size / p->line / infinity_ways(p);
-}
-
 static void infinity_setup(struct part *self, uint32_t line)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     p->line = line;
+    p->sets = (uint64_t)infinity_cache_params(p)->size / line / infinity_ways(p);
     p->last_atomic = UINT64_MAX;
-    p->lines = arena_allocate(infinity_sets(p) * infinity_ways(p) * sizeof(uint64_t));
+    p->lines = arena_allocate(p->sets * infinity_ways(p) * sizeof(uint64_t));
 }
 
 /* The set of an address: line numbers of this slice follow each other, and all groups of index bits
  * are exclusive-or'ed, as in std/cache. */
 static uint64_t *infinity_set(const struct infinity_cache *p, uint64_t address)
 {
-    uint64_t chunk = (uint64_t)infinity_cache_params(p)->interleave, sets = infinity_sets(p),
+    uint64_t chunk = (uint64_t)infinity_cache_params(p)->interleave,
              number = address / chunk / (uint64_t)infinity_cache_params(p)->interleaved;
     number = (number * chunk + address % chunk) / p->line;
-    unsigned bits = sets > 1 ? 64 - (unsigned)__builtin_clzll(sets - 1) : 64;
+    unsigned bits = p->sets > 1 ? 64 - (unsigned)__builtin_clzll(p->sets - 1) : 64;
     for (unsigned shift = bits; shift < 64; shift *= 2)
         number ^= number >> shift;
-    return arena_at(uint64_t, p->lines) + number % sets * infinity_ways(p);
+    return arena_at(uint64_t, p->lines) + number % p->sets * infinity_ways(p);
 }
 
 /* Its place in the set, or as many as there are ways. */
@@ -122,7 +119,7 @@ static void infinity_clean(struct part *self, uint64_t address)
 static void infinity_drop(struct part *self)
 {
     const struct infinity_cache *p = (const struct infinity_cache *)(const void *)self;
-    memset(arena_at(uint64_t, p->lines), 0, infinity_sets(p) * infinity_ways(p) * sizeof(uint64_t));
+    memset(arena_at(uint64_t, p->lines), 0, p->sets * infinity_ways(p) * sizeof(uint64_t));
 }
 
 static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,
