@@ -226,6 +226,10 @@ static const struct option_spec {
     {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE),
      "CPU time of a point, beyond which it and larger ones of its label are left out (default: "
      "that of the description, or 300)"},
+    {"--budget", "SECONDS", KIND_NUMBER, FIELD(budget), ON(CALIBRATE),
+     "CPU time of all points together; the sizes of each label are run from coarse to fine, and "
+     "what "
+     "does not fit waits for the next time"},
     {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE), "run points that failed again"},
     {"--estimate", NULL, KIND_FLAG, FIELD(estimate), ON(CALIBRATE),
      "run nothing; say what is done of each label and what the rest is expected to cost"},
