@@ -291,6 +291,15 @@ static const struct option_spec {
      "of report, and of --report measures and limits: the description of the platform that ran "
      "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
+    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT),
+     "run: write what each counter grew by in every interval of --every, as CSV, a row for each "
+     "interval; report: such a file, for what happened over time"},
+    {"--every", "INTERVAL", KIND_TEXT, FIELD(every), ON(RUN),
+     "of --series, and as counter tracks of --record perfetto: the interval, in simulated time "
+     "(10us) or cycles of the fastest clock (1000cy)"},
+    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN),
+     "of --every: this counter only, as in gpu.l2.hits, or all of this component and what is below "
+     "it; * stands for anything, an index that is left out for all"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
     {"--record-window", "FROM..TO", KIND_TEXT, FIELD(record_window), ON(RUN),
@@ -810,9 +819,9 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
         return EXIT_USAGE;
     options->command = (enum options_command)command;
     struct options_list *lists[] = {
-        &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
-        &options->fit,       &options->plot};
+        &options->arguments, &options->set,    &options->include,       &options->expand,
+        &options->watch,     &options->module, &options->record_path,   &options->record_kernel,
+        &options->fit,       &options->plot,   &options->series_counter};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
         if (!lists[i]->items) {
@@ -826,9 +835,9 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
 void options_release(struct options *options)
 {
     struct options_list *lists[] = {
-        &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
-        &options->fit,       &options->plot};
+        &options->arguments, &options->set,    &options->include,       &options->expand,
+        &options->watch,     &options->module, &options->record_path,   &options->record_kernel,
+        &options->fit,       &options->plot,   &options->series_counter};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->items);
     *options = (struct options){0};
