@@ -111,6 +111,11 @@ void engine_stop(void)
     window_ask_end();
 }
 
+bool engine_is_stopping(void)
+{
+    return __atomic_load_n(&stop, __ATOMIC_RELAXED);
+}
+
 void engine_interrupt(void)
 {
     __atomic_store_n(&interrupted, true, __ATOMIC_RELAXED);
