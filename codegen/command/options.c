@@ -322,11 +322,14 @@ static const struct option_spec {
      "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
      "trace_player"},
     {"--checkpoint", "FILE", KIND_TEXT, FIELD(checkpoint), ON(RUN),
-     "write the state of the simulation at --checkpoint-at and go on; only without a program"},
+     "write the state of the simulation at --checkpoint-at and go on; without a program, or with "
+     "--play api"},
     {"--checkpoint-at", "WHEN", KIND_TEXT, FIELD(checkpoint_at), ON(RUN),
-     "when: a cycle of the fastest clock, or a time with its unit (25us)"},
+     "when: a cycle of the fastest clock, a time with its unit (25us), or with --play api when a "
+     "launch begins (kernel:3, kernel:NAME)"},
     {"--restore", "FILE", KIND_TEXT, FIELD(restore), ON(RUN),
-     "continue from the checkpoint in FILE, of the same platform with the same parameters"},
+     "continue from the checkpoint in FILE, of the same platform; with --play api of the same "
+     "trace; parameters may differ that change no sizes"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
