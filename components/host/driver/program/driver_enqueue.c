@@ -19,6 +19,7 @@
 #include "components/sampling/run_progress.h"
 #include "components/sampling/sampling_options.h"
 #include "components/traces/replay/replay.h"
+#include "driver_journal.h"
 #include "driver_record.h"
 #include "driver_wait.h"
 
@@ -150,8 +151,10 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     record_enqueued(k);
     if (ticket)
         *ticket = k->ticket;
-    queue_do_at_once(d, queue);
-    return DRIVER_OK;
+    journal_call(k);
+    if (!journal_replays())
+        queue_do_at_once(d, queue);
+    return journal_enqueued(d);
 }
 
 /* Through a simulated host, a packet for each piece that fits into its memory. */
