@@ -11,6 +11,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/observe/profile.h"
+#include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/watch.h"
@@ -111,7 +112,8 @@ static bool observe(const struct platform_table *table, const struct heddle_opti
 {
     watch_open(table, options);
     profile_open(table, options);
-    return stats_open(table, options) && timeline_open(table, options);
+    return stats_open(table, options) && timeline_open(table, options)
+           && series_open(table, options);
 }
 
 static bool start(const struct heddle_options *options)
@@ -175,10 +177,7 @@ static bool start(const struct heddle_options *options)
 
 static int run(void)
 {
-    bool written;
-    enum engine_result result = checkpoint_run(&written);
-    if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
-        return result == ENGINE_IDLE ? EXIT_MISSED : EXIT_NOT_STARTED;
+    enum engine_result result = checkpoint_run();
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
     static const enum exit_status statuses[] = {
@@ -192,15 +191,17 @@ static int run(void)
 static int finish(void)
 {
     watch_close();
+    bool sampled = series_close();
     bool traced = timeline_close();
-    bool written = stats_write(balance_reported());
+    bool written = stats_write(balance_reported()) && sampled;
     written = profile_write() && written;
     enum extension_end end = extensions_finish();
+    enum checkpoint_end state = checkpoint_end();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
-    return !written || !traced || end == EXTENSION_FAILED ? EXIT_NOT_STARTED
-           : end == EXTENSION_MISSED                      ? EXIT_MISSED
-                                                          : EXIT_CLEAN;
+    bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
+    bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
+    return failed ? EXIT_NOT_STARTED : missed ? EXIT_MISSED : EXIT_CLEAN;
 }
 
 static bool has(const char *type)
