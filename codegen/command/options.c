@@ -252,6 +252,9 @@ static const struct option_spec {
     {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE) | ON(SWEEP),
      "CPU time of a point, beyond which it fails (sweep; default: none), or it and larger ones of "
      "its label are left out (calibrate; default: that of the description, or 300)"},
+    {"--budget", "SECONDS", KIND_NUMBER, FIELD(budget), ON(CALIBRATE),
+     "CPU time of all points together; the sizes of each label are run from coarse to fine, and "
+     "what does not fit waits for the next time"},
     {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE) | ON(SWEEP),
      "run points that failed again"},
     {"--estimate", NULL, KIND_FLAG, FIELD(estimate), ON(CALIBRATE),
