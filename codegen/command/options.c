@@ -318,6 +318,15 @@ static const struct option_spec {
      "of report, and of --report measures and limits: the description of the platform that ran "
      "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
+    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT),
+     "run: write what each counter grew by in every interval of --every, as CSV, a row for each "
+     "interval; report: such a file, for what happened over time"},
+    {"--every", "INTERVAL", KIND_TEXT, FIELD(every), ON(RUN),
+     "of --series, and as counter tracks of --record perfetto: the interval, in simulated time "
+     "(10us) or cycles of the fastest clock (1000cy)"},
+    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN),
+     "of --every: this counter only, as in gpu.l2.hits, or all of this component and what is below "
+     "it; * stands for anything, an index that is left out for all"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
     {"--record-window", "FROM..TO", KIND_TEXT, FIELD(record_window), ON(RUN),
@@ -821,6 +830,28 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
     return check_arguments(options);
 }
 
+static struct options_list *list_of(struct options *options, const struct option_spec *spec)
+{
+    return (struct options_list *)(void *)((char *)options + spec->field);
+}
+
+static void make_list(struct options_list *list, int room)
+{
+    list->items = calloc((size_t)room, sizeof *list->items);
+    if (!list->items) {
+        fprintf(stderr, "heddle: out of memory\n");
+        exit(EXIT_USAGE);
+    }
+}
+
+static void make_lists(struct options *options, int room)
+{
+    make_list(&options->arguments, room);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            make_list(list_of(options, &specs[i]), room);
+}
+
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
 {
     *options = (struct options){0};
@@ -840,29 +871,15 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    struct options_list *lists[] = {
-        &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
-        &options->fit,       &options->plot,   &options->vary,        &options->constraint,
-        &options->read};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
-        if (!lists[i]->items) {
-            fprintf(stderr, "heddle: out of memory\n");
-            exit(EXIT_USAGE);
-        }
-    }
+    make_lists(options, argc);
     return parse_words(options, argc, argv, suggest);
 }
 
 void options_release(struct options *options)
 {
-    struct options_list *lists[] = {
-        &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
-        &options->fit,       &options->plot,   &options->vary,        &options->constraint,
-        &options->read};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        free(lists[i]->items);
+    free(options->arguments.items);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            free(list_of(options, &specs[i])->items);
     *options = (struct options){0};
 }
