@@ -836,15 +836,26 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
     return check_arguments(options);
 }
 
-/* The list that option `i` of the table fills; NULL: it fills none. One past the table: that of
- * the arguments. */
-static struct options_list *list_of(struct options *options, size_t i)
+static struct options_list *list_of(struct options *options, const struct option_spec *spec)
 {
-    if (i == sizeof specs / sizeof specs[0])
-        return &options->arguments;
-    if (specs[i].kind != KIND_LIST)
-        return NULL;
-    return (struct options_list *)((char *)options + specs[i].field);
+    return (struct options_list *)(void *)((char *)options + spec->field);
+}
+
+static void make_list(struct options_list *list, int room)
+{
+    list->items = calloc((size_t)room, sizeof *list->items);
+    if (!list->items) {
+        fprintf(stderr, "heddle: out of memory\n");
+        exit(EXIT_USAGE);
+    }
+}
+
+static void make_lists(struct options *options, int room)
+{
+    make_list(&options->arguments, room);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            make_list(list_of(options, &specs[i]), room);
 }
 
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
@@ -866,22 +877,15 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    for (size_t i = 0; i <= sizeof specs / sizeof specs[0]; i++) {
-        struct options_list *list = list_of(options, i);
-        if (list && !(list->items = calloc((size_t)argc, sizeof *list->items))) {
-            fprintf(stderr, "heddle: out of memory\n");
-            exit(EXIT_USAGE);
-        }
-    }
+    make_lists(options, argc);
     return parse_words(options, argc, argv, suggest);
 }
 
 void options_release(struct options *options)
 {
-    for (size_t i = 0; i <= sizeof specs / sizeof specs[0]; i++) {
-        struct options_list *list = list_of(options, i);
-        if (list)
-            free(list->items);
-    }
+    free(options->arguments.items);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            free(list_of(options, &specs[i])->items);
     *options = (struct options){0};
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/observe/profile.h"
 #include "runtime/observe/stats_span.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
@@ -50,6 +51,7 @@ static uint32_t count;
 static uint32_t *marks; /* kernels that began or ended in this window: twice each at most */
 static uint32_t mark_count;
 static bool unkept; /* kernels began that nothing is known of */
+static uint32_t running;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void mark(uint32_t kernel)
@@ -107,6 +109,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
     progress_begun();
+    __atomic_fetch_add(&running, 1, __ATOMIC_RELAXED);
     if (!stats_wanted()) {
         unkept = true;
         return MAX_KERNELS;
@@ -207,6 +210,7 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
 
 void kernel_end(const struct component *c, uint32_t kernel)
 {
+    __atomic_fetch_sub(&running, 1, __ATOMIC_RELAXED);
     if (kernel == MAX_KERNELS)
         return;
     records[kernel].end_ps = component_now_ps(c);
@@ -263,7 +267,7 @@ void kernel_cut(void)
 
 /* Behind it the records, `how` of each as the number of a way. */
 struct saved_kernels {
-    uint64_t count, unkept;
+    uint64_t count, unkept, running;
 };
 
 static uint64_t kernels_size(void)
@@ -281,7 +285,7 @@ static uintptr_t number_of_how(const char *how)
 
 static void kernels_save(struct checkpoint_sink *to)
 {
-    const struct saved_kernels s = {count, unkept};
+    const struct saved_kernels s = {count, unkept, running};
     checkpoint_put(to, &s, sizeof s);
     for (uint32_t i = 0; i < count; i++) {
         struct kernel_record k = records[i];
@@ -303,7 +307,14 @@ static bool kernels_load(const void *bytes, uint64_t size)
                         "kernels before it; write it again with --stats\n");
         return false;
     }
+    if (profile_wanted() && s->running) {
+        fprintf(stderr, "heddle: instructions are counted for whole kernels, and one was running "
+                        "when the state was written; write it where a kernel begins "
+                        "(--checkpoint-at kernel:NAME)\n");
+        return false;
+    }
     unkept = s->unkept;
+    running = (uint32_t)s->running;
     reserve_records();
     count = (uint32_t)s->count;
     memcpy(records, s + 1, count * sizeof *records);
@@ -324,6 +335,7 @@ void kernel_forget(void)
     checkpoint_register(&kernels_part);
     kernel_shares_forget();
     unkept = false;
+    running = 0;
     count = 0;
     mark_count = 0;
 }

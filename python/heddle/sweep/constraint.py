@@ -58,6 +58,9 @@ class Constraint:
         allowed = (ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare,
                    ast.BinOp, ast.Name, ast.Load, ast.Constant, *COMPARE, *ARITHMETIC)
         for part in ast.walk(node):
+            if isinstance(part, ast.Attribute):
+                raise self._wrong(f"names '{ast.unparse(part)}', which is not varied; that is "
+                                  f"{self.known}")
             if isinstance(part, ast.Name) and part.id not in self.names:
                 raise self._wrong(f"names '{part.id}', which is not varied; that is {self.known}")
             if isinstance(part, ast.Constant) and not isinstance(part.value, (int, float, str)):

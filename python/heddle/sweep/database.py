@@ -84,7 +84,7 @@ def errors_named(path: pathlib.Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        told = str(error)
+        told = " ".join(str(error).split())
         if "full" in told or "disk I/O" in told:
             raise Mistake(f"cannot write '{path}': {told}; what was done before is kept, and the "
                           "same command goes on when there is room") from None
