@@ -18,6 +18,7 @@ from typing import Any, Sequence
 from heddle import chart, compare, description, fit, results
 from heddle.compare import Compared
 from heddle.description import Description, Row
+from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.points import DONE, LEFT_OUT, Outcome, Point, Store, digest
 from heddle.runner import STATISTICS, Runner, Unreadable, expected_cost, progress_on
@@ -243,13 +244,6 @@ def definitions() -> list[str]:
             "-",
             "measured| over sum of measured. Ratio: geometric mean of simulated / measured. Rank:",
             "Spearman's correlation."]
-
-
-def write(path: pathlib.Path, text: str) -> None:
-    """Whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
 
 
 def points_csv(c: Calibration, done: Sequence[Compared]) -> str:

@@ -235,7 +235,7 @@ class Runner:
         if waiting > known and self.finished:
             left += (waiting - known) * self.spent / self.finished
         self.say(f"{self.finished} of {self.total} points, {len(self.children)} running, "
-                 f"{self.spent:.0f} CPU s, about {_duration(left / self.jobs)} left")
+                 f"{self.spent:.0f} CPU s, about {duration(left / self.jobs)} left")
 
 
 def _interrupt(_signal: int, _frame: Any) -> None:
@@ -256,7 +256,7 @@ def _complaint(log: pathlib.Path, status: int) -> str:
     return f"{how}: {said[:300]}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

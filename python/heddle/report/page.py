@@ -4,8 +4,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from heddle.report import draw, figures, tables
-from heddle.report.draw import count, escape, percent
+from heddle import draw
+from heddle.draw import count, escape, percent
+from heddle.report import figures, tables
 from heddle.report import series as over_time
 from heddle.report.runs import MEASURES, RUN, Kernel, Run, number
 

@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Callable, Sequence
 
+from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
 from heddle.report.runs import MEASURES, Run
@@ -32,20 +31,6 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--series")
     parser.add_argument("files", nargs="+")
     return parser.parse_args(words)
-
-
-def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False,
-                                         encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(file.name, 0o666 & ~mask)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise Mistake(f"cannot write '{path}': {error.strerror}") from error
 
 
 def over_time(series: Series | None) -> dict[str, Callable[[Run], str | None]]:

@@ -9,9 +9,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Callable
 
+from heddle import draw
+from heddle.draw import WIDTH, box, document, heat, line, percent, text
 from heddle.mistakes import Mistake
-from heddle.report import draw
-from heddle.report.draw import WIDTH, box, document, heat, line, percent, text
 from heddle.report.runs import MEASURES, Run
 
 LINES = 6  # of a chart
