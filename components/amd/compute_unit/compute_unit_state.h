@@ -186,6 +186,9 @@ struct cu_smem {
     uint8_t parts;  /* lines touched: 1 or 2; 1 for a fence */
     uint8_t remaining;
     uint32_t data[16 + 16];
+#ifdef HEDDLE_PROFILE
+    uint64_t pc;
+#endif
 };
 
 struct cu_lds_end {
