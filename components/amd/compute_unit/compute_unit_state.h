@@ -93,6 +93,7 @@ struct cu_wave {
      * which on another may write it. */
     uint16_t sgpr;
     uint64_t sgpr_until;
+    uint64_t started; /* how many of the unit's wavefronts began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block behind it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
@@ -222,6 +223,7 @@ struct compute_unit {
     uint64_t fetch_wanted[CU_MAX_SIMDS];
     uint8_t turn[CU_MAX_SIMDS][CU_KINDS]; /* slot after the one that issued last */
     uint64_t raised[CU_MAX_SIMDS];        /* wavefronts with a priority above 0 */
+    uint64_t started;                     /* wavefronts that have begun */
     uint64_t wheel[CU_WHEEL];             /* wavefront slots; a cycle belongs to one SIMD */
     uint64_t wheel_used[CU_WHEEL / 64];
     uint64_t wheel_done; /* cycles up to this one are emptied */

@@ -1,6 +1,6 @@
 /* Issue: one SIMD a cycle, one instruction of each kind from different wavefronts of it: in each
- * kind the one with the highest priority (s_setprio), round robin among equals (GCN3 ISA manual,
- * section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt,
+ * kind the one with the highest priority (s_setprio), among equals in turn, or the oldest (GCN3 ISA
+ * manual, section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt,
  * s_nop and the like are consumed beside them).
  *
  * A matrix instruction issues as a vector ALU one does, and goes before those, since it then leaves
@@ -343,6 +343,26 @@ static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, u
     return best;
 }
 
+/* Of the wavefronts `bits`, which are as urgent, the one whose turn it is. */
+static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, unsigned kind,
+                                  uint64_t bits)
+{
+    unsigned slot = (unsigned)__builtin_ctzll(bits);
+    if (!(bits & (bits - 1)))
+        return slot;
+    if (compute_unit_params(c)->issue_order == COMPUTE_UNIT_ISSUE_ORDER_OLDEST) {
+        for (bits &= bits - 1; bits; bits &= bits - 1) {
+            unsigned other = (unsigned)__builtin_ctzll(bits);
+            if (cu_wave_at(c, cu_wave_number(c, simd, other))->started
+                < cu_wave_at(c, cu_wave_number(c, simd, slot))->started)
+                slot = other;
+        }
+        return slot;
+    }
+    uint64_t later = c->turn[simd][kind] < 64 ? bits & UINT64_MAX << c->turn[simd][kind] : 0;
+    return later ? (unsigned)__builtin_ctzll(later) : slot;
+}
+
 /* One turn of a SIMD. */
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
 {
@@ -361,8 +381,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
         }
         if (engine_unlikely(bits & raised))
             bits = issue_most_urgent(c, simd, bits);
-        uint64_t later = c->turn[simd][kind] < 64 ? bits & UINT64_MAX << c->turn[simd][kind] : 0;
-        unsigned slot = (unsigned)__builtin_ctzll(later ? later : bits);
+        unsigned slot = issue_next(c, simd, kind, bits);
         unsigned wave = cu_wave_number(c, simd, slot);
         struct cu_wave *w = cu_wave_at(c, wave);
         c->ready[simd][kind] &= ~((uint64_t)1 << slot);
