@@ -378,6 +378,7 @@ int run_options(struct command *c, struct heddle_options *options)
         .stats_path = run_absolute(c, o->stats),
         .stats_no_host = o->stats_no_host,
         .trace_path = run_absolute(c, o->record_perfetto),
+        .series_path = run_absolute(c, o->series),
         .set = join_set(c),
         .max_cycles = o->max_cycles,
         .stall_limit = o->stall_limit,
@@ -397,8 +398,9 @@ int run_options(struct command *c, struct heddle_options *options)
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
     if (!run_play_parse(o) || !run_trace_parse(o) || !run_record_parse(c, options)
-        || !parse_mode(o, options) || !parse_bounds(o->bounds, options)
-        || !parse_unified(o, options) || !parse_sampling(o, options))
+        || !parse_mode(o, options) || !run_series_parse(c, options)
+        || !parse_bounds(o->bounds, options) || !parse_unified(o, options)
+        || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))

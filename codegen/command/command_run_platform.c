@@ -13,6 +13,8 @@ static int repeat(struct command *c, const struct build_result *built,
     struct heddle_options again = *options;
     again.watch = *suspects;
     again.stats_path = again.trace_path = again.checkpoint_path = NULL;
+    again.series_path = NULL;
+    again.series_ps = again.series_cycles = 0;
     fprintf(stderr, "heddle: the messages about the line at");
     for (uint32_t i = 0; i < suspects->count; i++)
         fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);

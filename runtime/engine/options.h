@@ -45,6 +45,10 @@ struct heddle_options {
     uint64_t trace_from_ps, trace_to_ps; /* window of the trace; 0: from the start, to the end */
     const char *trace_instances;         /* paths with '*', one a line; NULL: all */
     const char *trace_launches;          /* names and numbers, one a line; NULL: all */
+    const char *series_path;             /* NULL: none; time series (runtime/observe/series.h) */
+    uint64_t series_ps;                  /* a sample every so often; 0: see */
+    uint64_t series_cycles;              /* every so many cycles of the fastest clock; 0: none */
+    const char *series_counters;         /* patterns of counters, one a line; NULL: all */
     const char *tables_path;             /* generic builds */
     const char *program_hash;            /* for the stamp; NULL */
     const char *set;      /* for the stamp: what was set, a line each; NULL: nothing */

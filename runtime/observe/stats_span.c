@@ -72,7 +72,7 @@ static void add_block(const char *path, const char *object, uint32_t offset,
     total_words += b->words;
 }
 
-static void find_blocks(const struct platform_table *table)
+void stats_blocks_find(const struct platform_table *table)
 {
     blocks = arena_derive((table->instance_count + table->part_count + 1) * sizeof *blocks);
     block_count = 0;
@@ -215,7 +215,7 @@ void stats_span_open(const struct platform_table *table, enum platform_span_stat
     checkpoint_register(&spans_part);
     json_start(&spool, fd);
     spool.flat = true;
-    find_blocks(table);
+    stats_blocks_find(table);
     find_places();
 }
 

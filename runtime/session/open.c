@@ -11,6 +11,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/observe/profile.h"
+#include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/watch.h"
@@ -111,7 +112,8 @@ static bool observe(const struct platform_table *table, const struct heddle_opti
 {
     watch_open(table, options);
     profile_open(table, options);
-    return stats_open(table, options) && timeline_open(table, options);
+    return stats_open(table, options) && timeline_open(table, options)
+           && series_open(table, options);
 }
 
 static bool start(const struct heddle_options *options)
@@ -189,8 +191,9 @@ static int run(void)
 static int finish(void)
 {
     watch_close();
+    bool sampled = series_close();
     bool traced = timeline_close();
-    bool written = stats_write(balance_reported());
+    bool written = stats_write(balance_reported()) && sampled;
     written = profile_write() && written;
     enum extension_end end = extensions_finish();
     enum checkpoint_end state = checkpoint_end();

@@ -97,7 +97,8 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                                          [PHASE_RUNNING] = "runs",
                                          [PHASE_UNTIMED] = "waits until nothing is under way",
                                          [PHASE_UNTIMED_RETRY] = "waits until nothing is under way",
-                                         [PHASE_UNTIMED_DONE] = "is done"};
+                                         [PHASE_UNTIMED_DONE] = "is done",
+                                         [PHASE_YIELDED] = "waits for others"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);

@@ -211,6 +211,16 @@ static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64
     return physical + address % page;
 }
 
+static uint64_t memory_run(const struct driver *d, uint64_t address, uint64_t *rest)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    uint64_t physical = memory_physical(d, address, rest), first;
+    uint64_t bytes =
+        (uint64_t)1 << page_table_fragment(driver_page_table(d), a->pid, address, &first);
+    *rest = first + bytes - physical;
+    return physical;
+}
+
 static uint64_t memory_owners(const struct driver *d, uint64_t address, uint64_t size)
 {
     uint64_t owners = 0, rest;

@@ -6,7 +6,7 @@ from typing import Any, Iterable
 
 from heddle.mistakes import Mistake
 from heddle.report import figures
-from heddle.report.draw import count, escape, percent, rate
+from heddle.draw import count, escape, percent, rate
 from heddle.report.runs import RUN, Group, Kernel, Run, number
 
 HOTTEST = 14

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_setup.h"
 #include "components/host/driver/commands/driver_command_kinds.h"
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/driver_memory.h"
@@ -135,8 +136,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     k->queue = queue;
     k->next = DRIVER_NONE;
     k->phase = PHASE_QUEUED;
-    d->host_cycle =
-        (d->host_cycle > now ? d->host_cycle : now) + (uint64_t)driver_params(d)->api_cost;
+    d->host_cycle = (d->host_cycle > now ? d->host_cycle : now) + host_call_cycles(d, k);
     k->not_before = d->host_cycle;
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
     if (q->at == DRIVER_NONE)
