@@ -281,13 +281,9 @@ static uint64_t next_of_shards(bool *live)
 
 /* What the shards do next. If only undelivered arrivals are left, they are delivered to find out.
  */
-static uint64_t next_step(bool *live)
+static uint64_t next_here(bool *live)
 {
     uint64_t next = next_of_shards(live);
-    if (!rank_is_alone()) {
-        *live = met.live;
-        return met.next_ps;
-    }
     if (engine.shard_count == 1 || !exchange_is_pending())
         return next;
     if (*live && next < end_ps + window_ps)
@@ -296,6 +292,14 @@ static uint64_t next_step(bool *live)
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
     return next_of_shards(live);
+}
+
+static uint64_t next_step(bool *live)
+{
+    if (rank_is_alone())
+        return next_here(live);
+    *live = met.live;
+    return met.next_ps;
 }
 
 static uint64_t instructions_of(uint32_t shard)
@@ -439,6 +443,28 @@ static void settle(void)
     timeline_settle();
     if (deferred_count)
         do_deferred(end_ps);
+}
+
+/* No other rank has anything to do until `met.alone_ps`: windows before that need no meeting, unless
+ * there is something to tell. */
+static bool goes_on_alone(uint64_t *time_ps)
+{
+    bool live;
+    if (met.alone_ps <= end_ps || __atomic_load_n(&stop, __ATOMIC_RELAXED) || failure[0]
+        || extensions_ask() || exchange_leaves())
+        return false;
+    *time_ps = next_here(&live);
+    return live && *time_ps < free_until() && window_end(*time_ps) <= window_start(met.alone_ps)
+           && window_start(*time_ps) < watch.next_ps;
+}
+
+/* To the end of a window at which all ranks meet. */
+static void run_to_meeting(uint64_t time_ps)
+{
+    do {
+        run_shards(time_ps);
+        settle();
+    } while (!rank_is_alone() && goes_on_alone(&time_ps));
     if (!rank_is_alone())
         meet();
 }
@@ -462,8 +488,7 @@ static enum engine_result loop(void)
             if (check_stall(window_start(time)))
                 return ENGINE_STALL;
         }
-        run_shards(time);
-        settle();
+        run_to_meeting(time);
         if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
             return is_cut_short()             ? ENGINE_INTERRUPTED
                    : failure[0] || met.failed ? ENGINE_FAILED
