@@ -158,10 +158,10 @@ int command_run(struct command *c)
             return status;
     }
     struct run_recording recording;
-    const struct run_ranks ranks = run_ranks_of_launcher();
-    if (!run_ranks_announce(c, &ranks))
+    const struct run_ranks launched = run_ranks_of_launcher();
+    if (!run_ranks_announce(c, &launched))
         return EXIT_NOT_STARTED;
-    if (ranks.number > 0)
+    if (launched.number > 0)
         return run_ranks_serve(c, &built, &options);
     if (c->options->play_api) {
         status = run_plays_itself(c, &built)
@@ -174,5 +174,7 @@ int command_run(struct command *c)
         return EXIT_ERRORS;
     struct run_outcome outcome = {0};
     int end = run(c, &built, &options, program, arguments, &outcome);
+    if (launched.count > 1 && program)
+        end = run_ranks_outcome(&outcome, program, end);
     return run_recording_end(c, &recording, &outcome, end);
 }

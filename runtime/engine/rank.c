@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bug.h"
 #include "rank_transport.h"
@@ -182,9 +183,9 @@ bool rank_agree(const char *what, const char *text)
             continue;
         if (same && ranks.number == 0)
             fprintf(stderr,
-                    "heddle: rank %u has other %s than rank 0: '%s', not '%s'; start the same "
-                    "heddle with the same files and options at all ranks\n",
-                    i, what, theirs, text);
+                    "heddle: ranks 0 and %u differ in the %s: '%s' and '%s'; start the same heddle "
+                    "with the same files and options at all ranks\n",
+                    i, what, text, theirs);
         same = false;
     }
     return same;
@@ -214,12 +215,17 @@ static const struct rank_transport *load(const char *path)
 bool rank_open(void)
 {
     const char *text = getenv(RANK_ENVIRONMENT);
-    const char *count = text ? strrchr(text, ';') : NULL;
-    char path[4096];
+    char path[4096], taken;
+    unsigned count;
+    int token;
     ranks = (struct ranks){0, 1, {0}};
-    if (!count)
+    if (!text || sscanf(text, "%4095[^;];%u;%d", path, &count, &token) != 3)
         return true;
-    snprintf(path, sizeof path, "%.*s", (int)(count - text), text);
+    if (read(token, &taken, 1) != 1) {
+        fprintf(stderr, "heddle: with several ranks, one process of a program can use HIP; this is "
+                        "another one\n");
+        return false;
+    }
     transport = load(path);
     if (!transport)
         return false;
@@ -227,14 +233,14 @@ bool rank_open(void)
         fprintf(stderr, "heddle: '%s' is of another version of heddle\n", path);
         return false;
     }
-    unsetenv(RANK_ENVIRONMENT); /* a process has ranks once, and its children have none */
+   
     if (!transport->open(&ranks.number, &ranks.count))
         return false;
-    if (ranks.count != strtoul(count + 1, NULL, 10) || ranks.count > RANK_MOST) {
+    if (ranks.count != count || ranks.count > RANK_MOST) {
         fprintf(stderr,
-                "heddle: the launcher has started %s ranks, of which %s sees %u (at most %d can be "
+                "heddle: the launcher has started %u ranks, of which %s sees %u (at most %d can be "
                 "used): is its mpirun that of another MPI library?\n",
-                count + 1, transport->name, ranks.count, RANK_MOST);
+                count, transport->name, ranks.count, RANK_MOST);
         return false;
     }
     return true;

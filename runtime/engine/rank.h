@@ -18,8 +18,9 @@
 #include "engine.h"
 
 #define RANK_MOST 64
-/* In the environment of those that open a platform: the module's path and how many ranks the
- * launcher has started, "PATH;COUNT". Set by `heddle run`. */
+/* In the environment of those that open a platform, "PATH;COUNT;TOKEN": the module's path, how many
+ * ranks the launcher has started, and a file with one byte in it, for the first process that opens a
+ * platform. Set by `heddle run`. */
 #define RANK_ENVIRONMENT "HEDDLE_RANKS"
 
 struct ranks {

@@ -26,6 +26,8 @@ struct rank_transport {
     void (*receive)(uint32_t from, void *bytes, size_t size);
     /* Waits for all ranks to call it. */
     void (*close)(void);
+    /* Ends all ranks at once. */
+    void (*abort)(int status);
 };
 
 typedef const struct rank_transport *rank_transport_function(void);

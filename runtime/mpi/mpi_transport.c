@@ -68,6 +68,11 @@ static void close_ranks(void)
     MPI_Finalize();
 }
 
+static void abort_ranks(int status)
+{
+    MPI_Abort(MPI_COMM_WORLD, status);
+}
+
 __attribute__((visibility("default"))) const struct rank_transport *heddle_rank_transport(void);
 
 const struct rank_transport *heddle_rank_transport(void)
@@ -79,6 +84,7 @@ const struct rank_transport *heddle_rank_transport(void)
                                                 .sent = all_sent,
                                                 .arrived = arrived,
                                                 .receive = receive_bytes,
-                                                .close = close_ranks};
+                                                .close = close_ranks,
+                                                .abort = abort_ranks};
     return &table;
 }
