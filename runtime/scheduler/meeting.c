@@ -16,6 +16,7 @@
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
 #include "runtime/observe/stats_ranks.h"
+#include "runtime/observe/timeline.h"
 
 struct word {
     struct meeting own;
@@ -55,6 +56,7 @@ static void tell(struct meeting *m, uint64_t limit_ps)
     w->own = *m;
     w->waits = exchange_waits();
     store_log_tell();
+    timeline_tell();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, w, sizeof *w);
@@ -95,6 +97,7 @@ static void take(uint64_t start_ps)
             continue;
         cut_take(i);
         store_log_take(i);
+        timeline_take(i);
     }
     exchange_look_again();
     for (uint32_t i = 0; i < engine.shard_count; i++)

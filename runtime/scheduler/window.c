@@ -422,6 +422,8 @@ static void meet(void)
     meeting_hold(&met, limit_ps + 1);
     end_ps = met.end_ps;
     __atomic_store_n(&stop, met.stop, __ATOMIC_RELAXED);
+    if (!ranks.number)
+        timeline_settle();
     if (met.failed)
         agree_on_failure();
     if (met.settles)
@@ -438,9 +440,10 @@ static void settle(void)
 {
     ring_settle_mixed();
     wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
-    if (rank_is_alone())
+    if (rank_is_alone()) {
         extensions_settle();
-    timeline_settle();
+        timeline_settle();
+    }
     if (deferred_count)
         do_deferred(end_ps);
 }
@@ -451,7 +454,7 @@ static bool goes_on_alone(uint64_t *time_ps)
 {
     bool live;
     if (met.alone_ps <= end_ps || __atomic_load_n(&stop, __ATOMIC_RELAXED) || failure[0]
-        || extensions_ask() || exchange_leaves())
+        || extensions_ask() || exchange_leaves() || engine.tracing)
         return false;
     *time_ps = next_here(&live);
     return live && *time_ps < free_until() && window_end(*time_ps) <= window_start(met.alone_ps)

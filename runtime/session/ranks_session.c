@@ -42,7 +42,6 @@ bool ranks_can(const struct heddle_options *o)
                    {o->restore_path, "--restore"},
                    {o->watch.count, "--watch"},
                    {o->tick_all, "--tick-all"},
-                   {o->trace_path, "--record perfetto"},
                    {o->record_trace, "--record instructions"},
                    {o->kernels || o->interval || o->warmup, "--kernels"},
                    {o->instruction_profile, "--profile instructions"}};
@@ -65,9 +64,9 @@ bool ranks_agree(const struct platform_table *table, const struct heddle_options
         return true;
     hash_own_file(file);
     snprintf(text, sizeof text, "%d threads, limits %llu and %llu, order %d, seed %llu, bounds %d, "
-             "statistics %d and %d", o->threads, (unsigned long long)o->max_cycles,
+             "statistics %d and %d, trace %d", o->threads, (unsigned long long)o->max_cycles,
              (unsigned long long)o->stall_limit, o->tick_order, (unsigned long long)o->seed,
-             o->page_bounds, o->stats_path != NULL, o->span_stats);
+             o->page_bounds, o->stats_path != NULL, o->span_stats, o->trace_path != NULL);
     bool same = rank_agree("version", HEDDLE_VERSION);
     same = same && rank_agree("platform", table->model_hash);
     same = same && rank_agree("options", text);
