@@ -26,7 +26,7 @@ static const char *own_folder(struct arena *arena)
     return arena_strdup(arena, path);
 }
 
-/* Lines "key=value": source (the checkout), archive and library (any number), hip and mpi (folders).
+/* Lines "key=value": source (the checkout), archive and library (any number), hip, mpi (folders).
  */
 static bool read_home_file(struct arena *arena, const char *path, struct toolkit *toolkit)
 {

@@ -38,6 +38,7 @@ int command_experiment(struct command *c);
 int command_sample(struct command *c);
 int command_trace(struct command *c);
 int command_calibrate(struct command *c);
+int command_sweep(struct command *c);
 int command_lsp(struct command *c);
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */

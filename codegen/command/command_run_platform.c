@@ -13,6 +13,8 @@ static int repeat(struct command *c, const struct build_result *built,
     struct heddle_options again = *options;
     again.watch = *suspects;
     again.stats_path = again.trace_path = again.checkpoint_path = NULL;
+    again.series_path = NULL;
+    again.series_ps = again.series_cycles = 0;
     fprintf(stderr, "heddle: the messages about the line at");
     for (uint32_t i = 0; i < suspects->count; i++)
         fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
@@ -21,7 +23,7 @@ static int repeat(struct command *c, const struct build_result *built,
 }
 
 const struct heddle_platform *run_open_built(struct command *c, const struct build_result *built,
-                                               void **library)
+                                             void **library)
 {
     const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
     *library = dlopen(run_absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);

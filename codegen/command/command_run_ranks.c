@@ -61,14 +61,14 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
         module =
             arena_printf(c->arena, "%s/heddle_mpi_%s.so", c->toolkit.mpi_folder, launched->library);
     if (module && access(module, R_OK) == 0 && make_token()) {
-        setenv(RANK_ENVIRONMENT,
-               arena_printf(c->arena, "%s;%u;%d", module, launched->count, token), 1);
+        setenv(RANK_ENVIRONMENT, arena_printf(c->arena, "%s;%u;%d", module, launched->count, token),
+               1);
         return true;
     }
     if (launched->number == 0)
         fprintf(stderr,
-                "heddle run: started by mpirun as %u ranks, but heddle was built without MPI of %s; "
-                "install its development package and build again, or run without mpirun\n",
+                "heddle run: mpirun has started %u ranks, but heddle was built without the MPI "
+                "of %s; install its development package and build again, or run without mpirun\n",
                 launched->count, launched->library);
     return false;
 }

@@ -8,6 +8,7 @@ from typing import Callable, Sequence
 NEEDED = {
     "calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"},
     "report": {},
+    "sweep": {},
 }
 
 
@@ -21,8 +22,11 @@ def command(name: str) -> Callable[[Sequence[str]], int]:
     if name == "report":
         from heddle.report import report
         return report.main
+    if name == "sweep":
+        from heddle.sweep import sweep
+        return sweep.main
     from heddle import calibrate
-    return {"calibrate": calibrate.main}[name]
+    return calibrate.main
 
 
 def main() -> int:

@@ -233,7 +233,7 @@ bool rank_open(void)
         fprintf(stderr, "heddle: '%s' is of another version of heddle\n", path);
         return false;
     }
-   
+
     if (!transport->open(&ranks.number, &ranks.count))
         return false;
     if (ranks.count != count || ranks.count > RANK_MOST) {

@@ -17,10 +17,10 @@
 
 #include "engine.h"
 
-#define RANK_MOST 64
+#define RANK_MOST        64
 /* In the environment of those that open a platform, "PATH;COUNT;TOKEN": the module's path, how many
- * ranks the launcher has started, and a file with one byte in it, for the first process that opens a
- * platform. Set by `heddle run`. */
+ * ranks the launcher has started, and a file with one byte in it, for the first process that opens
+ * a platform. Set by `heddle run`. */
 #define RANK_ENVIRONMENT "HEDDLE_RANKS"
 
 struct ranks {
@@ -47,8 +47,8 @@ void rank_close(void);
 /* Ends the program when there are several ranks: `what` cannot be done by them yet. */
 void rank_refuse(const char *what);
 
-/* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill, valid
- * until the next call. */
+/* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
+ * valid until the next call. */
 void *rank_room(uint32_t to, size_t bytes);
 void rank_put(uint32_t to, const void *from, size_t bytes);
 /* Sends what was put, receives the same of all others, and begins to read it. */

@@ -1,5 +1,5 @@
-/* See store_log.h. Runs of bytes are noted as they come; one that continues the last, or lies in it,
- * makes that longer. Their bytes are read when they are told. */
+/* See store_log.h. Runs of bytes are noted as they come; one that continues the last, or lies in
+ * it, makes that longer. Their bytes are read when they are told. */
 #include "store_log.h"
 
 #include <string.h>

@@ -126,9 +126,8 @@ void cut_tell(uint64_t *arrival_ps)
 
 static struct cut *cut_at(uint32_t ring, uint32_t from, bool sends)
 {
-    struct cut *c = ring < engine_base.platform->ring_count && cut_of[ring]
-                        ? &cuts[cut_of[ring] - 1]
-                        : NULL;
+    struct cut *c =
+        ring < engine_base.platform->ring_count && cut_of[ring] ? &cuts[cut_of[ring] - 1] : NULL;
     if (!c || c->rank != from || c->sends != sends)
         bug("rank %u tells of ring %u, which does not lie between us", from, ring);
     return c;

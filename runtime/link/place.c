@@ -98,9 +98,9 @@ bool place_partitions(const struct platform_table *table, uint32_t wanted, uint8
     if (chosen->count <= wanted) {
         if (ranks.number == 0)
             fprintf(stderr,
-                    "heddle: %u ranks: this platform has %u partitions besides the host's side, and "
-                    "each rank needs one (`heddle check` counts them)\n",
-                    wanted, chosen->count - 1);
+                    "heddle: %u ranks: this platform has %u partition%s besides the host's side, "
+                    "and each rank needs one (`heddle check` counts them)\n",
+                    wanted, chosen->count - 1, chosen->count == 2 ? "" : "s");
         return false;
     }
     cut(chosen, wanted, rank_of);

@@ -32,7 +32,7 @@ static uint32_t ring_total;
 static uint32_t *far_of;  /* by ring of the tables; NULL: nothing is split */
 static uint32_t *near_of; /* by number - ring_count */
 
-static uint8_t *shard_of;   /* by partition, with several ranks; else NULL */
+static uint8_t *shard_of; /* by partition, with several ranks; else NULL */
 
 static uint32_t shard_of_partition(uint32_t partition, uint32_t count)
 {
@@ -85,17 +85,19 @@ static uint32_t count_for_ranks(const struct platform_table *table, uint32_t par
     threads = threads ? threads : 1;
     if (!lookahead_ps(table)) {
         if (ranks.number == 0)
-            fprintf(stderr, "heddle: several ranks cannot be used with this platform: its partitions "
-                            "cannot go on by themselves for more than a cycle (`heddle check` "
-                            "prints the window)\n");
+            fprintf(stderr,
+                    "heddle: several ranks cannot be used with this platform: its partitions "
+                    "cannot go on by themselves for more than a cycle (`heddle check` "
+                    "prints the window)\n");
         return 0;
     }
     if (!place_partitions(table, ranks.count, rank_of))
         return 0;
     if (ranks.count * threads + 1 > most) {
         if (ranks.number == 0)
-            fprintf(stderr, "heddle: %u ranks of %u threads are too many for this platform: with %u "
-                            "clocks, ranks times threads is at most %u\n",
+            fprintf(stderr,
+                    "heddle: %u ranks of %u threads are too many for this platform: with %u "
+                    "clocks, ranks times threads is at most %u\n",
                     ranks.count, threads, table->domain_count, most - 1);
         return 0;
     }

@@ -34,8 +34,7 @@ static void move_blocks(uint32_t owner)
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
     for (uint32_t b = 0; b < count; b++) {
-        uint32_t leaf =
-            b < t->instance_count ? b : t->parts[b - t->instance_count].owner_instance;
+        uint32_t leaf = b < t->instance_count ? b : t->parts[b - t->instance_count].owner_instance;
         if (rank_of_leaf(leaf) == owner)
             move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
     }

@@ -34,11 +34,12 @@
 #define COMPONENTS  1
 #define CONNECTIONS 2
 #define COUNTERS    3
+#define GROWTHS     4                 /* counters of series.c */
 #define SHARD_BYTES ((size_t)1 << 30) /* reserved for what a shard collects in a window */
 
-/* Something to be written: a span of a component (`phase` 'b', of a launch 'k', or 'e'), or a
- * message
- * ('m'). */
+/* Something to be written: a span of a component (`phase` 'b', of a launch 'k', or 'e'), a
+ * message ('m'), or what a counter grew by ('c': `name` is its path, `layout` its own name, `id`
+ * the growth since `arrival_ps`). */
 struct event {
     uint64_t time_ps;
     uint32_t order; /* instance; UINT32_MAX: granted by a shared link, after all instances */
@@ -122,6 +123,24 @@ static void write_counter(const struct event *e)
     json_raw(&out, "\n", 1);
 }
 
+/* Where the interval begins: a track keeps its value until the next. */
+static void write_growth(const struct event *e)
+{
+    if (!timeline_selects_now(e->time_ps))
+        return;
+    json_open(&out, NULL, '{');
+    json_text(&out, "ph", "C");
+    json_text(&out, "name", e->name);
+    json_key(&out, "ts");
+    json_print(&out, "%" PRIu64 ".%06" PRIu64, e->arrival_ps / 1000000, e->arrival_ps % 1000000);
+    json_int(&out, "pid", GROWTHS);
+    json_open(&out, "args", '{');
+    json_uint(&out, e->layout, e->id);
+    json_close(&out, '}');
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+}
+
 static void begin_span(const struct event *e)
 {
     if (e->phase == 'k')
@@ -164,6 +183,8 @@ static void write_event(const struct event *e)
 {
     if (e->phase == 'm')
         write_message(e);
+    else if (e->phase == 'c')
+        write_growth(e);
     else if (e->phase == 'e')
         end_span(e);
     else
@@ -225,6 +246,17 @@ void timeline_write_end(const struct component *c, uint64_t id, const char *name
     add_span('e', c, id, name);
 }
 
+void timeline_write_growth(const char *path, const char *counter, uint64_t from_ps, uint64_t to_ps,
+                           uint64_t growth)
+{
+    add_event(0, &(struct event){.time_ps = to_ps,
+                                 .phase = 'c',
+                                 .id = growth,
+                                 .arrival_ps = from_ps,
+                                 .name = path,
+                                 .layout = counter});
+}
+
 void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late)
 {
     if (engine.tracing & ENGINE_WATCHES)
@@ -262,6 +294,8 @@ static int by_time(const void *a, const void *b)
     const struct event *y = b;
     if (x->time_ps != y->time_ps)
         return x->time_ps < y->time_ps ? -1 : 1;
+    if ((x->phase == 'c') != (y->phase == 'c')) /* of what came before that time */
+        return x->phase == 'c' ? -1 : 1;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
     if (x->order == UINT32_MAX && x->number != y->number)
@@ -271,8 +305,8 @@ static int by_time(const void *a, const void *b)
 
 /* ---- several ranks ---- */
 
-/* What rank 0 is told of an event: names of messages by their place in the platform's strings, those
- * of spans as text behind it. */
+/* What rank 0 is told of an event: names of messages by their place in the platform's strings,
+ * those of spans as text behind it. */
 struct told {
     struct event event;
     uint32_t name, layout;
@@ -310,7 +344,8 @@ void timeline_take(uint32_t from)
             die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
         struct event *e = &others.events[others.count++];
         *e = told.event;
-        e->name = told.text ? timeline_name(rank_take(from, told.text)) : platform_string(told.name);
+        e->name =
+            told.text ? timeline_name(rank_take(from, told.text)) : platform_string(told.name);
         e->layout = told.text ? NULL : platform_string(told.layout);
     }
 }
@@ -385,6 +420,8 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
     name_thread(COMPONENTS, 0, "process_name", "components", "");
     name_thread(CONNECTIONS, 0, "process_name", "connections", "");
     name_thread(COUNTERS, 0, "process_name", "counters: open spans", "");
+    if (options->series_ps || options->series_cycles)
+        name_thread(GROWTHS, 0, "process_name", "counters: growth by interval", "");
     timeline_spans_open(table->instance_count);
     for (uint32_t i = 0; i < table->instance_count; i++)
         name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),

@@ -29,6 +29,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "runtime/observe/hang.h"
+#include "runtime/observe/series.h"
 #include "balance.h"
 #include "crew.h"
 #include "meeting.h"
@@ -56,6 +57,7 @@ static uint64_t pause_ps;  /* one shard only */
 static uint64_t end_ps;    /* of the present window */
 static uint64_t until_ps;  /* shards run their edges before that: end_ps or the limit */
 static uint32_t fastest;   /* clock */
+static uint64_t alone_ps;  /* until then a shard alone runs on, but for samples on the way */
 static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
 static bool stop;                                        /* set in ticks, read between windows */
@@ -102,6 +104,8 @@ void window_ask_end(void)
     if (!l)
         return;
     uint64_t end = window_end(l->now_ps);
+    if (end < alone_ps)
+        alone_ps = end;
     if (end < l->until_ps)
         l->until_ps = end;
 }
@@ -116,6 +120,11 @@ void engine_stop(void)
 static bool is_cut_short(void)
 {
     return rank_is_alone() ? engine_is_interrupted() : met.interrupted;
+}
+
+bool engine_is_stopping(void)
+{
+    return __atomic_load_n(&stop, __ATOMIC_RELAXED);
 }
 
 void engine_interrupt(void)
@@ -310,6 +319,38 @@ static uint64_t instructions_of(uint32_t shard)
     return sum;
 }
 
+/* One shard alone, while there is nothing to do in any other: on the way it stops for samples. */
+static void run_alone(uint32_t shard)
+{
+    struct shard *l = &shards[shard];
+    alone_ps = l->until_ps;
+    for (;;) {
+        uint64_t sample_ps = series_next();
+        l->until_ps = sample_ps < alone_ps ? sample_ps : alone_ps;
+        shard_run(shard);
+        if (sample_ps >= alone_ps)
+            return; /* what is due at the end of a window is taken before the next step */
+        series_take();
+    }
+}
+
+static void run_on(uint32_t shard)
+{
+    if (solo)
+        run_alone(shard);
+    else
+        shard_run(shard);
+}
+
+/* The rest of a window that stopped for a sample. */
+static void run_rest(uint32_t shard)
+{
+    uint64_t before = instructions_of(shard);
+    shards[shard].until_ps = until_ps;
+    shard_run(shard);
+    shards[shard].instructions += instructions_of(shard) - before;
+}
+
 static void run_window(uint32_t shard)
 {
     struct shard *l = &shards[shard];
@@ -320,11 +361,11 @@ static void run_window(uint32_t shard)
         shard_plan(shard);
     l->counted = balance_counts();
     if (!l->counted) {
-        shard_run(shard);
+        run_on(shard);
         return;
     }
     uint64_t before = instructions_of(shard);
-    shard_run(shard);
+    run_on(shard);
     l->instructions = instructions_of(shard) - before;
 }
 
@@ -364,6 +405,24 @@ static void run_solo(uint32_t shard)
     end_ps = last > end_ps ? last : end_ps;
 }
 
+/* Shards together, up to each sample that lies within the window. What waits for shared links is
+ * granted as far as time has come, so that their counters are those of a single shard. */
+static void run_together(uint64_t due, uint32_t threads)
+{
+    uint64_t last_ps = until_ps;
+    void (*run)(uint32_t shard) = run_window;
+    while (series_next() < last_ps) {
+        until_ps = series_next();
+        crew_run(run, due, threads);
+        ring_settle_mixed();
+        wire_settle_mixed(until_ps);
+        series_take();
+        run = run_rest;
+    }
+    until_ps = last_ps;
+    crew_run(run, due, threads);
+}
+
 /* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
  * for the end of a window. */
 static void run_shards(uint64_t time)
@@ -371,7 +430,7 @@ static void run_shards(uint64_t time)
     if (engine.shard_count == 1) {
         struct shard *l = &shards[0];
         l->until_ps = free_until();
-        shard_run(0);
+        run_alone(0);
         end_ps = window_end(l->now_ps);
         return;
     }
@@ -383,7 +442,7 @@ static void run_shards(uint64_t time)
     if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps && met.alone_ps >= end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
-        crew_run(run_window, due, threads);
+        run_together(due, threads);
     if (balance_counts())
         balance_count(due);
 }
@@ -448,8 +507,8 @@ static void settle(void)
         do_deferred(end_ps);
 }
 
-/* No other rank has anything to do until `met.alone_ps`: windows before that need no meeting, unless
- * there is something to tell. */
+/* No other rank has anything to do until `met.alone_ps`: windows before that need no meeting,
+ * unless there is something to tell. */
 static bool goes_on_alone(uint64_t *time_ps)
 {
     bool live;
@@ -491,6 +550,7 @@ static enum engine_result loop(void)
             if (check_stall(window_start(time)))
                 return ENGINE_STALL;
         }
+        series_take_until(time);
         run_to_meeting(time);
         if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
             return is_cut_short()             ? ENGINE_INTERRUPTED
@@ -542,6 +602,7 @@ enum engine_result engine_run(void)
     if (ranks.number == 0 && ranks.count > 1)
         meeting_call(MEETING_RUN);
     start_watch();
+    series_begin();
     wire_find();
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_find_awake(i);
@@ -553,6 +614,7 @@ enum engine_result engine_run(void)
     if (engine.shard_count > 1)
         exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
+    series_take_until(engine.time_ps);
     erase_progress();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
         owned_gather();
@@ -565,9 +627,16 @@ enum engine_result engine_run(void)
 
 /* ---- start ---- */
 
+/* What is settled at the end of a window must not be settled earlier. */
 void engine_pause_at(uint64_t time_ps)
 {
-    pause_ps = time_ps;
+    pause_ps = time_ps == ENGINE_NEVER ? ENGINE_NEVER : window_end(time_ps) - 1;
+}
+
+void engine_pause_now(void)
+{
+    engine_pause_at(shards[0].now_ps);
+    window_ask_end();
 }
 
 void engine_set_limits(const struct engine_limits *chosen)

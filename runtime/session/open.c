@@ -14,6 +14,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/observe/profile.h"
+#include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/watch.h"
@@ -122,7 +123,8 @@ static bool observe(const struct platform_table *table, const struct heddle_opti
 {
     watch_open(table, options);
     profile_open(table, options);
-    return stats_open(table, options) && timeline_open(table, options);
+    return stats_open(table, options) && timeline_open(table, options)
+           && series_open(table, options);
 }
 
 static bool start(const struct heddle_options *options)
@@ -189,10 +191,7 @@ static int run(void)
 {
     if (ranks.number)
         return ranks_serve();
-    bool written;
-    enum engine_result result = checkpoint_run(&written);
-    if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
-        return result == ENGINE_IDLE ? EXIT_MISSED : EXIT_NOT_STARTED;
+    enum engine_result result = checkpoint_run();
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
     static const enum exit_status statuses[] = {
@@ -212,16 +211,18 @@ static int finish(void)
         meeting_settle(true);
     }
     watch_close();
+    bool sampled = series_close();
     bool traced = timeline_close();
-    bool written = stats_write(balance_reported());
+    bool written = stats_write(balance_reported()) && sampled;
     written = profile_write() && written;
     enum extension_end end = extensions_finish();
     rank_close();
+    enum checkpoint_end state = checkpoint_end();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
-    return !written || !traced || end == EXTENSION_FAILED ? EXIT_NOT_STARTED
-           : end == EXTENSION_MISSED                      ? EXIT_MISSED
-                                                          : EXIT_CLEAN;
+    bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
+    bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
+    return failed ? EXIT_NOT_STARTED : missed ? EXIT_MISSED : EXIT_CLEAN;
 }
 
 static bool has(const char *type)

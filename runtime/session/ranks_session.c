@@ -43,6 +43,7 @@ bool ranks_can(const struct heddle_options *o)
                    {o->watch.count, "--watch"},
                    {o->tick_all, "--tick-all"},
                    {o->record_trace, "--record instructions"},
+                   {o->series_path || o->series_ps || o->series_cycles, "--series"},
                    {o->kernels || o->interval || o->warmup, "--kernels"},
                    {o->instruction_profile, "--profile instructions"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0] && !rank_is_alone(); i++) {
@@ -63,10 +64,12 @@ bool ranks_agree(const struct platform_table *table, const struct heddle_options
     if (rank_is_alone())
         return true;
     hash_own_file(file);
-    snprintf(text, sizeof text, "%d threads, limits %llu and %llu, order %d, seed %llu, bounds %d, "
-             "statistics %d and %d, trace %d", o->threads, (unsigned long long)o->max_cycles,
-             (unsigned long long)o->stall_limit, o->tick_order, (unsigned long long)o->seed,
-             o->page_bounds, o->stats_path != NULL, o->span_stats, o->trace_path != NULL);
+    snprintf(text, sizeof text,
+             "%d threads, limits %llu and %llu, order %d, seed %llu, bounds %d, "
+             "statistics %d and %d, trace %d",
+             o->threads, (unsigned long long)o->max_cycles, (unsigned long long)o->stall_limit,
+             o->tick_order, (unsigned long long)o->seed, o->page_bounds, o->stats_path != NULL,
+             o->span_stats, o->trace_path != NULL);
     bool same = rank_agree("version", HEDDLE_VERSION);
     same = same && rank_agree("platform", table->model_hash);
     same = same && rank_agree("options", text);
@@ -81,4 +84,3 @@ int ranks_serve(void)
     rank_close();
     return EXIT_CLEAN;
 }
-

@@ -1,6 +1,6 @@
 /* See owned.h. Runs of the arena in the order in which they were handed out, which is the same at
- * all ranks. The arena begins zeroed, and most of it is never touched; pages that the system has not
- * given are zero, and are told as such. */
+ * all ranks. The arena begins zeroed, and most of it is never touched: a run of zeros is told as
+ * such. */
 #include "owned.h"
 
 #include <string.h>

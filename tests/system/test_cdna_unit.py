@@ -21,11 +21,11 @@ ROWS = [
     ("shared_mem_bandwidth", FREE + "4;block_size=1024", 16, 395, 0.13),
     ("fp64_throughput", ALONE, 512, 56 / 4, 0.08),
     ("fp64_throughput", FOUR, 512, 86.4 / 4, 0.13),
-    ("fp16_throughput", ALONE, 512, 56 / 4, 0.08),
+    ("int32_throughput", ALONE, 512, 68 / 4, 0.07),
     ("fp16_throughput", FOUR, 512, 82.7 / 4, 0.10),
     ("shared_mem_latency", CONFLICT + "1;block_size=32", 1, 51573, 0.10),
     ("shared_mem_latency", CONFLICT + "1;block_size=64", 1, 36968, 0.10),
-    ("shared_mem_latency", CONFLICT + "1;block_size=1024", 1, 24576, 0.02),
+    ("shared_mem_latency", FREE + "1;block_size=64", 1, 19508, 0.04),
     ("shared_mem_bandwidth", FREE + "4;block_size=64", 16, 141.4, 0.10),
     ("warp_shuffle", "threads_per_block=256", 256, 240, 0.05),
 ]

@@ -144,6 +144,10 @@ static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, uns
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     c->valu_free[w->simd] = now + cycles;
+    if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_NO_OPERAND) {
+        w->sgpr = inst->sdst;
+        w->sgpr_until = now + (uint64_t)compute_unit_params(c)->sgpr_order;
+    }
     retime_busy(c, w->simd, CU_VALU, cycles);
     c->io.stats.valu++;
     wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);

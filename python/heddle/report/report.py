@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Callable, Sequence
 
+from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
 from heddle.report.runs import MEASURES, Run
@@ -32,20 +31,6 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False,
-                                         encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(file.name, 0o666 & ~mask)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise Mistake(f"cannot write '{path}': {error.strerror}") from error
-
-
 def plots(run: Run, names: list[str], output: str | None) -> None:
     for name in names:
         if name not in PLOTS:
@@ -61,8 +46,30 @@ def plots(run: Run, names: list[str], output: str | None) -> None:
         print(path)
 
 
+def report_sweep(chosen: argparse.Namespace) -> int:
+    """The first file is a folder."""
+    from heddle.sweep import page as sweeps  # needs SQLite, which runs do not
+    from heddle.sweep.database import is_sweep
+    folder = Path(chosen.files[0])
+    if not is_sweep(folder):
+        raise Mistake(f"'{folder}' is a folder without a sweep; one has sweep.sqlite")
+    for name, given in (("a second file", chosen.files[1:]), ("--profile", chosen.profile),
+                        ("--description", chosen.description)):
+        if given:
+            raise Mistake(f"{name} does not go with a sweep", usage=True)
+    if chosen.plot:
+        sweeps.plots(folder, chosen.plot, chosen.output)
+        return 0
+    path = Path(chosen.output or f"{folder.resolve().name}.html")
+    write(path, sweeps.page(folder))
+    print(path)
+    return 0
+
+
 def main(words: Sequence[str]) -> int:
     chosen = options(words)
+    if Path(chosen.files[0]).is_dir():
+        return report_sweep(chosen)
     runs = [Run(chosen.heddle, path, chosen.description) for path in chosen.files]
     for run in runs:
         if run.missing:

@@ -8,6 +8,7 @@ enum {
     V_PK_FMA_SOURCES = 0x1c020100u,
     V_MAD = 0xd1e80602u, /* v_mad_u64_u32 v[2:3], s[6:7], v1, 3, 1 */
     V_MAD_SOURCES = 0x02050701u,
+    V_MAD_S4 = 0xd1e80402u,  /* the same with s[4:5] */
     V_CVT = 0x7e040d00u,     /* v_cvt_f32_u32 v2, v0 */
     V_ZERO = 0x7e000280u,    /* v_mov_b32 v0, 0 */
     V_SHIFT_4 = 0x24000084u, /* v_lshlrev_b32 v0, 4, v0 */
@@ -88,6 +89,24 @@ Test(cdna, straight_code_comes_in_blocks)
         uint64_t cycles =
             cycles_of_many(&p, rows[i].word, 48) - cycles_of_many(&p, rows[i].word, 32);
         cr_expect_eq(cycles, rows[i].cycles, "%s: %llu", rows[i].name, (unsigned long long)cycles);
+    }
+}
+
+/* v_mad_u64_u32 has its carry in s[6:7]; the other one writes s[4:5]. */
+Test(cdna, writes_of_the_same_scalar_registers_keep_their_order)
+{
+    static const struct sequence sequences[] = {
+        {"the same", {V_MAD, V_MAD_SOURCES, V_MAD, V_MAD_SOURCES}, 4, 12 + 4},
+        {"others", {V_MAD, V_MAD_SOURCES, V_MAD_S4, V_MAD_SOURCES}, 4, 4 + 4},
+        {"none", {V_MAD, V_MAD_SOURCES, V_MOV}, 3, 4 + 4},
+        {"the same, later", {V_MAD, V_MAD_SOURCES, V_MOV, V_MAD, V_MAD_SOURCES}, 5, 12 + 4},
+    };
+    struct compute_unit_params p = cdna();
+    p.sgpr_order = 12;
+    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+        const struct sequence *s = &sequences[i];
+        uint64_t cycles = cycles_on(&p, s->words, s->count, one, 1);
+        cr_expect_eq(cycles, s->cycles, "%s: %llu", s->name, (unsigned long long)cycles);
     }
 }
 
@@ -229,14 +248,15 @@ Test(cdna, a_write_keeps_its_registers_and_its_place)
 {
     static const struct sequence sequences[] = {
         {"behind a write", {DS_WRITE, DS_WRITE_FROM, V_MOV}, 3, 8},
-        {"over its data", {DS_WRITE, DS_WRITE_FROM, V_MOV_V1}, 3, 40 + 4},
-        {"over its address", {DS_WRITE, DS_WRITE_FROM, V_ZERO}, 3, 40 + 4},
+        {"over its data", {DS_WRITE, DS_WRITE_FROM, V_MOV_V1}, 3, 60 + 4},
+        {"over its address", {DS_WRITE, DS_WRITE_FROM, V_ZERO}, 3, 60 + 4},
         {"another write", {DS_WRITE, DS_WRITE_FROM, DS_WRITE, DS_WRITE_FROM, V_MOV}, 5, 12 + 4},
         {"a read", {DS_WRITE, DS_WRITE_FROM, DS_READ, DS_READ_TO, V_MOV}, 5, 48 + 4 + 4},
     };
     struct compute_unit_params p = cdna();
     p.lds_ports = 2;
     p.lds_write_delay = 40;
+    p.lds_write_hold = 60;
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
         const struct sequence *s = &sequences[i];
         static const struct work_wavefront place[] = {{.simd = 0, .slot = 0}};
