@@ -230,6 +230,7 @@ struct compute_unit {
     /* What every tick looks at. */
     _Alignas(64) uint64_t wheel_used[CU_WHEEL / 64];
     uint64_t finished; /* groups that are to be answered */
+    uint64_t started;  /* wavefronts that have begun */
     uint32_t vmem_send_count, smem_send_count;
     uint32_t lds_end_head, lds_end_count;
     uint32_t retired;                /* instructions of this tick */

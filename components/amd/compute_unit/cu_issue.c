@@ -359,8 +359,8 @@ static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, u
         }
         return slot;
     }
-    uint64_t later =
-        c->simd[simd].turn[kind] < 64 ? bits & UINT64_MAX << c->simd[simd].turn[kind] : 0;
+    unsigned turn = c->simd[simd].turn[kind];
+    uint64_t later = turn < 64 ? bits & UINT64_MAX << turn : 0;
     return later ? (unsigned)__builtin_ctzll(later) : slot;
 }
 
