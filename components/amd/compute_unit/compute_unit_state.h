@@ -237,7 +237,6 @@ struct compute_unit {
     uint32_t fetch_simds;            /* those whose fetch_wanted is not 0 */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next cycle at which issue is worth a try */
     struct cu_simd simd[CU_MAX_SIMDS];
-    uint64_t started;         /* wavefronts that have begun */
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
      * Each SIMD has at most one there, so that none can keep the others out. */
