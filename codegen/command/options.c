@@ -212,7 +212,8 @@ static const struct option_spec {
     {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
     {"--plot", "NAME", KIND_LIST, FIELD(plot), ON(REPORT),
-     "instead of the page: cycles, roofline, heat-MEASURE or topology-MEASURE, as STEM-NAME.svg in "
+     "instead of the page: cycles, roofline, heat-MEASURE, topology-MEASURE or (with --series) "
+     "time-MEASURE, as STEM-NAME.svg in "
      "the folder of -o, or as that file when there is one plot"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
@@ -227,8 +228,9 @@ static const struct option_spec {
      (PLATFORM_COMMANDS & ~ON(CALIBRATE) & ~ON(SWEEP)) | ON(LSP),
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS | ON(SWEEP),
-     "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: done "
-     "without asking for more than 16 platforms)"},
+     "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: "
+     "chosen "
+     "by what points cost)"},
     {"--vary", "PATH=VALUES", KIND_LIST, FIELD(vary), ON(SWEEP),
      "a parameter and its values, as in gpu.l2=256KiB,1MiB or gpu.cus=1..4 or gpu.l2=64KiB..1MiB*2 "
      "or n=0..100+10; or {NAME}=VALUES, which stands for {NAME} in the program's arguments"},
@@ -252,6 +254,9 @@ static const struct option_spec {
     {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE) | ON(SWEEP),
      "CPU time of a point, beyond which it fails (sweep; default: none), or it and larger ones of "
      "its label are left out (calibrate; default: that of the description, or 300)"},
+    {"--budget", "SECONDS", KIND_NUMBER, FIELD(budget), ON(CALIBRATE),
+     "CPU time of all points together; the sizes of each label are run from coarse to fine, and "
+     "what does not fit waits for the next time"},
     {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE) | ON(SWEEP),
      "run points that failed again"},
     {"--estimate", NULL, KIND_FLAG, FIELD(estimate), ON(CALIBRATE),
@@ -313,19 +318,22 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
-     "component; limits (stats): what limits each kernel, in words, from both"},
+     "component; limits (stats): what limits each kernel, in words, from both; series (stats): the "
+     "measures "
+     "in each interval of --series, as CSV"},
     {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS) | ON(REPORT),
      "of report, and of --report measures and limits: the description of the platform that ran "
      "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
-    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT),
+    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT) | ON(STATS),
      "run: write what each counter grew by in every interval of --every, as CSV, a row for each "
-     "interval; report: such a file, for what happened over time"},
+     "interval; report and stats: such a file, for what happened over time"},
     {"--every", "INTERVAL", KIND_TEXT, FIELD(every), ON(RUN),
      "of --series, and as counter tracks of --record perfetto: the interval, in simulated time "
      "(10us) or cycles of the fastest clock (1000cy)"},
-    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN),
-     "of --every: this counter only, as in gpu.l2.hits, or all of this component and what is below "
+    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN) | ON(STATS),
+     "stats: of --report series: this counter of components, too, by its name; run: of --every: "
+     "this counter only, as in gpu.l2.hits, or all of this component and what is below "
      "it; * stands for anything, an index that is left out for all"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
@@ -833,15 +841,26 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
     return check_arguments(options);
 }
 
-/* The list that option `i` of the table fills; NULL: it fills none. One past the table: that of
- * the arguments. */
-static struct options_list *list_of(struct options *options, size_t i)
+static struct options_list *list_of(struct options *options, const struct option_spec *spec)
 {
-    if (i == sizeof specs / sizeof specs[0])
-        return &options->arguments;
-    if (specs[i].kind != KIND_LIST)
-        return NULL;
-    return (struct options_list *)((char *)options + specs[i].field);
+    return (struct options_list *)(void *)((char *)options + spec->field);
+}
+
+static void make_list(struct options_list *list, int room)
+{
+    list->items = calloc((size_t)room, sizeof *list->items);
+    if (!list->items) {
+        fprintf(stderr, "heddle: out of memory\n");
+        exit(EXIT_USAGE);
+    }
+}
+
+static void make_lists(struct options *options, int room)
+{
+    make_list(&options->arguments, room);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            make_list(list_of(options, &specs[i]), room);
 }
 
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
@@ -863,22 +882,15 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    for (size_t i = 0; i <= sizeof specs / sizeof specs[0]; i++) {
-        struct options_list *list = list_of(options, i);
-        if (list && !(list->items = calloc((size_t)argc, sizeof *list->items))) {
-            fprintf(stderr, "heddle: out of memory\n");
-            exit(EXIT_USAGE);
-        }
-    }
+    make_lists(options, argc);
     return parse_words(options, argc, argv, suggest);
 }
 
 void options_release(struct options *options)
 {
-    for (size_t i = 0; i <= sizeof specs / sizeof specs[0]; i++) {
-        struct options_list *list = list_of(options, i);
-        if (list)
-            free(list->items);
-    }
+    free(options->arguments.items);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            free(list_of(options, &specs[i])->items);
     *options = (struct options){0};
 }
