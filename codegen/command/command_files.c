@@ -249,7 +249,8 @@ static bool is_folder_command(const struct options *o)
     bool makes_plots = o->command == COMMAND_REPORT && o->plot.count > 1;
     return makes_traces || makes_plots || o->command == COMMAND_GEN || o->command == COMMAND_DOC
            || o->command == COMMAND_NEW || o->command == COMMAND_BUILD
-           || o->command == COMMAND_EXPERIMENT || o->command == COMMAND_CALIBRATE;
+           || o->command == COMMAND_EXPERIMENT || o->command == COMMAND_CALIBRATE
+           || o->command == COMMAND_SWEEP;
 }
 
 bool command_files_check(const struct options *o)

@@ -8,8 +8,15 @@
 
 /* Seen from the root folder, in the command's arena; NULL for NULL. */
 const char *run_absolute(struct command *c, const char *path);
+/* The texts of a list, a line each; NULL: it is empty. */
+const char *run_lines(struct command *c, const struct options_list *list);
+/* One of them is no name, as is said on standard error. */
+bool run_has_empty(const char *option, const struct options_list *list);
 /* What `--record perfetto` shows, into `options`. false: said on standard error. */
 bool run_record_parse(struct command *c, struct heddle_options *options);
+
+/* --series and --every, into `options`. false: said on standard error. */
+bool run_series_parse(struct command *c, struct heddle_options *options);
 
 /* The platform's options from the command's. -1 to go on, or an exit status: what is wrong was
  * said. */
@@ -42,6 +49,9 @@ struct run_outcome {
 int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
                 const char *program, char **arguments, struct run_outcome *outcome);
 
+/* NULL after a message. `*library` is for dlclose(). */
+const struct heddle_platform *run_open_built(struct command *c, const struct build_result *built,
+                                             void **library);
 /* The platform plays traces of API calls itself (or cannot be opened, which was said). */
 bool run_plays_itself(struct command *c, const struct build_result *built);
 /* Runs a platform that drives itself, or plays a trace, in this process. An exit status. */

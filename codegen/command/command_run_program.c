@@ -74,6 +74,7 @@ static void set_environment(struct command *c, const struct build_result *built,
 static const char *first_output(const struct options *o)
 {
     const char *written[] = {o->stats,
+                             o->series,
                              o->record_perfetto,
                              o->record_api,
                              o->record_instructions,

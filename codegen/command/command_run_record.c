@@ -37,7 +37,7 @@ static bool parse_window(const char *text, struct heddle_options *options)
     return false;
 }
 
-static const char *lines_of(struct command *c, const struct options_list *list)
+const char *run_lines(struct command *c, const struct options_list *list)
 {
     const char *text = NULL;
     for (size_t i = 0; i < list->count; i++)
@@ -45,7 +45,7 @@ static const char *lines_of(struct command *c, const struct options_list *list)
     return text;
 }
 
-static bool has_empty(const char *option, const struct options_list *list)
+bool run_has_empty(const char *option, const struct options_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         if (!list->items[i][0] || strchr(list->items[i], '\n')) {
@@ -70,10 +70,10 @@ bool run_record_parse(struct command *c, struct heddle_options *options)
     }
     if (o->record_window && !parse_window(o->record_window, options))
         return false;
-    if (has_empty("--record-path", &o->record_path)
-        || has_empty("--record-kernel", &o->record_kernel))
+    if (run_has_empty("--record-path", &o->record_path)
+        || run_has_empty("--record-kernel", &o->record_kernel))
         return false;
-    options->trace_instances = lines_of(c, &o->record_path);
-    options->trace_launches = lines_of(c, &o->record_kernel);
+    options->trace_instances = run_lines(c, &o->record_path);
+    options->trace_launches = run_lines(c, &o->record_kernel);
     return true;
 }

@@ -7,6 +7,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/command_files.h"
 #include "codegen/command/completion.h"
+#include "codegen/command/supervise.h"
 #include "codegen/emit/emit.h"
 
 static int command_help(struct command *c)
@@ -50,7 +51,7 @@ static const struct {
     [COMMAND_DISASM] = {command_disasm, false}, [COMMAND_TRACE] = {command_trace, false},
     [COMMAND_LSP] = {command_lsp, true},        [COMMAND_EXPERIMENT] = {command_experiment, false},
     [COMMAND_SAMPLE] = {command_sample, false}, [COMMAND_CALIBRATE] = {command_calibrate, true},
-    [COMMAND_HELP] = {command_help, false},
+    [COMMAND_SWEEP] = {command_sweep, true},    [COMMAND_HELP] = {command_help, false},
 };
 
 struct compilation *command_open(const struct command *c)
@@ -134,6 +135,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct arena arena;
+    supervise_end_with_parent();
     arena_init(&arena);
     int status = options_parse(&options, argc, argv, compile_suggest);
     if (status < 0) {

@@ -16,7 +16,7 @@ enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER, KIND_NAMED };
 #define MODEL_COMMANDS                                                                             \
     (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
 #define TRIAL_COMMANDS    (ON(EXPERIMENT) | ON(SAMPLE))
-#define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS | ON(CALIBRATE))
+#define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS | ON(CALIBRATE) | ON(SWEEP))
 #define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS)
 
 static const struct command {
@@ -114,6 +114,17 @@ static const struct command {
          "of all folds but one, which judges. docs/guide/calibrate.md shows it. Exit status 1: a "
          "point failed.",
          1, 1},
+    [COMMAND_SWEEP] =
+        {"sweep", "FILE... --vary PATH=VALUES -o DIR [-- PROGRAM ARGS...]",
+         "run all combinations of parameters, and tabulate them",
+         "FILE is a platform, or a sweep file (.toml) that says what follows and more: several "
+         "programs, inputs, constraints. Runs each combination of the values of --vary, several at "
+         "a time. {NAME} in an argument of the program may be varied, too. DIR keeps a database "
+         "(sweep.sqlite), tables (points.csv, host.csv) and logs; after an interruption the same "
+         "command goes on, and it runs again only what a changed platform or program concerns. "
+         "`heddle report DIR` makes a page of it. docs/guide/sweep.md shows it. Exit status 1: a "
+         "point failed.",
+         1, UINT32_MAX},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json...]", "show statistics, or how runs differ",
          "Tables of what `heddle run --stats` wrote. Of several runs: the settings that differ, "
@@ -173,16 +184,16 @@ static const struct option_spec {
 } specs[] = {
     {"--set", "PATH=VALUE", KIND_LIST, FIELD(set), PLATFORM_COMMANDS,
      "override a parameter; arrays without an index and globs mean all that match, later ones win"},
-    {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS & ~ON(CALIBRATE),
+    {"--platform", "NAME", KIND_TEXT, FIELD(platform),
+     PLATFORM_COMMANDS & ~ON(CALIBRATE) & ~ON(SWEEP),
      "which platform of the file (default: the last)"},
     {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS | ON(LSP),
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
-         | ON(TRACE) | ON(REPORT) | TRIAL_COMMANDS | ON(CALIBRATE),
-     "where to write: a folder (gen, doc, new, build, experiment, calibrate, trace group, trace "
-     "mem) or a file (the "
-     "others; default standard output)"},
+         | ON(TRACE) | ON(REPORT) | TRIAL_COMMANDS | ON(CALIBRATE) | ON(SWEEP),
+     "where to write: a folder (gen, doc, new, build, experiment, calibrate, sweep, trace group, "
+     "trace mem) or a file (the others; default standard output)"},
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
      "a code object or bundle with kernels of the trace of API calls"},
     {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
@@ -201,7 +212,8 @@ static const struct option_spec {
     {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
     {"--plot", "NAME", KIND_LIST, FIELD(plot), ON(REPORT),
-     "instead of the page: cycles, roofline, heat-MEASURE or topology-MEASURE, as STEM-NAME.svg in "
+     "instead of the page: cycles, roofline, heat-MEASURE, topology-MEASURE or (with --series) "
+     "time-MEASURE, as STEM-NAME.svg in "
      "the folder of -o, or as that file when there is one plot"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
@@ -213,28 +225,48 @@ static const struct option_spec {
     {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
      "change nothing, status 1 when a file is not canonical"},
     {"--allow-incoherent", NULL, KIND_FLAG, FIELD(allow_incoherent),
-     (PLATFORM_COMMANDS & ~ON(CALIBRATE)) | ON(LSP),
+     (PLATFORM_COMMANDS & ~ON(CALIBRATE) & ~ON(SWEEP)) | ON(LSP),
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
-    {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
-     "read parameters at run time: slower, but a changed parameter needs no compiler"},
-    {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN) | ON(CALIBRATE),
-     "compilers, or (calibrate) points at a time (default: as many as processors)"},
+    {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS | ON(SWEEP),
+     "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: "
+     "chosen "
+     "by what points cost)"},
+    {"--vary", "PATH=VALUES", KIND_LIST, FIELD(vary), ON(SWEEP),
+     "a parameter and its values, as in gpu.l2=256KiB,1MiB or gpu.cus=1..4 or gpu.l2=64KiB..1MiB*2 "
+     "or n=0..100+10; or {NAME}=VALUES, which stands for {NAME} in the program's arguments"},
+    {"--constraint", "EXPRESSION", KIND_LIST, FIELD(constraint), ON(SWEEP),
+     "only combinations for which it holds, as in 'gpu.l2 >= gpu.cus * 64KiB'"},
+    {"--sample", "N", KIND_NUMBER, FIELD(sample), ON(SWEEP),
+     "only so many of the combinations, at random by --seed"},
+    {"--read", "NAME=REGEX", KIND_LIST, FIELD(read), ON(SWEEP),
+     "a number that the program prints, which the one group of REGEX finds; of several the last"},
+    {"--engine", "WORDS", KIND_TEXT, FIELD(engine), ON(SWEEP),
+     "what starts the points: ninja (default) or snakemake, with options of its own behind it, as "
+     "in 'snakemake --slurm --jobs 8'"},
+    {"--keep", NULL, KIND_FLAG, FIELD(keep), ON(SWEEP),
+     "keep the statistics file of each point, too, in DIR/statistics"},
+    {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN) | ON(CALIBRATE) | ON(SWEEP),
+     "compilers, or (calibrate, sweep) points at a time (default: as many as processors)"},
     {"--labels", "LIST", KIND_TEXT, FIELD(labels), ON(CALIBRATE),
      "only these labels of the description, as in vectoradd,nbody"},
     {"--points", "N", KIND_NUMBER, FIELD(points), ON(CALIBRATE),
      "at most so many points of each label, evenly spread over its sizes"},
-    {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE),
-     "CPU time of a point, beyond which it and larger ones of its label are left out (default: "
-     "that of the description, or 300)"},
-    {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE), "run points that failed again"},
+    {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE) | ON(SWEEP),
+     "CPU time of a point, beyond which it fails (sweep; default: none), or it and larger ones of "
+     "its label are left out (calibrate; default: that of the description, or 300)"},
+    {"--budget", "SECONDS", KIND_NUMBER, FIELD(budget), ON(CALIBRATE),
+     "CPU time of all points together; the sizes of each label are run from coarse to fine, and "
+     "what does not fit waits for the next time"},
+    {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE) | ON(SWEEP),
+     "run points that failed again"},
     {"--estimate", NULL, KIND_FLAG, FIELD(estimate), ON(CALIBRATE),
      "run nothing; say what is done of each label and what the rest is expected to cost"},
     {"--fit", "PARAM=LO..HI", KIND_LIST, FIELD(fit), ON(CALIBRATE),
      "fit this parameter within the interval; may be given several times"},
     {"--folds", "N", KIND_NUMBER, FIELD(folds), ON(CALIBRATE),
      "deal the labels to N folds; each is judged with parameters fitted to the others"},
-    {"--seed", "N", KIND_NUMBER, FIELD(seed), ON(CALIBRATE),
-     "of dealing the labels and of the optimiser (default 1)"},
+    {"--seed", "N", KIND_NUMBER, FIELD(seed), ON(CALIBRATE) | ON(SWEEP),
+     "of dealing the labels and of the optimiser, or of --sample (default 1)"},
     {"--method", "NAME", KIND_TEXT, FIELD(method), ON(CALIBRATE),
      "of the fit: powell (default; few parameters, smooth) or evolution (many tries)"},
     {"--evaluations", "N", KIND_NUMBER, FIELD(evaluations), ON(CALIBRATE),
@@ -286,11 +318,23 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
-     "component; limits (stats): what limits each kernel, in words, from both"},
+     "component; limits (stats): what limits each kernel, in words, from both; series (stats): the "
+     "measures "
+     "in each interval of --series, as CSV"},
     {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS) | ON(REPORT),
      "of report, and of --report measures and limits: the description of the platform that ran "
      "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
+    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT) | ON(STATS),
+     "run: write what each counter grew by in every interval of --every, as CSV, a row for each "
+     "interval; report and stats: such a file, for what happened over time"},
+    {"--every", "INTERVAL", KIND_TEXT, FIELD(every), ON(RUN),
+     "of --series, and as counter tracks of --record perfetto: the interval, in simulated time "
+     "(10us) or cycles of the fastest clock (1000cy)"},
+    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN) | ON(STATS),
+     "stats: of --report series: this counter of components, too, by its name; run: of --every: "
+     "this counter only, as in gpu.l2.hits, or all of this component and what is below "
+     "it; * stands for anything, an index that is left out for all"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
     {"--record-window", "FROM..TO", KIND_TEXT, FIELD(record_window), ON(RUN),
@@ -313,11 +357,14 @@ static const struct option_spec {
      "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
      "trace_player"},
     {"--checkpoint", "FILE", KIND_TEXT, FIELD(checkpoint), ON(RUN),
-     "write the state of the simulation at --checkpoint-at and go on; only without a program"},
+     "write the state of the simulation at --checkpoint-at and go on; without a program, or with "
+     "--play api"},
     {"--checkpoint-at", "WHEN", KIND_TEXT, FIELD(checkpoint_at), ON(RUN),
-     "when: a cycle of the fastest clock, or a time with its unit (25us)"},
+     "when: a cycle of the fastest clock, a time with its unit (25us), or with --play api when a "
+     "launch begins (kernel:3, kernel:NAME)"},
     {"--restore", "FILE", KIND_TEXT, FIELD(restore), ON(RUN),
-     "continue from the checkpoint in FILE, of the same platform with the same parameters"},
+     "continue from the checkpoint in FILE, of the same platform; with --play api of the same "
+     "trace; parameters may differ that change no sizes"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
@@ -395,6 +442,7 @@ bool options_shown(size_t index, struct option_shown *shown)
         {"--tick-order", "ascending descending"},
         {"--record", "perfetto= api= instructions="},
         {"--play", "api= instructions= sass="},
+        {"--engine", "ninja snakemake"},
         {"--completion", "bash zsh fish"},
     };
     if (index >= SPEC_COUNT)
@@ -493,6 +541,9 @@ void options_print_man(FILE *out)
                  "the command's own\n");
     fprintf(out, ".TP\n.B HEDDLE_PYTHON\nthe Python of commands that are written in it (default "
                  "/usr/bin/python3)\n");
+    fprintf(out,
+            ".TP\n.B HEDDLE_PARENT\nif it is the number of the process that starts the command, "
+            "the command is killed when that ends\n");
     fprintf(out, ".TP\n.B HEDDLE_CACHE\nwhere built platforms are kept (default "
                  "$XDG_CACHE_HOME/heddle or ~/.cache/heddle)\n");
     fprintf(out,
@@ -763,7 +814,7 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
         const char *word = argv[i];
         int status = -1;
         if (strcmp(word, "--") == 0) {
-            if (!((ON(RUN) | TRIAL_COMMANDS) >> options->command & 1)) {
+            if (!((ON(RUN) | TRIAL_COMMANDS | ON(SWEEP)) >> options->command & 1)) {
                 fprintf(stderr, "heddle %s: '--' belongs to `run` and commands that run programs\n",
                         commands[options->command].name);
                 return EXIT_USAGE;
@@ -790,6 +841,28 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
     return check_arguments(options);
 }
 
+static struct options_list *list_of(struct options *options, const struct option_spec *spec)
+{
+    return (struct options_list *)(void *)((char *)options + spec->field);
+}
+
+static void make_list(struct options_list *list, int room)
+{
+    list->items = calloc((size_t)room, sizeof *list->items);
+    if (!list->items) {
+        fprintf(stderr, "heddle: out of memory\n");
+        exit(EXIT_USAGE);
+    }
+}
+
+static void make_lists(struct options *options, int room)
+{
+    make_list(&options->arguments, room);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            make_list(list_of(options, &specs[i]), room);
+}
+
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
 {
     *options = (struct options){0};
@@ -809,27 +882,15 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    struct options_list *lists[] = {
-        &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
-        &options->fit,       &options->plot};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
-        if (!lists[i]->items) {
-            fprintf(stderr, "heddle: out of memory\n");
-            exit(EXIT_USAGE);
-        }
-    }
+    make_lists(options, argc);
     return parse_words(options, argc, argv, suggest);
 }
 
 void options_release(struct options *options)
 {
-    struct options_list *lists[] = {
-        &options->arguments, &options->set,    &options->include,     &options->expand,
-        &options->watch,     &options->module, &options->record_path, &options->record_kernel,
-        &options->fit,       &options->plot};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        free(lists[i]->items);
+    free(options->arguments.items);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            free(list_of(options, &specs[i])->items);
     *options = (struct options){0};
 }

@@ -25,6 +25,7 @@ enum options_command {
     COMMAND_EXPERIMENT,
     COMMAND_SAMPLE,
     COMMAND_CALIBRATE,
+    COMMAND_SWEEP,
     COMMAND_STATS,
     COMMAND_REPORT,
     COMMAND_API_TRACE,
@@ -45,19 +46,21 @@ struct options {
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
     struct options_list set, include, expand, watch, module, record_path, record_kernel, fit, plot;
+    struct options_list series_counter, vary, constraint, read;
     const char *platform, *output, *level, *only, *layout;
     const char *kernels, *warmup, *interval, *profile, *residency, *addresses;
     const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
     const char *progress, *measure, *kernel, *description;
     const char *record_perfetto, *record_api, *record_instructions, *record_window;
+    const char *series, *every;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
-    const char *labels, *method;
+    const char *labels, *method, *engine;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, scale;
-    uint64_t points, limit, folds, seed, evaluations;
+    uint64_t points, limit, budget, folds, seed, evaluations, sample;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
-    bool retry, estimate;
+    bool retry, estimate, keep;
     bool lines, markdown, man, no_cache, allow_incoherent, allow_incomplete;
     const char *html_folder, *completion, *paths;
 };

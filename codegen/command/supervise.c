@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -147,4 +148,17 @@ int supervise(const struct supervise *child)
         status = wait_for(child, &signals, pid);
     sigprocmask(SIG_SETMASK, &signals.before, NULL);
     return status;
+}
+
+void supervise_end_with_parent(void)
+{
+    const char *text = getenv("HEDDLE_PARENT");
+    char *end = NULL;
+    long parent = text ? strtol(text, &end, 10) : 0;
+    unsetenv("HEDDLE_PARENT"); /* not for what we start */
+    if (parent <= 1 || *end || getppid() != (pid_t)parent)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != (pid_t)parent)
+        _exit(EXIT_ERRORS);
 }

@@ -22,4 +22,8 @@ struct supervise {
  * cannot be started, which is said, too. Processes of the ledger have ended then as well. */
 int supervise(const struct supervise *child);
 
+/* When the environment's HEDDLE_PARENT is the process that started this one, this one is killed
+ * when that ends: for programs that start many runs, such as `heddle sweep`. */
+void supervise_end_with_parent(void);
+
 #endif

@@ -5,9 +5,10 @@ import sys
 from typing import Callable, Sequence
 
 # Modules that commands need beside Python's own, and Debian's packages of them.
-NEEDED = {
+NEEDED: dict[str, dict[str, str]] = {
     "calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"},
     "report": {},
+    "sweep": {},
 }
 
 
@@ -21,8 +22,11 @@ def command(name: str) -> Callable[[Sequence[str]], int]:
     if name == "report":
         from heddle.report import report
         return report.main
+    if name == "sweep":
+        from heddle.sweeps import sweep
+        return sweep.main
     from heddle import calibrate
-    return {"calibrate": calibrate.main}[name]
+    return calibrate.main
 
 
 def main() -> int:

@@ -1,67 +1,11 @@
 """Plots as SVG, for a column of a paper: a square of all points, and a panel for each label."""
 from __future__ import annotations
 
-import html
 import math
 from typing import Sequence
 
 from heddle.compare import Compared, by_label, errors_of, percent
-
-# Okabe and Ito: also for colour-blind readers. With the shapes there are 24 different marks.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#888888")
-SHAPES = ("circle", "square", "triangle")
-WIDTH = 480
-FONT = 'font-family="Helvetica, Arial, DejaVu Sans, sans-serif"'
-
-
-def text(x: float, y: float, words: str, anchor: str = "middle", size: int = 13,
-         more: str = "") -> str:
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"{more}>'
-            f'{html.escape(words)}</text>')
-
-
-def mark(x: float, y: float, which: int) -> str:
-    colour = COLOURS[which % len(COLOURS)]
-    shape = SHAPES[which // len(COLOURS) % len(SHAPES)]
-    style = f'fill="{colour}" fill-opacity="0.75"'
-    if shape == "circle":
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" {style}/>'
-    if shape == "square":
-        return f'<rect x="{x - 3.2:.1f}" y="{y - 3.2:.1f}" width="6.4" height="6.4" {style}/>'
-    return f'<path d="M{x:.1f} {y - 4.2:.1f}l4 7h-8z" {style}/>'
-
-
-class Log:
-    """A logarithmic axis from whole powers of ten to whole powers of ten."""
-
-    def __init__(self, values: Sequence[float], start: float, end: float):
-        self.low = math.floor(math.log10(min(values)) + 1e-9)
-        self.high = max(math.ceil(math.log10(max(values)) - 1e-9), self.low + 1)
-        self.start, self.end = start, end
-
-    def at(self, value: float) -> float:
-        part = (math.log10(value) - self.low) / (self.high - self.low)
-        return self.start + (self.end - self.start) * part
-
-    def ticks(self, most: int) -> list[float]:
-        if self.high - self.low == 1:
-            return [10.0 ** self.low * part for part in (1, 2, 5, 10)]
-        step = max(1, math.ceil((self.high - self.low) / most))
-        return [10.0 ** n for n in range(self.low, self.high + 1, step)]
-
-
-def tick_text(value: float) -> str:
-    if 1e-3 <= value < 1e4:
-        return f"{value:g}"
-    power = round(math.log10(value))
-    return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹⁻"["0123456789-".index(c)] for c in str(power))
-
-
-def document(height: float, parts: Sequence[str]) -> str:
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
-                      f'width="{WIDTH}" height="{height:.0f}" {FONT}>',
-                      f'<rect width="{WIDTH}" height="{height:.0f}" fill="white"/>',
-                      *parts, "</svg>", ""])
+from heddle.draw import WIDTH, Log, document, mark, text, tick_text
 
 
 def _axes(x: Log, y: Log, ticks: int, size: int) -> list[str]:
@@ -69,7 +13,7 @@ def _axes(x: Log, y: Log, ticks: int, size: int) -> list[str]:
     for value in x.ticks(ticks):
         at = x.at(value)
         parts.append(f'<path d="M{at:.1f} {y.start:.1f}V{y.end:.1f}" stroke="#e4e4e4"/>')
-        parts.append(text(at, y.start + size + 4, tick_text(value), size=size))
+        parts.append(text(at, y.start + size + 4, tick_text(value), "middle", size))
     for value in y.ticks(ticks):
         at = y.at(value)
         parts.append(f'<path d="M{x.start:.1f} {at:.1f}H{x.end:.1f}" stroke="#e4e4e4"/>')
@@ -101,16 +45,17 @@ def scatter(points: Sequence[Compared], title: str, unit: str) -> str:
     band = (f"M{x.at(low):.1f} {y.at(low * 1.2):.1f}L{x.at(high / 1.2):.1f} {y.at(high):.1f}"
             f"L{x.at(high):.1f} {y.at(high):.1f}L{x.at(high):.1f} {y.at(high / 1.2):.1f}"
             f"L{x.at(low * 1.2):.1f} {y.at(low):.1f}L{x.at(low):.1f} {y.at(low):.1f}z")
-    parts = [text(WIDTH / 2, 20, title, size=16), text(WIDTH / 2, 40, told, size=13),
+    parts = [text(WIDTH / 2, 20, title, "middle", 16), text(WIDTH / 2, 40, told, "middle", 13),
              *_axes(x, y, 8, 13), f'<path d="{band}" fill="#0072b2" fill-opacity="0.12"/>',
              f'<path d="M{x.at(low):.1f} {y.at(low):.1f}L{x.at(high):.1f} {y.at(high):.1f}" '
              'stroke="#666" stroke-width="1"/>']
     parts += [mark(x.at(p.row.measured), y.at(max(p.simulated, 1e-12)), labels.index(p.row.label))
               for p in points]
-    parts += [text((x.start + x.end) / 2, 484, f"measured, {unit}", size=14),
-              text(18, 250, f"simulated, {unit}", size=14, more=' transform="rotate(-90 18 250)"')]
+    parts += [text((x.start + x.end) / 2, 484, f"measured, {unit}", "middle", 14),
+              text(18, 250, f"simulated, {unit}", "middle", 14,
+                   ' transform="rotate(-90 18 250)"')]
     parts += _legend(labels, 512)
-    return document(512 + 19 * math.ceil(len(labels) / 3), parts)
+    return document(512 + 19 * math.ceil(len(labels) / 3), parts, title)
 
 
 PANEL_WIDTH, PANEL_HEIGHT = WIDTH / 2, 190
@@ -139,10 +84,10 @@ def _panel(label: str, points: Sequence[Compared], left: float, top: float) -> l
 
 def panels(points: Sequence[Compared], title: str, unit: str) -> str:
     """A panel for each label, two in a row."""
-    parts = [text(WIDTH / 2, 20, title, size=16)]
+    parts = [text(WIDTH / 2, 20, title, "middle", 16)]
     told = f"{unit} by size: the line is measured, the dots are simulated"
-    parts.append(text(WIDTH / 2, 40, told, size=13))
+    parts.append(text(WIDTH / 2, 40, told, "middle", 13))
     groups = by_label(points)
     for i, (label, members) in enumerate(groups.items()):
         parts += _panel(label, members, i % 2 * PANEL_WIDTH, 48 + i // 2 * PANEL_HEIGHT)
-    return document(56 + PANEL_HEIGHT * math.ceil(len(groups) / 2), parts)
+    return document(56 + PANEL_HEIGHT * math.ceil(len(groups) / 2), parts, title)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Of heddle_options, heddle_platform and the tables. */
-#define PLATFORM_ABI 10
+#define PLATFORM_ABI 11
 
 /* How programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without timing; it is the
  * driver that does so, the rest of the platform stays as it is at start-up. */
@@ -45,6 +45,10 @@ struct heddle_options {
     uint64_t trace_from_ps, trace_to_ps; /* window of the trace; 0: from the start, to the end */
     const char *trace_instances;         /* paths with '*', one a line; NULL: all */
     const char *trace_launches;          /* names and numbers, one a line; NULL: all */
+    const char *series_path;             /* NULL: none; time series (runtime/observe/series.h) */
+    uint64_t series_ps;                  /* a sample every so often; 0: see */
+    uint64_t series_cycles;              /* every so many cycles of the fastest clock; 0: none */
+    const char *series_counters;         /* patterns of counters, one a line; NULL: all */
     const char *tables_path;             /* generic builds */
     const char *program_hash;            /* for the stamp; NULL */
     const char *set;      /* for the stamp: what was set, a line each; NULL: nothing */
@@ -70,11 +74,13 @@ struct heddle_options {
                                         (components/sampling/residency.h) */
     const char *addresses;           /* NULL, or a file that a profile of memory writes
                                         (components/sampling/address_list.h) */
-    /* Platforms that drive themselves (runtime/state/checkpoint.h); not passed on to programs. */
-    const char *checkpoint_path; /* NULL: none; written at */
-    uint64_t checkpoint_ps;      /* this time, or */
-    uint64_t checkpoint_cycle;   /* this cycle of the fastest clock, if not 0 */
-    const char *restore_path;    /* NULL: from the beginning */
+    /* Platforms that drive themselves, and players of calls (runtime/state/checkpoint.h). */
+    const char *checkpoint_path;   /* NULL: none; written at */
+    uint64_t checkpoint_ps;        /* this time, or */
+    uint64_t checkpoint_cycle;     /* this cycle of the fastest clock, if not 0, or */
+    const char *checkpoint_kernel; /* when this launch begins, named as in --kernels; or NULL */
+    const char *restore_path;      /* NULL: from the beginning */
+    /* Not passed on to programs. */
     struct platform_lines watch;
     /* A trace of API calls for a component of the platform to play, and what has its kernels. */
     const char *api_trace; /* NULL: none */

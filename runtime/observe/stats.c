@@ -1,9 +1,11 @@
 /* The statistics file. It appears at once (temporary file, rename) or not at all. What belongs to
  * spans of time was written to the spool (stats_span.c) when they ended; extensions copy it. */
+#define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -13,7 +15,9 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/link/ring_run.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 #include "stats.h"
@@ -50,11 +54,11 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
 }
 
 /* As they were given, a line each. */
-static void write_set(void)
+static void write_set(const char *set)
 {
     char text[1024];
     json_open(&out, "set", '[');
-    for (const char *line = options.set; line && *line;) {
+    for (const char *line = set; line && *line;) {
         size_t size = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)size, line);
         json_text(&out, NULL, text);
@@ -63,17 +67,31 @@ static void write_set(void)
     json_close(&out, ']');
 }
 
+/* A run that went on from a state of other parameters. */
+static void write_origin(void)
+{
+    struct checkpoint_origin origin;
+    if (!checkpoint_origin(&origin))
+        return;
+    json_open(&out, "restored", '{');
+    json_uint(&out, "time_ps", origin.time_ps);
+    json_text(&out, "model", origin.model);
+    write_set(origin.set);
+    json_close(&out, '}');
+}
+
 static void write_stamp(void)
 {
     json_open(&out, "stamp", '{');
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", options.program_hash);
-    write_set();
+    write_set(options.set);
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
         json_raw(&out, table->settings, strlen(table->settings));
     }
+    write_origin();
     json_open(&out, "parameters", '{');
     for (uint32_t i = 0; i < table->instance_count; i++)
         write_parameters(platform_string(table->instances[i].path), table->instances[i].params,
@@ -267,6 +285,14 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     extensions_open_stats();
     if (!options.stats_path)
         return true;
+    /* What other ranks write of a kernel goes to rank 0, by memory. */
+    if (ranks.number) {
+        int hidden = memfd_create("heddle spool", MFD_CLOEXEC);
+        if (hidden < 0)
+            return complain();
+        stats_span_open(table, PLATFORM_SPAN_STATS_NONE, hidden);
+        return true;
+    }
     /* Opened now, so that a wrong path costs no simulation. */
     if (spooling)
         output_file_discard(&spool);

@@ -48,7 +48,13 @@ struct stats_text stats_spool_end(void);
 /* Copies spooled text to `out`. */
 void stats_spool_copy(struct json *out, struct stats_text text);
 
-/* ---- for stats.c ---- */
+/* The text itself, `text.bytes` of it. */
+void stats_spool_read(struct stats_text text, char *to);
+
+/* ---- for stats.c and series_columns.c ---- */
+
+/* Finds the blocks of a run without statistics. */
+void stats_blocks_find(const struct platform_table *table);
 
 /* Finds all blocks, and begins an empty spool in the file `fd`. */
 void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd);

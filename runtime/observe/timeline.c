@@ -20,6 +20,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
@@ -33,11 +34,12 @@
 #define COMPONENTS  1
 #define CONNECTIONS 2
 #define COUNTERS    3
+#define GROWTHS     4                 /* counters of series.c */
 #define SHARD_BYTES ((size_t)1 << 30) /* reserved for what a shard collects in a window */
 
-/* Something to be written: a span of a component (`phase` 'b', of a launch 'k', or 'e'), or a
- * message
- * ('m'). */
+/* Something to be written: a span of a component (`phase` 'b', of a launch 'k', or 'e'), a
+ * message ('m'), or what a counter grew by ('c': `name` is its path, `layout` its own name, `id`
+ * the growth since `arrival_ps`). */
 struct event {
     uint64_t time_ps;
     uint32_t order; /* instance; UINT32_MAX: granted by a shared link, after all instances */
@@ -121,6 +123,24 @@ static void write_counter(const struct event *e)
     json_raw(&out, "\n", 1);
 }
 
+/* Where the interval begins: a track keeps its value until the next. */
+static void write_growth(const struct event *e)
+{
+    if (!timeline_selects_now(e->time_ps))
+        return;
+    json_open(&out, NULL, '{');
+    json_text(&out, "ph", "C");
+    json_text(&out, "name", e->name);
+    json_key(&out, "ts");
+    json_print(&out, "%" PRIu64 ".%06" PRIu64, e->arrival_ps / 1000000, e->arrival_ps % 1000000);
+    json_int(&out, "pid", GROWTHS);
+    json_open(&out, "args", '{');
+    json_uint(&out, e->layout, e->id);
+    json_close(&out, '}');
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+}
+
 static void begin_span(const struct event *e)
 {
     if (e->phase == 'k')
@@ -163,6 +183,8 @@ static void write_event(const struct event *e)
 {
     if (e->phase == 'm')
         write_message(e);
+    else if (e->phase == 'c')
+        write_growth(e);
     else if (e->phase == 'e')
         end_span(e);
     else
@@ -224,6 +246,17 @@ void timeline_write_end(const struct component *c, uint64_t id, const char *name
     add_span('e', c, id, name);
 }
 
+void timeline_write_growth(const char *path, const char *counter, uint64_t from_ps, uint64_t to_ps,
+                           uint64_t growth)
+{
+    add_event(0, &(struct event){.time_ps = to_ps,
+                                 .phase = 'c',
+                                 .id = growth,
+                                 .arrival_ps = from_ps,
+                                 .name = path,
+                                 .layout = counter});
+}
+
 void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late)
 {
     if (engine.tracing & ENGINE_WATCHES)
@@ -261,6 +294,8 @@ static int by_time(const void *a, const void *b)
     const struct event *y = b;
     if (x->time_ps != y->time_ps)
         return x->time_ps < y->time_ps ? -1 : 1;
+    if ((x->phase == 'c') != (y->phase == 'c')) /* of what came before that time */
+        return x->phase == 'c' ? -1 : 1;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
     if (x->order == UINT32_MAX && x->number != y->number)
@@ -268,11 +303,61 @@ static int by_time(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
+/* ---- several ranks ---- */
+
+/* What rank 0 is told of an event: names of messages by their place in the platform's strings,
+ * those of spans as text behind it. */
+struct told {
+    struct event event;
+    uint32_t name, layout;
+    uint32_t text; /* bytes that follow */
+};
+
+static struct collected others; /* at rank 0: what the others have told */
+
+void timeline_tell(void)
+{
+    for (uint32_t i = 0; ranks.number && i < engine.shard_count; i++) {
+        for (uint32_t k = 0; k < collected[i].count; k++) {
+            const struct event *e = &collected[i].events[k];
+            bool message = e->phase == 'm';
+            struct told told = {.event = *e, .text = message ? 0 : (uint32_t)strlen(e->name) + 1};
+            told.name = message ? (uint32_t)(e->name - table->strings) : 0;
+            told.layout = message ? (uint32_t)(e->layout - table->strings) : 0;
+            rank_put(0, &told, sizeof told);
+            rank_put(0, e->name, told.text);
+        }
+        collected[i].count = 0;
+    }
+    if (ranks.number && engine.tracing & ENGINE_TIMELINE)
+        rank_put(0, &(struct told){0}, sizeof(struct told));
+}
+
+void timeline_take(uint32_t from)
+{
+    struct told told = {0};
+    while (!ranks.number && engine.tracing & ENGINE_TIMELINE) {
+        memcpy(&told, rank_take(from, sizeof told), sizeof told);
+        if (!told.event.phase)
+            return;
+        if (others.count == SHARD_BYTES / sizeof *others.events)
+            die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
+        struct event *e = &others.events[others.count++];
+        *e = told.event;
+        e->name =
+            told.text ? timeline_name(rank_take(from, told.text)) : platform_string(told.name);
+        e->layout = told.text ? NULL : platform_string(told.layout);
+    }
+}
+
 void timeline_settle(void)
 {
-    size_t count = 0;
+    size_t count = others.count;
     if (!(engine.tracing & ENGINE_TIMELINE) || engine.shard_count == 1)
         return;
+    if (count)
+        memcpy(merged, others.events, count * sizeof *merged);
+    others.count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         memcpy(merged + count, collected[i].events, collected[i].count * sizeof *merged);
         count += collected[i].count;
@@ -287,7 +372,9 @@ static void open_collections(void)
 {
     for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
         collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
-    merged = arena_reserve(SHARD_BYTES * engine.shard_count);
+    merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
+    if (!rank_is_alone())
+        others = (struct collected){arena_reserve(SHARD_BYTES), 0};
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
@@ -315,6 +402,12 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
         return true;
     if (!timeline_select_open(table, options))
         return false;
+    if (ranks.number) {
+        open_collections();
+        engine.tracing |= ENGINE_TIMELINE;
+        ring_trace_all(true);
+        return true;
+    }
     if (!output_file_open(&file, path)) {
         fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", path, strerror(errno));
         return false;
@@ -327,6 +420,8 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
     name_thread(COMPONENTS, 0, "process_name", "components", "");
     name_thread(CONNECTIONS, 0, "process_name", "connections", "");
     name_thread(COUNTERS, 0, "process_name", "counters: open spans", "");
+    if (options->series_ps || options->series_cycles)
+        name_thread(GROWTHS, 0, "process_name", "counters: growth by interval", "");
     timeline_spans_open(table->instance_count);
     for (uint32_t i = 0; i < table->instance_count; i++)
         name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),

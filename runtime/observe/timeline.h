@@ -38,12 +38,27 @@ static inline void timeline_end(const struct component *c, uint64_t id, const ch
 
 /* ---- for the runtime ---- */
 
+/* A counter of `path` grew by `growth` from `from_ps` to `to_ps`, which is now. Between steps; the
+ * texts stay where they are until the end of the run. */
+void timeline_write_growth(const char *path, const char *counter, uint64_t from_ps, uint64_t to_ps,
+                           uint64_t growth);
+
+static inline void timeline_count(const char *path, const char *counter, uint64_t from_ps,
+                                  uint64_t to_ps, uint64_t growth)
+{
+    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+        timeline_write_growth(path, counter, from_ps, to_ps, growth);
+}
+
 struct platform_table;
 struct heddle_options;
 /* Opens the file, if the options name one. false: said on standard error. */
 bool timeline_open(const struct platform_table *table, const struct heddle_options *options);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);
+/* With several ranks: tells rank 0 what the shards of this one have collected; it settles then. */
+void timeline_tell(void);
+void timeline_take(uint32_t from);
 /* At the end of a run. false: the file could not be written. */
 bool timeline_close(void);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "needed.h"
+#include "path_pattern.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/lookup.h"
@@ -37,25 +38,11 @@ static struct {
     bool any_ended;
 } selection;
 
-/* '*' stands for anything; an index that is left out for all; a path for what is below it, too. */
-static bool matches(const char *pattern, const char *path)
-{
-    if (!*pattern)
-        return !*path || *path == '.' || *path == '[';
-    if (*pattern == '*')
-        return matches(pattern + 1, path) || (*path && matches(pattern, path + 1));
-    if (*path == '[' && *pattern != '[') {
-        const char *end = strchr(path, ']');
-        return end && matches(pattern, end + 1);
-    }
-    return *pattern == *path && matches(pattern + 1, path + 1);
-}
-
 static bool select_instances(const char *pattern)
 {
     bool any = false;
     for (uint32_t i = 0; i < selection.table->instance_count; i++)
-        if (matches(pattern, platform_string(selection.table->instances[i].path)))
+        if (path_pattern_matches(pattern, platform_string(selection.table->instances[i].path)))
             any = selection.instances[i] = true;
     if (!any)
         fprintf(stderr,
@@ -63,18 +50,6 @@ static bool select_instances(const char *pattern)
                 "'heddle params' lists them\n",
                 pattern);
     return any;
-}
-
-/* Calls `take` with each line of `text`. */
-static bool each_line(const char *text, bool (*take)(const char *line))
-{
-    char *copy = strdup(text), *rest = NULL;
-    bool good = copy != NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; good && line;
-         line = strtok_r(NULL, "\n", &rest))
-        good = take(line);
-    free(copy);
-    return good;
 }
 
 static bool want_launch(const char *text)
@@ -99,13 +74,13 @@ bool timeline_select_open(const struct platform_table *table, const struct heddl
     selection.table = table;
     selection.from_ps = options->trace_from_ps;
     selection.to_ps = options->trace_to_ps ? options->trace_to_ps : UINT64_MAX;
-    if (options->trace_launches && !each_line(options->trace_launches, want_launch))
+    if (options->trace_launches && !path_pattern_each(options->trace_launches, want_launch))
         return false;
     if (!options->trace_instances)
         return true;
     selection.instances =
         needed(calloc(table->instance_count, sizeof *selection.instances), "selection");
-    return each_line(options->trace_instances, select_instances);
+    return path_pattern_each(options->trace_instances, select_instances);
 }
 
 bool timeline_select_limits_time(void)

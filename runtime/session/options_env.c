@@ -22,6 +22,10 @@ static const struct key {
     {"trace_to", KIND_U64, offsetof(struct heddle_options, trace_to_ps)},
     {"trace_instances", KIND_STRING, offsetof(struct heddle_options, trace_instances)},
     {"trace_launches", KIND_STRING, offsetof(struct heddle_options, trace_launches)},
+    {"series", KIND_STRING, offsetof(struct heddle_options, series_path)},
+    {"series_ps", KIND_U64, offsetof(struct heddle_options, series_ps)},
+    {"series_cycles", KIND_U64, offsetof(struct heddle_options, series_cycles)},
+    {"series_counters", KIND_STRING, offsetof(struct heddle_options, series_counters)},
     {"tables", KIND_STRING, offsetof(struct heddle_options, tables_path)},
     {"program_hash", KIND_STRING, offsetof(struct heddle_options, program_hash)},
     {"set", KIND_STRING, offsetof(struct heddle_options, set)},
@@ -45,6 +49,11 @@ static const struct key {
     {"instruction_profile", KIND_STRING, offsetof(struct heddle_options, instruction_profile)},
     {"residency", KIND_STRING, offsetof(struct heddle_options, residency)},
     {"addresses", KIND_STRING, offsetof(struct heddle_options, addresses)},
+    {"checkpoint", KIND_STRING, offsetof(struct heddle_options, checkpoint_path)},
+    {"checkpoint_ps", KIND_U64, offsetof(struct heddle_options, checkpoint_ps)},
+    {"checkpoint_cycle", KIND_U64, offsetof(struct heddle_options, checkpoint_cycle)},
+    {"checkpoint_kernel", KIND_STRING, offsetof(struct heddle_options, checkpoint_kernel)},
+    {"restore", KIND_STRING, offsetof(struct heddle_options, restore_path)},
     {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])

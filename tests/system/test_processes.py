@@ -81,12 +81,18 @@ def test_statically_linked_program_is_named(tmp_path):
 
 # ---- interruption ----
 
+def heed_interrupts():
+    """In a child: tests that were started in the background of a script ignore SIGINT, and so would
+    everything that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def begin(text, folder, ready="ready"):
     """Starts `heddle run`; comes back when the program says so, or what it runs on exists."""
     words = [str(HEDDLE), "run", *text.split()]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                cwd=ROOT, env={**os.environ, "TMPDIR": str(folder)},
-                               start_new_session=True)
+                               start_new_session=True, preexec_fn=heed_interrupts)
     for line in process.stderr:
         if ready in line:
             break

@@ -89,6 +89,11 @@ struct cu_wave {
     uint64_t held_until, written;
     uint16_t held[3];
     uint8_t held_dwords; /* of data */
+    /* With sgpr_order: the scalar register that a vector instruction wrote last, and the cycle from
+     * which on another may write it. */
+    uint16_t sgpr;
+    uint64_t sgpr_until;
+    uint64_t started; /* how many of the unit's wavefronts began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block behind it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
@@ -181,6 +186,9 @@ struct cu_smem {
     uint8_t parts;  /* lines touched: 1 or 2; 1 for a fence */
     uint8_t remaining;
     uint32_t data[16 + 16];
+#ifdef HEDDLE_PROFILE
+    uint64_t pc;
+#endif
 };
 
 struct cu_lds_end {
@@ -222,6 +230,7 @@ struct compute_unit {
     /* What every tick looks at. */
     _Alignas(64) uint64_t wheel_used[CU_WHEEL / 64];
     uint64_t finished; /* groups that are to be answered */
+    uint64_t started;  /* wavefronts that have begun */
     uint32_t vmem_send_count, smem_send_count;
     uint32_t lds_end_head, lds_end_count;
     uint32_t retired;                /* instructions of this tick */

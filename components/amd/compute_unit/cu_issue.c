@@ -1,7 +1,7 @@
 /* Issue: one SIMD a cycle, one instruction of each kind from different wavefronts of it: in each
- * kind the one with the highest priority (s_setprio), round robin among equals (GCN3 ISA manual,
- * section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt,
- * s_nop and the like are consumed beside them).
+ * kind the one with the highest priority (s_setprio), among equals in turn, or the oldest (GCN3 ISA
+ * manual, section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch;
+ * s_waitcnt, s_nop and the like are consumed beside them).
  *
  * A matrix instruction issues as a vector ALU one does, and goes before those, since it then leaves
  * the vector ALU to them while the SIMD's matrix unit works on it. The wavefront itself goes on,
@@ -145,6 +145,10 @@ static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, uns
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     c->simd[w->simd].valu_free = now + cycles;
+    if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_NO_OPERAND) {
+        w->sgpr = inst->sdst;
+        w->sgpr_until = now + (uint64_t)compute_unit_params(c)->sgpr_order;
+    }
     retime_busy(c, w->simd, CU_VALU, cycles);
     c->io.stats.valu++;
     wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
@@ -339,6 +343,27 @@ static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, u
     return best;
 }
 
+/* Of the wavefronts `bits`, which are as urgent, the one whose turn it is. */
+static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, unsigned kind,
+                                  uint64_t bits)
+{
+    unsigned slot = (unsigned)__builtin_ctzll(bits);
+    if (!(bits & (bits - 1)))
+        return slot;
+    if (compute_unit_params(c)->issue_order == COMPUTE_UNIT_ISSUE_ORDER_OLDEST) {
+        for (bits &= bits - 1; bits; bits &= bits - 1) {
+            unsigned other = (unsigned)__builtin_ctzll(bits);
+            if (cu_wave_at(c, cu_wave_number(c, simd, other))->started
+                < cu_wave_at(c, cu_wave_number(c, simd, slot))->started)
+                slot = other;
+        }
+        return slot;
+    }
+    unsigned turn = c->simd[simd].turn[kind];
+    uint64_t later = turn < 64 ? bits & UINT64_MAX << turn : 0;
+    return later ? (unsigned)__builtin_ctzll(later) : slot;
+}
+
 /* One turn of a SIMD. No wavefront becomes ready in it. */
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
 {
@@ -355,8 +380,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
         }
         if (engine_unlikely(bits & s->raised))
             bits = issue_most_urgent(c, simd, bits);
-        uint64_t later = s->turn[kind] < 64 ? bits & UINT64_MAX << s->turn[kind] : 0;
-        unsigned slot = (unsigned)__builtin_ctzll(later ? later : bits);
+        unsigned slot = issue_next(c, simd, kind, bits);
         unsigned wave = cu_wave_number(c, simd, slot);
         struct cu_wave *w = cu_wave_at(c, wave);
         s->ready[kind] &= ~((uint64_t)1 << slot);

@@ -64,7 +64,7 @@ static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
                          const struct isa_inst *inst, uint64_t now, uint64_t done)
 {
     uint64_t delay = (uint64_t)compute_unit_params(c)->lds_write_delay;
-    w->held_until = now + delay;
+    w->held_until = now + (uint64_t)compute_unit_params(c)->lds_write_hold;
     w->written = delay ? done + delay : 0;
     memcpy(w->held, inst->src, sizeof w->held);
     w->held_dwords = inst->dwords;

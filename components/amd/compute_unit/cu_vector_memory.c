@@ -381,6 +381,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
             if (e->returns)
                 vmem_take_data(c, e, number, c->line[m->tag].line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
+            profile_served(c, e->wave, e->pc, m);
             c->line_free[c->line_free_count++] = m->tag;
             retime_vector_answer(c, number, m->tag, message_note(m), now);
         } else {

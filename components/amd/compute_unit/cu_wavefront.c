@@ -205,10 +205,22 @@ static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_w
 /* A vector instruction that meets a write to the LDS issues later. */
 static inline void wave_meet_write(const struct compute_unit *c, struct cu_wave *w)
 {
-    uint64_t until = w->written > w->ready_at ? wave_meets_write(c, w) : 0;
+    bool late = w->written > w->ready_at || w->held_until > w->ready_at;
+    uint64_t until = late ? wave_meets_write(c, w) : 0;
     if (until > w->ready_at) {
         w->ready_at = until;
         w->why = WORK_WAITING_LDS;
+    }
+}
+
+/* A vector instruction that writes the scalar registers of the last one that wrote any issues
+ * later. */
+static inline void wave_meet_sgpr(const struct compute_unit *c, struct cu_wave *w)
+{
+    if (w->sgpr_until > w->ready_at && w->kind == CU_VALU
+        && cu_decoded(c)[w->decoded].inst.sdst == w->sgpr) {
+        w->ready_at = w->sgpr_until;
+        w->why = WORK_WAITING_VALU;
     }
 }
 
@@ -259,6 +271,8 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
         wave_take_code(c, w, cu_scalars(c, wave)->pc, now);
     if (compute_unit_params(c)->lds_write_delay)
         wave_meet_write(c, w);
+    if (compute_unit_params(c)->sgpr_order > 1)
+        wave_meet_sgpr(c, w);
     wave_go_on(c, w, wave, now);
 }
 

@@ -43,10 +43,11 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->group = (uint8_t)p->work_group_slot;
     w->number = (uint8_t)number;
     w->instructions = 0;
+    w->started = c->started++;
     w->vm = w->lgkm = w->lds = w->flat = 0;
     w->priority = 0;
     w->code_pc = w->code_next = UINT64_MAX;
-    w->held_until = w->written = 0;
+    w->held_until = w->written = w->sgpr_until = 0;
     w->since = now;
     w->why = WORK_WAITING_FETCH;
     w->ledger = g->ledger;

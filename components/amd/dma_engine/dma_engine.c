@@ -12,7 +12,7 @@
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/observe/hang.h"
 
-#define DMA_LINE          64u
+#define DMA_LONGEST       128u  /* line */
 #define DMA_COMMAND_BYTES 4096u /* the payload of a command message */
 #define DMA_NONE          UINT32_MAX
 
@@ -38,7 +38,7 @@ struct dma_piece {
     uint32_t next; /* of those whose bytes have been read and wait to be written */
     bool writing;
     uint8_t reserved[7];
-    uint8_t data[DMA_LINE]; /* the bytes of the target's line, at their places */
+    uint8_t data[DMA_LONGEST]; /* the bytes of the target's line, at their places */
 };
 
 struct dma_engine {
@@ -55,6 +55,11 @@ struct dma_engine {
     uint32_t complete; /* of these, not answered yet */
     uint64_t taken;
 };
+
+static unsigned dma_line(const struct dma_engine *c)
+{
+    return (unsigned)dma_engine_params(c)->line;
+}
 
 static struct dma_command *command_at(const struct dma_engine *c, uint32_t i)
 {
@@ -232,11 +237,11 @@ static void *lane_add(struct dma_engine *c, uint32_t lane, uint16_t tag, uint64_
 static void send_write(struct dma_engine *c, uint32_t lane, uint32_t number)
 {
     struct dma_piece *p = piece_at(c, number);
-    unsigned first = (unsigned)(p->target % DMA_LINE);
+    unsigned first = (unsigned)(p->target % dma_line(c));
     void *payload = lane_write(c, lane, (uint16_t)number, p->target - first);
-    mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
-                   DMA_LINE);
-    memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);
+    mem_mask_store(mem_write_mask(payload, dma_line(c)),
+                   mem_mask_range(first, p->bytes, dma_line(c)), dma_line(c));
+    memcpy(mem_write_data(payload, dma_line(c)), p->data, dma_line(c));
     p->writing = true;
     c->io.stats.bytes_written += p->bytes;
 }
@@ -244,20 +249,20 @@ static void send_write(struct dma_engine *c, uint32_t lane, uint32_t number)
 static void send_atomic(struct dma_engine *c, uint32_t lane, uint32_t number, uint64_t value)
 {
     const struct dma_piece *p = piece_at(c, number);
-    unsigned first = (unsigned)(p->target % DMA_LINE);
+    unsigned first = (unsigned)(p->target % dma_line(c));
     void *payload = lane_add(c, lane, (uint16_t)number, p->target - first);
-    mem_mask_store(mem_atomic_mask(payload, DMA_LINE),
-                   mem_mask_range(first, sizeof value, DMA_LINE), DMA_LINE);
-    memset(mem_atomic_operand(payload, DMA_LINE), 0, DMA_LINE);
-    memset(mem_atomic_compare(payload, DMA_LINE), 0, DMA_LINE);
-    memcpy(mem_atomic_operand(payload, DMA_LINE) + first, &value, sizeof value);
+    mem_mask_store(mem_atomic_mask(payload, dma_line(c)),
+                   mem_mask_range(first, sizeof value, dma_line(c)), dma_line(c));
+    memset(mem_atomic_operand(payload, dma_line(c)), 0, dma_line(c));
+    memset(mem_atomic_compare(payload, dma_line(c)), 0, dma_line(c));
+    memcpy(mem_atomic_operand(payload, dma_line(c)) + first, &value, sizeof value);
     c->io.stats.bytes_read += sizeof value;
     c->io.stats.bytes_written += sizeof value;
 }
 
-static uint32_t up_to_line_end(uint64_t address, uint32_t bytes)
+static uint32_t up_to_line_end(const struct dma_engine *c, uint64_t address, uint32_t bytes)
 {
-    uint32_t rest = DMA_LINE - (uint32_t)(address % DMA_LINE);
+    uint32_t rest = dma_line(c) - (uint32_t)(address % dma_line(c));
     return bytes < rest ? bytes : rest;
 }
 
@@ -269,9 +274,9 @@ static uint32_t cut_piece(struct dma_engine *c, uint32_t i)
     uint64_t target = command->target + command->issued, source = command->source + command->issued;
     struct dma_piece *p = piece_at(c, number);
     if (command->kind != COMMAND_READ)
-        bytes = up_to_line_end(target, bytes);
+        bytes = up_to_line_end(c, target, bytes);
     if (reads(command))
-        bytes = up_to_line_end(source, bytes);
+        bytes = up_to_line_end(c, source, bytes);
     p->target = target;
     p->command = i;
     p->offset = command->issued;
@@ -297,7 +302,7 @@ static void issue(struct dma_engine *c, uint32_t lane, uint32_t i)
         c->io.stats.bytes_read += p->bytes;
         return;
     }
-    uint8_t *to = p->data + p->target % DMA_LINE;
+    uint8_t *to = p->data + p->target % dma_line(c);
     if (command->kind == COMMAND_WRITE)
         memcpy(to, command_bytes(c, i) + p->offset, p->bytes);
     else
@@ -349,10 +354,10 @@ static void take_answer(struct dma_engine *c, uint16_t number, const void *paylo
 {
     struct dma_piece *p = piece_at(c, number);
     struct dma_command *command = command_at(c, p->command);
-    const uint8_t *bytes = mem_data_data((void *)(uintptr_t)payload, DMA_LINE);
-    bytes += (command->source + p->offset) % DMA_LINE;
+    const uint8_t *bytes = mem_data_data((void *)(uintptr_t)payload, dma_line(c));
+    bytes += (command->source + p->offset) % dma_line(c);
     if (command->kind == COMMAND_COPY && !p->writing) {
-        memcpy(p->data + p->target % DMA_LINE, bytes, p->bytes);
+        memcpy(p->data + p->target % dma_line(c), bytes, p->bytes);
         if (c->first_read == DMA_NONE)
             c->first_read = number;
         else

@@ -92,8 +92,9 @@ static char *hash_program(void)
 
 static bool is_written(const struct heddle_options *options)
 {
-    return options->stats_path || options->trace_path || options->record_trace || options->addresses
-           || options->instruction_profile || (options->residency && options->profile);
+    return options->stats_path || options->series_path || options->trace_path
+           || options->record_trace || options->addresses || options->instruction_profile
+           || (options->residency && options->profile);
 }
 
 bool hip_process_open(struct heddle_options *options)
@@ -107,6 +108,9 @@ bool hip_process_open(struct heddle_options *options)
     }
     if (options->stats_path) {
         options->stats_path = own_path(options->stats_path, false);
+    }
+    if (options->series_path) {
+        options->series_path = own_path(options->series_path, false);
     }
     if (options->trace_path) {
         options->trace_path = own_path(options->trace_path, false);

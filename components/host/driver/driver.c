@@ -20,10 +20,12 @@
 #include "components/host/driver/program/driver_api_table.h"
 #include "components/host/driver/program/driver_enqueue.h"
 #include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_journal.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/traces/replay/replay.h"
+#include "runtime/engine/store_log.h"
 #include "driver_devices.h"
 #include "driver_process.h"
 #include "driver_state.h"
@@ -40,6 +42,7 @@ static void driver_init(struct driver *d)
     d->free_command = DRIVER_NONE;
     memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
+    store_offer(driver_program(d));
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
         pages += d->device[i].size / driver_page_bytes(d);
@@ -63,6 +66,7 @@ static void driver_init(struct driver *d)
     if (!driver_calls_count(d) || driver_host_is_connected(d)) {
         platform_register_driver(driver_api_table());
         record_init(d);
+        journal_open(d);
     }
 }
 
@@ -95,7 +99,8 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                                          [PHASE_RUNNING] = "runs",
                                          [PHASE_UNTIMED] = "waits until nothing is under way",
                                          [PHASE_UNTIMED_RETRY] = "waits until nothing is under way",
-                                         [PHASE_UNTIMED_DONE] = "is done"};
+                                         [PHASE_UNTIMED_DONE] = "is done",
+                                         [PHASE_YIELDED] = "waits for others"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);

@@ -41,6 +41,9 @@ static enum driver_status memory_check(const struct driver *d, uint64_t address,
 /* Physical address, and how many bytes follow it on the same page. */
 static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64_t *rest);
 
+/* The same, but *rest is what is left of its fragment, which lies in one piece. */
+static uint64_t memory_run(const struct driver *d, uint64_t address, uint64_t *rest);
+
 /* The GPUs whose memory holds [address, address + size): bit i is GPU i. */
 static uint64_t memory_owners(const struct driver *d, uint64_t address, uint64_t size);
 

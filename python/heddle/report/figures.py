@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heddle.report import draw
-from heddle.report.draw import WIDTH, Log, box, count, document, heat, line, percent, text
+from heddle import draw
+from heddle.draw import WIDTH, Log, box, count, document, heat, line, percent, text
 from heddle.report.runs import RUN, Group, Kernel, Run
 
 KERNELS_SHOWN = 12
@@ -156,8 +156,8 @@ def roofline(run: Run) -> str | None:
     peak = work.whole / work.rows[0].time_ps * 1e12
     ridges = [peak / level.peak for level in found]
     xs, ys = [p[3] for p in points] + ridges, [p[4] for p in points] + [peak]
-    x = Log(min(xs) / 2, max(xs) * 4, 62, WIDTH - 12)
-    y = Log(min(ys) / 1.5, max(ys) * 1.2, 330, 16)
+    x = Log([min(xs) / 2, max(xs) * 4], 62, WIDTH - 12)
+    y = Log([min(ys) / 1.5, max(ys) * 1.2], 330, 16)
     shapes = [*_grid(x, y), *_roofs(found, peak, x, y)]
     for kernel, index, level, intensity, speed in points:
         title = (f"{index} {kernel.short}, {level.name}: {intensity:.3g} vector instructions a "
@@ -174,10 +174,10 @@ def _grid(x: Log, y: Log) -> list[str]:
     shapes = []
     for value in x.ticks():
         shapes.append(line(x.at(value), y.start, x.at(value), y.end, "#e8e8e8"))
-        shapes.append(text(x.at(value), y.start + 15, draw.power(value), "middle", 11))
+        shapes.append(text(x.at(value), y.start + 15, draw.tick_text(value), "middle", 11))
     for value in y.ticks():
         shapes.append(line(x.start, y.at(value), x.end, y.at(value), "#e8e8e8"))
-        shapes.append(text(x.start - 5, y.at(value) + 4, draw.power(value), "end", 11))
+        shapes.append(text(x.start - 5, y.at(value) + 4, draw.tick_text(value), "end", 11))
     shapes.append(text((x.start + x.end) / 2, y.start + 32, "vector instructions a byte",
                        "middle"))
     shapes.append(text(14, (y.start + y.end) / 2, "vector instructions a second", "middle", 12,

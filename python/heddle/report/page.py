@@ -4,8 +4,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from heddle.report import draw, figures, tables
-from heddle.report.draw import count, escape, percent
+from heddle import draw
+from heddle.draw import count, escape, percent
+from heddle.report import figures, tables
+from heddle.report import series as over_time
 from heddle.report.runs import MEASURES, RUN, Kernel, Run, number
 
 HERE = Path(__file__).parent
@@ -201,7 +203,19 @@ def data(runs: list[Run]) -> str:
     return json.dumps(listed, ensure_ascii=False).replace("</", "<\\/")
 
 
-def _sections(runs: list[Run], profile: str | None) -> list[str]:
+def over(series: over_time.Series) -> str:
+    maps = over_time.heat_maps(series)
+    return section(
+        "series", "Over time", '<div class="columns">' + "".join(
+            figure(svg, "") for svg in over_time.charts(series)) + "</div>",
+        choose("time", "heat map of", [(m, m.replace("_", " ")) for m in maps]),
+        *(f'<div data-time="{m}">{figure(svg, "")}</div>' for m, svg in maps.items()),
+        f'<p class="soft">{len(series.intervals)} intervals; of an array all elements together. '
+        "Rest the pointer on an interval for its numbers.</p>")
+
+
+def _sections(runs: list[Run], profile: str | None,
+              series: over_time.Series | None) -> list[str]:
     parts = [section("findings", "What limits it", sides(runs, findings))]
     if len(runs) == 2:
         parts.append(comparison(*runs))
@@ -212,6 +226,8 @@ def _sections(runs: list[Run], profile: str | None) -> list[str]:
             + tables.kernels(run, f"kernels-{i}") for i, run in enumerate(runs))))
     if measured:
         parts.append(topology(runs))
+    if series:
+        parts.append(over(series))
     if profile:
         parts.append(section("instructions", "Hottest instructions", tables.instructions(
             profile, "instructions-0")))
@@ -243,13 +259,18 @@ def levels(runs: list[Run]) -> str:
         by_scope(runs, tables.hottest, "hottest"))
 
 
-def page(runs: list[Run], profile: str | None = None) -> str:
-    title = " and ".join(run.name for run in runs)
-    heads = "".join(head(run) for run in runs)
+def whole(title: str, heads: str, sections: list[str], more: str = "") -> str:
+    """A page from its parts, with style and script."""
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
             f"<title>{escape(title)}</title>\n<style>\n{(HERE / 'page.css').read_text()}</style>"
             f'</head><body><header class="two">{heads}</header><main>\n'
-            + "".join(_sections(runs, profile))
-            + f'</main><script type="application/json" id="data">{data(runs)}</script>\n'
+            + "".join(sections) + f"</main>{more}\n"
             f"<script>\n{(HERE / 'page.js').read_text()}</script></body></html>\n")
+
+
+def page(runs: list[Run], profile: str | None = None,
+         series: over_time.Series | None = None) -> str:
+    return whole(" and ".join(run.name for run in runs), "".join(head(run) for run in runs),
+                 _sections(runs, profile, series),
+                 f'<script type="application/json" id="data">{data(runs)}</script>')

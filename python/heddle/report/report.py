@@ -2,15 +2,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Callable, Sequence
 
+from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
 from heddle.report.runs import MEASURES, Run
+from heddle.report.series import Series, heat_map
 
 # What --plot draws of the first run.
 PLOTS: dict[str, Callable[[Run], str | None]] = {
@@ -28,29 +28,28 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--plot", action="append", default=[])
     parser.add_argument("--description")
     parser.add_argument("--profile")
+    parser.add_argument("--series")
     parser.add_argument("files", nargs="+")
     return parser.parse_args(words)
 
 
-def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False,
-                                         encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(file.name, 0o666 & ~mask)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise Mistake(f"cannot write '{path}': {error.strerror}") from error
+def over_time(series: Series | None) -> dict[str, Callable[[Run], str | None]]:
+    """What --plot draws of a series."""
+    def draws(measure: str) -> Callable[[Run], str | None]:
+        def drawn(_: Run) -> str | None:
+            if series is None:
+                raise Mistake(f"the plot 'time-{measure}' needs '--series FILE'")
+            return heat_map(series, measure)
+        return drawn
+    return {f"time-{measure}": draws(measure) for measure in MEASURES}
 
 
-def plots(run: Run, names: list[str], output: str | None) -> None:
+def plots(run: Run, series: Series | None, names: list[str], output: str | None) -> None:
+    known = {**PLOTS, **over_time(series)}
     for name in names:
-        if name not in PLOTS:
-            raise Mistake(f"there is no plot '{name}'; there are: {', '.join(PLOTS)}")
-        drawn = PLOTS[name](run)
+        if name not in known:
+            raise Mistake(f"there is no plot '{name}'; there are: {', '.join(known)}")
+        drawn = known[name](run)
         if drawn is None:
             raise Mistake(f"'{run.path}' has nothing for the plot '{name}'"
                           + (f": {run.missing}" if run.missing else ""))
@@ -61,16 +60,41 @@ def plots(run: Run, names: list[str], output: str | None) -> None:
         print(path)
 
 
+def report_sweep(chosen: argparse.Namespace) -> int:
+    """The first file is a folder."""
+    from heddle.sweeps import page as sweeps  # needs SQLite, which runs do not
+    from heddle.sweeps.database import is_sweep
+    folder = Path(chosen.files[0])
+    if not is_sweep(folder):
+        raise Mistake(f"'{folder}' is a folder without a sweep; one has sweep.sqlite")
+    for name, given in (("a second file", chosen.files[1:]), ("--profile", chosen.profile),
+                        ("--description", chosen.description)):
+        if given:
+            raise Mistake(f"{name} does not go with a sweep", usage=True)
+    if chosen.plot:
+        sweeps.plots(folder, chosen.plot, chosen.output)
+        return 0
+    path = Path(chosen.output or f"{folder.resolve().name}.html")
+    write(path, sweeps.page(folder))
+    print(path)
+    return 0
+
+
 def main(words: Sequence[str]) -> int:
     chosen = options(words)
+    if Path(chosen.files[0]).is_dir():
+        return report_sweep(chosen)
     runs = [Run(chosen.heddle, path, chosen.description) for path in chosen.files]
     for run in runs:
         if run.missing:
             print(f"heddle report: {run.missing}", file=sys.stderr)
+    if chosen.series and len(runs) > 1:
+        raise Mistake("'--series' is of one run; give one statistics file")
+    series = Series(runs[0], chosen.series) if chosen.series else None
     if chosen.plot:
-        plots(runs[0], chosen.plot, chosen.output)
+        plots(runs[0], series, chosen.plot, chosen.output)
         return 0
     path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
-    write(path, page.page(runs, chosen.profile))
+    write(path, page.page(runs, chosen.profile, series))
     print(path)
     return 0

@@ -6,6 +6,8 @@
 
 #include "components/host/driver/driver_state.h"
 
+enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* of the host */
+
 static uint64_t cycles_of(const struct driver *d, uint64_t ps)
 {
     uint64_t now_ps = engine.domains[d->io.base.domain].time_ps;
@@ -14,10 +16,14 @@ static uint64_t cycles_of(const struct driver *d, uint64_t ps)
 
 static uint64_t host_copy_ps(const struct driver_params *p, const struct driver_command *k)
 {
-    uint64_t wait = k->kind == DRIVER_READ ? (uint64_t)p->read_setup : 0;
-    if (k->size > (uint64_t)p->staged)
-        return wait + (uint64_t)p->copy_setup;
-    return wait + (uint64_t)p->staged_setup + k->size * 1000000000000u / (uint64_t)p->staged_rate;
+    bool read = k->kind == DRIVER_READ;
+    uint64_t wait = read ? (uint64_t)p->read_setup : 0;
+    uint64_t staged = (uint64_t)(read ? p->staged_read : p->staged);
+    uint64_t rate = (uint64_t)(read ? p->staged_read_rate : p->staged_rate);
+    if (k->size <= staged)
+        return wait + (uint64_t)p->staged_setup + k->size * 1000000000000u / rate;
+    uint64_t pages = k->size < HUGE_PAGE ? (k->size + SMALL_PAGE - 1) / SMALL_PAGE : 0;
+    return wait + (uint64_t)p->copy_setup + pages * (uint64_t)p->pin_page;
 }
 
 static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
@@ -42,6 +48,13 @@ static bool command_set_up(struct driver *d, struct driver_command *k)
     k->not_before = driver_now(d) + cycles;
     driver_wake_at(d, k->not_before);
     return false;
+}
+
+static uint64_t host_call_cycles(const struct driver *d, const struct driver_command *k)
+{
+    const struct driver_params *p = driver_params(d);
+    bool records = k->kind == DRIVER_MARK && !driver_copy_ops(d)->takes_no_time;
+    return (uint64_t)p->api_cost + (records ? cycles_of(d, (uint64_t)p->record_cost) : 0);
 }
 
 static void host_note_wait(struct driver *d, uint64_t ticket)

@@ -184,8 +184,10 @@ static bool move_copy(struct driver *d, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t rest_to, rest_from;
-    uint64_t to = memory_physical(d, k->move.address + k->sent, &rest_to);
-    uint64_t from = memory_physical(d, k->move.source + k->sent, &rest_from);
+    uint64_t (*place)(const struct driver *, uint64_t, uint64_t *) =
+        k->move.way == COPY_INSIDE ? memory_run : memory_physical;
+    uint64_t to = place(d, k->move.address + k->sent, &rest_to);
+    uint64_t from = place(d, k->move.source + k->sent, &rest_from);
     uint32_t number =
         copy_engine(d, memory_device_of(&d->memory, from), memory_device_of(&d->memory, to),
                     k->move.source, k->move.address);
@@ -207,7 +209,7 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t rest, address = k->move.address + k->sent, left = k->size - k->sent;
-    uint64_t physical = memory_physical(d, address, &rest);
+    uint64_t physical = memory_run(d, address, &rest);
     int slot = slot_for(d, number);
     uint32_t bytes;
     if (slot < 0)

@@ -158,6 +158,7 @@ struct driver_params bench_params(void)
                                   .poll_cost = 1000,
                                   .commands = 65536,
                                   .staged_rate = 4000000000,
+                                  .staged_read_rate = 4000000000,
                                   .staging = DRIVER_STAGING_TOGETHER,
                                   .launch_by = DRIVER_LAUNCH_BY_COMMAND,
                                   .queue_packets = 64,

@@ -10,7 +10,7 @@
 enum {
     BENCH_GPUS = 2,
     BENCH_PAGE = 4096,
-    BENCH_MEMORY = 1 << 20, /* bytes of a GPU */
+    BENCH_MEMORY = 4 << 20, /* bytes of a GPU */
     BENCH_LATENCY = 20,     /* cycles of a GPU for any command */
     BENCH_SEEN = 512
 };

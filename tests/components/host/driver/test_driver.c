@@ -140,13 +140,31 @@ Test(driver, an_event_takes_what_it_costs)
     cr_expect(between >= 3000 && between < 3010, "%u cycles", (unsigned)between);
 }
 
+/* The first has its time 2 us after it was recorded, and the second is recorded 1 or 5 us later. */
+Test(driver, events_are_as_far_apart_as_the_program_records_them)
+{
+    struct driver_params params = bench_params();
+    params.event_cost = 2 * US;
+    for (unsigned slow = 0; slow < 2; slow++) {
+        uint64_t first, second;
+        params.record_cost = slow ? 5 * US : 1 * US;
+        b = bench_start(params, "dma_copy", "hip");
+        cr_assert_eq(b.api->mark(0, &first), DRIVER_OK);
+        cr_assert_eq(b.api->mark(0, &second), DRIVER_OK);
+        bench_wait(b, second);
+        uint64_t between = bench_cycle_of(b, second) - bench_cycle_of(b, first);
+        uint64_t expected = slow ? 5000 : 2000;
+        cr_expect(between >= expected && between < expected + 10, "%u cycles", (unsigned)between);
+    }
+}
+
 /* The cycle in which the GPU sees the first message of a copy of so many bytes. */
 static uint64_t copy_begins(struct driver_params params, uint64_t bytes, bool back)
 {
-    static uint8_t buffer[2000];
+    static uint8_t buffer[2 << 20];
     uint64_t ticket, at;
     b = bench_start(params, "dma_copy", "hip");
-    at = bench_allocate(b, 0, sizeof buffer);
+    at = bench_allocate(b, 0, bytes);
     cr_assert_eq(back ? b.api->read(0, buffer, at, bytes, &ticket)
                       : b.api->write(0, at, buffer, bytes, &ticket),
                  DRIVER_OK);
@@ -159,9 +177,9 @@ Test(driver, a_copy_begins_when_it_is_set_up)
     struct driver_params params = bench_params();
     uint64_t plain = copy_begins(params, 1000, false);
     params.copy_setup = 5 * US;
-    params.staged = 1000;
+    params.staged = params.staged_read = 1000;
     params.staged_setup = 2 * US;
-    params.staged_rate = 500000000; /* 2 ns a byte */
+    params.staged_rate = params.staged_read_rate = 500000000; /* 2 ns a byte */
     params.read_setup = 1 * US;
     for (unsigned back = 0; back < 2; back++) {
         uint64_t before = plain + back * 1000;
@@ -169,6 +187,46 @@ Test(driver, a_copy_begins_when_it_is_set_up)
         cr_expect_eq(copy_begins(params, 100, back), before + 2000 + 200);
         cr_expect_eq(copy_begins(params, 1001, back), before + 5000);
     }
+}
+
+Test(driver, each_way_of_a_copy_has_its_own_buffer)
+{
+    struct driver_params params = bench_params();
+    uint64_t plain = copy_begins(params, 1000, false);
+    params.staged = 0;
+    params.copy_setup = 5 * US;
+    params.staged_read = 1000;
+    params.staged_read_rate = 250000000; /* 4 ns a byte */
+    cr_expect_eq(copy_begins(params, 1000, false), plain + 5000);
+    cr_expect_eq(copy_begins(params, 1000, true), plain + 4000);
+}
+
+Test(driver, pages_are_pinned_one_by_one_below_a_huge_one)
+{
+    struct driver_params params = bench_params();
+    uint64_t plain = copy_begins(params, 1000, false);
+    params.pin_page = 1 * US;
+    cr_expect_eq(copy_begins(params, 4096, false), plain + 1000);
+    cr_expect_eq(copy_begins(params, 4097, true), plain + 2000);
+    cr_expect_eq(copy_begins(params, 2 << 20, false), plain);
+}
+
+Test(driver, what_stays_inside_moves_by_fragments)
+{
+    uint64_t ticket;
+    struct driver_params params = bench_params();
+    params.fragment = 4 * BENCH_PAGE;
+    b = bench_start(params, "dma_copy", "hip");
+    uint64_t from = bench_allocate(b, 0, 4 * BENCH_PAGE), to = bench_allocate(b, 0, 4 * BENCH_PAGE);
+    pattern(bench_memory + bench_physical(b, from), 4 * BENCH_PAGE);
+    cr_assert_eq(b.api->fill(0, to, "abcd", 4, BENCH_PAGE / 2, NULL), DRIVER_OK);
+    cr_assert_eq(b.api->copy(0, to + 100, from, 3 * BENCH_PAGE, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_assert_str_eq(bench_kinds(b, 0), "FC");
+    cr_expect_eq(bench_seen(b, 0, 0).size, 2 * BENCH_PAGE);
+    cr_expect_eq(bench_seen(b, 0, 1).size, 3 * BENCH_PAGE);
+    cr_expect_arr_eq(bench_memory + bench_physical(b, to) + 100,
+                     bench_memory + bench_physical(b, from), 3 * BENCH_PAGE);
 }
 
 Test(driver, fills_and_copies_inside_have_a_set_up_of_their_own)

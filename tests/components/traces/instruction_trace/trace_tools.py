@@ -370,7 +370,8 @@ def test_signals(paths):
         made = os.path.join(folder, "kernel-mem-1.traceg" if tool[0] == "mem"
                             else "kernel-2.traceg")
         for _ in range(20):
-            process = subprocess.Popen([HEDDLE, "trace", *tool], stdout=subprocess.DEVNULL)
+            process = subprocess.Popen([HEDDLE, "trace", *tool], stdout=subprocess.DEVNULL,
+                                       preexec_fn=heed_interrupts)
             while process.poll() is None and not writes_into(process.pid, folder):
                 time.sleep(0.0005)
             if process.poll() is None:
@@ -382,6 +383,11 @@ def test_signals(paths):
                 os.remove(made)
         check(status == -number and listing(folder) == there,
               f"left by {number} in {tool[0]}: {listing(folder)}, status {status}")
+
+
+def heed_interrupts():
+    """In a child: what was started in the background of a script ignores SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def writes_into(pid, folder):

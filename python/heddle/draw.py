@@ -1,15 +1,19 @@
-"""Shapes and texts of figures. A figure is as wide as a column of a paper; its smallest text is 11
-points of 480, which is 7 points in a column of 84 mm."""
+"""Shapes, texts and axes of figures, for all commands. A figure is as wide as a column of a paper;
+its smallest text is 11 points of 480, which is 7 points in a column of 84 mm."""
 from __future__ import annotations
 
 import html
 import math
+from typing import Sequence
 
 WIDTH = 480
 FONT = 'font-family="Helvetica, Arial, DejaVu Sans, sans-serif"'
 # Okabe and Ito (2008): also for colour-blind readers.
 BLUE, ORANGE, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 YELLOW, SKY, GREY, BLACK = "#e69f00", "#56b4e9", "#999999", "#222222"
+# In an order in which neighbours differ most; with the shapes there are 24 different marks.
+COLOURS = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, "#000000", "#888888")
+SHAPES = ("circle", "square", "triangle")
 # YlGnBu of ColorBrewer (Brewer, 2003), as in the topology.
 HEAT = ("ffffd9", "edf8b1", "c7e9b4", "7fcdbb", "41b6c4", "1d91c0", "225ea8", "253494", "081d58")
 
@@ -77,22 +81,65 @@ def rate(per_second: float, unit: str = "B/s") -> str:
 class Log:
     """A logarithmic axis from whole powers of ten to whole powers of ten."""
 
-    def __init__(self, low: float, high: float, start: float, end: float):
-        self.low = math.floor(math.log10(low) + 1e-9)
-        self.high = max(math.ceil(math.log10(high) - 1e-9), self.low + 1)
+    def __init__(self, values: Sequence[float], start: float, end: float):
+        self.low = math.floor(math.log10(min(values)) + 1e-9)
+        self.high = max(math.ceil(math.log10(max(values)) - 1e-9), self.low + 1)
         self.start, self.end = start, end
 
     def at(self, value: float) -> float:
         part = (math.log10(value) - self.low) / (self.high - self.low)
         return self.start + (self.end - self.start) * part
 
-    def ticks(self) -> list[float]:
-        step = max(1, math.ceil((self.high - self.low) / 6))
+    def ticks(self, most: int = 6) -> list[float]:
+        if self.high - self.low == 1:
+            return [10.0 ** self.low * part for part in (1, 2, 5, 10)]
+        step = max(1, math.ceil((self.high - self.low) / most))
         return [10.0 ** n for n in range(self.low, self.high + 1, step)]
 
 
-def power(value: float) -> str:
-    if 1e-2 <= value < 1e4:
+class Linear:
+    """An axis whose ticks are 1, 2 or 5 times a power of ten apart."""
+
+    def __init__(self, values: Sequence[float], start: float, end: float, from_zero: bool = True):
+        least, most = min(values), max(values)
+        if from_zero or least == most:
+            least, most = min(least, 0.0), max(most, 0.0)
+        rough = ((most - least) or 1.0) / 5
+        power = 10.0 ** math.floor(math.log10(rough))
+        self.step = next(power * part for part in (1, 2, 5, 10) if power * part >= rough * 0.999)
+        self.low = math.floor(least / self.step + 1e-9) * self.step
+        self.high = max(math.ceil(most / self.step - 1e-9) * self.step, self.low + self.step)
+        self.start, self.end = start, end
+
+    def at(self, value: float) -> float:
+        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
+
+    def ticks(self, _most: int = 6) -> list[float]:
+        count = round((self.high - self.low) / self.step)
+        return [round(self.low + self.step * n, 12) for n in range(count + 1)]
+
+
+def tick_text(value: float) -> str:
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
         return f"{value:g}"
-    digits = str(round(math.log10(value)))
-    return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹⁻"["0123456789-".index(c)] for c in digits)
+    power = math.floor(math.log10(abs(value)) + 1e-9)
+    digits = "".join("⁰¹²³⁴⁵⁶⁷⁸⁹⁻"["0123456789-".index(c)] for c in str(power))
+    part = value / 10.0 ** power
+    return f"10{digits}" if abs(part - 1) < 1e-9 else f"{part:.3g}·10{digits}"
+
+
+def mark(x: float, y: float, which: int, size: float = 1.0, title: str = "") -> str:
+    """24 different ones: colours and shapes."""
+    colour = COLOURS[which % len(COLOURS)]
+    shape = SHAPES[which // len(COLOURS) % len(SHAPES)]
+    style = f'fill="{colour}" fill-opacity="0.75"'
+    told = f"><title>{escape(title)}</title></" if title else ""
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{3.5 * size:.3g}" {style}' \
+            + (f"{told}circle>" if told else "/>")
+    if shape == "square":
+        side = 6.4 * size
+        return (f'<rect x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.3g}" '
+                f'height="{side:.3g}" {style}' + (f"{told}rect>" if told else "/>"))
+    return (f'<path d="M{x:.1f} {y - 4.2 * size:.1f}l{4 * size:.3g} {7 * size:.3g}'
+            f'h{-8 * size:.3g}z" {style}' + (f"{told}path>" if told else "/>"))

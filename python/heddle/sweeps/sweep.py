@@ -1,0 +1,435 @@
+"""`heddle sweep`: plans, checks, has an engine run what is not done, and writes tables.
+
+The command only reads what workers write, so it costs next to nothing while they work. What it is
+told is checked before anything runs: parameters and values by `heddle check`, programs by whether
+they are there. A combination that the platform refuses is a point that fails, and is named.
+"""
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from typing import Any, Callable, Sequence
+
+from heddle.files import write
+from heddle.mistakes import Mistake
+from heddle.runner import duration, progress_on
+from heddle.sweeps import engine, plan as plans
+from heddle.sweeps.database import DONE, FAILED, Database, Reading, digest
+from heddle.sweeps.plan import Plan, Point
+
+POLL = 0.2           # seconds between looks at what workers have done
+BUILD_SECONDS = 2.0  # CPU time to compile a platform for its parameters ...
+SAVED = 0.1          # ... which saves this part of its points' CPU time (tiny, matmul_tiled: 0.06)
+SHOWN = 40           # points of the table on the terminal
+NAMED = 20           # failures on the terminal
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    """The command in C has checked their forms; see `heddle help sweep`."""
+    parser = argparse.ArgumentParser(prog="heddle sweep", allow_abbrev=False)
+    parser.add_argument("--heddle", required=True)
+    parser.add_argument("--hip", default="")
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    for name in ("set", "vary", "constraint", "read"):
+        parser.add_argument(f"--{name}", action="append", default=[])
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--limit", type=float)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--engine", default="ninja")
+    for name in ("generic", "retry", "keep"):
+        parser.add_argument(f"--{name}", action="store_true")
+    parser.add_argument("files", nargs="+")
+    cut = words.index("--program") if "--program" in words else len(words)
+    chosen = parser.parse_args(words[:cut])
+    chosen.program = list(words[cut + 1:])
+    return chosen
+
+
+def plan_of(options: argparse.Namespace) -> Plan:
+    """From a sweep file, or from the command line."""
+    more: dict[str, Any] = {"limit": options.limit} if options.limit else {}
+    if options.generic:
+        more["generic"] = True
+    if options.files[0].endswith(".toml"):
+        if len(options.files) > 1:
+            raise Mistake(f"'{options.files[1]}' is one argument too many behind a sweep file",
+                          usage=True)
+        for name, given in (("--vary", options.vary), ("--set", options.set),
+                            ("--constraint", options.constraint), ("--read", options.read),
+                            ("--sample", options.sample), ("--seed", options.seed),
+                            ("--", options.program)):
+            if given:
+                raise Mistake(f"'{name}' does not go with a sweep file; {options.files[0]} says it",
+                              usage=True)
+        return dataclasses.replace(plans.read(pathlib.Path(options.files[0])), **more)
+    results = {}
+    for text in options.read:
+        name, equals, pattern = text.partition("=")
+        if not equals or not name or not pattern:
+            raise Mistake(f"'--read {text}' is not NAME=REGEX", usage=True)
+        results[name] = pattern
+    return plans.of_command_line(
+        options.files, options.vary, options.program, set=tuple(options.set),
+        constraints=tuple(options.constraint), sample=options.sample, seed=options.seed or 1,
+        results=results, **more)
+
+
+# ---- checks before anything runs
+
+
+class Toolkit:
+    """The command `heddle`, as a program."""
+
+    def __init__(self, path: str, hip: str):
+        self.path, self.hip = path, hip
+        self._digests: dict[str, str] = {}
+
+    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([self.path, *words], capture_output=True, text=True, check=False)
+
+    def check_platform(self, plan: Plan, platform: str) -> None:
+        """Its description, then each value of what is varied, all names at once."""
+        sets = [word for setting in plan.set for word in ("--set", setting)]
+        base = self.call("check", platform, *sets)
+        if base.returncode != 0:
+            raise Mistake(f"'{platform}' cannot be used:\n{base.stderr.strip()}")
+        told: list[str] = []
+        for i in range(max((len(values) for values in plan.vary.values()), default=0)):
+            varied = [f"{name}={values[i]}" for name, values in plan.vary.items()
+                      if i < len(values)]
+            told += [line for line in self._mistakes(platform, sets, varied) if line not in told]
+        if told:
+            raise Mistake(f"{plan.place}: on '{platform}':\n" + "\n".join(told), usage=True)
+
+    def _mistakes(self, platform: str, sets: list[str], varied: list[str]) -> list[str]:
+        """What is wrong with these values by themselves. That they do not go together is for the
+        points to say."""
+        words = [*sets, *(word for setting in varied for word in ("--set", setting))]
+        made = self.call("check", "--json", platform, *words)
+        if made.returncode == 0:
+            return []
+        try:
+            found = json.loads(made.stdout)
+        except ValueError:
+            raise Mistake(f"'{platform}' cannot be checked:\n{made.stderr.strip()}") from None
+        lines = []
+        for said in found:
+            if said["severity"] != "error" or said["file"] != "--set":
+                continue
+            setting = [*(s for s in words if s != "--set")][said["line"] - 1]
+            notes = "".join(f" ({note['message']})" for note in said["notes"]
+                            if note["kind"] == "help")
+            lines.append(f"  {setting}: {said['message']} [{said['code']}]{notes}")
+        return lines
+
+    def digest_of(self, file: str, missing: str) -> str:
+        """Of a program, or of all that lies in the folder of the HIP library."""
+        if file not in self._digests:
+            path = pathlib.Path(file)
+            files = sorted(path.glob("*.so*")) if path.is_dir() else [path]
+            found = hashlib.sha256()
+            try:
+                for one in files:
+                    if one.is_file() or not path.is_dir():
+                        found.update(one.read_bytes())
+            except OSError as error:
+                raise Mistake(f"{missing} '{file}': {error.strerror}") from None
+            self._digests[file] = found.hexdigest()[:24]
+        return self._digests[file]
+
+    def program_digest(self, program: plans.Program) -> str:
+        if not program.command:
+            return ""
+        word = program.command[0]
+        path = word if "/" in word else shutil.which(word)
+        if not path:
+            raise Mistake(f"there is no program '{word}'", usage=True)
+        found = self.digest_of(path, "cannot read the program")
+        if not os.access(path, os.X_OK):
+            raise Mistake(f"'{path}' is no program: it is not executable", usage=True)
+        return found
+
+    def platform_digest(self, platform: str, settings: Sequence[str], generic: bool) -> str:
+        """Of all that the description and its components consist of, by building it once."""
+        sets = [word for setting in settings for word in ("--set", setting)]
+        dumped = self.call("dump", "--json", platform)
+        built = self.call("build", platform, *sets, *(["--generic"] if generic else []))
+        names = [pathlib.Path(line).parent.name for line in built.stdout.splitlines()]
+        return digest(dumped.stdout, *names)
+
+
+# ---- what is run
+
+
+class Sweep:
+    """A plan in its folder."""
+
+    def __init__(self, plan: Plan, folder: pathlib.Path, toolkit: Toolkit, jobs: int = 1,
+                 starter: str = "ninja", keep: bool = False):
+        self.plan, self.folder, self.toolkit = plan, folder, toolkit
+        self.jobs, self.keep = jobs, keep
+        self.engine = engine.Engine(starter, folder, jobs)
+        self.points = plan.points()
+        for platform in plan.platforms:
+            toolkit.check_platform(plan, platform)
+        self.platforms = len({(p.platform, p.settings) for p in self.points})
+        self.programs = {p.name: toolkit.program_digest(p) for p in plan.programs}
+        self.driver_seconds = 0.0
+
+    def keys(self) -> list[str]:
+        """Digests of what the result of each point depends on."""
+        hip = self.toolkit.digest_of(self.toolkit.hip, "cannot read") if self.toolkit.hip else ""
+        firsts = {p.platform: p.settings for p in reversed(self.points)}
+        generic = self.platforms > 1  # what is built anyway
+        of_platform = {platform: self.toolkit.platform_digest(platform, settings, generic)
+                       for platform, settings in firsts.items()}
+        same = digest(hip, self.toolkit.digest_of(self.toolkit.path, "cannot read"),
+                      json.dumps(self.plan.results), *self.plan.options)
+        return [digest(same, of_platform[p.platform], self.programs[p.program],
+                       json.dumps([p.platform, p.settings, p.command])) for p in self.points]
+
+    def is_worth_compiling(self, cpu_seconds: float) -> bool:
+        """Points that take so long on platforms that read their parameters at run time. Results
+        are the same, byte for byte."""
+        of_platform = len(self.points) / self.platforms
+        return self.platforms == 1 or SAVED * cpu_seconds * of_platform > BUILD_SECONDS
+
+    def _words(self, point: Point, generic: bool) -> list[str]:
+        return [point.platform, *(w for s in point.settings for w in ("--set", s)),
+                *(["--generic"] if generic else []), "--stats", "{statistics}",
+                "--progress", "none", *self.plan.options,
+                *(["--", *point.command] if point.command else [])]
+
+    def _build(self, point: Point) -> tuple[str, ...]:
+        return (str(pathlib.Path(self.toolkit.path)), "build",
+                str(pathlib.Path(point.platform).resolve()),
+                *(w for s in point.settings for w in ("--set", s)))
+
+    def batches(self, points: Sequence[Point], keys: dict[int, str],
+                generic: bool) -> list[engine.Batch]:
+        """Written to `work/`, in a folder of this session."""
+        session = f"{time.time_ns()}-{os.getpid()}"
+        work = self.folder.resolve() / "work" / session
+        work.mkdir(parents=True)
+        if self.keep:
+            (self.folder / "statistics").mkdir(exist_ok=True)
+        environment = {name: value for name, value in os.environ.items()
+                       if name.startswith("HEDDLE_") and name != "HEDDLE_PARENT"}
+        same = {"heddle": self.toolkit.path, "folder": str(self.folder.resolve()),
+                "work": str(work), "directory": os.getcwd(), "environment": environment,
+                "limit": self.plan.limit, "results": dict(self.plan.results), "keep": self.keep}
+        batches, at = [], 0
+        for i, size in enumerate(engine.cut(len(points), self.jobs)):
+            chosen = points[at:at + size]
+            at += size
+            listed = [{"number": p.number, "key": keys[p.number], "words": self._words(p, generic)}
+                      for p in chosen]
+            builds = set() if generic else {self._build(p) for p in chosen}
+            batches.append(engine.Batch(f"{session}/{i:04}", listed, builds))
+            (work / f"{i:04}.json").write_text(json.dumps({**same, "points": listed}),
+                                               encoding="utf-8")
+        return batches
+
+    # ---- running
+
+    def run(self, retry: bool = False, say: Callable[[str], None] | None = None) -> Database:
+        """Returns the database, open. Ctrl-C and SIGTERM end it and keep what is done."""
+        began = time.process_time()
+        keys = self.keys()
+        database = Database(self.folder)
+        database.open_plan(self.plan)
+        again = database.add(self.points, keys)
+        if again and say:
+            print(f"{again} points are run again: what they depend on has changed",
+                  file=sys.stderr)
+        database.collect()  # what workers did before a kill
+        database.clear_work()
+        if retry:
+            database.retry()
+        waiting = database.waiting()
+        database.finished.clear()
+        if waiting:
+            before = signal.signal(signal.SIGTERM, _interrupt)
+            try:
+                self._run(database, {p.number: key for p, key in zip(self.points, keys)}, say)
+            except KeyboardInterrupt:
+                raise Mistake("interrupted; the same command goes on") from None
+            finally:
+                signal.signal(signal.SIGTERM, before)
+                database.collect()
+        self.driver_seconds = time.process_time() - began + database.worker_seconds
+        return database
+
+    def _run(self, database: Database, keys: dict[int, str],
+             say: Callable[[str], None] | None) -> None:
+        generic = self.plan.generic
+        if generic is None and (self.platforms == 1 or len(database.waiting()) <= 2 * self.jobs):
+            generic = False
+        began = time.monotonic()
+        if generic is None and database.mean_cost() is None:
+            waiting = self._waiting(database)
+            some = [waiting[i * len(waiting) // self.jobs] for i in range(self.jobs)]
+            self._run_some(database, some, keys, True, began, say)
+        if generic is None:
+            generic = not self.is_worth_compiling(database.mean_cost() or 0.0)
+        self._run_some(database, self._waiting(database), keys, generic, began, say)
+
+    def _waiting(self, database: Database) -> list[Point]:
+        waiting = database.waiting()
+        return [point for point in self.points if point.number in waiting]
+
+    def _run_some(self, database: Database, points: Sequence[Point], keys: dict[int, str],
+                  generic: bool, began: float, say: Callable[[str], None] | None) -> None:
+        if not points:
+            return
+        try:
+            process = self.engine.start(self.batches(points, keys, generic))
+        except OSError as error:
+            raise Mistake(f"cannot write to the folder '{self.folder}': {error.strerror}") from None
+        told = time.monotonic()
+        try:
+            while process.poll() is None:
+                time.sleep(POLL)
+                database.collect()
+                if say and time.monotonic() - told > 1:
+                    told = time.monotonic()
+                    say(self._progress(database, told - began))
+        finally:
+            engine.end(process)
+        database.collect()
+        left = database.waiting() & {point.number for point in points}
+        if left:
+            raise Mistake(f"{len(left)} points have not been run; {self.engine.name} ended with "
+                          f"status {process.returncode}: {self.engine.complaint()} (all of it is "
+                          f"in {self.engine.log})")
+        database.clear_work()
+
+    def _progress(self, database: Database, seconds: float) -> str:
+        done = len(database.finished)
+        total = done + len(database.waiting())
+        failed = sum(state == FAILED for state, _ in database.finished)
+        left = f", about {duration(seconds * (total - done) / done)} left" if done else ""
+        return (f"{done} of {total} points" + (f", {failed} failed" if failed else "")
+                + f", {sum(cpu for _, cpu in database.finished):.0f} CPU s{left}")
+
+
+def _interrupt(_signal: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+# ---- what is told
+
+
+def tables(folder: pathlib.Path) -> tuple[list[str], list[list[str]]]:
+    """Names of columns and a row for each point: settings and main results."""
+    reading = Reading(folder)
+    plan = reading.plan()
+    names = [name for name in _axes(plan)]
+    columns = ["point", "platform", "program", *(name.strip("{}") for name in names), "state",
+               "time_ps", "kernels_ps", "cycles", "instructions", *plan["results"]]
+    settings = _by_point(reading.rows("SELECT point, name, value FROM settings"))
+    printed = _by_point(reading.rows("SELECT point, name, value FROM printed"))
+    rows = []
+    for row in reading.rows("SELECT point, platform, program, state, time_ps, kernels_ps, cycles, "
+                            "instructions FROM points ORDER BY point"):
+        own, said = settings.get(row[0], {}), printed.get(row[0], {})
+        cells = [*row[:3], *(own.get(name, "") for name in names), *row[3:],
+                 *(said.get(name) for name in plan["results"])]
+        rows.append(["" if cell is None else f"{cell:.9g}" if isinstance(cell, float)
+                     else str(cell) for cell in cells])
+    reading.close()
+    return columns, rows
+
+
+def _axes(plan: dict[str, Any]) -> list[str]:
+    inputs = dict.fromkeys(f"{{{name}}}" for p in plan["programs"] for name in p["inputs"])
+    return [*inputs, *plan["vary"]]
+
+
+def _by_point(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
+    for point, name, value in rows:
+        found.setdefault(point, {})[name] = value
+    return found
+
+
+def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([columns, *rows])
+    return out.getvalue()
+
+
+def host_csv(folder: pathlib.Path) -> str:
+    reading = Reading(folder)
+    rows = reading.rows("SELECT point, cpu_seconds, wall_seconds, kips, peak_rss FROM host "
+                        "ORDER BY point")
+    reading.close()
+    return csv_text(["point", "cpu_seconds", "wall_seconds", "kips", "peak_rss_bytes"],
+                    [["" if cell is None else cell for cell in row] for row in rows])
+
+
+def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """For a terminal, without columns that are the same or empty in all rows."""
+    shown = [i for i, name in enumerate(columns)
+             if i == 0 or name == "cycles" or len({row[i] for row in rows}) > 1]
+    lines = [[columns[i] for i in shown], *([row[i] for i in shown] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(shown))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)).rstrip()
+                     for line in lines)
+
+
+def name_failures(database: Database, points: Sequence[Point]) -> int:
+    """Those with the same message together. Returns how many there are."""
+    failures = database.failures()
+    names = {point.number: point.name for point in points}
+    by_message: dict[str, list[str]] = {}
+    for number, message in failures:
+        by_message.setdefault(message, []).append(f"{number} ({names[number]})")
+    if failures:
+        print(f"{len(failures)} points failed:", file=sys.stderr)
+    for message, which in list(by_message.items())[:NAMED]:
+        more = f" and {len(which) - 3} more" if len(which) > 3 else ""
+        print(f"  {', '.join(which[:3])}{more}: {message}", file=sys.stderr)
+    if len(by_message) > NAMED:
+        print(f"  and {len(by_message) - NAMED} other messages", file=sys.stderr)
+    if failures:
+        print(f"what they printed is in {database.folder}/logs; --retry runs them again",
+              file=sys.stderr)
+    return len(failures)
+
+
+def main(words: Sequence[str]) -> int:
+    options = arguments(words)
+    sweep = Sweep(plan_of(options), options.output, Toolkit(options.heddle, options.hip),
+                  options.jobs, options.engine, options.keep)
+    database = sweep.run(options.retry, progress_on())
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\033[K")
+    ran = database.finished
+    if ran:
+        spent = sum(cpu for _, cpu in ran)
+        print(f"{len(ran)} points run in {spent:.1f} CPU seconds, {sweep.driver_seconds:.1f} more "
+              "to drive them", file=sys.stderr)
+    columns, rows = tables(options.output)
+    write(options.output / "points.csv", csv_text(columns, rows))
+    write(options.output / "host.csv", host_csv(options.output))
+    failed = name_failures(database, sweep.points)
+    if len(rows) <= SHOWN:
+        print(aligned(columns, rows))
+    print(f"{sum(row[columns.index('state')] == DONE for row in rows)} of {len(rows)} points are "
+          f"in {options.output}; heddle report {options.output} makes a page of them",
+          file=sys.stderr)
+    database.close()
+    return 1 if failed else 0

@@ -1,0 +1,83 @@
+"""Values of what is varied: lists, ranges, and the numbers that they are."""
+from __future__ import annotations
+
+import re
+
+from heddle.mistakes import Mistake
+
+MOST = 100_000  # values of one parameter; beyond it somebody has mistyped a range
+
+# Units of one quantity, the smallest first.
+FAMILIES: tuple[dict[str, int], ...] = (
+    {"": 1}, {"cy": 1},
+    {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30, "TiB": 2 ** 40},
+    {"Hz": 1, "kHz": 10 ** 3, "MHz": 10 ** 6, "GHz": 10 ** 9},
+    {"ps": 1, "ns": 10 ** 3, "us": 10 ** 6, "ms": 10 ** 9, "s": 10 ** 12},
+    {"B/s": 1, "kB/s": 10 ** 3, "MB/s": 10 ** 6, "GB/s": 10 ** 9, "TB/s": 10 ** 12},
+    {"B/cy": 1},
+)
+QUANTITY = re.compile(r"(-?\d+(?:\.\d+)?)([A-Za-z]*(?:/[a-z]+)?)")
+WHOLE = r"(\d+)([A-Za-z]*(?:/[a-z]+)?)"
+RANGE = re.compile(rf"{WHOLE}\.\.{WHOLE}(?:([*+]){WHOLE})?")
+
+
+def family_of(unit: str) -> dict[str, int] | None:
+    return next((family for family in FAMILIES if unit in family), None)
+
+
+def number_of(text: str) -> float | None:
+    """In the smallest unit of its quantity; None: it is a word."""
+    found = QUANTITY.fullmatch(text)
+    family = family_of(found[2]) if found else None
+    return float(found[1]) * family[found[2]] if found and family else None
+
+
+def _range(text: str, found: re.Match[str], place: str) -> list[str]:
+    """LO..HI by ones, LO..HI+STEP, LO..HI*FACTOR."""
+    low, low_unit, high, high_unit, how, step, step_unit = found.groups()
+    units = {low_unit, high_unit} | ({step_unit} if how == "+" else set())
+    family = family_of(high_unit)
+    if family is None or any(unit not in family for unit in units) or (how == "*" and step_unit):
+        raise Mistake(f"{place}: the units of '{text}' do not fit together", usage=True)
+    if how is None and len(units) > 1:
+        raise Mistake(f"{place}: '{text}' needs a step, as in {text}*2", usage=True)
+    factor = family[high_unit] if how is None else 1
+    at, end = int(low) * family[low_unit] // factor, int(high) * family[high_unit] // factor
+    by = int(step) * (family[step_unit] if how == "+" else 1) if how else 1
+    if at > end or (how == "*" and (by < 2 or at < 1)) or by < 1:
+        raise Mistake(f"{place}: '{text}' is no range: the smaller end comes first, steps are "
+                      "positive, factors at least 2", usage=True)
+    values: list[str] = []
+    while at <= end:
+        if len(values) == MOST:
+            raise Mistake(f"{place}: '{text}' has more than {MOST} values", usage=True)
+        values.append(_spelled(at * factor, family, high_unit if len(units) == 1 else None))
+        at = at * by if how == "*" else at + by
+    return values
+
+
+def _spelled(number: int, family: dict[str, int], unit: str | None) -> str:
+    """In `unit`, if there is one; otherwise in the largest that leaves no fraction."""
+    if unit is None or number % family[unit]:
+        unit = max((u for u in family if number % family[u] == 0), key=lambda u: family[u])
+    return f"{number // family[unit]}{unit}"
+
+
+def parse_values(text: str, place: str) -> list[str]:
+    """`256KiB,1MiB` or `1..4` or both; each value once."""
+    values: list[str] = []
+    for part in text.split(","):
+        part = part.strip()
+        if not part:
+            raise Mistake(f"{place}: a value of '{text}' is empty", usage=True)
+        found = RANGE.fullmatch(part)
+        if ".." in part and not found:
+            raise Mistake(f"{place}: '{part}' is no range; one is LO..HI, LO..HI+STEP or "
+                          "LO..HI*FACTOR, of whole numbers", usage=True)
+        values += _range(part, found, place) if found else [part]
+    once: set[str] = set()
+    for value in values:
+        if value in once:
+            raise Mistake(f"{place}: the value '{value}' is there twice", usage=True)
+        once.add(value)
+    return values

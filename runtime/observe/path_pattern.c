@@ -1,0 +1,31 @@
+/* See path_pattern.h. */
+#define _GNU_SOURCE /* strdup, strtok_r */
+#include "path_pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool path_pattern_matches(const char *pattern, const char *path)
+{
+    if (!*pattern)
+        return !*path || *path == '.' || *path == '[';
+    if (*pattern == '*')
+        return path_pattern_matches(pattern + 1, path)
+               || (*path && path_pattern_matches(pattern, path + 1));
+    if (*path == '[' && *pattern != '[') {
+        const char *end = strchr(path, ']');
+        return end && path_pattern_matches(pattern, end + 1);
+    }
+    return *pattern == *path && path_pattern_matches(pattern + 1, path + 1);
+}
+
+bool path_pattern_each(const char *text, bool (*take)(const char *line))
+{
+    char *copy = strdup(text), *rest = NULL;
+    bool good = copy != NULL;
+    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; good && line;
+         line = strtok_r(NULL, "\n", &rest))
+        good = take(line);
+    free(copy);
+    return good;
+}

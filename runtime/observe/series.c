@@ -1,0 +1,263 @@
+/* See series.h. While the run goes on, a sample is written to a spool without a name: the time, the
+ * number of columns that grew, then column and growth of each. Only at the end is it known which
+ * columns ever grew; the others are left out of the file. */
+#include "series.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "needed.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
+#include "runtime/engine/output_file.h"
+#include "runtime/engine/platform_table.h"
+#include "series_columns.h"
+#include "stats_span.h"
+#include "timeline.h"
+
+#define NUMBER_BYTES 24 /* the longest number and a comma */
+
+static struct {
+    const char *path; /* NULL: no file, tracks of the timeline alone */
+    struct output_file spool_file;
+    FILE *spool;
+    const struct series_column *columns;
+    uint32_t column_count;
+    uint64_t *told;    /* by column: its counter when the last sample was taken */
+    uint64_t *growth;  /* of the last sample; for tracks, which are to fall back to 0 */
+    bool *grew;        /* ever */
+    uint64_t *record;  /* of a sample */
+    uint64_t interval; /* ps, or cycles of the fastest clock */
+    bool in_cycles;
+    uint32_t clock;
+    uint64_t number; /* samples taken, by time */
+    uint64_t last_ps, next_ps;
+} series = {.next_ps = ENGINE_NEVER};
+
+static uint64_t time_of(uint64_t number)
+{
+    return series.in_cycles ? engine_time_of(series.clock, number * series.interval)
+                            : number * series.interval;
+}
+
+static uint32_t fastest_clock(void)
+{
+    uint32_t fastest = 0;
+    for (uint32_t i = 0; i < engine.clock_count; i++)
+        if (engine.domains[i].hz > engine.domains[fastest].hz)
+            fastest = i;
+    return fastest;
+}
+
+static void forget(void)
+{
+    free(series.told);
+    free(series.growth);
+    free(series.grew);
+    free(series.record);
+    memset(&series, 0, sizeof series);
+    series.next_ps = ENGINE_NEVER;
+}
+
+static bool complain(const char *path)
+{
+    fprintf(stderr, "heddle: cannot write the time series to '%s': %s\n", path, strerror(errno));
+    return false;
+}
+
+/* Opened before anything is simulated, so that a wrong path costs nothing. */
+static bool open_spool(void)
+{
+    if (!series.path)
+        return true;
+    if (!output_file_open(&series.spool_file, series.path))
+        return complain(series.path);
+    output_file_hide(&series.spool_file);
+    series.spool = fdopen(series.spool_file.fd, "w+");
+    return series.spool || complain(series.path);
+}
+
+bool series_open(const struct platform_table *table, const struct heddle_options *options)
+{
+    forget();
+    if (!options->series_ps && !options->series_cycles)
+        return true;
+    if (!stats_wanted())
+        stats_blocks_find(table);
+    series.path = options->series_path;
+    series.columns = series_columns_find(table, options->series_counters, &series.column_count);
+    if (!series.columns)
+        return false;
+    size_t columns = series.column_count + 1;
+    series.told = needed(calloc(columns, sizeof *series.told), "series");
+    series.growth = needed(calloc(columns, sizeof *series.growth), "series");
+    series.grew = needed(calloc(columns, sizeof *series.grew), "series");
+    series.record = needed(calloc(2 * columns, sizeof *series.record), "series");
+    series.in_cycles = options->series_cycles != 0;
+    series.interval = series.in_cycles ? options->series_cycles : options->series_ps;
+    series.clock = fastest_clock();
+    return open_spool();
+}
+
+/* A run that is restored begins later than at 0. */
+void series_begin(void)
+{
+    if (!series.interval || series.next_ps != ENGINE_NEVER)
+        return;
+    uint64_t now =
+        series.in_cycles ? engine_cycle_at(series.clock, engine.time_ps) : engine.time_ps;
+    series.number = now / series.interval + 1;
+    series.next_ps = time_of(series.number);
+}
+
+uint64_t series_next(void)
+{
+    return series.next_ps;
+}
+
+/* ---- samples ---- */
+
+static void take(uint64_t to_ps)
+{
+    uint64_t *record = series.record + 2;
+    series_columns_settle(engine_base.platform);
+    for (uint32_t i = 0; i < series.column_count; i++) {
+        uint64_t now = *series.columns[i].value, growth = now - series.told[i];
+        if (growth | series.growth[i])
+            timeline_count(series.columns[i].path, series.columns[i].counter, series.last_ps, to_ps,
+                           growth);
+        series.growth[i] = growth;
+        if (!growth)
+            continue;
+        series.told[i] = now;
+        series.grew[i] = true;
+        *record++ = i;
+        *record++ = growth;
+    }
+    series.record[0] = to_ps;
+    series.record[1] = (uint64_t)(record - series.record - 2) / 2;
+    if (series.spool)
+        fwrite(series.record, sizeof *record, (size_t)(record - series.record), series.spool);
+    series.last_ps = to_ps;
+}
+
+void series_take(void)
+{
+    take(series.next_ps);
+    series.next_ps = time_of(++series.number);
+}
+
+void series_take_until(uint64_t time_ps)
+{
+    while (series.next_ps <= time_ps)
+        series_take();
+}
+
+/* ---- the file ---- */
+
+static void write_name(FILE *out, const struct series_column *c)
+{
+    bool quoted = strpbrk(c->path, ",\"") != NULL;
+    fputs(quoted ? ",\"" : ",", out);
+    for (const char *at = c->path; *at; at++) {
+        if (*at == '"')
+            putc('"', out);
+        putc(*at, out);
+    }
+    fprintf(out, ".%s%s", c->counter, quoted ? "\"" : "");
+}
+
+static char *put_number(char *to, uint64_t value)
+{
+    char digits[NUMBER_BYTES];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (count)
+        *to++ = digits[--count];
+    return to;
+}
+
+/* The spool's samples as rows of the columns that grew, `kept` of them. */
+static void write_rows(FILE *out, const uint32_t *place, uint32_t kept)
+{
+    uint64_t *row = needed(calloc(kept + 1, sizeof *row), "series");
+    char *text = needed(malloc(((size_t)kept + 3) * NUMBER_BYTES), "series");
+    uint64_t head[2], from_ps = 0;
+    rewind(series.spool);
+    while (fread(head, sizeof head, 1, series.spool) == 1) {
+        uint64_t *record = series.record;
+        size_t words = 2 * (size_t)head[1];
+        if (fread(record, sizeof *record, words, series.spool) != words)
+            break;
+        for (size_t i = 0; i < words; i += 2)
+            row[place[record[i]]] = record[i + 1];
+        char *end = put_number(text, from_ps);
+        *end++ = ',';
+        end = put_number(end, head[0]);
+        for (uint32_t i = 0; i < kept; i++) {
+            *end++ = ',';
+            end = put_number(end, row[i]);
+        }
+        *end++ = '\n';
+        fwrite(text, 1, (size_t)(end - text), out);
+        for (size_t i = 0; i < words; i += 2)
+            row[place[record[i]]] = 0;
+        from_ps = head[0];
+    }
+    free(row);
+    free(text);
+}
+
+static bool write_file(FILE *out)
+{
+    uint32_t kept = 0, *place = needed(calloc(series.column_count + 1, sizeof *place), "series");
+    fputs("from_ps,to_ps", out);
+    for (uint32_t i = 0; i < series.column_count; i++)
+        if (series.grew[i]) {
+            place[i] = kept++;
+            write_name(out, &series.columns[i]);
+        }
+    putc('\n', out);
+    bool good = fflush(series.spool) == 0 && !ferror(series.spool);
+    if (good)
+        write_rows(out, place, kept);
+    free(place);
+    return good && !ferror(series.spool) && !ferror(out);
+}
+
+static bool publish(void)
+{
+    struct output_file file;
+    if (!output_file_open(&file, series.path))
+        return complain(series.path);
+    int copy = dup(file.fd);
+    FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
+    bool good = out && write_file(out);
+    if (out && fclose(out) != 0)
+        good = false;
+    if (good)
+        return output_file_publish(&file) || complain(series.path);
+    complain(series.path);
+    output_file_discard(&file);
+    return false;
+}
+
+bool series_close(void)
+{
+    if (!series.interval)
+        return true;
+    series_begin();
+    series_take_until(engine.time_ps);
+    take(engine.time_ps + 1);
+    bool good = !series.path || publish();
+    if (series.spool)
+        fclose(series.spool);
+    forget();
+    return good;
+}

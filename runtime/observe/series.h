@@ -1,0 +1,35 @@
+/* Time series: what every counter grew by in each interval of simulated time, as a CSV file and as
+ * counter tracks of the timeline.
+ *
+ * A row holds what happened at `from_ps` or later and before `to_ps`. So a sample at T is taken
+ * when all that happens before T has happened and nothing else, which the scheduler sees to
+ * (window.c), whatever the number of threads: rows are the same bytes. The last row ends 1 ps
+ * behind the run's last edge. Its counters are those of the statistics file, so the sum of a column
+ * is the number there; the first row of a restored run holds all that came before it.
+ *
+ * Nothing here is simulated state. While no interval was asked for, series_next() is ENGINE_NEVER
+ * and nothing is kept. */
+#ifndef HEDDLE_RUNTIME_SERIES_H
+#define HEDDLE_RUNTIME_SERIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct platform_table;
+struct heddle_options;
+
+/* Behind stats_open(). false: said on standard error. */
+bool series_open(const struct platform_table *table, const struct heddle_options *options);
+/* The run begins at engine.time_ps, or goes on. */
+void series_begin(void);
+/* Time of the next sample; ENGINE_NEVER: none. */
+uint64_t series_next(void);
+/* Takes it. Between steps. */
+void series_take(void);
+/* Takes all up to `time_ps`. */
+void series_take_until(uint64_t time_ps);
+/* At the end of a run, before the timeline is closed: the last row, and the file. false: it could
+ * not be written, said on standard error. */
+bool series_close(void);
+
+#endif

@@ -1,0 +1,123 @@
+/* See series_columns.h. */
+#include "series_columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "needed.h"
+#include "path_pattern.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/state/lookup.h"
+#include "stats_span.h"
+
+static struct series_column *columns;
+static uint32_t column_count, column_room;
+static bool *wanted; /* by column */
+
+static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value)
+{
+    if (column_count == column_room) {
+        column_room = column_room ? 2 * column_room : 1024;
+        columns = needed(realloc(columns, column_room * sizeof *columns), "columns");
+    }
+    struct series_column *c = &columns[column_count++];
+    *c = (struct series_column){.value = value, .path = path};
+    snprintf(c->counter, sizeof c->counter, "%s%s", counter, suffix);
+}
+
+static void add_blocks(void)
+{
+    uint32_t count;
+    const struct stat_block *blocks = stats_blocks(&count);
+    for (uint32_t b = 0; b < count; b++) {
+        const uint64_t *value = blocks[b].values;
+        for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
+            const struct stat_descriptor *s = &blocks[b].stats[i];
+            bool one = s->kind == STAT_COUNTER;
+            add(blocks[b].path, s->name, one ? "" : ".count", value);
+            if (!one)
+                add(blocks[b].path, s->name, ".sum", value + 1);
+            value += stat_words(s);
+        }
+    }
+}
+
+static void add_connections(const struct platform_table *table)
+{
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const struct platform_ring *r = &table->rings[i];
+        if (r->is_reply)
+            continue;
+        add(platform_string(r->name), "requests", "", &ring_at(i)->messages);
+        if (r->peer != RING_NONE)
+            add(platform_string(r->name), "replies", "", &ring_at(r->peer)->messages);
+    }
+}
+
+static void add_links(const struct platform_table *table)
+{
+    for (uint32_t i = 0; i < table->link_count; i++) {
+        bool bus = table->links[i].shared == LINK_BUS;
+        const char *name = platform_string(table->links[i].name);
+        for (unsigned half = 0; half < (bus ? 1u : 2u); half++) {
+            const struct ring_link_use *use = ring_link_use(i, half);
+            const char *direction = bus ? "shared" : half ? "backward" : "forward";
+            add(name, direction, ".messages", &use->messages);
+            add(name, direction, ".bytes", &use->bytes);
+            add(name, direction, ".busy_ps", &use->busy_ps);
+        }
+    }
+}
+
+static bool want(const char *pattern)
+{
+    char name[1024];
+    bool any = false;
+    for (uint32_t i = 0; i < column_count; i++) {
+        snprintf(name, sizeof name, "%s.%s", columns[i].path, columns[i].counter);
+        if (path_pattern_matches(pattern, name))
+            any = wanted[i] = true;
+    }
+    if (!any)
+        fprintf(stderr,
+                "heddle: '--series-counter %s': no counter of the platform has this name; the "
+                "components of a statistics file list them, as in device.cache[0].hits\n",
+                pattern);
+    return any;
+}
+
+static bool select_columns(const char *patterns)
+{
+    uint32_t kept = 0;
+    free(wanted);
+    wanted = needed(calloc(column_count + 1, sizeof *wanted), "columns");
+    if (!path_pattern_each(patterns, want))
+        return false;
+    for (uint32_t i = 0; i < column_count; i++)
+        if (wanted[i])
+            columns[kept++] = columns[i];
+    column_count = kept;
+    return true;
+}
+
+const struct series_column *series_columns_find(const struct platform_table *table,
+                                                const char *patterns, uint32_t *count)
+{
+    column_count = 0;
+    add_blocks();
+    add_connections(table);
+    add_links(table);
+    bool good = !patterns || select_columns(patterns);
+    *count = column_count;
+    return good ? columns : NULL;
+}
+
+void series_columns_settle(const struct platform_table *table)
+{
+    for (uint32_t i = 0; i < table->link_count; i++)
+        for (unsigned half = 0; half < 2; half++)
+            ring_link_use(i, half);
+}
