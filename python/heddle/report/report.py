@@ -62,8 +62,8 @@ def plots(run: Run, series: Series | None, names: list[str], output: str | None)
 
 def report_sweep(chosen: argparse.Namespace) -> int:
     """The first file is a folder."""
-    from heddle.sweep import page as sweeps  # needs SQLite, which runs do not
-    from heddle.sweep.database import is_sweep
+    from heddle.sweeps import page as sweeps  # needs SQLite, which runs do not
+    from heddle.sweeps.database import is_sweep
     folder = Path(chosen.files[0])
     if not is_sweep(folder):
         raise Mistake(f"'{folder}' is a folder without a sweep; one has sweep.sqlite")
