@@ -434,7 +434,7 @@ bool options_shown(size_t index, struct option_shown *shown)
         {"--layout", "wide column"},
         {"--mode", "timing functional"},
         {"--warmup", "none perfect full-memory functional"},
-        {"--profile", "blocks memory"},
+        {"--profile", "blocks memory instructions"},
         {"--bounds", "exact page"},
         {"--kernel-stats", "sum all none"},
         {"--report", "cpi"},
