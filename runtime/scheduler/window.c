@@ -38,6 +38,7 @@
 #include "runtime/link/lookahead.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/observe/view.h"
 #include "window.h"
 #include "runtime/link/wire.h"
 
@@ -243,6 +244,7 @@ static bool check_stall(uint64_t start_ps)
     uint64_t instructions = engine_instructions();
     if (limits.progress)
         draw_progress(start_ps);
+    view_stops_now = view_open_now;
     watch.still++;
     if (messages != watch.messages || instructions != watch.instructions) {
         watch.messages = messages;
@@ -437,6 +439,20 @@ static void settle(void)
         do_deferred(end_ps);
 }
 
+/* To which time everything has come, as move_clocks() says it. */
+static uint64_t reached_ps(void)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        last = shards[i].now_ps > last ? shards[i].now_ps : last;
+    if (window_ps) {
+        uint64_t end = window_end(last);
+        end = end <= limit_ps ? end : limit_ps + 1;
+        last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
+    }
+    return last > engine.time_ps ? last : engine.time_ps;
+}
+
 static enum engine_result loop(void)
 {
     for (;;) {
@@ -454,6 +470,10 @@ static enum engine_result loop(void)
             if (check_stall(window_start(time)))
                 return ENGINE_STALL;
         }
+        if (engine_unlikely(view_stops_now))
+            view_look(reached_ps());
+        if (engine_unlikely(view_open_now) && engine_is_interrupted())
+            return ENGINE_INTERRUPTED;
         series_take_until(time);
         run_shards(time);
         settle();
@@ -503,6 +523,7 @@ enum engine_result engine_run(void)
     stop = false;
     start_watch();
     series_begin();
+    view_begin();
     wire_find();
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_find_awake(i);
@@ -513,6 +534,7 @@ enum engine_result engine_run(void)
         exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
     series_take_until(engine.time_ps);
+    view_end(engine.time_ps);
     erase_progress();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT)
         hang_explain(reasons[result]);
