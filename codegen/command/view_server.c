@@ -231,11 +231,11 @@ static enum MHD_Result post(struct MHD_Connection *to, const char *action)
 /* What stands behind the token, or NULL; takes as long for every wrong token. */
 static const char *behind_token(const char *url)
 {
-    unsigned different = url[0] != '/' || strlen(url) < TOKEN_CHARS + 2;
-    for (size_t i = 0; !different && i < TOKEN_CHARS; i++)
-        different |= (unsigned char)(url[1 + i] ^ server.token[i]) ? 2u : 0;
-    for (size_t i = 0; i < TOKEN_CHARS && different == 2; i++)
-        continue;
+    unsigned different = 0;
+    if (url[0] != '/' || strlen(url) < TOKEN_CHARS + 2)
+        return NULL;
+    for (size_t i = 0; i < TOKEN_CHARS; i++)
+        different |= (unsigned char)(url[1 + i] ^ server.token[i]);
     return different || url[TOKEN_CHARS + 1] != '/' ? NULL : url + TOKEN_CHARS + 2;
 }
 
