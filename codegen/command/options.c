@@ -212,7 +212,8 @@ static const struct option_spec {
     {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
     {"--plot", "NAME", KIND_LIST, FIELD(plot), ON(REPORT),
-     "instead of the page: cycles, roofline, heat-MEASURE or topology-MEASURE, as STEM-NAME.svg in "
+     "instead of the page: cycles, roofline, heat-MEASURE, topology-MEASURE or (with --series) "
+     "time-MEASURE, as STEM-NAME.svg in "
      "the folder of -o, or as that file when there is one plot"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
@@ -227,8 +228,9 @@ static const struct option_spec {
      (PLATFORM_COMMANDS & ~ON(CALIBRATE) & ~ON(SWEEP)) | ON(LSP),
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS | ON(SWEEP),
-     "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: done "
-     "without asking for more than 16 platforms)"},
+     "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: "
+     "chosen "
+     "by what points cost)"},
     {"--vary", "PATH=VALUES", KIND_LIST, FIELD(vary), ON(SWEEP),
      "a parameter and its values, as in gpu.l2=256KiB,1MiB or gpu.cus=1..4 or gpu.l2=64KiB..1MiB*2 "
      "or n=0..100+10; or {NAME}=VALUES, which stands for {NAME} in the program's arguments"},
@@ -316,19 +318,22 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
-     "component; limits (stats): what limits each kernel, in words, from both"},
+     "component; limits (stats): what limits each kernel, in words, from both; series (stats): the "
+     "measures "
+     "in each interval of --series, as CSV"},
     {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS) | ON(REPORT),
      "of report, and of --report measures and limits: the description of the platform that ran "
      "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
-    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT),
+    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT) | ON(STATS),
      "run: write what each counter grew by in every interval of --every, as CSV, a row for each "
-     "interval; report: such a file, for what happened over time"},
+     "interval; report and stats: such a file, for what happened over time"},
     {"--every", "INTERVAL", KIND_TEXT, FIELD(every), ON(RUN),
      "of --series, and as counter tracks of --record perfetto: the interval, in simulated time "
      "(10us) or cycles of the fastest clock (1000cy)"},
-    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN),
-     "of --every: this counter only, as in gpu.l2.hits, or all of this component and what is below "
+    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN) | ON(STATS),
+     "stats: of --report series: this counter of components, too, by its name; run: of --every: "
+     "this counter only, as in gpu.l2.hits, or all of this component and what is below "
      "it; * stands for anything, an index that is left out for all"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},

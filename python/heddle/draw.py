@@ -1,5 +1,5 @@
-"""Shapes, texts and axes of figures, for all commands. A figure is as wide as a column of a paper; its smallest text is 11
-points of 480, which is 7 points in a column of 84 mm."""
+"""Shapes, texts and axes of figures, for all commands. A figure is as wide as a column of a paper;
+its smallest text is 11 points of 480, which is 7 points in a column of 84 mm."""
 from __future__ import annotations
 
 import html

@@ -1,9 +1,7 @@
-"""Runs points on several processes.
+"""Runs points of a calibration on several processes.
 
-Why not ninja or make: a step of theirs would have to be a Python process that reads a result into
-the database, and starting that costs more than a small point itself does (15 ms). They know neither
-the CPU time of a process, nor can they leave a point out because a smaller one was too dear, nor
-add the points that an optimiser asks for next.
+Why not the engines of sweeps: they can neither leave a point out because a smaller one was too
+dear, nor add the points that an optimiser asks for next.
 
 A point's process dies with the runner (PR_SET_PDEATHSIG), so a runner that is killed leaves no
 process behind and the database says what is to be done. Its CPU time is limited by the kernel

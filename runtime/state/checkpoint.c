@@ -189,12 +189,10 @@ static bool write_file(int fd)
     struct checkpoint_engine state = make_engine();
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
-    engine_hide_pointers();
-    ring_trace_all(false);
+    merge_bare(true);
     put_pages(&w, engine_base.arena, header.arena_bytes, 0);
     put_start(&w);
-    engine_show_pointers();
-    ring_trace_all(engine.tracing != 0);
+    merge_bare(false);
     put_pages(&w, memory.bytes, memory.size, CHECKPOINT_MEMORY);
     parts_write(&w.sink);
     header.page_count = w.pages;
@@ -400,8 +398,7 @@ static bool place(const void *bytes, const char *name)
     if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
         return refuse(name, "it is damaged: this platform has no such state");
     place_pages(&h, pages_of(bytes));
-    engine_show_pointers();
-    ring_trace_all(engine.tracing != 0);
+    merge_bare(false);
     load_engine(&h, e);
     merge_note(h.time_ps, h.model);
     return parts_load(parts_of(bytes, &h), h.parts_bytes);

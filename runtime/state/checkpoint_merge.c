@@ -92,20 +92,22 @@ static void map_save(struct checkpoint_sink *to)
 static const struct checkpoint_part map_part = {
     .name = MERGE_MAP, .size = map_size, .save = map_save, .load = told_load};
 
+void merge_bare(bool bare)
+{
+    if (bare) {
+        engine_hide_pointers();
+        platform_hide_kinds();
+    } else {
+        engine_show_pointers();
+        platform_show_kinds();
+    }
+    ring_trace_all(!bare && engine.tracing != 0);
+}
+
 static bool holds_something(const char *page)
 {
     static const char zeros[CHECKPOINT_PAGE];
     return memcmp(page, zeros, CHECKPOINT_PAGE) != 0;
-}
-
-/* Pointers and switches of traces are no part of what is compared. */
-static void bare_arena(bool bare)
-{
-    if (bare)
-        engine_hide_pointers();
-    else
-        engine_show_pointers();
-    ring_trace_all(!bare && engine.tracing != 0);
 }
 
 void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep)
@@ -124,7 +126,7 @@ void merge_open(const struct platform_table *table, const char *set, uint64_t by
         start = arena_reserve(pages * sizeof *start);
     if (!start_map)
         start_map = arena_reserve(pages / 8 + 1);
-    bare_arena(true);
+    merge_bare(true);
     for (uint64_t i = 0; i < pages; i++) {
         const char *page = engine_base.arena + i * CHECKPOINT_PAGE;
         if (!holds_something(page))
@@ -133,7 +135,7 @@ void merge_open(const struct platform_table *table, const char *set, uint64_t by
         start[start_count].number = i;
         memcpy(start[start_count++].bytes, page, CHECKPOINT_PAGE);
     }
-    bare_arena(false);
+    merge_bare(false);
 }
 
 const struct checkpoint_page *merge_start_pages(uint64_t *count)
@@ -268,7 +270,7 @@ static bool compare(const struct merge_file *file)
     patch_count = 0;
     if (!patches)
         patches = arena_reserve(pages * WORDS * sizeof *patches);
-    bare_arena(true);
+    merge_bare(true);
     for (uint64_t i = 0; i < pages && good; i++) {
         const char *now = engine_base.arena + i * CHECKPOINT_PAGE;
         const uint8_t *saved = page_at(&saves, i), *then = page_at(&starts, i);
@@ -276,14 +278,14 @@ static bool compare(const struct merge_file *file)
         if (then ? memcmp(now, then, CHECKPOINT_PAGE) != 0 : holds_something(now))
             good = compare_page(i, then, saved, now);
     }
-    bare_arena(false);
+    merge_bare(false);
     return good;
 }
 
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits)
 {
     const struct told *t = file->told;
-    char changes[TEXT], setting[TEXT];
+    char places[TEXT], changes[TEXT], setting[TEXT];
     own = table;
     if (file->told_bytes < sizeof *t || t->params > file->told_bytes / sizeof(int64_t)
         || sizeof *t + t->params * sizeof(int64_t) + t->set_bytes != file->told_bytes
@@ -299,12 +301,12 @@ bool merge_prepare(const struct platform_table *table, const struct merge_file *
         return refuse(file, "it is of another platform: ", t->platform);
     if (t->instances != table->instance_count || t->params != table->param_words)
         return refuse(file, "it is of another shape of this platform, written with", setting);
-    name_changes(then, false, changes, sizeof changes);
-    if (*changes)
+    name_changes(then, false, places, sizeof places);
+    if (*places)
         return refuse(file,
                       "parameters that decide what is where are not those of the state; only times "
                       "and rates may be others: ",
-                      changes);
+                      places);
     name_changes(then, true, changes, sizeof changes);
     if (!fits && *changes)
         return refuse(

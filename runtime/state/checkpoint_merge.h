@@ -29,6 +29,10 @@ struct merge_file {
     uint64_t page_count;
 };
 
+/* Takes what is no state out of the arena, pointers and what this build and this run have of their
+ * own, and puts it back. */
+void merge_bare(bool bare);
+
 /* At the end of the start; `set`: what the user has set, a line each. With `keep`, the pages of the
  * arena up to `bytes` are kept for a state that is to be written. */
 void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep);

@@ -253,6 +253,18 @@ static const struct unit_part_type *part_type(uint32_t number, uint32_t *kind)
     return unit->parts[*kind];
 }
 
+void platform_hide_kinds(void)
+{
+    for (uint32_t i = 0; i < table->part_count; i++)
+        ((struct part *)platform_part_at(i))->kind = 0;
+}
+
+void platform_show_kinds(void)
+{
+    for (uint32_t i = 0; i < table->part_count; i++)
+        part_type(i, &((struct part *)platform_part_at(i))->kind);
+}
+
 static uint32_t shard_of_part(uint32_t number)
 {
     return component_shard(platform_component(table->parts[number].owner_instance));

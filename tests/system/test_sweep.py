@@ -12,15 +12,16 @@ import time
 
 import pytest
 
+import slurm
 from browser import dom, needs_chromium
 from harness import HEDDLE, PROGRAMS, ROOT, call
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle.mistakes import Mistake  # noqa: E402
-from heddle.sweep import engine, figures  # noqa: E402
-from heddle.sweep.constraint import Constraint  # noqa: E402
-from heddle.sweep.plan import of_command_line  # noqa: E402
-from heddle.sweep.values import number_of, parse_values  # noqa: E402
+from heddle.sweeps import engine, figures  # noqa: E402
+from heddle.sweeps.constraint import Constraint  # noqa: E402
+from heddle.sweeps.plan import of_command_line  # noqa: E402
+from heddle.sweeps.values import number_of, parse_values  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 ADD = [PROGRAMS / "vectoradd", "{n}"]
@@ -140,7 +141,8 @@ def test_points_that_fail_are_named_and_run_again_when_asked(tmp_path):
     words = ["--vary", "{x}=1..3"]
     program = ["/bin/sh", "-c", script, "{x}"]
     done = sweep(out, *words, program=program, status=1,
-                 says=[r"2 points failed:", r"2 \(sh x=2\), 3 \(sh x=3\): status 3: error: no flag"])
+                 says=["2 points failed:",
+                       r"2 \(sh x=2\), 3 \(sh x=3\): status 3: error: no flag"])
     assert [row["state"] for row in rows_of(out)] == ["done", "failed", "failed"]
     assert (out / "logs/000002.out").read_text() == "error: no flag\n"
     flag.touch()
@@ -215,7 +217,8 @@ def test_sweep_file_has_programs_inputs_constraints_and_results(tmp_path):
     (["--vary", "{m}=1,2"], r"'\{m\}' is varied, but the command of 'vectoradd' does not have it"),
     (["--vary", "gpu.cus=1,2", "--constraint", "gpu.cus >"], r"'gpu.cus >' is no expression"),
     (["--vary", "gpu.cus=1,2", "--constraint", "gpu.banks > 2"], r"which is not varied"),
-    (["--vary", "gpu.cus=1,2", "--constraint", "open('x') == gpu.cus"], r"what constraints do not know \(Call\)"),
+    (["--vary", "gpu.cus=1,2", "--constraint", "open('x') == gpu.cus"],
+     r"what constraints do not know \(Call\)"),
     (["--vary", "gpu.cus=1,2", "--constraint", "gpu.cus > 9"], r"no combination satisfies"),
     (["--vary", "gpu.cus=1,2", "--read", "a=(["], r"is no regular expression"),
     (["--vary", "gpu.cus=1,2", "--engine", "make"], r"is not one of ninja, snakemake"),
@@ -275,9 +278,22 @@ def test_damaged_database_and_full_disk_are_named(swept, tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.skipif(not shutil.which("snakemake"), reason="Debian's package snakemake is missing")
 def test_snakemake_makes_the_same_table(swept, tmp_path):
+    assert shutil.which("snakemake"), "Debian's package snakemake is missing: ./dev setup --full"
     sweep(tmp_path / "out", *SMALL, "--engine", "snakemake")
+    assert content(tmp_path / "out") == content(swept.out)
+
+
+@pytest.mark.full
+def test_slurm_makes_the_same_table(swept, tmp_path):
+    """A cluster of one node, whose jobs Snakemake submits."""
+    assert not slurm.missing(), f"{slurm.missing()} are missing: ./dev setup --full"
+    (tmp_path / "slurm").mkdir()
+    with slurm.cluster(tmp_path / "slurm") as environment:
+        sweep(tmp_path / "out", *SMALL, "--engine",
+              f"snakemake --cluster 'sbatch --cpus-per-task 1 -o {tmp_path}/job-%j.out' --jobs 2",
+              env=environment)
+        assert list(tmp_path.glob("job-*.out"))
     assert content(tmp_path / "out") == content(swept.out)
 
 

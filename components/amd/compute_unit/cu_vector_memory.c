@@ -15,7 +15,7 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
 {
     for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
         uint64_t turn = cu_turn(c, s, now + 1);
-        if ((c->ready[s][CU_VMEM] | c->ready[s][CU_SCALAR]) && turn < c->retry_at[s])
+        if (c->simd[s].kinds & (1u << CU_VMEM | 1u << CU_SCALAR) && turn < c->retry_at[s])
             c->retry_at[s] = turn;
     }
 }

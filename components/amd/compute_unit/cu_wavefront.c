@@ -73,7 +73,8 @@ static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t 
     if (w->kind == CU_LDS)
         w->conflicts = lds_conflicts_until(c, now);
     w->state = WAVE_READY;
-    c->ready[w->simd][w->kind] |= (uint64_t)1 << w->slot;
+    c->simd[w->simd].ready[w->kind] |= (uint64_t)1 << w->slot;
+    c->simd[w->simd].kinds |= (uint8_t)(1u << w->kind);
     if (turn < c->retry_at[w->simd])
         c->retry_at[w->simd] = turn;
 }
@@ -91,7 +92,8 @@ static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w,
 
 static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
 {
-    c->fetch_wanted[w->simd] |= (uint64_t)1 << w->slot;
+    c->simd[w->simd].fetch_wanted |= (uint64_t)1 << w->slot;
+    c->fetch_simds |= 1u << w->simd;
 }
 
 static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)

@@ -14,10 +14,10 @@ from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import page as pages
 from heddle.report.tables import cell, table
-from heddle.sweep import figures
-from heddle.sweep.database import DONE, FAILED
-from heddle.sweep.figures import Figure
-from heddle.sweep.results import Results, is_better_more
+from heddle.sweeps import figures
+from heddle.sweeps.database import DONE, FAILED
+from heddle.sweeps.figures import Figure
+from heddle.sweeps.results import Results, is_better_more
 
 FIGURES = 300         # of results over settings
 ROWS = 2000           # of the table of points

@@ -36,8 +36,8 @@ import re
 from typing import Any, Iterator, Mapping, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.sweep.constraint import Constraint
-from heddle.sweep.values import parse_values
+from heddle.sweeps.constraint import Constraint
+from heddle.sweeps.values import parse_values
 from heddle.toml import Reader, load
 
 MOST_POINTS = 1_000_000

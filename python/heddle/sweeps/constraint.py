@@ -9,7 +9,7 @@ import re
 from typing import Any, Callable, Mapping, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.sweep.values import number_of
+from heddle.sweeps.values import number_of
 
 COMPARE: dict[type, Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,

@@ -9,8 +9,8 @@ from typing import Any, Callable, Sequence
 
 from heddle import draw
 from heddle.draw import COLOURS, WIDTH, Linear, Log, document, line, mark, text, tick_text
-from heddle.sweep.results import PS, Results, is_better_more
-from heddle.sweep.values import number_of
+from heddle.sweeps.results import PS, Results, is_better_more
+from heddle.sweeps.values import number_of
 
 DOTS = 400            # points that are drawn beside the line that goes through their medians
 LEFT, RIGHT, TOP, BOTTOM = 70.0, WIDTH - 14.0, 60.0, 330.0
@@ -220,6 +220,8 @@ class Machine:
 
 def mean(values: Sequence[float]) -> float:
     """Geometric, so that each program counts the same; arithmetic if one is 0."""
+    if min(values) == max(values):
+        return values[0]
     if min(values) > 0:
         return statistics.geometric_mean(values)
     return statistics.fmean(values)
@@ -252,7 +254,7 @@ def front(costs: Sequence[float], goods: Sequence[float], more: bool) -> list[in
 
 def _marks(found: Sequence[Machine], best: Sequence[int],
            at: Callable[[Machine], tuple[float, float]]) -> list[str]:
-    places = {tuple(map(round, at(machine))) for machine in found}
+    places = {(round(a), round(b)) for a, b in map(at, found)}
     shapes = [mark(a, b, 7, 0.7) for a, b in sorted(places)]
     line_of = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(found[i]) for i in best))
     shapes.append(f'<polyline points="{line_of}" fill="none" stroke="{draw.ORANGE}" '

@@ -17,11 +17,10 @@ import dataclasses
 import difflib
 import functools
 import pathlib
-from typing import Any
 
 from heddle.mistakes import Mistake
-from heddle.sweep.database import DONE, Reading
-from heddle.sweep.values import number_of
+from heddle.sweeps.database import DONE, Reading
+from heddle.sweeps.values import number_of
 
 COLUMNS = {"time": "time_ps", "kernels": "kernels_ps", "cycles": "cycles",
            "instructions": "instructions"}
@@ -114,7 +113,8 @@ class Results:
 
     def _read(self, name: str) -> dict[int, float]:
         if name in self.plan["results"]:
-            return dict(self.reading.rows("SELECT point, value FROM printed WHERE name = ?", name))
+            return {point: value for point, value in self.reading.rows(
+                "SELECT point, value FROM printed WHERE name = ?", name)}
         if name in COLUMNS:
             return {point: float(value) for point, value in self.reading.rows(
                 f"SELECT point, {COLUMNS[name]} FROM points WHERE state = ?", DONE)}
@@ -143,8 +143,8 @@ class Results:
                          f"; there are {', '.join(self.results())}, and PATH.NAME of components"))
 
     def _stored(self, path: str, name: str) -> dict[int, int]:
-        return dict(self.reading.rows(
-            "SELECT point, value FROM components WHERE path = ? AND name = ?", path, name))
+        return {point: value for point, value in self.reading.rows(
+            "SELECT point, value FROM components WHERE path = ? AND name = ?", path, name)}
 
     # ---- either
 
@@ -169,11 +169,3 @@ class Results:
 
 def is_better_more(name: str) -> bool:
     return name in MORE_IS_BETTER or name.endswith(".hit_rate")
-
-
-def plain(value: Any) -> str:
-    """For tables: as short as it can be without loss, a float with nine digits."""
-    if value is None:
-        return ""
-    return f"{value:.9g}" if isinstance(value, float) and value != int(value) else str(value) \
-        if not isinstance(value, float) else str(int(value))

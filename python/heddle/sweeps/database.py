@@ -29,8 +29,8 @@ import time
 from typing import Any, Iterator, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.sweep.plan import Plan, Point
-from heddle.sweep.values import number_of
+from heddle.sweeps.plan import Plan, Point
+from heddle.sweeps.values import number_of
 
 VERSION = "1"
 FILE = "sweep.sqlite"
@@ -236,6 +236,14 @@ class Database:
         with errors_named(self.path):
             return {row[0] for row in self.connection.execute(
                 "SELECT point FROM points WHERE state = ?", (WAITING,))}
+
+    def mean_cost(self) -> float | None:
+        """CPU seconds of the points that are done; None: none is."""
+        with errors_named(self.path):
+            found: float | None = self.connection.execute(
+                "SELECT avg(cpu_seconds) FROM host JOIN points USING (point) WHERE state = ?",
+                (DONE,)).fetchone()[0]
+        return found
 
     def failures(self) -> list[tuple[int, str]]:
         with errors_named(self.path):
