@@ -163,7 +163,7 @@ int command_run(struct command *c)
     }
     struct run_recording recording;
     const struct run_ranks launched = run_ranks_of_launcher();
-    if (!run_ranks_announce(c, &launched))
+    if (!run_ranks_announce(c, &launched, &options))
         return EXIT_NOT_STARTED;
     if (launched.number > 0)
         return run_ranks_serve(c, &built, &options);

@@ -163,8 +163,8 @@ static bool start(const struct heddle_options *options)
     }
     if (!table)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !rank_open() || !ranks_can(options) || !ranks_agree(table, options)
-        || !extensions_start(options, table) || !build(table, options))
+    if (!table || !rank_open() || !ranks_agree(table, options) || !extensions_start(options, table)
+        || !build(table, options))
         return false;
     if (record_trace && !record_asked) {
         fprintf(stderr,
