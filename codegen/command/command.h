@@ -69,6 +69,8 @@ const struct model *command_described(struct command *c, json_t *root, const cha
 /* The report "measures" of one run. */
 bool command_measures(struct command *c, json_t *root, const char *path, FILE *out);
 bool command_limits(struct command *c, json_t *root, const char *path, FILE *out);
+/* The measures in each interval of the series that --series names, as CSV. */
+bool command_series(struct command *c, json_t *root, const char *path, FILE *out);
 /* What colours `heddle dot --stats`. false: said on standard error. */
 struct view_heat;
 bool command_heat(struct command *c, const struct model *model, json_t *root,

@@ -10,6 +10,7 @@
 #include "codegen/emit/layout.h"
 #include "codegen/report/limits.h"
 #include "codegen/report/measure.h"
+#include "codegen/report/measure_series.h"
 
 static const char *command_name(const struct command *c)
 {
@@ -160,6 +161,28 @@ bool command_measures(struct command *c, json_t *root, const char *path, FILE *o
     if (compilation)
         compile_close(compilation);
     return model != NULL;
+}
+
+bool command_series(struct command *c, json_t *root, const char *path, FILE *out)
+{
+    struct compilation *compilation = NULL;
+    const char *series = c->options->series;
+    if (!series) {
+        fprintf(stderr, "heddle stats: '--report series' shows what `heddle run --series` wrote; "
+                        "name it with '--series FILE'\n");
+        return false;
+    }
+    const struct measure_series_asked asked = {series, c->options->series_counter.items,
+                                               c->options->series_counter.count};
+    FILE *in = input_open("stats", series, INPUT_BYTES);
+    const struct model *model =
+        in ? command_described(c, root, path, c->options->description, &compilation) : NULL;
+    bool good = model && measure_series_print(c->arena, model, root, &asked, in, out);
+    if (in)
+        fclose(in);
+    if (compilation)
+        compile_close(compilation);
+    return good;
 }
 
 static void csv_text(FILE *out, const char *text, size_t length)

@@ -8,6 +8,7 @@ int command_report(struct command *c)
     python_add_option(&w, "--output", o->output);
     python_add_option(&w, "--description", o->description);
     python_add_option(&w, "--profile", o->profile);
+    python_add_option(&w, "--series", o->series);
     python_add_list(&w, "--plot", &o->plot);
     python_add(&w, "--");
     for (size_t i = 0; i < o->arguments.count; i++)

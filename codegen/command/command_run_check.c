@@ -210,7 +210,24 @@ static bool parse_kernel_stats(const char *text, struct heddle_options *options)
     return false;
 }
 
-/* "5000" or "5000cy": a cycle of the fastest clock; "25us": a time. */
+/* One kernel, as --kernels names it. */
+static bool check_kernel(const char *text, const char *kernel)
+{
+    struct sampling sampling;
+    char mistake[512];
+    bool good = *kernel && !strchr(kernel, ',')
+                && sampling_parse(kernel, NULL, &sampling, mistake, sizeof mistake)
+                && !sampling.automatic;
+    if (!good)
+        fprintf(stderr,
+                "heddle run: '--checkpoint-at %s': behind kernel: comes the number of a launch, "
+                "from 1, or the name of a kernel\n",
+                text);
+    return good;
+}
+
+/* "5000" or "5000cy": a cycle of the fastest clock; "25us": a time; "kernel:3", "kernel:NAME": the
+ * beginning of a launch. */
 static bool parse_when(const char *text, struct heddle_options *options)
 {
     static const struct {
@@ -219,8 +236,13 @@ static bool parse_when(const char *text, struct heddle_options *options)
     } units[] = {
         {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000u},
         {"cy", 0}, {"", 0}};
+    static const char kernel[] = "kernel:";
     char *end;
     errno = 0;
+    if (strncmp(text, kernel, sizeof kernel - 1) == 0) {
+        options->checkpoint_kernel = text + sizeof kernel - 1;
+        return check_kernel(text, options->checkpoint_kernel);
+    }
     uint64_t n = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
     for (size_t i = 0; n && errno == 0 && i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(end, units[i].name) != 0 || (units[i].ps && n > UINT64_MAX / 2 / units[i].ps))
@@ -232,9 +254,8 @@ static bool parse_when(const char *text, struct heddle_options *options)
         return true;
     }
     fprintf(stderr,
-            "heddle run: '--checkpoint-at %s': it is a cycle of the fastest clock (5000) or a time "
-            "with "
-            "its unit (25us), above 0\n",
+            "heddle run: '--checkpoint-at %s': it is a cycle of the fastest clock (5000), a time "
+            "with its unit (25us), above 0, or a kernel (kernel:NAME, kernel:3)\n",
             text);
     return false;
 }
@@ -292,9 +313,18 @@ static bool parse_dump(const struct options *o, struct heddle_options *options)
     if (!named)
         return true;
     if (o->program) {
+        fprintf(
+            stderr,
+            "heddle run: '%s' is for platforms that drive themselves and for '--play api': half "
+            "of the state of a program's run is the program's own; record its calls first "
+            "(--record api=DIR)\n",
+            named);
+        return false;
+    }
+    if (options->mode == PLATFORM_FUNCTIONAL) {
         fprintf(stderr,
-                "heddle run: '%s' is for platforms that drive themselves: half of the state of a "
-                "program's run is the program's own\n",
+                "heddle run: '%s' is about simulated time; there is none with '--mode "
+                "functional'\n",
                 named);
         return false;
     }
@@ -303,7 +333,14 @@ static bool parse_dump(const struct options *o, struct heddle_options *options)
                 "heddle run: '--checkpoint FILE' and '--checkpoint-at WHEN' belong together\n");
         return false;
     }
-    return !o->checkpoint_at || parse_when(o->checkpoint_at, options);
+    if (o->checkpoint_at && !parse_when(o->checkpoint_at, options))
+        return false;
+    if (!options->checkpoint_kernel || o->play_api)
+        return true;
+    fprintf(stderr,
+            "heddle run: '--checkpoint-at %s' is for '--play api'; give a cycle or a time\n",
+            o->checkpoint_at);
+    return false;
 }
 
 /* More than any machine has; the platform takes as many as it has use for. */

@@ -23,8 +23,12 @@ bool run_trace_parse(const struct options *o)
         mistake = "'--module' is for the kernels of a trace; name it: --play api=DIR";
     else if (o->play_api && o->program)
         mistake = "either a program or '--play api', not both";
-    else if (o->play_api && (o->checkpoint || o->restore))
-        mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
+    else if (o->play_api && (o->checkpoint || o->restore) && o->kernels)
+        mistake = "'--kernels' counts launches from the beginning; without '--checkpoint' and "
+                  "'--restore'";
+    else if (o->play_api && (o->checkpoint || o->restore) && o->record_instructions)
+        mistake = "'--record instructions' records a whole run; without '--checkpoint' and "
+                  "'--restore'";
     else if (o->record_api && !o->program && !o->play_api)
         mistake = "'--record api' records a program; name one: heddle run PLATFORM "
                   "--record api=DIR -- PROGRAM ARGS...";

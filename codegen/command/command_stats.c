@@ -369,6 +369,7 @@ static described_report_function *described_report(const char *name)
 {
     return strcmp(name, "measures") == 0 ? command_measures
            : strcmp(name, "limits") == 0 ? command_limits
+           : strcmp(name, "series") == 0 ? command_series
                                          : NULL;
 }
 
@@ -380,7 +381,7 @@ bool command_report_known(const struct command *c)
         return true;
     fprintf(stderr, "heddle %s: '--report %s': there is %s\n",
             options_command_name(c->options->command), report,
-            is_stats ? "cpi, measures and limits" : "only cpi");
+            is_stats ? "cpi, measures, limits and series" : "only cpi");
     return false;
 }
 

@@ -134,12 +134,13 @@ static const struct command {
          "--report cpi: of kernels' time, for one run or two.",
          1, UINT32_MAX},
     [COMMAND_REPORT] =
-        {"report", "S.json [S2.json]", "make a page about a run, or about two",
+        {"report", "S.json [S2.json] | DIR", "make a page about a run, about two, or about a sweep",
          "Writes one HTML page that needs no network: what limits each kernel in words, where "
          "cycles went, a roofline with the platform's own limits, the topology coloured by what "
          "was measured, hit rates and traffic, the fullest components. Of two runs also what "
-         "differs, side by side. docs/guide/results.md shows it. --plot writes single figures "
-         "as SVG instead.",
+         "differs, side by side. docs/guide/results.md shows it. Of the folder of a sweep: any "
+         "result over any setting, Pareto fronts, what each setting is worth "
+         "(docs/guide/sweep.md). --plot writes single figures as SVG instead.",
          1, 2},
     [COMMAND_API_TRACE] =
         {"api-trace", "check FILE|DIR", "work on traces of API calls",
@@ -212,8 +213,10 @@ static const struct option_spec {
     {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
     {"--plot", "NAME", KIND_LIST, FIELD(plot), ON(REPORT),
-     "instead of the page: cycles, roofline, heat-MEASURE or topology-MEASURE, as STEM-NAME.svg in "
-     "the folder of -o, or as that file when there is one plot"},
+     "instead of the page: cycles, roofline, heat-MEASURE, topology-MEASURE or (with --series) "
+     "time-MEASURE, as STEM-NAME.svg in the folder of -o, or as that file when there is one plot; "
+     "of a sweep RESULT:SETTING, RESULT:SETTING:GROUP or pareto:RESULT:COST, with the numbers as "
+     "CSV beside it"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
     {"--scale", "PERCENT", KIND_NUMBER, FIELD(scale), ON(DOT),
@@ -253,6 +256,9 @@ static const struct option_spec {
     {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE) | ON(SWEEP),
      "CPU time of a point, beyond which it fails (sweep; default: none), or it and larger ones of "
      "its label are left out (calibrate; default: that of the description, or 300)"},
+    {"--budget", "SECONDS", KIND_NUMBER, FIELD(budget), ON(CALIBRATE),
+     "CPU time of all points together; the sizes of each label are run from coarse to fine, and "
+     "what does not fit waits for the next time"},
     {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE) | ON(SWEEP),
      "run points that failed again"},
     {"--estimate", NULL, KIND_FLAG, FIELD(estimate), ON(CALIBRATE),
@@ -314,19 +320,22 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end); measures (stats): utilisation, hit rate, bandwidth and stall of every "
-     "component; limits (stats): what limits each kernel, in words, from both"},
+     "component; limits (stats): what limits each kernel, in words, from both; series (stats): the "
+     "measures "
+     "in each interval of --series, as CSV"},
     {"--description", "FILE", KIND_TEXT, FIELD(description), ON(STATS) | ON(REPORT),
      "of report, and of --report measures and limits: the description of the platform that ran "
      "(default: NAME.heddle beside "
      "the statistics, here, in platforms, or among those of heddle)"},
-    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT),
+    {"--series", "FILE", KIND_TEXT, FIELD(series), ON(RUN) | ON(REPORT) | ON(STATS),
      "run: write what each counter grew by in every interval of --every, as CSV, a row for each "
-     "interval; report: such a file, for what happened over time"},
+     "interval; report and stats: such a file, for what happened over time"},
     {"--every", "INTERVAL", KIND_TEXT, FIELD(every), ON(RUN),
      "of --series, and as counter tracks of --record perfetto: the interval, in simulated time "
      "(10us) or cycles of the fastest clock (1000cy)"},
-    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN),
-     "of --every: this counter only, as in gpu.l2.hits, or all of this component and what is below "
+    {"--series-counter", "NAME", KIND_LIST, FIELD(series_counter), ON(RUN) | ON(STATS),
+     "stats: of --report series: this counter of components, too, by its name; run: of --every: "
+     "this counter only, as in gpu.l2.hits, or all of this component and what is below "
      "it; * stands for anything, an index that is left out for all"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
@@ -350,11 +359,14 @@ static const struct option_spec {
      "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
      "trace_player"},
     {"--checkpoint", "FILE", KIND_TEXT, FIELD(checkpoint), ON(RUN),
-     "write the state of the simulation at --checkpoint-at and go on; only without a program"},
+     "write the state of the simulation at --checkpoint-at and go on; without a program, or with "
+     "--play api"},
     {"--checkpoint-at", "WHEN", KIND_TEXT, FIELD(checkpoint_at), ON(RUN),
-     "when: a cycle of the fastest clock, or a time with its unit (25us)"},
+     "when: a cycle of the fastest clock, a time with its unit (25us), or with --play api when a "
+     "launch begins (kernel:3, kernel:NAME)"},
     {"--restore", "FILE", KIND_TEXT, FIELD(restore), ON(RUN),
-     "continue from the checkpoint in FILE, of the same platform with the same parameters"},
+     "continue from the checkpoint in FILE, of the same platform; with --play api of the same "
+     "trace; parameters may differ that change no sizes"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,

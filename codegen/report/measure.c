@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codegen/emit/intern.h"
 #include "codegen/report/statistics_read.h"
 
 /* What declares measures: an instance or a part. */
@@ -84,21 +85,39 @@ static void add_place(struct measured *m, uint32_t index, const struct place *p,
     }
 }
 
-static void add_components(struct measured *m, const struct model *model, json_t *components)
+/* The sums of an array, whose path has [*]. */
+static void add_sums(struct measured *m, const struct model *model, const char *path, json_t *stats)
+{
+    double count = 0;
+    for (uint32_t i = 0; i < place_count(model); i++)
+        count += matches(path, place_at(model, i).path);
+    for (uint32_t i = 0; i < place_count(model); i++) {
+        struct place p = place_at(model, i);
+        if (matches(path, p.path))
+            add_place(m, i, &p, stats, count, m->cycles[m->domains[i]]);
+    }
+}
+
+static void add_components(struct measured *m, struct arena *arena, const struct model *model,
+                           json_t *components)
 {
     const char *path;
     json_t *stats;
+    struct intern index;
+    intern_init(&index, arena);
+    for (uint32_t i = 0; i < place_count(model); i++)
+        intern_add(&index, place_at(model, i).path, i);
     json_object_foreach(components, path, stats)
     {
-        bool is_sum = strstr(path, "[*]") != NULL;
-        double count = 0;
-        for (uint32_t i = 0; is_sum && i < place_count(model); i++)
-            count += matches(path, place_at(model, i).path);
-        for (uint32_t i = 0; i < place_count(model); i++) {
-            struct place p = place_at(model, i);
-            if (is_sum ? matches(path, p.path) : strcmp(path, p.path) == 0)
-                add_place(m, i, &p, stats, is_sum ? count : 1, m->cycles[m->domains[i]]);
+        if (strstr(path, "[*]")) {
+            add_sums(m, model, path, stats);
+            continue;
         }
+        const struct intern_entry *found = intern_find(&index, path);
+        if (!found)
+            continue;
+        struct place p = place_at(model, found->value);
+        add_place(m, found->value, &p, stats, 1, m->cycles[m->domains[found->value]]);
     }
 }
 
@@ -274,7 +293,7 @@ void measure_run(struct measured *m, struct arena *arena, const struct model *mo
     for (uint32_t i = 0; i < model->domain_count; i++)
         m->cycles[i] = statistics_number(
             json_object_get(json_object_get(root, "clocks"), model->domains[i].name), "cycles");
-    add_components(m, model, json_object_get(root, "components"));
+    add_components(m, arena, model, json_object_get(root, "components"));
     speak_for_components(m, model);
     add_connections(m, arena, model, root);
 }
@@ -318,7 +337,7 @@ void measure_kernel(struct measured *m, struct arena *arena, const struct model 
                 (uint64_t)((unsigned __int128)ps * model->domains[d].hz / 1000000000000u);
         add_stats(sums, json_object_get(kernel, "components"));
     }
-    add_components(m, model, sums);
+    add_components(m, arena, model, sums);
     speak_for_components(m, model);
     json_decref(sums);
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codegen/emit/intern.h"
-#include "codegen/report/measure.h"
+#include "codegen/report/measure_print.h"
 #include "codegen/views/dot_kind.h"
 #include "codegen/views/params_value.h"
 
@@ -18,24 +18,24 @@ static void csv_field(FILE *out, const char *text)
     fputs(quoted ? "\"," : ",", out);
 }
 
-/* Of an instance, with what its parts say; of a part, its own. */
-static const struct view_share *share_at(const struct measured *m, const struct model *model,
-                                         unsigned kind, uint32_t index)
+const struct view_share *measure_share(const struct measured *m, const struct model *model,
+                                       unsigned kind, uint32_t index)
 {
     return index < model->instance_count ? &m->instances[kind][index] : &m->own[kind][index];
 }
 
-struct named {
-    const char *path, *type, *kind;
-};
+void measure_print_named(const struct measure_named *what, FILE *out)
+{
+    csv_field(out, what->path);
+    csv_field(out, what->type);
+    csv_field(out, what->kind);
+}
 
-static void csv_row(const struct measured *m, struct named what, unsigned kind,
+static void csv_row(const struct measured *m, struct measure_named what, unsigned kind,
                     const struct view_share *share, uint64_t cycles, FILE *out)
 {
     csv_field(out, m->scope);
-    csv_field(out, what.path);
-    csv_field(out, what.type);
-    csv_field(out, what.kind);
+    measure_print_named(&what, out);
     csv_field(out, model_measure_names[kind]);
     fprintf(out, "%.17g,%.17g,%llu,%llu\n", share->part, share->whole, (unsigned long long)cycles,
             (unsigned long long)m->time_ps);
@@ -51,15 +51,23 @@ static const char *connection_text(char *text, size_t size, const struct model_c
     return text;
 }
 
-static struct named name_at(const struct model *model, uint32_t index)
+struct measure_named measure_name(const struct model *model, uint32_t index)
 {
     if (index >= model->instance_count) {
         const struct model_part *part = model->parts[index - model->instance_count];
-        return (struct named){part->path, part->type->name, "part"};
+        return (struct measure_named){part->path, part->type->name, "part"};
     }
     const struct model_instance *instance = model->instances[index];
-    return (struct named){instance->path, instance->type->name,
-                          dot_kind_style(dot_kind_of(instance->type))->word};
+    return (struct measure_named){instance->path, instance->type->name,
+                                  dot_kind_style(dot_kind_of(instance->type))->word};
+}
+
+struct measure_named measure_connection_name(struct arena *arena, const struct model_connection *c)
+{
+    char text[512];
+    const char *what = c->link ? "link" : "connection";
+    return (struct measure_named){arena_strdup(arena, connection_text(text, sizeof text, c)), what,
+                                  what};
 }
 
 static void csv_connection(const struct measured *m, const struct model_connection *c,
@@ -69,8 +77,8 @@ static void csv_connection(const struct measured *m, const struct model_connecti
     const struct view_share *share = &m->connections[kind][c->id];
     const char *what = c->link ? "link" : "connection";
     if (share->whole > 0)
-        csv_row(m, (struct named){connection_text(text, sizeof text, c), what, what}, kind, share,
-                m->cycles[c->to->owner->domain], out);
+        csv_row(m, (struct measure_named){connection_text(text, sizeof text, c), what, what}, kind,
+                share, m->cycles[c->to->owner->domain], out);
 }
 
 void measure_print_csv(const struct measured *m, const struct model *model, bool head, FILE *out)
@@ -79,9 +87,9 @@ void measure_print_csv(const struct measured *m, const struct model *model, bool
         fputs("scope,path,type,kind,measure,part,whole,cycles,time_ps\n", out);
     for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++) {
         for (uint32_t i = 0; i < model->instance_count + model->part_count; i++)
-            if (share_at(m, model, k, i)->whole > 0)
-                csv_row(m, name_at(model, i), k, share_at(m, model, k, i), m->cycles[m->domains[i]],
-                        out);
+            if (measure_share(m, model, k, i)->whole > 0)
+                csv_row(m, measure_name(model, i), k, measure_share(m, model, k, i),
+                        m->cycles[m->domains[i]], out);
         for (uint32_t i = 0; i < model->connection_count; i++)
             csv_connection(m, model->connections[i], k, out);
     }
@@ -109,7 +117,7 @@ void measure_print(const struct measured *m, struct arena *arena, const struct m
         VECTOR(struct row) rows = {0};
         intern_init(&index, arena);
         for (uint32_t i = 0; i < model->instance_count + model->part_count; i++) {
-            const struct view_share *s = share_at(m, model, k, i);
+            const struct view_share *s = measure_share(m, model, k, i);
             if (s->whole <= 0)
                 continue;
             const char *path = params_collapse(

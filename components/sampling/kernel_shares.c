@@ -6,6 +6,7 @@
 
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
+#include "runtime/state/checkpoint.h"
 
 struct kernel_shares {
     uint32_t kernel, count;
@@ -108,8 +109,113 @@ void kernel_shares_close(uint32_t kernel, uint64_t cycles)
     kernel_describe(kernel, s->detail, s->count);
 }
 
+/* ---- in a state ---- */
+
+/* Of each kernel that has shares: its number and that of its details; of a detail the value and
+ * three texts, each behind its length and the zero, 0 for NULL. */
+static uint64_t put_text(struct checkpoint_sink *to, const char *text)
+{
+    uint64_t size = text ? strlen(text) + 1 : 0;
+    if (to) {
+        checkpoint_put(to, &size, sizeof size);
+        checkpoint_put(to, text, size);
+    }
+    return sizeof size + size;
+}
+
+static uint64_t put_shares(struct checkpoint_sink *to)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; shares && i < KERNEL_SHARES_OPEN; i++) {
+        const struct kernel_shares *s = &shares[i];
+        const uint64_t head[] = {s->kernel, s->count};
+        if (!s->open)
+            continue;
+        size += sizeof head;
+        if (to)
+            checkpoint_put(to, head, sizeof head);
+        for (uint32_t n = 0; n < s->count; n++) {
+            const struct kernel_detail *d = &s->detail[n];
+            if (to)
+                checkpoint_put(to, &d->value, sizeof d->value);
+            size += sizeof d->value + put_text(to, d->group) + put_text(to, d->name)
+                    + put_text(to, d->text);
+        }
+    }
+    return size;
+}
+
+static uint64_t shares_size(void)
+{
+    return put_shares(NULL);
+}
+
+static void shares_save(struct checkpoint_sink *to)
+{
+    put_shares(to);
+}
+
+struct share_reader {
+    const char *at;
+    uint64_t left;
+};
+
+static uint64_t take_number(struct share_reader *r)
+{
+    uint64_t number = 0;
+    if (r->left < sizeof number)
+        r->left = 0;
+    else {
+        memcpy(&number, r->at, sizeof number);
+        r->at += sizeof number;
+        r->left -= sizeof number;
+    }
+    return number;
+}
+
+static const char *take_text(struct share_reader *r)
+{
+    uint64_t size = take_number(r);
+    const char *text = r->at;
+    if (!size || size > r->left || text[size - 1])
+        return NULL;
+    r->at += size;
+    r->left -= size;
+    return text;
+}
+
+static bool shares_load(const void *bytes, uint64_t size)
+{
+    char *own = size ? arena_reserve(size) : NULL; /* for good: details point into it */
+    struct share_reader r = {own, size};
+    kernel_shares_forget();
+    if (size)
+        memcpy(own, bytes, size);
+    while (r.left) {
+        uint32_t kernel = (uint32_t)take_number(&r);
+        uint64_t count = take_number(&r);
+        if (count > KERNEL_SHARES_DETAILS)
+            break;
+        kernel_shares_open(kernel);
+        struct kernel_shares *s = kernel_is_kept(kernel) ? find(true, kernel) : NULL;
+        for (uint64_t i = 0; i < count; i++) {
+            struct kernel_detail d = {.value = take_number(&r)};
+            d.group = take_text(&r);
+            d.name = take_text(&r);
+            d.text = take_text(&r);
+            if (s && d.name)
+                s->detail[s->count++] = d;
+        }
+    }
+    return true;
+}
+
+static const struct checkpoint_part shares_part = {
+    .name = "shares", .size = shares_size, .save = shares_save, .load = shares_load};
+
 void kernel_shares_forget(void)
 {
+    checkpoint_register(&shares_part);
     for (uint32_t i = 0; shares && i < KERNEL_SHARES_OPEN; i++)
         shares[i].open = false;
 }

@@ -15,10 +15,13 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/observe/profile.h"
 #include "runtime/observe/stats_span.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
+#include "runtime/state/checkpoint.h"
+#include "sampling_options.h"
 
 enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4, KERNEL_CUT = 8 };
 
@@ -47,6 +50,8 @@ static struct kernel_record *records;
 static uint32_t count;
 static uint32_t *marks; /* kernels that began or ended in this window: twice each at most */
 static uint32_t mark_count;
+static bool unkept; /* kernels began that nothing is known of */
+static uint32_t running;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void mark(uint32_t kernel)
@@ -74,6 +79,14 @@ static void say_full(void)
     said = true;
 }
 
+static void reserve_records(void)
+{
+    if (records)
+        return;
+    records = arena_reserve(MAX_KERNELS * sizeof *records);
+    marks = arena_reserve(2 * MAX_KERNELS * sizeof *marks);
+}
+
 static uint32_t add_record(const struct component *c, const char *name, const char *symbol,
                            uint32_t gpu)
 {
@@ -81,10 +94,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
         say_full();
         return MAX_KERNELS;
     }
-    if (!records) {
-        records = arena_reserve(MAX_KERNELS * sizeof *records);
-        marks = arena_reserve(2 * MAX_KERNELS * sizeof *marks);
-    }
+    reserve_records();
     records[count] = (struct kernel_record){.name = keep_text(name),
                                             .symbol = keep_text(symbol),
                                             .gpu = gpu,
@@ -99,8 +109,11 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
     progress_begun();
-    if (!stats_wanted())
+    __atomic_fetch_add(&running, 1, __ATOMIC_RELAXED);
+    if (!stats_wanted()) {
+        unkept = true;
         return MAX_KERNELS;
+    }
     pthread_mutex_lock(&lock);
     uint32_t kernel = add_record(c, name, symbol, gpu);
     pthread_mutex_unlock(&lock);
@@ -197,6 +210,7 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
 
 void kernel_end(const struct component *c, uint32_t kernel)
 {
+    __atomic_fetch_sub(&running, 1, __ATOMIC_RELAXED);
     if (kernel == MAX_KERNELS)
         return;
     records[kernel].end_ps = component_now_ps(c);
@@ -249,9 +263,79 @@ void kernel_cut(void)
     }
 }
 
+/* ---- in a state ---- */
+
+/* Behind it the records, `how` of each as the number of a way. */
+struct saved_kernels {
+    uint64_t count, unkept, running;
+};
+
+static uint64_t kernels_size(void)
+{
+    return sizeof(struct saved_kernels) + count * sizeof *records;
+}
+
+static uintptr_t number_of_how(const char *how)
+{
+    uintptr_t way = SAMPLING_SKIPPED + 1;
+    while (how && way && strcmp(sampling_way_name((enum sampling_way)(way - 1)), how) != 0)
+        way--;
+    return how ? way : 0;
+}
+
+static void kernels_save(struct checkpoint_sink *to)
+{
+    const struct saved_kernels s = {count, unkept, running};
+    checkpoint_put(to, &s, sizeof s);
+    for (uint32_t i = 0; i < count; i++) {
+        struct kernel_record k = records[i];
+        k.how = (const char *)number_of_how(k.how);
+        checkpoint_put(to, &k, sizeof k);
+    }
+}
+
+static bool kernels_load(const void *bytes, uint64_t size)
+{
+    const struct saved_kernels *s = bytes;
+    if (size < sizeof *s || s->count > MAX_KERNELS
+        || size != sizeof *s + s->count * sizeof *records) {
+        fprintf(stderr, "heddle: the state's kernels are damaged\n");
+        return false;
+    }
+    if (stats_wanted() && s->unkept) {
+        fprintf(stderr, "heddle: the state was written without --stats, so nothing is known of the "
+                        "kernels before it; write it again with --stats\n");
+        return false;
+    }
+    if (profile_wanted() && s->running) {
+        fprintf(stderr, "heddle: instructions are counted for whole kernels, and one was running "
+                        "when the state was written; write it where a kernel begins "
+                        "(--checkpoint-at kernel:NAME)\n");
+        return false;
+    }
+    unkept = s->unkept;
+    running = (uint32_t)s->running;
+    reserve_records();
+    count = (uint32_t)s->count;
+    memcpy(records, s + 1, count * sizeof *records);
+    for (uint32_t i = 0; i < count; i++) {
+        uintptr_t way = (uintptr_t)records[i].how;
+        records[i].how = way && way <= SAMPLING_SKIPPED + 1
+                             ? sampling_way_name((enum sampling_way)(way - 1))
+                             : NULL;
+    }
+    return true;
+}
+
+static const struct checkpoint_part kernels_part = {
+    .name = "kernels", .size = kernels_size, .save = kernels_save, .load = kernels_load};
+
 void kernel_forget(void)
 {
+    checkpoint_register(&kernels_part);
     kernel_shares_forget();
+    unkept = false;
+    running = 0;
     count = 0;
     mark_count = 0;
 }

@@ -273,6 +273,8 @@ enum engine_result {
  * goes on until the end of the window (window.c), so that all threads stop at the same time. */
 enum engine_result engine_run(void);
 void engine_stop(void); /* from a tick */
+/* From a tick of the component that stops the engine: has it done so in this run? */
+bool engine_is_stopping(void);
 
 /* From any thread, also from a signal handler: the run ends with ENGINE_INTERRUPTED within some
  * thousand cycles, and so does every later one. Whatever takes long within one tick looks at

@@ -74,11 +74,13 @@ struct heddle_options {
                                         (components/sampling/residency.h) */
     const char *addresses;           /* NULL, or a file that a profile of memory writes
                                         (components/sampling/address_list.h) */
-    /* Platforms that drive themselves (runtime/state/checkpoint.h); not passed on to programs. */
-    const char *checkpoint_path; /* NULL: none; written at */
-    uint64_t checkpoint_ps;      /* this time, or */
-    uint64_t checkpoint_cycle;   /* this cycle of the fastest clock, if not 0 */
-    const char *restore_path;    /* NULL: from the beginning */
+    /* Platforms that drive themselves, and players of calls (runtime/state/checkpoint.h). */
+    const char *checkpoint_path;   /* NULL: none; written at */
+    uint64_t checkpoint_ps;        /* this time, or */
+    uint64_t checkpoint_cycle;     /* this cycle of the fastest clock, if not 0, or */
+    const char *checkpoint_kernel; /* when this launch begins, named as in --kernels; or NULL */
+    const char *restore_path;      /* NULL: from the beginning */
+    /* Not passed on to programs. */
     struct platform_lines watch;
     /* A trace of API calls for a component of the platform to play, and what has its kernels. */
     const char *api_trace; /* NULL: none */

@@ -14,6 +14,7 @@
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 #include "stats.h"
@@ -50,11 +51,11 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
 }
 
 /* As they were given, a line each. */
-static void write_set(void)
+static void write_set(const char *set)
 {
     char text[1024];
     json_open(&out, "set", '[');
-    for (const char *line = options.set; line && *line;) {
+    for (const char *line = set; line && *line;) {
         size_t size = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)size, line);
         json_text(&out, NULL, text);
@@ -63,17 +64,31 @@ static void write_set(void)
     json_close(&out, ']');
 }
 
+/* A run that went on from a state of other parameters. */
+static void write_origin(void)
+{
+    struct checkpoint_origin origin;
+    if (!checkpoint_origin(&origin))
+        return;
+    json_open(&out, "restored", '{');
+    json_uint(&out, "time_ps", origin.time_ps);
+    json_text(&out, "model", origin.model);
+    write_set(origin.set);
+    json_close(&out, '}');
+}
+
 static void write_stamp(void)
 {
     json_open(&out, "stamp", '{');
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", options.program_hash);
-    write_set();
+    write_set(options.set);
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
         json_raw(&out, table->settings, strlen(table->settings));
     }
+    write_origin();
     json_open(&out, "parameters", '{');
     for (uint32_t i = 0; i < table->instance_count; i++)
         write_parameters(platform_string(table->instances[i].path), table->instances[i].params,

@@ -6,6 +6,7 @@
  * ("device[1].core[*]"), so that the top-level instances stay apart. */
 #include "stats_span.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 
@@ -150,12 +152,67 @@ static void find_places(void)
     zeros = arena_derive((longest + 1) * sizeof(uint64_t));
 }
 
+/* ---- in a state ---- */
+
+/* Behind it the offsets of `count` snapshots, whether each is taken, and the spool. */
+struct saved_spans {
+    uint64_t mode, count, spool_bytes;
+};
+
+static uint64_t spans_size(void)
+{
+    json_finish(&spool);
+    return sizeof(struct saved_spans) + snapshot_count * (sizeof *snapshots + sizeof(bool))
+           + spool.total;
+}
+
+static void spans_save(struct checkpoint_sink *to)
+{
+    const struct saved_spans s = {mode, snapshot_count, spool.total};
+    char text[4096];
+    checkpoint_put(to, &s, sizeof s);
+    checkpoint_put(to, snapshots, s.count * sizeof *snapshots);
+    checkpoint_put(to, snapshot_taken, s.count * sizeof *snapshot_taken);
+    for (uint64_t at = 0; at < s.spool_bytes; at += sizeof text) {
+        uint64_t part = s.spool_bytes - at < sizeof text ? s.spool_bytes - at : sizeof text;
+        memset(text, 0, part);
+        spool.failed |= pread(spool.fd, text, part, (off_t)at) != (ssize_t)part;
+        checkpoint_put(to, text, part);
+    }
+}
+
+static bool spans_load(const void *bytes, uint64_t size)
+{
+    const struct saved_spans *s = bytes;
+    const uint32_t *offsets = (const void *)(s + 1);
+    if (size < sizeof *s || s->count > MAX_SNAPSHOTS || s->spool_bytes > size
+        || sizeof *s + s->count * (sizeof *snapshots + sizeof(bool)) + s->spool_bytes != size) {
+        fprintf(stderr, "heddle: the state's statistics are damaged\n");
+        return false;
+    }
+    if (s->mode != mode) {
+        fprintf(stderr,
+                "heddle: the state was written with another --kernel-stats; give the same\n");
+        return false;
+    }
+    const bool *taken = (const void *)(offsets + s->count);
+    snapshot_count = (uint32_t)s->count;
+    memcpy(snapshots, offsets, s->count * sizeof *snapshots);
+    memcpy(snapshot_taken, taken, s->count * sizeof *taken);
+    json_raw(&spool, (const char *)(taken + s->count), s->spool_bytes);
+    return true;
+}
+
+static const struct checkpoint_part spans_part = {
+    .name = "spans", .size = spans_size, .save = spans_save, .load = spans_load};
+
 void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd)
 {
     memset(snapshots, 0, snapshot_count * sizeof snapshots[0]);
     memset(snapshot_taken, 0, snapshot_count * sizeof snapshot_taken[0]);
     snapshot_count = 0;
     mode = what;
+    checkpoint_register(&spans_part);
     json_start(&spool, fd);
     spool.flat = true;
     stats_blocks_find(table);

@@ -111,6 +111,11 @@ void engine_stop(void)
     window_ask_end();
 }
 
+bool engine_is_stopping(void)
+{
+    return __atomic_load_n(&stop, __ATOMIC_RELAXED);
+}
+
 void engine_interrupt(void)
 {
     __atomic_store_n(&interrupted, true, __ATOMIC_RELAXED);
@@ -517,9 +522,16 @@ enum engine_result engine_run(void)
 
 /* ---- start ---- */
 
+/* What is settled at the end of a window must not be settled earlier. */
 void engine_pause_at(uint64_t time_ps)
 {
-    pause_ps = time_ps;
+    pause_ps = time_ps == ENGINE_NEVER ? ENGINE_NEVER : window_end(time_ps) - 1;
+}
+
+void engine_pause_now(void)
+{
+    engine_pause_at(shards[0].now_ps);
+    window_ask_end();
 }
 
 void engine_set_limits(const struct engine_limits *chosen)

@@ -177,10 +177,7 @@ static bool start(const struct heddle_options *options)
 
 static int run(void)
 {
-    bool written;
-    enum engine_result result = checkpoint_run(&written);
-    if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
-        return result == ENGINE_IDLE ? EXIT_MISSED : EXIT_NOT_STARTED;
+    enum engine_result result = checkpoint_run();
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
     static const enum exit_status statuses[] = {
@@ -199,11 +196,12 @@ static int finish(void)
     bool written = stats_write(balance_reported()) && sampled;
     written = profile_write() && written;
     enum extension_end end = extensions_finish();
+    enum checkpoint_end state = checkpoint_end();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
-    return !written || !traced || end == EXTENSION_FAILED ? EXIT_NOT_STARTED
-           : end == EXTENSION_MISSED                      ? EXIT_MISSED
-                                                          : EXIT_CLEAN;
+    bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
+    bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
+    return failed ? EXIT_NOT_STARTED : missed ? EXIT_MISSED : EXIT_CLEAN;
 }
 
 static bool has(const char *type)

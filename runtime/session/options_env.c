@@ -49,6 +49,11 @@ static const struct key {
     {"instruction_profile", KIND_STRING, offsetof(struct heddle_options, instruction_profile)},
     {"residency", KIND_STRING, offsetof(struct heddle_options, residency)},
     {"addresses", KIND_STRING, offsetof(struct heddle_options, addresses)},
+    {"checkpoint", KIND_STRING, offsetof(struct heddle_options, checkpoint_path)},
+    {"checkpoint_ps", KIND_U64, offsetof(struct heddle_options, checkpoint_ps)},
+    {"checkpoint_cycle", KIND_U64, offsetof(struct heddle_options, checkpoint_cycle)},
+    {"checkpoint_kernel", KIND_STRING, offsetof(struct heddle_options, checkpoint_kernel)},
+    {"restore", KIND_STRING, offsetof(struct heddle_options, restore_path)},
     {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])

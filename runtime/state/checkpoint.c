@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint_merge.h"
+#include "checkpoint_parts.h"
 #include "memory.h"
 #include "lookup.h"
 #include "platform.h"
@@ -35,10 +37,21 @@ static const char magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};
 static const struct platform_table *table;
 static const char *dump_path; /* NULL: none is wanted */
 static uint64_t dump_ps;
+static const char *dump_kernel; /* NULL, or in place of dump_ps */
+static bool dumped, dump_failed;
 static uint64_t layout;
 static struct arena_ends opened; /* when the platform had been started */
+static const char *driver_refuses;
+
+/* The file that is being restored. */
+static struct {
+    const char *path;
+    const void *bytes; /* NULL: none, or it is in place */
+    size_t size;
+} pending;
 
 struct writer {
+    struct checkpoint_sink sink;
     int fd;
     int pagemap; /* -1: unknown which pages have been touched */
     uint64_t sum;
@@ -95,10 +108,18 @@ static void find_held(const struct writer *w, const char *base, size_t count, ui
         memset(rows, 0xff, bytes);
 }
 
+static void put_page(struct writer *w, const char *page, uint64_t number)
+{
+    static struct checkpoint_page record;
+    record.number = number;
+    memcpy(record.bytes, page, CHECKPOINT_PAGE);
+    put_summed(w, &record, sizeof record);
+    w->pages++;
+}
+
 static void put_pages(struct writer *w, const char *base, uint64_t bytes, uint64_t mark)
 {
     static uint64_t rows[PAGEMAP_ROWS];
-    static struct checkpoint_page record;
     uint64_t count = (bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     for (uint64_t i = 0; i < count && !w->failed; i++) {
         if (i % PAGEMAP_ROWS == 0)
@@ -107,11 +128,25 @@ static void put_pages(struct writer *w, const char *base, uint64_t bytes, uint64
         const char *page = base + i * CHECKPOINT_PAGE;
         if (!(rows[i % PAGEMAP_ROWS] & PAGEMAP_HELD) || is_zero(page))
             continue;
-        record.number = i | mark;
-        memcpy(record.bytes, page, CHECKPOINT_PAGE);
-        put_summed(w, &record, sizeof record);
-        w->pages++;
+        put_page(w, page, i | mark);
     }
+}
+
+/* Pages of the start that have changed since. */
+static void put_start(struct writer *w)
+{
+    uint64_t count;
+    const struct checkpoint_page *page = merge_start_pages(&count);
+    for (uint64_t i = 0; i < count; i++)
+        if (memcmp(engine_base.arena + page[i].number * CHECKPOINT_PAGE, page[i].bytes,
+                   CHECKPOINT_PAGE)
+            != 0)
+            put_page(w, (const char *)page[i].bytes, page[i].number | CHECKPOINT_START);
+}
+
+static void put_to_sink(struct checkpoint_sink *sink, const void *bytes, size_t size)
+{
+    put_summed((struct writer *)(void *)sink, bytes, size);
 }
 
 static struct checkpoint_header make_header(void)
@@ -146,18 +181,22 @@ static struct checkpoint_engine make_engine(void)
 
 static bool write_file(int fd)
 {
-    struct writer w = {.fd = fd, .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+    struct writer w = {.sink.put = put_to_sink,
+                       .fd = fd,
+                       .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+    uint64_t parts_bytes = parts_measure(); /* may still allocate */
     struct checkpoint_header header = make_header();
     struct checkpoint_engine state = make_engine();
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
-    engine_hide_pointers();
-    ring_trace_all(false);
+    merge_bare(true);
     put_pages(&w, engine_base.arena, header.arena_bytes, 0);
-    engine_show_pointers();
-    ring_trace_all(engine.tracing != 0);
+    put_start(&w);
+    merge_bare(false);
     put_pages(&w, memory.bytes, memory.size, CHECKPOINT_MEMORY);
+    parts_write(&w.sink);
     header.page_count = w.pages;
+    header.parts_bytes = parts_bytes;
     header.checksum = checkpoint_checksum(w.sum, &header, sizeof header);
     if (w.pagemap >= 0)
         close(w.pagemap);
@@ -177,23 +216,55 @@ static bool write_state(void)
     return false;
 }
 
-enum engine_result checkpoint_run(bool *written)
+bool checkpoint_is_wanted(void)
 {
-    *written = true;
-    if (!dump_path)
+    return dump_path && !dumped && !dump_failed;
+}
+
+const char *checkpoint_kernel(void)
+{
+    return dump_kernel;
+}
+
+void checkpoint_now(void)
+{
+    dump_kernel = NULL;
+    dump_ps = 0;
+    engine_pause_now();
+}
+
+enum engine_result checkpoint_run(void)
+{
+    if (!checkpoint_is_wanted())
         return engine_run();
     engine_pause_at(dump_ps);
     enum engine_result result = engine_run();
-    *written = result == ENGINE_PAUSED && write_state();
     if (result != ENGINE_PAUSED)
+        return result;
+    dumped = write_state();
+    dump_failed = !dumped;
+    engine_pause_at(ENGINE_NEVER);
+    return engine_run();
+}
+
+enum checkpoint_end checkpoint_end(void)
+{
+    if (pending.bytes) {
+        fprintf(
+            stderr,
+            "heddle: the state in '%s' was not restored: the run ended before the call in which "
+            "it was written; it is of another trace\n",
+            pending.path);
+        return CHECKPOINT_FAILED;
+    }
+    if (checkpoint_is_wanted())
         fprintf(stderr,
                 "heddle: no state was written to '%s': the run ended at %" PRIu64
                 " ps, before --checkpoint-at\n",
                 dump_path, engine.time_ps);
-    if (!*written)
-        return result;
-    engine_pause_at(ENGINE_NEVER);
-    return engine_run();
+    return dump_failed              ? CHECKPOINT_FAILED
+           : checkpoint_is_wanted() ? CHECKPOINT_MISSED
+                                    : CHECKPOINT_DONE;
 }
 
 /* ---- loading ---- */
@@ -204,21 +275,22 @@ static bool refuse(const char *name, const char *why)
     return false;
 }
 
-/* Whether the file is for this platform, in words: NULL if it is. */
-static const char *mismatch(const struct checkpoint_header *h)
+/* Whether it is a file of this program at all, in words: NULL if it is. */
+static const char *foreign(const struct checkpoint_header *h)
 {
     if (memcmp(h->magic, magic, sizeof magic) != 0)
         return "it was not written by `heddle run --checkpoint`";
     if (h->version != CHECKPOINT_VERSION || h->abi != PLATFORM_ABI
         || strncmp(h->toolkit, HEDDLE_VERSION, sizeof h->toolkit) != 0)
         return "it was written by another version of heddle; write it again";
-    if (strncmp(h->model, table->model_hash, sizeof h->model) != 0)
-        return "it is of another platform, or of other parameters; name the same file, --platform "
-               "and --set as for --checkpoint";
-    if (h->layout != layout || h->front_bytes < opened.front || h->arena_bytes < opened.rear
-        || h->memory_first != memory.first || h->memory_bytes != memory.size)
-        return "the components have changed since it was written; write it again";
     return NULL;
+}
+
+/* Whether this platform has the same places for everything. */
+static bool fits(const struct checkpoint_header *h)
+{
+    return h->layout == layout && h->front_bytes >= opened.front && h->arena_bytes >= opened.rear
+           && h->memory_first == memory.first && h->memory_bytes == memory.size;
 }
 
 static bool check_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
@@ -226,12 +298,46 @@ static bool check_pages(const struct checkpoint_header *h, const struct checkpoi
     uint64_t arena_pages = (h->arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     uint64_t memory_pages = (h->memory_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     for (uint64_t i = 0; i < h->page_count; i++) {
-        uint64_t number = pages[i].number & ~CHECKPOINT_MEMORY;
+        uint64_t number = pages[i].number & ~(CHECKPOINT_MEMORY | CHECKPOINT_START);
+        if ((pages[i].number & CHECKPOINT_MEMORY) && (pages[i].number & CHECKPOINT_START))
+            return false;
         if (number >= (pages[i].number & CHECKPOINT_MEMORY ? memory_pages : arena_pages)
             || (i && pages[i].number <= pages[i - 1].number))
             return false;
     }
     return true;
+}
+
+/* Where things are in a file that was checked. */
+static const struct checkpoint_page *pages_of(const void *bytes)
+{
+    return (const void *)((const char *)bytes + sizeof(struct checkpoint_header)
+                          + sizeof(struct checkpoint_engine));
+}
+
+static const char *parts_of(const void *bytes, const struct checkpoint_header *h)
+{
+    return (const char *)(pages_of(bytes) + h->page_count);
+}
+
+static bool check_platform(const char *bytes, const struct checkpoint_header *h, const char *name)
+{
+    uint64_t size, map_size;
+    const void *told = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
+    const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
+    if (strncmp(h->model, table->model_hash, sizeof h->model) == 0)
+        return fits(h)
+               || refuse(name, "the components have changed since it was written; write it again");
+    if (!told || !map)
+        return refuse(name, "it is damaged: it does not say what it is of");
+    const struct merge_file file = {.name = name,
+                                    .told = told,
+                                    .told_bytes = size,
+                                    .map = map,
+                                    .map_bytes = map_size,
+                                    .pages = pages_of(bytes),
+                                    .page_count = h->page_count};
+    return merge_prepare(table, &file, fits(h));
 }
 
 static bool check(const char *bytes, size_t size, const char *name)
@@ -241,18 +347,20 @@ static bool check(const char *bytes, size_t size, const char *name)
     if (size < front)
         return refuse(name, "it is no file of `heddle run --checkpoint`, or its end is missing");
     memcpy(&h, bytes, sizeof h);
-    const char *why = mismatch(&h);
+    const char *why = foreign(&h);
     if (why)
         return refuse(name, why);
-    if (h.page_count != (size - front) / sizeof(struct checkpoint_page)
-        || (size - front) % sizeof(struct checkpoint_page))
+    uint64_t rest = size - front;
+    if (h.parts_bytes > rest || h.parts_bytes % 8
+        || h.page_count != (rest - h.parts_bytes) / sizeof(struct checkpoint_page)
+        || (rest - h.parts_bytes) % sizeof(struct checkpoint_page))
         return refuse(name, "its end is missing");
     uint64_t sum = checkpoint_checksum(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
     h.checksum = 0;
-    if (checkpoint_checksum(sum, &h, sizeof h) != expected
-        || !check_pages(&h, (const struct checkpoint_page *)(const void *)(bytes + front)))
+    if (checkpoint_checksum(sum, &h, sizeof h) != expected || !check_pages(&h, pages_of(bytes))
+        || !parts_check(parts_of(bytes, &h), h.parts_bytes))
         return refuse(name, "it is damaged: its contents do not fit its checksum");
-    return true;
+    return check_platform(bytes, &h, name);
 }
 
 static void load_engine(const struct checkpoint_header *h, const struct checkpoint_engine *e)
@@ -267,30 +375,41 @@ static void load_engine(const struct checkpoint_header *h, const struct checkpoi
     engine.domains[0].instructions += h->instructions - engine_instructions();
 }
 
-bool checkpoint_apply(const void *bytes, size_t size, const char *name)
+static void place_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
 {
-    struct checkpoint_header h;
-    if (!check(bytes, size, name))
-        return false;
-    memcpy(&h, bytes, sizeof h);
-    const struct checkpoint_engine *e = (const void *)((const char *)bytes + sizeof h);
-    const struct checkpoint_page *pages = (const void *)(e + 1);
-    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
-        return refuse(name, "it is damaged: this platform has no such state");
-    arena_clear(engine_base.arena, h.arena_bytes);
+    arena_clear(engine_base.arena, h->arena_bytes);
     arena_clear(memory.bytes, memory.size);
-    for (uint64_t i = 0; i < h.page_count; i++) {
+    for (uint64_t i = 0; i < h->page_count; i++) {
+        if (pages[i].number & CHECKPOINT_START)
+            continue;
         char *base = pages[i].number & CHECKPOINT_MEMORY ? memory.bytes : engine_base.arena;
         memcpy(base + (pages[i].number & ~CHECKPOINT_MEMORY) * CHECKPOINT_PAGE, pages[i].bytes,
                CHECKPOINT_PAGE);
     }
-    engine_show_pointers();
-    ring_trace_all(engine.tracing != 0);
-    load_engine(&h, e);
-    return true;
+    merge_apply();
 }
 
-static bool load(const char *path)
+/* Of a file that was checked. */
+static bool place(const void *bytes, const char *name)
+{
+    struct checkpoint_header h;
+    memcpy(&h, bytes, sizeof h);
+    const struct checkpoint_engine *e = (const void *)((const char *)bytes + sizeof h);
+    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
+        return refuse(name, "it is damaged: this platform has no such state");
+    place_pages(&h, pages_of(bytes));
+    merge_bare(false);
+    load_engine(&h, e);
+    merge_note(h.time_ps, h.model);
+    return parts_load(parts_of(bytes, &h), h.parts_bytes);
+}
+
+bool checkpoint_apply(const void *bytes, size_t size, const char *name)
+{
+    return check(bytes, size, name) && place(bytes, name);
+}
+
+static bool map_file(const char *path)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer yet */
@@ -300,24 +419,88 @@ static bool load(const char *path)
             close(fd);
         return false;
     }
-    size_t size = (size_t)status.st_size;
-    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    pending.path = path;
+    pending.size = (size_t)status.st_size;
+    pending.bytes = pending.size ? mmap(NULL, pending.size, PROT_READ, MAP_PRIVATE, fd, 0) : "";
     close(fd);
-    if (bytes == MAP_FAILED)
-        return refuse(path, strerror(errno));
-    bool good = checkpoint_apply(bytes, size, path);
-    if (bytes)
-        munmap(bytes, size);
+    if (pending.bytes != MAP_FAILED)
+        return true;
+    pending.bytes = NULL;
+    return refuse(path, strerror(errno));
+}
+
+static void unmap_file(void)
+{
+    if (pending.size)
+        munmap((void *)(uintptr_t)pending.bytes, pending.size);
+    pending.bytes = NULL;
+}
+
+bool checkpoint_is_pending(void)
+{
+    return pending.bytes != NULL;
+}
+
+const void *checkpoint_pending_part(const char *name, uint64_t *size)
+{
+    struct checkpoint_header h;
+    memcpy(&h, pending.bytes, sizeof h);
+    return parts_find(parts_of(pending.bytes, &h), h.parts_bytes, name, size);
+}
+
+bool checkpoint_resume(void)
+{
+    bool good = place(pending.bytes, pending.path);
+    unmap_file();
+    return good;
+}
+
+static bool load(const char *path)
+{
+    uint64_t size;
+    if (!map_file(path))
+        return false;
+    bool good = check(pending.bytes, pending.size, path);
+    if (good && platform_driver() && !checkpoint_pending_part("driver", &size))
+        good = refuse(path, "it has nothing of a program");
+    if (good && platform_driver())
+        return true; /* the driver says when */
+    good = good && place(pending.bytes, path);
+    unmap_file();
     return good;
 }
 
 /* ---- start ---- */
+
+static uint64_t fold(uint64_t sum, uint64_t word)
+{
+    return checkpoint_checksum(sum, &word, sizeof word);
+}
+
+/* Clocks, the kinds of parts, what connections hold, and where addresses lead. */
+static uint64_t hash_shape(uint64_t sum)
+{
+    for (uint32_t i = 0; i < table->domain_count; i++)
+        sum = fold(sum, table->domains[i].hz);
+    for (uint32_t i = 0; i < table->part_count; i++)
+        for (const char *type = platform_string(table->parts[i].type); *type; type++)
+            sum = fold(sum, (unsigned char)*type);
+    for (uint32_t i = 0; i < table->ring_count; i++)
+        sum = fold(fold(sum, table->rings[i].depth), table->rings[i].width);
+    for (uint32_t i = 0; i < table->space_count; i++) {
+        const struct platform_space *s = &table->spaces[i];
+        sum = fold(fold(fold(sum, s->target_count), s->base), s->size);
+        sum = fold(fold(sum, s->interleave), s->hashed);
+    }
+    return sum;
+}
 
 /* What the offsets in the arena follow from, beside the model. */
 static uint64_t hash_layout(void)
 {
     uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
     uint64_t sum = checkpoint_checksum(0, sizes, sizeof sizes);
+    sum = hash_shape(sum);
     for (uint32_t i = 0; i < table->instance_count; i++) {
         uint64_t bytes = platform_unit_of(i)->instance_bytes;
         sum = checkpoint_checksum(sum, &bytes, sizeof bytes);
@@ -333,28 +516,49 @@ static uint64_t time_of_cycle(uint64_t cycle)
     return engine_time_of(fastest, cycle);
 }
 
+void checkpoint_set_driver(const char *why)
+{
+    driver_refuses = why;
+}
+
+/* The moment in which a state is to be written lies ahead. */
+static bool check_moment(void)
+{
+    if (!dump_path || dump_kernel)
+        return true;
+    struct checkpoint_header h = {.time_ps = engine.time_ps};
+    if (pending.bytes)
+        memcpy(&h, pending.bytes, sizeof h);
+    if (dump_ps >= h.time_ps)
+        return true;
+    fprintf(stderr,
+            "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
+            " ps\n",
+            h.time_ps);
+    return false;
+}
+
 bool checkpoint_open(const struct platform_table *described, const struct heddle_options *options)
 {
     table = described;
     dump_path = options->checkpoint_path;
+    dump_kernel = options->checkpoint_kernel;
+    dump_ps = dump_kernel                 ? ENGINE_NEVER
+              : options->checkpoint_cycle ? time_of_cycle(options->checkpoint_cycle)
+                                          : options->checkpoint_ps;
+    dumped = dump_failed = false;
+    pending.bytes = NULL;
+    if (!dump_path && !options->restore_path)
+        return true;
+    if (platform_driver() && driver_refuses) {
+        fprintf(stderr,
+                "heddle: the state of this platform cannot be written or restored: %s, and half of "
+                "it is the host program's\n",
+                driver_refuses);
+        return false;
+    }
     opened = arena_ends();
     layout = hash_layout();
-    if ((dump_path || options->restore_path) && platform_driver()) {
-        fprintf(stderr, "heddle: the state of a platform with a driver cannot be dumped or loaded: "
-                        "half of it is the host program's\n");
-        return false;
-    }
-    if (options->restore_path && !load(options->restore_path))
-        return false;
-    dump_ps = options->checkpoint_cycle ? time_of_cycle(options->checkpoint_cycle)
-                                        : options->checkpoint_ps;
-    if (dump_path && dump_ps < engine.time_ps) {
-        fprintf(
-            stderr,
-            "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
-            " ps\n",
-            engine.time_ps);
-        return false;
-    }
-    return true;
+    merge_open(table, options->set, opened.rear, dump_path != NULL);
+    return (!options->restore_path || load(options->restore_path)) && check_moment();
 }

@@ -2,16 +2,24 @@
  * `--restore` continues from it in another process, whose statistics are those of an unbroken run,
  * byte for byte.
  *
- * State is what lies in the arena, in simulated DRAM, and in the clocks of the engine; tables of
- * pointers are not state and lie elsewhere (arena_derive()). A file belongs to one model (the hash
- * that stamps statistics), one version of the toolkit and one layout of instances; it does not
- * depend on the order of ticks, on options for statistics and traces, or on whether the build is
- * generic. That a component's C file has changed without changing its size is not noticed.
+ * State is what lies in the arena, in simulated DRAM, and in the clocks of the engine, and what
+ * libraries keep beside it (struct checkpoint_part); tables of pointers are not state and lie
+ * elsewhere (arena_derive()). A file belongs to one version of the toolkit and one layout of
+ * instances; it does not depend on the order of ticks, on options for traces, or on whether the
+ * build is generic; with statistics it has their kernels. That a component's C file has changed
+ * without changing its size is not noticed.
  *
- * Platforms with a driver are refused: half of their state is the host program's.
+ * Parameters may differ from those of the run that wrote it, as long as they change no sizes and
+ * nothing that has been in use: checkpoint_merge.h. The statistics' stamp says so.
+ *
+ * On a platform with a driver half of the state is the host program's. Such a state is loaded in
+ * two steps: checkpoint_open() checks the file, the driver lets the program do once more what it
+ * did before (components/host/driver/program/driver_journal.h), then checkpoint_resume() puts the
+ * state in place.
  *
  * File: struct checkpoint_header, struct checkpoint_engine, then `page_count` times struct
- * checkpoint_page in ascending order, the pages that hold anything but zeros. Integers are the
+ * checkpoint_page in ascending order, the pages that hold anything but zeros, then the parts, each
+ * behind a struct checkpoint_part_header and filled up to a multiple of 8 bytes. Integers are the
  * host's, little-endian.
  */
 #ifndef HEDDLE_RUNTIME_CHECKPOINT_H
@@ -24,9 +32,12 @@
 #include "runtime/engine/engine.h"
 #include "platform.h"
 
-#define CHECKPOINT_VERSION 5
+#define CHECKPOINT_VERSION 6
 #define CHECKPOINT_PAGE    4096
-#define CHECKPOINT_MEMORY  ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
+#define CHECKPOINT_START                                                                           \
+    ((uint64_t)1 << 62) /* page of the arena as it was at the start, where it                      \
+                           is another one now */
+#define CHECKPOINT_MEMORY ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
 
 struct checkpoint_header {
     char magic[8];
@@ -42,6 +53,7 @@ struct checkpoint_header {
     uint64_t memory_first;
     uint64_t memory_bytes;
     uint64_t page_count;
+    uint64_t parts_bytes;
     uint64_t checksum; /* checkpoint_checksum() of what follows, then of the header with 0 here */
 };
 
@@ -59,20 +71,66 @@ struct checkpoint_page {
     uint8_t bytes[CHECKPOINT_PAGE];
 };
 
+#define CHECKPOINT_PART_NAME 16
+
+struct checkpoint_part_header {
+    char name[CHECKPOINT_PART_NAME];
+    uint64_t bytes; /* that follow, without what fills them up */
+};
+
+/* What a library keeps outside of the arena and of simulated memory, and that belongs to the state.
+ * Registered before checkpoint_open(), once a process. */
+struct checkpoint_sink;
+struct checkpoint_part {
+    const char *name; /* shorter than CHECKPOINT_PART_NAME */
+    /* How many bytes save() is going to put, and that. */
+    uint64_t (*size)(void);
+    void (*save)(struct checkpoint_sink *to);
+    /* When the pages stand. false: message on stderr. */
+    bool (*load)(const void *bytes, uint64_t size);
+};
+void checkpoint_register(const struct checkpoint_part *part);
+void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size);
+
+/* The driver of the platform: can it do without its program? `why` NULL: yes; else a sentence. */
+void checkpoint_set_driver(const char *why);
+
 /* Continues `sum` (0 to begin) over `size` bytes, a multiple of 8. */
 uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size);
 
-/* At the end of the start of a platform: remembers what is wanted, and loads `load_path` if there
- * is one. false: message on stderr. */
+/* At the end of the start of a platform: remembers what is wanted, and loads the file of
+ * `restore_path` if there is one; on a platform with a driver it only checks it. false: message on
+ * stderr. */
 bool checkpoint_open(const struct platform_table *table, const struct heddle_options *options);
 
 /* Replaces the state by that in `bytes`; `name` is for messages. Checks everything first: false
  * (message on stderr) has changed nothing. */
 bool checkpoint_apply(const void *bytes, size_t size, const char *name);
 
-/* Runs to the end; on the way writes the state when its time has come. `*written` false: the run
- * ended before (the result says how), or the file could not be written (ENGINE_PAUSED); a message
- * is on stderr. */
-enum engine_result checkpoint_run(bool *written);
+/* A state was checked and is not in place yet; its part `name`, NULL if it has none. */
+bool checkpoint_is_pending(void);
+const void *checkpoint_pending_part(const char *name, uint64_t *size);
+/* Puts it in place. false: message on stderr. */
+bool checkpoint_resume(void);
+
+/* Runs as engine_run() does; on the way writes the state when its time has come, and goes on. */
+enum engine_result checkpoint_run(void);
+/* A state is wanted and not written yet. */
+bool checkpoint_is_wanted(void);
+/* Its time is now: at the end of this window. */
+void checkpoint_now(void);
+/* --checkpoint-at kernel:NAME, or NULL. */
+const char *checkpoint_kernel(void);
+/* At the end: what became of the file that was asked for; or a message was printed. */
+enum checkpoint_end { CHECKPOINT_DONE, CHECKPOINT_MISSED, CHECKPOINT_FAILED };
+enum checkpoint_end checkpoint_end(void);
+
+/* Of a state that was loaded with other parameters than it was written with: its time, model and
+ * what was set then, a line each. false: there is none. */
+struct checkpoint_origin {
+    uint64_t time_ps;
+    const char *model, *set;
+};
+bool checkpoint_origin(struct checkpoint_origin *origin);
 
 #endif

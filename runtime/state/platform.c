@@ -246,6 +246,18 @@ static const struct unit_part_type *part_type(uint32_t number, uint32_t *kind)
     return unit->parts[*kind];
 }
 
+void platform_hide_kinds(void)
+{
+    for (uint32_t i = 0; i < table->part_count; i++)
+        ((struct part *)platform_part_at(i))->kind = 0;
+}
+
+void platform_show_kinds(void)
+{
+    for (uint32_t i = 0; i < table->part_count; i++)
+        part_type(i, &((struct part *)platform_part_at(i))->kind);
+}
+
 /* Owners stand before their parts in the table, so their offsets are known. */
 static void open_parts(void)
 {

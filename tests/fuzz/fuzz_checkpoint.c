@@ -34,7 +34,6 @@ static void must(bool good, const char *what)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     char path[] = "/tmp/heddle-fuzz-XXXXXX";
-    bool written;
     (void)argc;
     (void)argv;
     int fd = mkstemp(path);
@@ -43,10 +42,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     must(checkpoint_open(engine_base.platform, &(struct heddle_options){.checkpoint_path = path,
                                                                         .checkpoint_ps = 100000}),
          "the start");
-    checkpoint_run(&written);
+    checkpoint_run();
     close(fd);
     fd = open(path, O_RDONLY);
-    must(written && fd >= 0 && fstat(fd, &status) == 0, "the state");
+    must(checkpoint_end() == CHECKPOINT_DONE && fd >= 0 && fstat(fd, &status) == 0, "the state");
     state_size = (size_t)status.st_size;
     state = malloc(state_size);
     copy = malloc(state_size + 64);

@@ -57,6 +57,12 @@ def test_pages_move_while_kernels_use_them(measure, policy):
         same(during, measure(text.format(order), env=DELAYS))
 
 
+def test_kernels_that_wait_for_each_other_take_turns_without_timing(measure):
+    done = same_bytes(measure, f"{MANAGED} --generic --mode functional {{}} -- managed_both 2 2",
+                      ["--threads=2"])
+    assert sorted(k["gpu"] for k in done.stats["kernels"]) == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
 def test_pages_move_while_a_launch_has_the_only_message_that_may_be_under_way(run):
     run(f"{MANAGED} --generic --set driver.in_flight=1 --max-cycles 5000000 -- managed_both 2 2")
 

@@ -1,10 +1,13 @@
 """Time series: what each counter grew by in every interval of simulated time."""
 import csv
+import io
 import json
+import re
 
 import pytest
 
-from harness import same, same_file
+from browser import Dom
+from harness import heddle, same, same_file
 
 TINY = "platforms/tiny.heddle"
 TESTER = "tests/system/threads.heddle --set tester.threads=2"
@@ -49,8 +52,7 @@ def test_samples_do_not_depend_on_threads(measure, tmp_path):
     """Within windows and at their ends."""
     for threads in 1, 2:
         measure(f"{TESTER} --threads {threads} --every 7333ns --series {tmp_path}/{threads}.csv "
-                f"--record perfetto={tmp_path}/{threads}.json",
-                env={"HEDDLE_THREAD_DELAYS": "7"})
+                f"--record perfetto={tmp_path}/{threads}.json")
     same_file(tmp_path / "1.csv", tmp_path / "2.csv")
     same_file(tmp_path / "1.json", tmp_path / "2.json")
 
@@ -77,6 +79,40 @@ def test_counters_can_be_chosen_and_are_tracks_of_the_trace(measure, tmp_path):
     wanted = {(*name.rsplit(".", 1), row[0] / 1e6): value
               for row in rows for name, value in zip(head[2:], row[2:]) if value}
     assert told == wanted and done.stats["components"]["gpu.l2[0]"]["hits"]
+
+
+def test_report_shows_measures_over_time(measure, tmp_path):
+    path, page = tmp_path / "s.csv", tmp_path / "page.html"
+    done = measure(f"{TINY} --every 300cy --series {path} -- matmul_tiled")
+    told = heddle(f"stats {done.stats_file} --report series --series {path} "
+                  "--series-counter instructions --series-counter active_cycles").stdout
+    rows = list(csv.DictReader(io.StringIO(told)))
+    lookups = [float(row["part"]) for row in rows
+               if row["path"] == "gpu.l2tlb" and row["measure"] == "utilisation"]
+    assert sum(lookups) == done.components["gpu.l2tlb"]["lookups"]
+    for name in "instructions", "active_cycles":
+        wanted = done.total(r"^gpu.sa\[.*cu\[.\]$", name)
+        own = [row for row in rows if row["measure"] == name]
+        assert sum(int(row["part"]) for row in own) == wanted
+        assert name == "instructions" or all(
+            int(row["part"]) <= int(row["whole"]) for row in own)
+    heddle(f"report {done.stats_file} --series {path} -o {page}")
+    lines = {e["data-name"]: e for e in Dom(page.read_text()).with_attribute("data-line")}
+    assert float(lines["instructions"]["data-total"]) == done.total("cu", "instructions")
+    assert {"bandwidth", "mshr_occupancy", "active_cycles", "hit_rate"} <= lines.keys()
+
+
+@pytest.mark.parametrize("change, says", [
+    (lambda text: text.replace("from_ps", "begin"), "is not what"),
+    (lambda text: text.replace("gpu.l2[0].hits", "gpu.l2[9].hits"), "not of this run.*l2.9"),
+    (lambda text: re.sub("\n0,", "\n-,", text), "no row of numbers"),
+    (lambda text: text.rstrip() + ",1\n", "does not fit its head")])
+def test_other_files_are_no_series(measure, tmp_path, change, says):
+    path = tmp_path / "s.csv"
+    done = measure(f"{TINY} --every 1us --series {path} -- matmul_tiled")
+    path.write_text(change(path.read_text()))
+    heddle(f"stats {done.stats_file} --report series --series {path}", says, status=1)
+    heddle(f"report {done.stats_file} --series {path} -o {tmp_path}/p.html", says, status=1)
 
 
 @pytest.mark.parametrize("options, says", [

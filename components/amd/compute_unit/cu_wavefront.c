@@ -73,7 +73,8 @@ static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t 
     if (w->kind == CU_LDS)
         w->conflicts = lds_conflicts_until(c, now);
     w->state = WAVE_READY;
-    c->ready[w->simd][w->kind] |= (uint64_t)1 << w->slot;
+    c->simd[w->simd].ready[w->kind] |= (uint64_t)1 << w->slot;
+    c->simd[w->simd].kinds |= (uint8_t)(1u << w->kind);
     if (turn < c->retry_at[w->simd])
         c->retry_at[w->simd] = turn;
 }
@@ -91,7 +92,8 @@ static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w,
 
 static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
 {
-    c->fetch_wanted[w->simd] |= (uint64_t)1 << w->slot;
+    c->simd[w->simd].fetch_wanted |= (uint64_t)1 << w->slot;
+    c->fetch_simds |= 1u << w->simd;
 }
 
 static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
@@ -183,10 +185,22 @@ static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_w
 /* A vector instruction that meets a write to the LDS issues later. */
 static inline void wave_meet_write(const struct compute_unit *c, struct cu_wave *w)
 {
-    uint64_t until = w->written > w->ready_at ? wave_meets_write(c, w) : 0;
+    bool late = w->written > w->ready_at || w->held_until > w->ready_at;
+    uint64_t until = late ? wave_meets_write(c, w) : 0;
     if (until > w->ready_at) {
         w->ready_at = until;
         w->why = WORK_WAITING_LDS;
+    }
+}
+
+/* A vector instruction that writes the scalar registers of the last one that wrote any issues
+ * later. */
+static inline void wave_meet_sgpr(const struct compute_unit *c, struct cu_wave *w)
+{
+    if (w->sgpr_until > w->ready_at && w->kind == CU_VALU
+        && cu_decoded(c)[w->decoded].inst.sdst == w->sgpr) {
+        w->ready_at = w->sgpr_until;
+        w->why = WORK_WAITING_VALU;
     }
 }
 
@@ -237,6 +251,8 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
         wave_take_code(c, w, cu_scalars(c, wave)->pc, now);
     if (compute_unit_params(c)->lds_write_delay)
         wave_meet_write(c, w);
+    if (compute_unit_params(c)->sgpr_order > 1)
+        wave_meet_sgpr(c, w);
     wave_go_on(c, w, wave, now);
 }
 

@@ -4,7 +4,8 @@
  * its own in the arena, made when it is first needed and used again. In each round one more
  * work-group begins, if there is one and a slot for it, and every work-group in the list gets its
  * turn. A turn ends with the work-group, or when all its wavefronts wait or have had their slice;
- * so usually the list has one entry, whose registers stay in the host's caches. */
+ * so usually the list has one entry, whose registers stay in the host's caches. A launch that has
+ * yielded keeps its slots; the next one gets a range of slots that is free. */
 #include "functional.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 
-enum { SLOTS = 1 << 14 };
+enum { SLOTS = 1 << 16 };
 
 enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
 
@@ -73,15 +74,22 @@ static const struct access variants[] = {{access_vector_v2, access_scalar_v2},
                                          {access_vector_v3, access_scalar_v3},
                                          {access_vector_v4, access_scalar_v4}};
 
+/* A launch that has begun and not ended. */
 struct run {
-    const struct functional_launch *launch;
+    bool used;
+    struct functional_launch asked; /* with the packet and the descriptor below */
+    struct aql_packet packet;
+    struct aql_descriptor descriptor;
+    const struct functional_launch *launch; /* `asked` */
     const struct access *access;
-    struct functional_result *result;
+    struct functional_result result;
     struct work_placement common;
     uint32_t stored; /* vector registers and accumulators of a wavefront */
     uint32_t groups[3], next[3];
     uint64_t left;         /* work-groups that have not begun */
-    uint32_t live, free;   /* entries of live_groups and free_slots */
+    uint32_t first, slots; /* its part of the lists of slots */
+    uint32_t live, free;   /* entries of live_groups and free_slots, from `first` on */
+    uint32_t still;        /* rounds since a work-group began or ended */
     uint64_t instructions; /* of this launch */
     uint64_t limit;        /* value of `instructions` at which the run ends */
     bool observed;         /* each instruction is counted or recorded */
@@ -90,8 +98,9 @@ struct run {
 /* Kept from launch to launch. */
 static struct host_view view;
 static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
-static uint32_t live_groups[SLOTS]; /* slots, oldest first */
+static uint32_t live_groups[SLOTS]; /* slots of a launch, oldest first */
 static uint32_t free_slots[SLOTS];
+static struct run runs[FUNCTIONAL_LAUNCHES];
 static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
@@ -111,8 +120,8 @@ static void fault(struct run *r, const struct group *g, const struct wave *w,
         .group = {g->id[0], g->id[1], g->id[2]},
         .wavefront = (unsigned)(w - g->wave),
         .lane = lane};
-    r->result->end = FUNCTIONAL_FAULT;
-    work_fault_text(&place, what, r->result->text, sizeof r->result->text);
+    r->result.end = FUNCTIONAL_FAULT;
+    work_fault_text(&place, what, r->result.text, sizeof r->result.text);
 }
 
 static void limit_reached(struct run *r, const struct group *g, const struct wave *w,
@@ -123,7 +132,7 @@ static void limit_reached(struct run *r, const struct group *g, const struct wav
              "%" PRIu64 " wavefront instructions have been executed (--max-cycles)",
              r->launch->before + r->instructions);
     fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, what);
-    r->result->end = FUNCTIONAL_LIMIT;
+    r->result.end = FUNCTIONAL_LIMIT;
 }
 
 /* ---- instructions ---- */
@@ -311,7 +320,7 @@ static struct isa_context context_of(const struct run *r, const struct group *g,
 static __attribute__((noinline)) void profile_count(struct run *r, struct wave *w,
                                                     const struct isa_inst *inst, uint64_t pc)
 {
-    struct functional_profile *p = &r->result->profile;
+    struct functional_profile *p = &r->result.profile;
     if (pc != w->expected)
         w->block = (uint32_t)((pc - r->launch->entry) >> 2) * 0x9e3779b1u >> 27;
     w->expected = inst->flags & ISA_IS_BRANCH ? 0 : pc + inst->size;
@@ -449,7 +458,7 @@ static void group_start(struct run *r, uint32_t slot)
     g->placement = r->common;
     memcpy(g->id, r->next, sizeof g->id);
     work_cut_group(g->id, &g->placement);
-    g->placement.scratch_wavefront = slot * work_full_wavefronts(&r->common);
+    g->placement.scratch_wavefront = (slot - r->first) * work_full_wavefronts(&r->common);
     g->slot = slot;
     g->unit = r->launch->touches ? touch_next_unit() : 0;
     g->waves = g->placement.wavefronts;
@@ -474,22 +483,35 @@ static void group_start(struct run *r, uint32_t slot)
 /* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
 static bool run_round(struct run *r)
 {
-    uint32_t kept = 0;
+    uint32_t kept = 0, *live = live_groups + r->first, *free = free_slots + r->first;
     for (uint32_t i = 0; i < r->live; i++) {
-        struct group *g = group_at(live_groups[i]);
+        struct group *g = group_at(live[i]);
         if (!group_run(r, g))
             return false;
         if (g->ended < g->waves) {
-            live_groups[kept++] = g->slot;
+            live[kept++] = g->slot;
             if (r->launch->attend)
                 r->launch->attend(r->launch->gpu);
             continue;
         }
-        free_slots[r->free++] = g->slot;
-        r->result->work_groups++;
+        free[r->free++] = g->slot;
+        r->result.work_groups++;
     }
+    r->still = kept < r->live ? 0 : r->still + 1;
     r->live = kept;
     return true;
+}
+
+/* Begins what there is room for: without touches one work-group. */
+static void begin_groups(struct run *r)
+{
+    for (bool more = r->left && r->free; more;
+         more = r->launch->touches && r->left && r->free && r->live < touch_unit_count()) {
+        uint32_t slot = free_slots[r->first + --r->free];
+        group_start(r, slot);
+        live_groups[r->first + r->live++] = slot;
+        r->still = 0;
+    }
 }
 
 /* Work-groups that may be live at the same time. */
@@ -514,52 +536,119 @@ static void preload(struct run *r)
                        r->common.preloaded, dwords * 4);
 }
 
-void functional_run(const struct functional_launch *launch, struct functional_result *result)
+/* The first slots of a range that no launch has; SLOTS: there is none. */
+static uint32_t free_range(uint32_t slots)
 {
-    struct run r = {.launch = launch,
-                    .result = result,
-                    .limit = UINT64_MAX,
-                    .observed = launch->profile || instruction_recorder};
-    r.access = &variants[isa_variant_current()];
-    r.free = resident_groups(launch);
-    *result = (struct functional_result){.end = FUNCTIONAL_DONE};
-    r.common = work_common(launch->target, launch->packet, launch->descriptor, launch->entry,
-                           launch->packet_address, launch->pid, launch->dispatch_id);
-    r.stored = work_registers(launch->target, r.common.vgprs);
-    r.left = work_count_groups(&r.common, r.groups);
-    work_nth_group(r.groups, launch->first_group, r.next);
-    if (launch->groups)
-        r.left = launch->groups;
+    uint32_t first = 0, before;
+    do {
+        before = first;
+        for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
+            const struct run *r = &runs[i];
+            if (r->used && first < r->first + r->slots && r->first < first + slots)
+                first = r->first + r->slots;
+        }
+    } while (first != before);
+    return first + slots <= SLOTS ? first : SLOTS;
+}
+
+static struct run *free_run(void)
+{
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
+        if (!runs[i].used)
+            return &runs[i];
+    }
+    return NULL;
+}
+
+bool functional_has_room(uint32_t resident)
+{
+    return free_run() && free_range(resident < SLOTS ? resident : SLOTS) < SLOTS;
+}
+
+/* What other launches may have changed since this one ran. */
+static void take_turn(struct run *r)
+{
+    const struct functional_launch *launch = r->launch;
+    r->limit = UINT64_MAX;
     if (launch->most_instructions)
-        r.limit = launch->most_instructions > launch->before
-                      ? launch->most_instructions - launch->before
-                      : 1;
+        r->limit = launch->most_instructions > launch->before
+                       ? launch->most_instructions - launch->before
+                       : 1;
     launches++;
     host_view_refresh(&view, launch->program, launch->pages, launch->pid);
     if (view.gpu != launch->gpu)
         view.count = view.next = 0; /* another may access other memory */
     view.gpu = launch->gpu;
-    preload(&r);
-    for (uint32_t i = 0; i < r.free; i++)
-        free_slots[i] = r.free - 1 - i;
     isa_workspace_begin(&workspace);
-    touch_begin(launch, &result->profile);
+}
+
+static void run_on(struct run *r)
+{
     counted_count = 0;
-    while (r.left || r.live) {
-        for (bool more = r.left && r.free; more;
-             more = launch->touches && r.left && r.free && r.live < touch_unit_count()) {
-            uint32_t slot = free_slots[--r.free];
-            group_start(&r, slot);
-            live_groups[r.live++] = slot;
-        }
-        if (!run_round(&r))
+    r->still = 0;
+    while (r->left || r->live) {
+        begin_groups(r);
+        if (!run_round(r))
             break;
         if (engine_is_interrupted()) {
-            result->end = FUNCTIONAL_INTERRUPTED;
+            r->result.end = FUNCTIONAL_INTERRUPTED;
+            break;
+        }
+        if (r->launch->may_yield && r->still >= FUNCTIONAL_PATIENCE) {
+            r->result.end = FUNCTIONAL_YIELDED;
             break;
         }
     }
-    result->instructions = r.instructions;
+    r->used = r->result.end == FUNCTIONAL_YIELDED;
+    r->result.instructions = r->instructions;
     for (uint32_t i = 0; i < counted_count; i++)
-        take_count(&r, &steps[counted[i]]);
+        take_count(r, &steps[counted[i]]);
+}
+
+void functional_run(const struct functional_launch *launch, struct functional_result *result)
+{
+    struct run *r = free_run();
+    uint32_t slots = resident_groups(launch), first = free_range(slots);
+    if (!r || first == SLOTS)
+        bug("functional: no room for a launch; it was not asked for");
+    *r = (struct run){.asked = *launch,
+                      .packet = *launch->packet,
+                      .descriptor = *launch->descriptor,
+                      .first = first,
+                      .slots = slots,
+                      .free = slots,
+                      .result = {.end = FUNCTIONAL_DONE, .number = (uint32_t)(r - runs)},
+                      .observed = launch->profile || instruction_recorder};
+    r->launch = &r->asked;
+    r->asked.packet = &r->packet;
+    r->asked.descriptor = &r->descriptor;
+    r->access = &variants[isa_variant_current()];
+    r->common = work_common(launch->target, &r->packet, &r->descriptor, launch->entry,
+                            launch->packet_address, launch->pid, launch->dispatch_id);
+    r->stored = work_registers(launch->target, r->common.vgprs);
+    r->left = work_count_groups(&r->common, r->groups);
+    work_nth_group(r->groups, launch->first_group, r->next);
+    if (launch->groups)
+        r->left = launch->groups;
+    take_turn(r);
+    preload(r);
+    for (uint32_t i = 0; i < slots; i++)
+        free_slots[first + i] = first + slots - 1 - i;
+    touch_begin(r->launch, &r->result.profile);
+    run_on(r);
+    *result = r->result;
+}
+
+void functional_resume(uint32_t number, uint64_t before, bool may_yield,
+                       struct functional_result *result)
+{
+    struct run *r = &runs[number];
+    if (!r->used)
+        bug("functional: launch %u has not yielded", number);
+    r->asked.before = before - r->instructions;
+    r->asked.may_yield = may_yield;
+    r->result.end = FUNCTIONAL_DONE;
+    take_turn(r);
+    run_on(r);
+    *result = r->result;
 }

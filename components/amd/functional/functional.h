@@ -12,7 +12,9 @@
  * wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions gives way; a work-group in
  * which only such wavefronts are left gives way to further work-groups, as many as fit on the
  * device, so programs that wait for what other resident work-groups do make progress as on
- * hardware. Nothing depends on the host: the same program gives the same bytes.
+ * hardware. Where the launch may yield, and all of them have waited for FUNCTIONAL_PATIENCE turns,
+ * it comes back unfinished, so that other kernels go on for which it may wait. Nothing depends on
+ * the host: the same program gives the same bytes.
  *
  * Wavefronts that call the host (printf, assert) wait for its answer like others that wait: the
  * caller may name a function that answers (functional_launch.attend).
@@ -32,7 +34,11 @@
 #include "components/amd/isa/isa.h"
 #include "components/amd/execute/work_fault.h"
 
-enum { FUNCTIONAL_SLICE = 1 << 12 };
+enum {
+    FUNCTIONAL_SLICE = 1 << 12,
+    FUNCTIONAL_PATIENCE = 8, /* turns of a work-group */
+    FUNCTIONAL_LAUNCHES = 64 /* that have begun and not ended */
+};
 
 struct functional_launch {
     const struct program_table *program;
@@ -50,8 +56,9 @@ struct functional_launch {
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
     uint64_t before;            /* wavefront instructions of the run before this launch */
-    bool touches; /* caches and TLBs see the accesses (components/sampling/warmup.h) */
-    bool profile; /* result->profile is filled, too */
+    bool touches;   /* caches and TLBs see the accesses (components/sampling/warmup.h) */
+    bool profile;   /* result->profile is filled, too */
+    bool may_yield; /* it may come back as FUNCTIONAL_YIELDED; not with touches or `executed` */
     void (*attend)(uint32_t gpu); /* whenever a work-group gives way: its wavefronts may wait for
                                      the host; or NULL */
     uint64_t *executed;           /* [SAMPLER_VECTOR]: how often which instructions,
@@ -76,13 +83,15 @@ enum functional_end {
     FUNCTIONAL_DONE,
     FUNCTIONAL_FAULT,
     FUNCTIONAL_LIMIT,
-    FUNCTIONAL_INTERRUPTED /* engine_interrupt() */
+    FUNCTIONAL_INTERRUPTED, /* engine_interrupt() */
+    FUNCTIONAL_YIELDED      /* it only waits; functional_resume() goes on with it */
 };
 
 struct functional_result {
     enum functional_end end;
     uint64_t instructions;       /* of all wavefronts */
     uint64_t work_groups;        /* that ended */
+    uint32_t number;             /* for functional_resume() */
     char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
     struct functional_profile profile;
 };
@@ -92,7 +101,15 @@ struct functional_result {
 void functional_play(const struct functional_launch *launch, uint32_t number,
                      struct functional_result *result);
 
-/* Runs the kernel to its end. One launch at a time in a process. */
+/* Can another launch begin that needs `resident` work-groups? Always, if none has yielded. */
+bool functional_has_room(uint32_t resident);
+
+/* Runs the kernel to its end, or until it yields. One launch at a time in a process. */
 void functional_run(const struct functional_launch *launch, struct functional_result *result);
+
+/* Goes on with a launch that has yielded, result->number. `before` is what the run has executed,
+ * this launch included; what the result says is of the whole launch. */
+void functional_resume(uint32_t number, uint64_t before, bool may_yield,
+                       struct functional_result *result);
 
 #endif

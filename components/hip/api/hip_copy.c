@@ -67,8 +67,9 @@ static hipError_t managed(struct copy *copy)
     hipError_t error = hipSuccess;
     copy->to_memory = to->address;
     copy->from_memory = from->address;
-    copy->waits =
-        copy->blocking || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
+    bool inside = to_device && from_device && hip_place_device(to) == hip_place_device(from);
+    copy->waits = (copy->blocking && !(inside && hip.copy_returns))
+                  || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
     if (from->managed && from_device) {
         error =
             hip_managed_before_use(copy->queue, from->address, copy->from_bytes, false, copy->what);

@@ -67,6 +67,7 @@ struct hip_library {
     uint64_t page_bytes;               /* the largest of all devices */
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
+    bool copy_returns;   /* and not for copies inside of a device */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
     bool recording;      /* hip_recorder.h */
     hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */

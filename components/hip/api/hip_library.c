@@ -89,6 +89,7 @@ static bool load_platform(const char *path)
     uint32_t flags = hip.api->stream_flags();
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
+    hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
     hip_process_guard(platform, &options);
     return true;
 }

@@ -20,6 +20,7 @@
 #include "components/host/driver/program/driver_api_table.h"
 #include "components/host/driver/program/driver_enqueue.h"
 #include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_journal.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
@@ -63,6 +64,7 @@ static void driver_init(struct driver *d)
     if (!driver_calls_count(d) || driver_host_is_connected(d)) {
         platform_register_driver(driver_api_table());
         record_init(d);
+        journal_open(d);
     }
 }
 
@@ -95,7 +97,8 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                                          [PHASE_RUNNING] = "runs",
                                          [PHASE_UNTIMED] = "waits until nothing is under way",
                                          [PHASE_UNTIMED_RETRY] = "waits until nothing is under way",
-                                         [PHASE_UNTIMED_DONE] = "is done"};
+                                         [PHASE_UNTIMED_DONE] = "is done",
+                                         [PHASE_YIELDED] = "waits for others"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);

@@ -106,9 +106,10 @@ enum driver_stream_call {
 
 /* What the driver's stream rules leave to the front end. */
 enum driver_stream_flags {
-    DRIVER_STREAMS_FRONT_END = 1, /* all order between queues, by wait_for(); call_begin() and
-                                     call_end() need not be called */
-    DRIVER_STREAMS_FILL_WAITS = 2 /* the program waits for fills that are not asynchronous */
+    DRIVER_STREAMS_FRONT_END = 1,   /* all order between queues, by wait_for(); call_begin() and
+                                       call_end() need not be called */
+    DRIVER_STREAMS_FILL_WAITS = 2,  /* the program waits for fills that are not asynchronous */
+    DRIVER_STREAMS_COPY_RETURNS = 4 /* not for copies inside of a device: they are queued */
 };
 
 /* Where a page lies. */

@@ -42,6 +42,8 @@ static enum driver_status memory_status(const struct driver *d, enum memory_resu
                                         uint32_t number, uint64_t address, uint64_t bytes)
 {
     char where[160];
+    if (driver_process()->lost != DRIVER_OK)
+        return driver_fail(driver_process()->lost, "%s", driver_process()->lost_text);
     switch (result) {
     case MEMORY_OK:
         return DRIVER_OK;
@@ -90,6 +92,26 @@ static uint64_t memory_bounds(const struct driver *d, uint64_t size)
                                                                : size;
 }
 
+/* In a call: the address is kept for a state, or is that of the run before. */
+static enum memory_result memory_as_before(struct driver *d, struct memory_request q,
+                                           uint64_t *address)
+{
+    uint64_t wanted = 0;
+    bool again = journal_replays() && !driver_process()->is_running;
+    if (again && journal_take_address(q.size, &wanted) != DRIVER_OK)
+        return MEMORY_NOT_MAPPED;
+    enum memory_result result = memory_allocate(memory_view(d), &q, address);
+    if (again && wanted && (result != MEMORY_OK || *address != wanted)) {
+        if (result == MEMORY_OK)
+            memory_free(memory_view(d), *address);
+        q.fixed = *address = wanted;
+        result = memory_allocate(memory_view(d), &q, address);
+    }
+    if (!again)
+        journal_keep_address(d, q.size, result == MEMORY_OK ? *address : 0);
+    return result;
+}
+
 static enum memory_result memory_try(struct driver *d, const uint32_t *devices, uint32_t count,
                                      uint32_t pid, uint64_t size, uint64_t align,
                                      enum program_use use, uint64_t flags, uint64_t *address)
@@ -101,7 +123,7 @@ static enum memory_result memory_try(struct driver *d, const uint32_t *devices, 
                                      .align = align,
                                      .device = devices,
                                      .device_count = count};
-    return memory_allocate(memory_view(d), &q, address);
+    return memory_as_before(d, q, address);
 }
 
 static enum memory_result memory_try_at(struct driver *d, const uint32_t *devices, uint32_t count,

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "components/host/driver/driver_api.h"
+#include "components/host/driver/program/driver_journal.h"
 
 struct driver_process {
     struct driver *driver; /* of the platform */
@@ -29,6 +30,7 @@ struct driver_process {
     struct code_copy *code_copies;    /* see driver_code_copies.c */
     uint64_t *record_numbers; /* what a ticket's command is called in a recording; 0: nothing */
     uint64_t record_room;
+    struct driver_journal journal; /* for a state that is to be written, or was restored */
 };
 
 static struct driver_process *driver_process(void);

@@ -4,6 +4,7 @@ runs     what the command `heddle` says of a statistics file, and the file itsel
 draw     shapes and texts of figures
 figures  cycles by kernel, roofline, heat map
 tables   kernels, memory levels, hottest components, what differs
+series   what happened over time: lines and heat maps
 page     the page
 
 The page is made whole here: figures are SVG and tables are HTML, with every number in place, so it

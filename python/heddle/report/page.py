@@ -7,6 +7,7 @@ from pathlib import Path
 from heddle import draw
 from heddle.draw import count, escape, percent
 from heddle.report import figures, tables
+from heddle.report import series as over_time
 from heddle.report.runs import MEASURES, RUN, Kernel, Run, number
 
 HERE = Path(__file__).parent
@@ -202,7 +203,19 @@ def data(runs: list[Run]) -> str:
     return json.dumps(listed, ensure_ascii=False).replace("</", "<\\/")
 
 
-def _sections(runs: list[Run], profile: str | None) -> list[str]:
+def over(series: over_time.Series) -> str:
+    maps = over_time.heat_maps(series)
+    return section(
+        "series", "Over time", '<div class="columns">' + "".join(
+            figure(svg, "") for svg in over_time.charts(series)) + "</div>",
+        choose("time", "heat map of", [(m, m.replace("_", " ")) for m in maps]),
+        *(f'<div data-time="{m}">{figure(svg, "")}</div>' for m, svg in maps.items()),
+        f'<p class="soft">{len(series.intervals)} intervals; of an array all elements together. '
+        "Rest the pointer on an interval for its numbers.</p>")
+
+
+def _sections(runs: list[Run], profile: str | None,
+              series: over_time.Series | None) -> list[str]:
     parts = [section("findings", "What limits it", sides(runs, findings))]
     if len(runs) == 2:
         parts.append(comparison(*runs))
@@ -213,6 +226,8 @@ def _sections(runs: list[Run], profile: str | None) -> list[str]:
             + tables.kernels(run, f"kernels-{i}") for i, run in enumerate(runs))))
     if measured:
         parts.append(topology(runs))
+    if series:
+        parts.append(over(series))
     if profile:
         parts.append(section("instructions", "Hottest instructions", tables.instructions(
             profile, "instructions-0")))
@@ -254,7 +269,8 @@ def whole(title: str, heads: str, sections: list[str], more: str = "") -> str:
             f"<script>\n{(HERE / 'page.js').read_text()}</script></body></html>\n")
 
 
-def page(runs: list[Run], profile: str | None = None) -> str:
+def page(runs: list[Run], profile: str | None = None,
+         series: over_time.Series | None = None) -> str:
     return whole(" and ".join(run.name for run in runs), "".join(head(run) for run in runs),
-                 _sections(runs, profile),
+                 _sections(runs, profile, series),
                  f'<script type="application/json" id="data">{data(runs)}</script>')

@@ -10,6 +10,7 @@ from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
 from heddle.report.runs import MEASURES, Run
+from heddle.report.series import Series, heat_map
 
 # What --plot draws of the first run.
 PLOTS: dict[str, Callable[[Run], str | None]] = {
@@ -27,15 +28,28 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--plot", action="append", default=[])
     parser.add_argument("--description")
     parser.add_argument("--profile")
+    parser.add_argument("--series")
     parser.add_argument("files", nargs="+")
     return parser.parse_args(words)
 
 
-def plots(run: Run, names: list[str], output: str | None) -> None:
+def over_time(series: Series | None) -> dict[str, Callable[[Run], str | None]]:
+    """What --plot draws of a series."""
+    def draws(measure: str) -> Callable[[Run], str | None]:
+        def drawn(_: Run) -> str | None:
+            if series is None:
+                raise Mistake(f"the plot 'time-{measure}' needs '--series FILE'")
+            return heat_map(series, measure)
+        return drawn
+    return {f"time-{measure}": draws(measure) for measure in MEASURES}
+
+
+def plots(run: Run, series: Series | None, names: list[str], output: str | None) -> None:
+    known = {**PLOTS, **over_time(series)}
     for name in names:
-        if name not in PLOTS:
-            raise Mistake(f"there is no plot '{name}'; there are: {', '.join(PLOTS)}")
-        drawn = PLOTS[name](run)
+        if name not in known:
+            raise Mistake(f"there is no plot '{name}'; there are: {', '.join(known)}")
+        drawn = known[name](run)
         if drawn is None:
             raise Mistake(f"'{run.path}' has nothing for the plot '{name}'"
                           + (f": {run.missing}" if run.missing else ""))
@@ -74,10 +88,13 @@ def main(words: Sequence[str]) -> int:
     for run in runs:
         if run.missing:
             print(f"heddle report: {run.missing}", file=sys.stderr)
+    if chosen.series and len(runs) > 1:
+        raise Mistake("'--series' is of one run; give one statistics file")
+    series = Series(runs[0], chosen.series) if chosen.series else None
     if chosen.plot:
-        plots(runs[0], chosen.plot, chosen.output)
+        plots(runs[0], series, chosen.plot, chosen.output)
         return 0
     path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
-    write(path, page.page(runs, chosen.profile))
+    write(path, page.page(runs, chosen.profile, series))
     print(path)
     return 0

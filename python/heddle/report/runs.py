@@ -183,6 +183,17 @@ class Run:
             if kernel and re.match(r"  (limited|short|bank|unbalanced|no single)", line):
                 kernel.words.append(line.strip())
 
+    def series(self, path: str, counters: list[str]) -> str:
+        """The measures in each interval of a series, and these counters, as CSV."""
+        if self.missing:
+            raise Mistake(f"no series without a description: {self.missing}")
+        made = self._call("stats", "--report", "series", "--series", path, *self._where(),
+                          *(word for name in counters for word in ("--series-counter", name)),
+                          self.path)
+        if made.returncode != 0:
+            raise Mistake(made.stderr.strip().removeprefix("heddle stats: "))
+        return made.stdout
+
     def picture(self, measure: str, kernel: str | None, scale: int | None) -> str | None:
         """The topology; None: there is no description or nothing of that measure."""
         if self.missing:

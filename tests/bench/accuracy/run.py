@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 """Writes docs/evidence/accuracy-cdna.md: the machines of CDNA beside what was measured on cards.
 
-run.py HEDDLE [--jobs N] [--limit SECONDS] [--points N] [--frozen COMMIT] [--folder DIR]
-       --write docs/evidence
+run.py HEDDLE [--jobs N] [--limit SECONDS] [--budget SECONDS] [--points N] [--frozen COMMIT]
+       [--folder DIR] --write docs/evidence
 
 It starts `heddle calibrate` for each description in docs/evidence/measured, in the root of the
 checkout, and puts its tables together. What is done stays in DIR (default build/accuracy), so it
 can be ended and started again. The times are the simulation's own; how many points there are
-depends on the limit of CPU time.
+depends on the limit of CPU time of a point, and on the budget of the labels and of the
+micro-benchmarks, within which sizes are run from coarse to fine.
 """
 import argparse
+import collections
 import csv
 import pathlib
 import re
@@ -26,6 +28,8 @@ MEASURED = "docs/evidence/measured"
 LEVELS = {"MI210": "mi210-levels", "MI300A": "mi300a-levels", "MI300X": "mi300x-levels"}
 WITHIN = 0.1  # of the nearer end of an interval
 FOLDS, SEED = 5, 1
+MACHINES = ("mi210", "mi300a", "mi300x")
+BASES = ("measured", "published", "derived", "fitted", "assumed")
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 
 
@@ -106,9 +110,13 @@ def missing(report):
 # ---- labels and micro-benchmarks
 
 
+def budget(arguments):
+    return ["--budget", str(arguments.budget)] if arguments.budget else []
+
+
 def micro(arguments):
-    rows, report = calibrate(arguments, "mi300x", *(["--points", str(arguments.points)]
-                                                    if arguments.points else []))
+    rows, report = calibrate(arguments, "mi300x", *budget(arguments),
+                             *(["--points", str(arguments.points)] if arguments.points else []))
     near = sum(abs(float(r["simulated"]) / float(r["measured"]) - 1) <= WITHIN for r in rows)
     return [f"{near} of {len(rows)} points are within 10 %.", "", TABLE.search(report)[0].strip(),
             "", "![MI300X](accuracy-mi300x.svg)", "", "The worst:", "",
@@ -116,7 +124,7 @@ def micro(arguments):
 
 
 def labels(arguments):
-    rows, report = calibrate(arguments, "mi300a")
+    rows, report = calibrate(arguments, "mi300a", *budget(arguments))
     points = [compared(row) for row in rows]
     dealt = compare.fold_of_labels(sorted({p.row.label for p in points}), FOLDS, SEED)
     e = compare.errors_of(points)
@@ -153,6 +161,20 @@ def r9nano(arguments):
     return [*lines, "", *missing(report)]
 
 
+def numbers(arguments):
+    """How many parameters of each platform rest on what."""
+    out = ["| platform | numbers | " + " | ".join(BASES) + " |",
+           "| --- | ---: |" + " ---: |" * len(BASES)]
+    for machine in MACHINES:
+        done = subprocess.run([arguments.heddle, "params", f"platforms/{machine}.heddle", "--csv"],
+                              cwd=ROOT, capture_output=True, text=True, check=True)
+        count = collections.Counter(row["basis"] for row in csv.DictReader(done.stdout.splitlines(
+            keepends=True)))
+        out.append(f"| {machine} | {sum(count[basis] for basis in BASES)} | "
+                   + " | ".join(str(count[basis]) for basis in BASES) + " |")
+    return out
+
+
 def page(arguments):
     not_modelled = (ROOT / "tests/bench/accuracy/not_modelled.md").read_text(encoding="utf-8")
     commit = arguments.frozen
@@ -167,10 +189,15 @@ def page(arguments):
         "Agreement of a label is evidence for that label. More labels were measured and were not "
         "looked at.", "", frozen, "", "```sh",
         f"tests/bench/accuracy/run.py HEDDLE --limit {arguments.limit}"
+        + (f" --budget {arguments.budget}" if arguments.budget else "")
         + (f" --points {arguments.points}" if arguments.points else "")
+        + (f" --frozen {arguments.frozen}" if arguments.frozen else "")
         + " --write docs/evidence", "```", "",
         f"makes this page. A point that would take more than {arguments.limit} CPU seconds is left "
         "out, and listed.", "",
+        "## What the numbers rest on", "",
+        "Parameters of each platform by what their descriptions say of them; `heddle params "
+        "--sources` names the source of each.", "", *numbers(arguments), "",
         "## Level by level", "", *levels(arguments),
         "## Eleven labels on MI300A", "", *labels(arguments),
         "## Micro-benchmarks of MI300X", "",
@@ -188,6 +215,7 @@ def main():
     parser.add_argument("--write", metavar="FOLDER", required=True)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)
+    parser.add_argument("--budget", type=int, help="CPU seconds of the labels, and of MI300X")
     parser.add_argument("--points", type=int, help="of each micro-benchmark of MI300X")
     parser.add_argument("--frozen", metavar="COMMIT", default="")
     parser.add_argument("--assemble", action="store_true", help="run nothing, read --folder")

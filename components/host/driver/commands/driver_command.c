@@ -6,6 +6,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
 #include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/program/driver_journal.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/traces/replay/replay.h"
@@ -76,7 +77,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         ring_written(&d->device[q->device], k->piece);
     command_note_lines(d, k);
     packet_end_data(d, k);
-    if (platform_mode() != PLATFORM_FUNCTIONAL)
+    if (platform_mode() != PLATFORM_FUNCTIONAL && !journal_replays())
         timeline_end(&d->io.base, k->ticket, command_span(k));
     uint64_t what = k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK
                     : command_is_move(k)   ? DRIVER_TICKET_MOVE
@@ -86,7 +87,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
-    if (k->kind != DRIVER_READ && driver_queues_count(d))
+    journal_note_done(d, k);
+    if (k->kind != DRIVER_READ && driver_queues_count(d) && !journal_replays())
         user_event(d);
     if (q->at == number)
         q->at = k->next;

@@ -39,7 +39,8 @@ enum driver_phase {
     PHASE_RUNNING,      /* launches and opened queues: the GPU is to answer */
     PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sampling.c */
     PHASE_UNTIMED_RETRY, /* there was something under way */
-    PHASE_UNTIMED_DONE
+    PHASE_UNTIMED_DONE,
+    PHASE_YIELDED /* functional mode: a launch that only waits, so that other queues go on */
 };
 
 /* Writes, reads, copies and fills. */
@@ -72,6 +73,7 @@ struct command_launch {
     bool timed;              /* counted in sample.timed */
     bool played;             /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
+    uint32_t yielded;                        /* PHASE_YIELDED: its number among those */
     struct aql_packet packet;
     uint8_t descriptor[64];
 };

@@ -173,6 +173,7 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
+    state_at_launch(d, k);
     return true;
 }
 

@@ -32,7 +32,7 @@ static void driver_window_end(struct component *c)
     sample_window_end(d);
 }
 
-/* What has to hold before a command of any kind begins: its packet, its time, its ticket. */
+/* What has to hold before a command of any kind begins, or goes on: its packet, its time, its ticket. */
 static bool may_begin(struct driver *d, const struct driver_command *k)
 {
     if (k->gated)
@@ -44,14 +44,18 @@ static bool may_begin(struct driver *d, const struct driver_command *k)
     return k->kind != DRIVER_BARRIER || driver_ticket_done(d, k->barrier.awaited);
 }
 
-/* False: the run has failed. */
+/* Does the command, or a part of it. False: it has to wait, or the run has failed. */
 static bool do_functionally(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     if (platform_profile() == PLATFORM_PROFILE_MEMORY)
         sample_flush(d, k, q->device);
-    if (!functional_command(d, k, q->device))
+    bool goes_on = k->phase == PHASE_YIELDED;
+    if (!goes_on && !functional_can_begin(d, k, q->device))
         return false;
-    command_complete(d, q);
+    if (!(goes_on ? functional_go_on : functional_command)(d, k, q->device))
+        return false;
+    if (k->phase != PHASE_YIELDED)
+        command_complete(d, q);
     return true;
 }
 
@@ -118,6 +122,8 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
         if (sample_step(d, k, q->device))
             command_complete(d, q);
         return true;
+    case PHASE_YIELDED:
+        return may_begin(d, k) && do_functionally(d, q, k);
     case PHASE_FLUSHING:
     case PHASE_DIRECT:
     case PHASE_RUNNING:

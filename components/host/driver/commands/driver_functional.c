@@ -126,14 +126,26 @@ static void functional_attend(uint32_t gpu)
 
 /* ---- commands ---- */
 
-/* Work-groups that the device can hold, going by slots. */
-static uint32_t functional_resident(const struct driver_device_info *info, uint32_t waves)
+/* Work-groups of the launch that the device can hold, going by slots. */
+static uint32_t functional_resident(const struct driver_device_info *info,
+                                    const struct driver_command *k)
 {
     uint64_t groups = (uint64_t)info->compute_units * info->work_groups_per_cu;
-    uint64_t slots =
-        (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd / waves;
+    uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd
+                     / k->launch.waves_per_group;
     groups = slots < groups ? slots : groups;
+    groups = k->launch.groups < groups ? k->launch.groups : groups;
     return groups ? (uint32_t)groups : 1;
+}
+
+/* A launch needs room beside those that have yielded, and private memory. */
+static bool functional_can_begin(const struct driver *d, const struct driver_command *k,
+                                 uint32_t number)
+{
+    const struct driver_device *device = &d->device[number];
+    return k->kind != DRIVER_LAUNCH
+           || (functional_has_room(functional_resident(&device->info, k))
+               && (!k->launch.packet.private_bytes || scratch_choose(device, k->pid, 0) >= 0));
 }
 
 /* What a launch, or a copy in front of it, writes to the ring. */
@@ -170,12 +182,18 @@ static void functional_describe(uint32_t record, const struct functional_profile
         platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
 }
 
+static uint32_t functional_begin_record(struct driver *d, const struct driver_command *k,
+                                        uint32_t number)
+{
+    const struct program_table *program = driver_program(d);
+    return kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
+                        program_kernel_symbol(program, k->launch.kernel), number);
+}
+
 static void functional_record(struct driver *d, const struct driver_command *k, uint32_t number,
                               enum sampling_way way, const struct functional_profile *profile)
 {
-    const struct program_table *program = driver_program(d);
-    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
-                                   program_kernel_symbol(program, k->launch.kernel), number);
+    uint32_t record = functional_begin_record(d, k, number);
     kernel_count(record, k->launch.done_groups, k->launch.done_instructions);
     progress_done(k->launch.done_groups);
     if (platform_sampling()->kernels || platform_profile())
@@ -198,19 +216,69 @@ static struct functional_result execute(const struct functional_launch *launch,
     return result;
 }
 
-/* A launch that was interrupted is partial in the statistics; any other one is the driver's end. */
+/* Launches that were interrupted are partial in the statistics; any other one is the driver's end.
+ */
 static void functional_fail(struct driver *d, const struct driver_command *k, uint32_t number,
                             const struct functional_result *result)
 {
-    const struct program_table *program = driver_program(d);
     if (result->end == FUNCTIONAL_INTERRUPTED) {
-        kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
-                     program_kernel_symbol(program, k->launch.kernel), number);
+        functional_begin_record(d, k, number);
+        for (uint32_t i = 0; i < d->queue_count; i++) {
+            const struct driver_queue *q = driver_queue_at(d, i);
+            const struct driver_command *other =
+                q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
+            if (other && other->phase == PHASE_YIELDED)
+                functional_begin_record(d, other, q->device);
+        }
         engine_stop();
         return;
     }
     driver_process()->functional_limit = result->end == FUNCTIONAL_LIMIT;
     engine_fail(&d->io.base, "%s", result->text);
+}
+
+/* The cycle from which on something in another queue can be done, or the program goes on; it may be
+ * over. UINT64_MAX: there is nothing. */
+static uint64_t others_from(const struct driver *d, const struct driver_command *k)
+{
+    uint64_t from = engine_is_stopping() || driver_is_paused() ? 0 : UINT64_MAX;
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        if (i == k->queue || q->at == DRIVER_NONE)
+            continue;
+        const struct driver_command *other = driver_command_at(d, q->at);
+        if (!other->gated && other->not_before < from
+            && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited)))
+            from = other->not_before;
+    }
+    return from;
+}
+
+/* After a part of a launch or all of it. False: the run has failed. */
+static bool functional_part(struct driver *d, struct driver_command *k, uint32_t number,
+                            enum sampling_way way, const struct functional_result *result)
+{
+    engine_count_instructions(&d->io.base, result->instructions - k->launch.done_instructions);
+    k->launch.done_groups = result->work_groups;
+    k->launch.done_instructions = result->instructions;
+    if (result->end == FUNCTIONAL_YIELDED) { /* a cycle passes, so that the engine may stop */
+        k->phase = PHASE_YIELDED;
+        k->launch.yielded = result->number;
+        uint64_t from = others_from(d, k), next = driver_now(d) + 1;
+        k->not_before = from > next ? from : next;
+        return true;
+    }
+    k->phase = PHASE_QUEUED;
+    d->io.stats.launches++;
+    if (result->end != FUNCTIONAL_DONE) {
+        functional_fail(d, k, number, result);
+        return false;
+    }
+    if (residency_is_recorded())
+        residency_record_launch(k->launch.number, launch_shape(d, k));
+    if (platform_mode() == PLATFORM_FUNCTIONAL)
+        functional_record(d, k, number, way, &result->profile);
+    return true;
 }
 
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
@@ -225,7 +293,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
-    const struct functional_launch launch = {
+    struct functional_launch launch = {
         .program = driver_program(d),
         .pages = driver_page_table(d),
         .target = target,
@@ -235,7 +303,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .gpu = number,
         .kernel = k->launch.kernel,
         .dispatch_id = device->launches++,
-        .resident = functional_resident(&device->info, k->launch.waves_per_group),
+        .resident = functional_resident(&device->info, k),
         .entry = k->launch.entry,
         .packet_address = device->ring_address + k->ring_offset,
         .packet = &k->launch.packet,
@@ -246,6 +314,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .profile = platform_profile() != PLATFORM_PROFILE_NONE,
         .attend = driver_process()->attend ? functional_attend : NULL,
         .executed = platform_sampling()->automatic ? executed : NULL};
+    launch.may_yield =
+        platform_mode() == PLATFORM_FUNCTIONAL && !launch.touches && others_from(d, k) < UINT64_MAX;
     if (launch.touches) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
             warm_flush_all();
@@ -255,23 +325,19 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     }
     address_list_launch(k->launch.number);
     record_start(d, k, number);
-    const struct functional_result result = execute(&launch, k);
-    engine_count_instructions(&d->io.base, result.instructions);
-    d->io.stats.launches++;
     device->kernels_running++;
-    if (result.end != FUNCTIONAL_DONE) {
-        functional_fail(d, k, number, &result);
-        return false;
-    }
-    if (launch.executed)
+    const struct functional_result result = execute(&launch, k);
+    if (launch.executed && result.end == FUNCTIONAL_DONE)
         online_sampling_executed(executed);
-    k->launch.done_groups = result.work_groups;
-    k->launch.done_instructions = result.instructions;
-    if (residency_is_recorded())
-        residency_record_launch(k->launch.number, launch_shape(d, k));
-    if (platform_mode() == PLATFORM_FUNCTIONAL)
-        functional_record(d, k, number, way, &result.profile);
-    return true;
+    return functional_part(d, k, number, way, &result);
+}
+
+static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_t number)
+{
+    struct functional_result result;
+    functional_resume(k->launch.yielded, engine_instructions(), others_from(d, k) < UINT64_MAX,
+                      &result);
+    return functional_part(d, k, number, SAMPLING_SKIPPED, &result);
 }
 
 static void functional_move_command(struct driver *d, const struct driver_command *k,

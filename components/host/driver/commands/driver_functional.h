@@ -20,7 +20,14 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
 static void functional_move_command(struct driver *d, const struct driver_command *k,
                                     uint32_t number);
 
-/* Does the command. False: the run has failed. */
+/* Is there room for the command beside launches that have yielded? */
+static bool functional_can_begin(const struct driver *d, const struct driver_command *k,
+                                 uint32_t number);
+
+/* Goes on with a launch in PHASE_YIELDED. False: the run has failed. */
+static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_t number);
+
+/* Does the command, a launch perhaps in part: PHASE_YIELDED. False: the run has failed. */
 static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number);
 
 #endif

@@ -50,6 +50,13 @@ static bool command_set_up(struct driver *d, struct driver_command *k)
     return false;
 }
 
+static uint64_t host_call_cycles(const struct driver *d, const struct driver_command *k)
+{
+    const struct driver_params *p = driver_params(d);
+    bool records = k->kind == DRIVER_MARK && !driver_copy_ops(d)->takes_no_time;
+    return (uint64_t)p->api_cost + (records ? cycles_of(d, (uint64_t)p->record_cost) : 0);
+}
+
 static void host_note_wait(struct driver *d, uint64_t ticket)
 {
     const struct driver_ticket *t = driver_ticket_at(d, ticket);

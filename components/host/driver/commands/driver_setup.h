@@ -12,6 +12,9 @@ struct driver_command;
  * is over; asked again, it is true. */
 static bool command_set_up(struct driver *d, struct driver_command *k);
 
+/* What the call takes on the host that enqueues `k`. */
+static uint64_t host_call_cycles(const struct driver *d, const struct driver_command *k);
+
 /* The program has waited for `ticket`, which is done. */
 static void host_note_wait(struct driver *d, uint64_t ticket);
 

@@ -15,8 +15,9 @@ static void hip_init(struct hip *p)
 
 static uint32_t hip_flags(const struct part *self)
 {
-    (void)self;
-    return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
+    const struct hip *p = (const struct hip *)(const void *)self;
+    return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS
+           | (hip_params(p)->copy_waits ? 0 : DRIVER_STREAMS_COPY_RETURNS);
 }
 
 static bool hip_begin(struct part *self, enum driver_stream_call call, uint32_t queue,

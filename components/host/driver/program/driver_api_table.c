@@ -64,6 +64,7 @@ static enum driver_status api_set_window(uint64_t base, uint64_t size)
     if (base + size < base || base + size > (uint64_t)1 << 48)
         return api_leave(driver_fail(DRIVER_INVALID_VALUE, "device addresses have 48 bits"));
     memory_set_range(&d->memory, base, base + size);
+    journal_begin();
     return api_leave(DRIVER_OK);
 }
 

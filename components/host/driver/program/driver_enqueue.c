@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_setup.h"
 #include "components/host/driver/commands/driver_command_kinds.h"
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/driver_memory.h"
@@ -18,6 +19,7 @@
 #include "components/sampling/run_progress.h"
 #include "components/sampling/sampling_options.h"
 #include "components/traces/replay/replay.h"
+#include "driver_journal.h"
 #include "driver_record.h"
 #include "driver_wait.h"
 
@@ -134,8 +136,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     k->queue = queue;
     k->next = DRIVER_NONE;
     k->phase = PHASE_QUEUED;
-    d->host_cycle =
-        (d->host_cycle > now ? d->host_cycle : now) + (uint64_t)driver_params(d)->api_cost;
+    d->host_cycle = (d->host_cycle > now ? d->host_cycle : now) + host_call_cycles(d, k);
     k->not_before = d->host_cycle;
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
     if (q->at == DRIVER_NONE)
@@ -150,8 +151,10 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     record_enqueued(k);
     if (ticket)
         *ticket = k->ticket;
-    queue_do_at_once(d, queue);
-    return DRIVER_OK;
+    journal_call(k);
+    if (!journal_replays())
+        queue_do_at_once(d, queue);
+    return journal_enqueued(d);
 }
 
 /* Through a simulated host, a packet for each piece that fits into its memory. */

@@ -11,7 +11,9 @@
 #include "components/host/driver/commands/driver_setup.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "driver_journal.h"
 #include "driver_record.h"
+#include "runtime/state/checkpoint.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
 {
@@ -47,11 +49,17 @@ static enum driver_status host_run(struct driver *d)
 {
     if (driver_process()->in_tick)
         return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
-    engine_wake_from_host(d->io.base.id);
+    bool woken;
+    enum journal_answer answer = journal_answer(d, &woken);
+    if (answer != JOURNAL_LIVE)
+        return answer == JOURNAL_ANSWERED ? DRIVER_OK : driver_process()->lost;
+    if (!woken)
+        engine_wake_from_host(d->io.base.id);
     driver_process()->runner = pthread_self();
     driver_process()->is_running = true;
-    enum engine_result result = engine_run();
+    enum engine_result result = checkpoint_run();
     driver_process()->is_running = false;
+    journal_ran(d);
     switch (result) {
     case ENGINE_STOPPED:
         return DRIVER_OK; /* what the caller waits for is done, or somebody wants a pause */

@@ -8,6 +8,7 @@ enum {
     V_PK_FMA_SOURCES = 0x1c020100u,
     V_MAD = 0xd1e80602u, /* v_mad_u64_u32 v[2:3], s[6:7], v1, 3, 1 */
     V_MAD_SOURCES = 0x02050701u,
+    V_MAD_S4 = 0xd1e80402u,  /* the same with s[4:5] */
     V_CVT = 0x7e040d00u,     /* v_cvt_f32_u32 v2, v0 */
     V_ZERO = 0x7e000280u,    /* v_mov_b32 v0, 0 */
     V_SHIFT_4 = 0x24000084u, /* v_lshlrev_b32 v0, 4, v0 */
@@ -91,11 +92,57 @@ Test(cdna, straight_code_comes_in_blocks)
     }
 }
 
+/* v_mad_u64_u32 has its carry in s[6:7]; the other one writes s[4:5]. */
+Test(cdna, writes_of_the_same_scalar_registers_keep_their_order)
+{
+    static const struct sequence sequences[] = {
+        {"the same", {V_MAD, V_MAD_SOURCES, V_MAD, V_MAD_SOURCES}, 4, 12 + 4},
+        {"others", {V_MAD, V_MAD_SOURCES, V_MAD_S4, V_MAD_SOURCES}, 4, 4 + 4},
+        {"none", {V_MAD, V_MAD_SOURCES, V_MOV}, 3, 4 + 4},
+        {"the same, later", {V_MAD, V_MAD_SOURCES, V_MOV, V_MAD, V_MAD_SOURCES}, 5, 12 + 4},
+    };
+    struct compute_unit_params p = cdna();
+    p.sgpr_order = 12;
+    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+        const struct sequence *s = &sequences[i];
+        uint64_t cycles = cycles_on(&p, s->words, s->count, one, 1);
+        cr_expect_eq(cycles, s->cycles, "%s: %llu", s->name, (unsigned long long)cycles);
+    }
+}
+
 Test(cdna, a_conversion_keeps_the_vector_alu)
 {
     static const uint32_t words[] = {V_CVT, V_MOV};
     struct compute_unit_params p = cdna();
     cr_expect_eq(cycles_on(&p, words, 2, one, 1), 20);
+}
+
+/* The older of two work-groups stands in the later slot. */
+Test(cdna, the_oldest_wavefront_issues_first)
+{
+    enum { COUNT = 16 };
+    static const struct work_wavefront first[] = {{.simd = 0, .slot = 1}};
+    static const struct work_wavefront second[] = {{.simd = 0, .slot = 0}};
+    static const int orders[] = {COMPUTE_UNIT_ISSUE_ORDER_TURNS, COMPUTE_UNIT_ISSUE_ORDER_OLDEST};
+    uint32_t words[COUNT];
+    int64_t apart[2];
+    for (unsigned i = 0; i < COUNT; i++)
+        words[i] = V_MOV;
+    for (unsigned i = 0; i < 2; i++) {
+        struct compute_unit_params p = cdna();
+        p.issue_order = orders[i];
+        set_up_with(&p);
+        load(0, words, COUNT);
+        load(1, words, COUNT);
+        launch(ARRIVAL - 1, 0, 0, 1, first, 0);
+        launch(ARRIVAL - 1, 1, 1, 1, second, 0);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        accounts();
+        apart[i] = (int64_t)(ended(1) - ended(0));
+    }
+    cr_expect_leq(apart[0], 4, "in turns %lld", (long long)apart[0]);
+    cr_expect_geq(apart[0], -4, "in turns %lld", (long long)apart[0]);
+    cr_expect_eq(apart[1], 4 * COUNT, "%lld", (long long)apart[1]);
 }
 
 /* ---- matrix instructions ---- */
@@ -229,14 +276,15 @@ Test(cdna, a_write_keeps_its_registers_and_its_place)
 {
     static const struct sequence sequences[] = {
         {"behind a write", {DS_WRITE, DS_WRITE_FROM, V_MOV}, 3, 8},
-        {"over its data", {DS_WRITE, DS_WRITE_FROM, V_MOV_V1}, 3, 40 + 4},
-        {"over its address", {DS_WRITE, DS_WRITE_FROM, V_ZERO}, 3, 40 + 4},
+        {"over its data", {DS_WRITE, DS_WRITE_FROM, V_MOV_V1}, 3, 60 + 4},
+        {"over its address", {DS_WRITE, DS_WRITE_FROM, V_ZERO}, 3, 60 + 4},
         {"another write", {DS_WRITE, DS_WRITE_FROM, DS_WRITE, DS_WRITE_FROM, V_MOV}, 5, 12 + 4},
         {"a read", {DS_WRITE, DS_WRITE_FROM, DS_READ, DS_READ_TO, V_MOV}, 5, 48 + 4 + 4},
     };
     struct compute_unit_params p = cdna();
     p.lds_ports = 2;
     p.lds_write_delay = 40;
+    p.lds_write_hold = 60;
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
         const struct sequence *s = &sequences[i];
         static const struct work_wavefront place[] = {{.simd = 0, .slot = 0}};

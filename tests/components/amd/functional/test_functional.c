@@ -89,6 +89,29 @@ static void open_memory(const uint32_t *code, size_t bytes)
     memory_write(FIRST_PHYSICAL, code, bytes);
 }
 
+/* Work-groups of one item, `groups` of them from `first` on. */
+static struct functional_result run_some(uint64_t kernarg, uint32_t grid, uint64_t first,
+                                         uint64_t groups)
+{
+    const struct aql_descriptor descriptor = {.rsrc2 = 2u << 1 | 1u << 7, .properties = 1u << 3};
+    const struct aql_packet packet = {
+        .work_group = {1, 1, 1}, .grid = {grid, 1, 1}, .kernarg = kernarg};
+    const struct functional_launch launch = {.program = &program,
+                                             .pages = pages,
+                                             .target = ISA_GFX803,
+                                             .pid = 1,
+                                             .first_group = first,
+                                             .groups = groups,
+                                             .resident = 1,
+                                             .entry = CODE,
+                                             .packet = &packet,
+                                             .descriptor = &descriptor,
+                                             .may_yield = true};
+    static struct functional_result result;
+    functional_run(&launch, &result);
+    return result;
+}
+
 static struct functional_result run(uint64_t kernarg, uint32_t grid, uint16_t block,
                                     uint32_t resident, uint64_t limit)
 {
@@ -126,6 +149,38 @@ Test(functional, a_work_group_that_waits_gives_way_to_the_one_it_waits_for)
     cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
     cr_assert_eq(r.work_groups, 2);
     cr_assert_gt(r.instructions, FUNCTIONAL_SLICE);
+}
+
+Test(functional, launches_that_wait_yield_to_the_one_they_wait_for)
+{
+    static struct functional_result waiting[FUNCTIONAL_LAUNCHES];
+    uint64_t executed = 0;
+    open_memory(handshake, sizeof handshake);
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES - 1; i++) {
+        waiting[i] = run_some(DATA, 2, 0, 1);
+        cr_assert_eq(waiting[i].end, FUNCTIONAL_YIELDED);
+        executed += waiting[i].instructions;
+    }
+    cr_assert(functional_has_room(1));
+    struct functional_result last = run_some(DATA, 2, 0, 1);
+    cr_assert_not(functional_has_room(1));
+    functional_resume(last.number, executed + last.instructions, true, &last);
+    cr_assert_eq(last.end, FUNCTIONAL_YIELDED, "nobody has written yet");
+    cr_assert_gt(last.instructions, waiting[0].instructions);
+    uint32_t one = 1;
+    memory_write(FIRST_PHYSICAL + 5 * PAGE, &one, sizeof one);
+    functional_resume(last.number, executed + last.instructions, false, &last);
+    cr_assert_eq(last.end, FUNCTIONAL_DONE, "%s", last.text);
+    cr_assert(functional_has_room(1));
+    cr_assert_eq(run_some(DATA, 2, 1, 1).work_groups, 1); /* beside those that have yielded */
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES - 1; i++) {
+        uint64_t before = waiting[i].instructions;
+        functional_resume(waiting[i].number, executed, true, &waiting[i]);
+        cr_assert_eq(waiting[i].end, FUNCTIONAL_DONE, "%s", waiting[i].text);
+        cr_assert_eq(waiting[i].work_groups, 1);
+        cr_assert(waiting[i].instructions > before && waiting[i].instructions < before + 16,
+                  "it goes on where it was");
+    }
 }
 
 Test(functional, a_kernel_that_never_ends_ends_at_the_limit)

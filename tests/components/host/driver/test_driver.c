@@ -140,6 +140,24 @@ Test(driver, an_event_takes_what_it_costs)
     cr_expect(between >= 3000 && between < 3010, "%u cycles", (unsigned)between);
 }
 
+/* The first has its time 2 us after it was recorded, and the second is recorded 1 or 5 us later. */
+Test(driver, events_are_as_far_apart_as_the_program_records_them)
+{
+    struct driver_params params = bench_params();
+    params.event_cost = 2 * US;
+    for (unsigned slow = 0; slow < 2; slow++) {
+        uint64_t first, second;
+        params.record_cost = slow ? 5 * US : 1 * US;
+        b = bench_start(params, "dma_copy", "hip");
+        cr_assert_eq(b.api->mark(0, &first), DRIVER_OK);
+        cr_assert_eq(b.api->mark(0, &second), DRIVER_OK);
+        bench_wait(b, second);
+        uint64_t between = bench_cycle_of(b, second) - bench_cycle_of(b, first);
+        uint64_t expected = slow ? 5000 : 2000;
+        cr_expect(between >= expected && between < expected + 10, "%u cycles", (unsigned)between);
+    }
+}
+
 /* The cycle in which the GPU sees the first message of a copy of so many bytes. */
 static uint64_t copy_begins(struct driver_params params, uint64_t bytes, bool back)
 {

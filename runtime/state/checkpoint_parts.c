@@ -1,0 +1,120 @@
+/* See checkpoint_parts.h. */
+#include "checkpoint_parts.h"
+
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+
+enum { PARTS_MOST = 8 };
+
+static const struct checkpoint_part *parts[PARTS_MOST];
+static uint64_t sizes[PARTS_MOST];
+static unsigned part_count;
+
+void checkpoint_register(const struct checkpoint_part *part)
+{
+    for (unsigned i = 0; i < part_count; i++)
+        if (parts[i] == part)
+            return;
+    if (part_count == PARTS_MOST || strlen(part->name) >= CHECKPOINT_PART_NAME)
+        bug("part '%s' of states cannot be registered", part->name);
+    parts[part_count++] = part;
+}
+
+/* ---- writing ---- */
+
+void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size)
+{
+    const char *from = bytes;
+    while (to->rest_bytes && size) {
+        to->rest[to->rest_bytes++] = *from++;
+        size--;
+        if (to->rest_bytes == sizeof to->rest) {
+            to->rest_bytes = 0;
+            to->put(to, to->rest, sizeof to->rest);
+        }
+    }
+    uint64_t whole = size / sizeof to->rest * sizeof to->rest;
+    if (whole)
+        to->put(to, from, whole);
+    if (size - whole)
+        memcpy(to->rest, from + whole, size - whole);
+    to->rest_bytes += (uint32_t)(size - whole);
+}
+
+static void fill_up(struct checkpoint_sink *to)
+{
+    static const char zeros[sizeof to->rest];
+    if (to->rest_bytes)
+        checkpoint_put(to, zeros, sizeof to->rest - to->rest_bytes);
+}
+
+static uint64_t padded(uint64_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+uint64_t parts_measure(void)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < part_count; i++) {
+        sizes[i] = parts[i]->size();
+        sum += sizeof(struct checkpoint_part_header) + padded(sizes[i]);
+    }
+    return sum;
+}
+
+void parts_write(struct checkpoint_sink *to)
+{
+    for (unsigned i = 0; i < part_count; i++) {
+        struct checkpoint_part_header header = {.bytes = sizes[i]};
+        memcpy(header.name, parts[i]->name, strlen(parts[i]->name));
+        checkpoint_put(to, &header, sizeof header);
+        parts[i]->save(to);
+        fill_up(to);
+    }
+}
+
+/* ---- reading ---- */
+
+/* The part at `*at`, which moves behind it. NULL: there is no whole one. */
+static const struct checkpoint_part_header *next_part(const char **at, uint64_t *left)
+{
+    const struct checkpoint_part_header *header = (const void *)*at;
+    if (*left < sizeof *header || header->bytes > *left - sizeof *header
+        || padded(header->bytes) > *left - sizeof *header || header->name[sizeof header->name - 1])
+        return NULL;
+    uint64_t size = sizeof *header + padded(header->bytes);
+    *at += size;
+    *left -= size;
+    return header;
+}
+
+bool parts_check(const char *bytes, uint64_t size)
+{
+    while (size && next_part(&bytes, &size))
+        ;
+    return size == 0;
+}
+
+const void *parts_find(const char *bytes, uint64_t size, const char *name, uint64_t *found)
+{
+    const struct checkpoint_part_header *header;
+    while ((header = next_part(&bytes, &size))) {
+        *found = header->bytes;
+        if (strcmp(header->name, name) == 0)
+            return header + 1;
+    }
+    return NULL;
+}
+
+bool parts_load(const char *bytes, uint64_t size)
+{
+    for (unsigned i = 0; i < part_count; i++) {
+        uint64_t found;
+        const void *part = parts_find(bytes, size, parts[i]->name, &found);
+        if (part && !parts[i]->load(part, found))
+            return false;
+    }
+    return true;
+}
