@@ -54,7 +54,7 @@ static bool make_token(void)
 }
 
 /* What needs the whole platform in one process. */
-static bool can_share(const struct heddle_options *o, unsigned number)
+static bool can_share(const struct command *c, const struct heddle_options *o, unsigned number)
 {
     const struct {
         bool wanted;
@@ -66,6 +66,7 @@ static bool can_share(const struct heddle_options *o, unsigned number)
                    {o->tick_all, "--tick-all"},
                    {o->record_trace, "--record instructions"},
                    {o->series_path || o->series_ps || o->series_cycles, "--series"},
+                   {c->options->view, "--view"},
                    {o->kernels || o->interval || o->warmup, "--kernels"},
                    {o->instruction_profile, "--profile instructions"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -84,7 +85,7 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
 {
     if (launched->count == 1)
         return true;
-    if (!can_share(options, launched->number))
+    if (!can_share(c, options, launched->number))
         return false;
     if (c->toolkit.mpi_folder)
         module =
@@ -143,8 +144,11 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
                     const struct heddle_options *options)
 {
     void *library;
+    struct heddle_options own = *options;
+    if (c->options->report && !own.stats_path)
+        own.stats_path = "/dev/null"; /* rank 0 writes the file that its report reads */
     const struct heddle_platform *platform = run_open_built(c, built, &library);
-    if (!platform || !platform->start(options))
+    if (!platform || !platform->start(&own))
         return EXIT_NOT_STARTED;
     signal(SIGINT, take_signal);
     signal(SIGTERM, take_signal);

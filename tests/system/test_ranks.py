@@ -64,8 +64,9 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
     (f"{PLATFORM} --mode functional -- devices", "'--mode functional' cannot be used with several "
-                                                 "ranks yet", 7)],
-    ids=["no-hip", "functional"])
+                                                 "ranks yet", 7),
+    (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7)],
+    ids=["no-hip", "functional", "view"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
 
