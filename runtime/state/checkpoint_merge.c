@@ -285,7 +285,7 @@ static bool compare(const struct merge_file *file)
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits)
 {
     const struct told *t = file->told;
-    char changes[TEXT], setting[TEXT];
+    char places[TEXT], changes[TEXT], setting[TEXT];
     own = table;
     if (file->told_bytes < sizeof *t || t->params > file->told_bytes / sizeof(int64_t)
         || sizeof *t + t->params * sizeof(int64_t) + t->set_bytes != file->told_bytes
@@ -301,12 +301,12 @@ bool merge_prepare(const struct platform_table *table, const struct merge_file *
         return refuse(file, "it is of another platform: ", t->platform);
     if (t->instances != table->instance_count || t->params != table->param_words)
         return refuse(file, "it is of another shape of this platform, written with", setting);
-    name_changes(then, false, changes, sizeof changes);
-    if (*changes)
+    name_changes(then, false, places, sizeof places);
+    if (*places)
         return refuse(file,
                       "parameters that decide what is where are not those of the state; only times "
                       "and rates may be others: ",
-                      changes);
+                      places);
     name_changes(then, true, changes, sizeof changes);
     if (!fits && *changes)
         return refuse(

@@ -62,10 +62,15 @@ def test_state_is_written_from_a_restored_run(bfs, measure, tmp_path):
 
 def test_times_may_be_others_from_a_state_on(bfs, measure):
     folder, played, done = bfs
-    slow = measure(f"{played} --restore {folder}/state --set gpu.sa[*].cu[*].vmem_latency=60cy")
+    slow = measure(f"{played} --restore {folder}/state --set gpu.sa[*].cu[*].vmem_latency=60cy "
+                   "--set pcie.latency=3us")
     cycles = [[k["cycles"] for k in d.stats["kernels"]] for d in (done, slow)]
     assert cycles[0][:8] == cycles[1][:8]
     assert all(a < b for a, b in zip(cycles[0][8:], cycles[1][8:]))
+    # What the link had made of its latency in the state is another now, too.
+    gaps = [[b["start_ps"] - a["end_ps"] for a, b in zip(k[8:], k[9:])]
+            for k in (done.stats["kernels"], slow.stats["kernels"])]
+    assert all(a + 2000000 < b for a, b in zip(*gaps))
     origin = slow.stats["stamp"]["restored"]
     assert origin["model"] == done.stats["stamp"]["model"] != slow.stats["stamp"]["model"]
     assert origin["set"] == [] and origin["time_ps"] < done.stats["time_ps"]

@@ -1,7 +1,7 @@
 /* Issue: one SIMD a cycle, one instruction of each kind from different wavefronts of it: in each
  * kind the one with the highest priority (s_setprio), among equals in turn, or the oldest (GCN3 ISA
- * manual, section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt,
- * s_nop and the like are consumed beside them).
+ * manual, section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch;
+ * s_waitcnt, s_nop and the like are consumed beside them).
  *
  * A matrix instruction issues as a vector ALU one does, and goes before those, since it then leaves
  * the vector ALU to them while the SIMD's matrix unit works on it. The wavefront itself goes on,

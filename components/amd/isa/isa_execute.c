@@ -24,10 +24,13 @@ struct variant {
 static const struct variant variants[] = {
     {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
      isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2},
+#ifndef ISA_ONE_VARIANT
     {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
      isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3},
     {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
-     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4}};
+     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4},
+#endif
+};
 
 static unsigned current_variant;
 static executor *execute_valu = isa_valu_execute_v2, *execute_lds = isa_lds_execute_v2;
