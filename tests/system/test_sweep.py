@@ -1,5 +1,6 @@
 """`heddle sweep`: points, the database, engines, the page of `heddle report` about a sweep."""
 import csv
+import json
 import os
 import random
 import re
@@ -20,6 +21,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from heddle.mistakes import Mistake  # noqa: E402
 from heddle.sweeps import engine, figures  # noqa: E402
 from heddle.sweeps.constraint import Constraint  # noqa: E402
+from heddle.sweeps.database import Database  # noqa: E402
 from heddle.sweeps.plan import of_command_line  # noqa: E402
 from heddle.sweeps.values import number_of, parse_values  # noqa: E402
 
@@ -88,7 +90,7 @@ def test_killed_at_any_moment_it_goes_on(swept, tmp_path, full):
     words, program, out = [*SMALL[:3], "--vary", "{n}=64..1344+64"], ADD, tmp_path / "out"
     if full:
         words = ["--vary", "gpu.l2=32KiB..256KiB*2", "--vary", "gpu.cus=1..5", "--vary",
-                 "gpu.sa.l1v.size=4KiB..64KiB*2", "--vary", "{n}=16..160+16"]
+                 "gpu.sa.l1v.size=4KiB..64KiB*2", "--vary", "{n}=32..212+20"]
         program = [PROGRAMS / "matmul_tiled", "{n}"]
     seeded = random.Random(1)
     command = [HEDDLE, "sweep", TINY, "-o", out, "--jobs", "2", *words, "--", *program]
@@ -98,8 +100,7 @@ def test_killed_at_any_moment_it_goes_on(swept, tmp_path, full):
             time.sleep((5 if full else 0.5) + seeded.random() * (5 if full else 0.3))
             process.send_signal(signal.SIGKILL)
     time.sleep(0.3)
-    assert not [number for number in os.listdir("/proc")
-                if number.isdigit() and str(out) in command_line(number)]
+    assert not processes_of(str(out))
     sweep(out, *words, program=program)
     whole = tmp_path / "whole"
     done = sweep(whole, *words, program=program)
@@ -109,6 +110,49 @@ def test_killed_at_any_moment_it_goes_on(swept, tmp_path, full):
         spent, driving = map(float, re.search(
             r"run in ([0-9.]+) CPU seconds, ([0-9.]+) more to drive", done.stderr).groups())
         assert driving < 0.05 * spent, done.stderr
+
+
+def processes_of(word):
+    return [number for number in os.listdir("/proc")
+            if number.isdigit() and word in command_line(number)]
+
+
+def wait_for(condition):
+    for _ in range(2400):  # the platform may have to be compiled
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("waited in vain")
+
+
+def test_kill_leaves_no_process(tmp_path):
+    """Though what runs would take long."""
+    marker = str(tmp_path / "marker")
+    command = [HEDDLE, "sweep", TINY, "-o", tmp_path / "out", "--vary", "{x}=1,2", "--",
+               "/bin/sh", "-c", "sleep 60; exit $1", marker, "{x}"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        wait_for(lambda: any(command_line(n).startswith("/bin/sh") for n in processes_of(marker)))
+        process.send_signal(signal.SIGKILL)
+    wait_for(lambda: not processes_of(marker))
+
+
+def test_half_a_line_is_read_when_it_is_whole(tmp_path):
+    """Of a worker that is writing, or was killed."""
+    plan = of_command_line(["x"], ["a=1..3"], [])
+    database = Database(tmp_path / "out")
+    database.open_plan(plan)
+    database.add(plan.points(), ["k1", "k2", "k3"])
+    results = tmp_path / "out/work/1/0000.jsonl"
+    results.parent.mkdir(parents=True)
+    lines = [json.dumps({"point": n, "key": f"k{n}", "status": 3, "cpu": 0.5, "wall": 1.0,
+                         "failed": "x"}) for n in (1, 2, 3)]
+    results.write_text(lines[0] + "\n" + lines[1][:20])
+    assert database.collect() == 1 and database.waiting() == {2, 3}
+    results.write_text(lines[0] + "\n" + lines[1] + "\n" + lines[2].replace("k3", "old") + "\n")
+    assert database.collect() == 1 and database.waiting() == {3}  # of a point that has changed
+    assert database.collect() == 0
+    database.close()
 
 
 def command_line(number):
@@ -301,7 +345,7 @@ def test_batches_become_smaller():
     assert engine.cut(3, 2) == [1, 1, 1]
     sizes = engine.cut(1000, 2)
     assert sum(sizes) == 1000 and sizes == sorted(sizes, reverse=True)
-    assert len(sizes) < 20 and sizes[-1] <= 15
+    assert len(sizes) < 12 and sizes[-1] < 100 < sizes[0]
 
 
 # ---- values and constraints

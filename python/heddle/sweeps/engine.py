@@ -22,7 +22,7 @@ from heddle.mistakes import Mistake
 
 WORKER = pathlib.Path(__file__).with_name("worker.py")
 ENGINES = {"ninja": "ninja-build", "snakemake": "snakemake"}  # and Debian's packages
-SMALLEST = 32  # a batch has at least this part of what each processor has to do
+SMALLEST = 8  # a batch has at least this part of what each processor has to do
 
 
 @dataclasses.dataclass

@@ -14,6 +14,8 @@ import io
 import json
 import os
 import pathlib
+import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -28,7 +30,7 @@ from heddle.sweeps import engine, plan as plans
 from heddle.sweeps.database import DONE, FAILED, Database, Reading, digest
 from heddle.sweeps.plan import Plan, Point
 
-POLL = 0.2           # seconds between looks at what workers have done
+POLL = 0.5           # seconds between looks at what workers have done
 BUILD_SECONDS = 2.0  # CPU time to compile a platform for its parameters ...
 SAVED = 0.1          # ... which saves this part of its points' CPU time (tiny, matmul_tiled: 0.06)
 SHOWN = 40           # points of the table on the terminal
@@ -89,15 +91,25 @@ def plan_of(options: argparse.Namespace) -> Plan:
 # ---- checks before anything runs
 
 
+def _of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Toolkit:
     """The command `heddle`, as a program."""
 
     def __init__(self, path: str, hip: str):
         self.path, self.hip = path, hip
+        self.seconds = 0.0  # CPU time of what was asked, but for compiling
         self._digests: dict[str, str] = {}
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([self.path, *words], capture_output=True, text=True, check=False)
+        before = _of_children()
+        done = subprocess.run([self.path, *words], capture_output=True, text=True, check=False)
+        if words[0] != "build":
+            self.seconds += _of_children() - before
+        return done
 
     def check_platform(self, plan: Plan, platform: str) -> None:
         """Its description, then each value of what is varied, all names at once."""
@@ -246,7 +258,6 @@ class Sweep:
 
     def run(self, retry: bool = False, say: Callable[[str], None] | None = None) -> Database:
         """Returns the database, open. Ctrl-C and SIGTERM end it and keep what is done."""
-        began = time.process_time()
         keys = self.keys()
         database = Database(self.folder)
         database.open_plan(self.plan)
@@ -269,7 +280,7 @@ class Sweep:
             finally:
                 signal.signal(signal.SIGTERM, before)
                 database.collect()
-        self.driver_seconds = time.process_time() - began + database.worker_seconds
+        self.driver_seconds = time.process_time() + database.worker_seconds + self.toolkit.seconds
         return database
 
     def _run(self, database: Database, keys: dict[int, str],
@@ -299,14 +310,16 @@ class Sweep:
         except OSError as error:
             raise Mistake(f"cannot write to the folder '{self.folder}': {error.strerror}") from None
         told = time.monotonic()
+        ended = os.pidfd_open(process.pid)
         try:
             while process.poll() is None:
-                time.sleep(POLL)
+                select.select([ended], [], [], POLL)
                 database.collect()
                 if say and time.monotonic() - told > 1:
                     told = time.monotonic()
                     say(self._progress(database, told - began))
         finally:
+            os.close(ended)
             engine.end(process)
         database.collect()
         left = database.waiting() & {point.number for point in points}
