@@ -14,11 +14,11 @@ umask 022
 # Platforms are compiled where heddle runs: a compiler, and headers of what the archives need.
 depends='gcc | c-compiler, libc6-dev, libelf-dev, libmsgpack-dev, liblzma-dev, libzstd-dev'
 depends+=', python3:any'
-# Diagrams; compiling HIP programs; commands that calculate with measurements.
-recommends='graphviz, libmicrohttpd12, hipcc, libamdhip64-dev, libhsa-runtime-dev, rocm-device-libs, clang-15'
-recommends+=', lld-15, llvm-15, python3-numpy, python3-scipy'
+# Diagrams; compiling HIP programs; commands that calculate with measurements; sweeps.
+recommends='graphviz, libmicrohttpd12, hipcc, libamdhip64-dev, libhsa-runtime-dev, rocm-device-libs'
+recommends+=', clang-15, lld-15, llvm-15, python3-numpy, python3-scipy, python3-pandas, ninja-build'
 # Programs for gfx942; editors.
-suggests='clang-19, clang-tools-19, lld-19, neovim | elpa-eglot'
+suggests='clang-19, clang-tools-19, lld-19, neovim | elpa-eglot, snakemake'
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT

@@ -26,7 +26,8 @@ static const char *own_folder(struct arena *arena)
     return arena_strdup(arena, path);
 }
 
-/* Lines "key=value": source (the checkout), archive and library (any number), hip (folder). */
+/* Lines "key=value": source (the checkout), archive and library (any number), hip, mpi (folders).
+ */
 static bool read_home_file(struct arena *arena, const char *path, struct toolkit *toolkit)
 {
     FILE *file = fopen(path, "r");
@@ -48,6 +49,8 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
             vector_push(arena, &toolkit->libraries, arena_strdup(arena, value));
         else if (strcmp(line, "hip") == 0)
             toolkit->hip_folder = arena_strdup(arena, value);
+        else if (strcmp(line, "mpi") == 0)
+            toolkit->mpi_folder = arena_strdup(arena, value);
     }
     fclose(file);
     if (!source)
@@ -95,6 +98,9 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
         const char *hip = arena_printf(arena, "%s/%s/heddle", prefix, folders[f]);
         if (exists(arena_printf(arena, "%s/libamdhip64.so.5", hip)))
             toolkit->hip_folder = hip;
+        if (exists(arena_printf(arena, "%s/heddle_mpi_openmpi.so", hip))
+            || exists(arena_printf(arena, "%s/heddle_mpi_mpich.so", hip)))
+            toolkit->mpi_folder = hip;
     }
     return true;
 }

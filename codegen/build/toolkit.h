@@ -22,6 +22,7 @@ struct toolkit {
     VECTOR(const char *) libraries; /* "-lelf": what the archives need */
     const char *python;             /* folder of the package `heddle` of Python */
     const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
+    const char *mpi_folder;         /* of heddle_mpi_NAME.so; NULL: built without MPI */
 };
 
 /* false: message on stderr that says what was searched. */

@@ -12,6 +12,7 @@ int command_calibrate(struct command *c)
     python_add_option(&w, "--method", o->method);
     python_add_number(&w, "--points", o->points);
     python_add_number(&w, "--limit", o->limit);
+    python_add_number(&w, "--budget", o->budget);
     python_add_number(&w, "--jobs", o->jobs);
     python_add_number(&w, "--folds", o->folds);
     python_add_number(&w, "--seed", o->seed);

@@ -5,6 +5,7 @@
 
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_play.h"
+#include "codegen/command/command_run_ranks.h"
 #include "codegen/command/command_run_trace.h"
 #include "codegen/command/source_lines.h"
 #include "codegen/command/view_server.h"
@@ -161,6 +162,11 @@ int command_run(struct command *c)
             return status;
     }
     struct run_recording recording;
+    const struct run_ranks launched = run_ranks_of_launcher();
+    if (!run_ranks_announce(c, &launched, &options))
+        return EXIT_NOT_STARTED;
+    if (launched.number > 0)
+        return run_ranks_serve(c, &built, &options);
     if (c->options->play_api) {
         status = run_plays_itself(c, &built)
                      ? (command_api_trace_check(c, c->options->play_api) ? EXIT_CLEAN : EXIT_ERRORS)
@@ -172,5 +178,7 @@ int command_run(struct command *c)
         return EXIT_ERRORS;
     struct run_outcome outcome = {0};
     int end = run(c, &built, &options, program, arguments, &outcome);
+    if (launched.count > 1 && program)
+        end = run_ranks_outcome(&outcome, program, end);
     return run_recording_end(c, &recording, &outcome, end);
 }

@@ -49,6 +49,9 @@ struct run_outcome {
 int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
                 const char *program, char **arguments, struct run_outcome *outcome);
 
+/* NULL after a message. `*library` is for dlclose(). */
+const struct heddle_platform *run_open_built(struct command *c, const struct build_result *built,
+                                             void **library);
 /* The platform plays traces of API calls itself (or cannot be opened, which was said). */
 bool run_plays_itself(struct command *c, const struct build_result *built);
 /* Runs a platform that drives itself, or plays a trace, in this process. An exit status. */

@@ -22,9 +22,8 @@ static int repeat(struct command *c, const struct build_result *built,
     return run_platform(c, built, &again);
 }
 
-/* NULL after a message. `*library` is for dlclose(). */
-static const struct heddle_platform *open_built(struct command *c, const struct build_result *built,
-                                                void **library)
+const struct heddle_platform *run_open_built(struct command *c, const struct build_result *built,
+                                             void **library)
 {
     const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
     *library = dlopen(run_absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
@@ -84,7 +83,7 @@ static int end_interrupted(int status)
 bool run_plays_itself(struct command *c, const struct build_result *built)
 {
     void *library;
-    const struct heddle_platform *platform = open_built(c, built, &library);
+    const struct heddle_platform *platform = run_open_built(c, built, &library);
     bool plays = !platform || platform->has(TRACE_PLAYER);
     if (library)
         dlclose(library);
@@ -96,7 +95,7 @@ int run_platform(struct command *c, const struct build_result *built,
 {
     void *library;
     const char *file = c->options->arguments.items[0];
-    const struct heddle_platform *platform = open_built(c, built, &library);
+    const struct heddle_platform *platform = run_open_built(c, built, &library);
     if (!platform)
         return EXIT_NOT_STARTED;
     bool plays = platform->has(TRACE_PLAYER);

@@ -1,4 +1,4 @@
-/* `heddle sweep` is written in Python (python/heddle/sweep). */
+/* `heddle sweep` is written in Python (python/heddle/sweeps). */
 #include <stdio.h>
 
 #include "codegen/command/python.h"

@@ -228,8 +228,9 @@ static const struct option_spec {
      (PLATFORM_COMMANDS & ~ON(CALIBRATE) & ~ON(SWEEP)) | ON(LSP),
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS | ON(SWEEP),
-     "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: done "
-     "without asking for more than 16 platforms)"},
+     "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: "
+     "chosen "
+     "by what points cost)"},
     {"--vary", "PATH=VALUES", KIND_LIST, FIELD(vary), ON(SWEEP),
      "a parameter and its values, as in gpu.l2=256KiB,1MiB or gpu.cus=1..4 or gpu.l2=64KiB..1MiB*2 "
      "or n=0..100+10; or {NAME}=VALUES, which stands for {NAME} in the program's arguments"},
@@ -253,6 +254,9 @@ static const struct option_spec {
     {"--limit", "SECONDS", KIND_NUMBER, FIELD(limit), ON(CALIBRATE) | ON(SWEEP),
      "CPU time of a point, beyond which it fails (sweep; default: none), or it and larger ones of "
      "its label are left out (calibrate; default: that of the description, or 300)"},
+    {"--budget", "SECONDS", KIND_NUMBER, FIELD(budget), ON(CALIBRATE),
+     "CPU time of all points together; the sizes of each label are run from coarse to fine, and "
+     "what does not fit waits for the next time"},
     {"--retry", NULL, KIND_FLAG, FIELD(retry), ON(CALIBRATE) | ON(SWEEP),
      "run points that failed again"},
     {"--estimate", NULL, KIND_FLAG, FIELD(estimate), ON(CALIBRATE),
@@ -435,7 +439,7 @@ bool options_shown(size_t index, struct option_shown *shown)
         {"--layout", "wide column"},
         {"--mode", "timing functional"},
         {"--warmup", "none perfect full-memory functional"},
-        {"--profile", "blocks memory"},
+        {"--profile", "blocks memory instructions"},
         {"--bounds", "exact page"},
         {"--kernel-stats", "sum all none"},
         {"--report", "cpi"},
@@ -846,15 +850,26 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
     return check_arguments(options);
 }
 
-/* The list that option `i` of the table fills; NULL: it fills none. One past the table: that of
- * the arguments. */
-static struct options_list *list_of(struct options *options, size_t i)
+static struct options_list *list_of(struct options *options, const struct option_spec *spec)
 {
-    if (i == sizeof specs / sizeof specs[0])
-        return &options->arguments;
-    if (specs[i].kind != KIND_LIST)
-        return NULL;
-    return (struct options_list *)((char *)options + specs[i].field);
+    return (struct options_list *)(void *)((char *)options + spec->field);
+}
+
+static void make_list(struct options_list *list, int room)
+{
+    list->items = calloc((size_t)room, sizeof *list->items);
+    if (!list->items) {
+        fprintf(stderr, "heddle: out of memory\n");
+        exit(EXIT_USAGE);
+    }
+}
+
+static void make_lists(struct options *options, int room)
+{
+    make_list(&options->arguments, room);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            make_list(list_of(options, &specs[i]), room);
 }
 
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
@@ -876,22 +891,15 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    for (size_t i = 0; i <= sizeof specs / sizeof specs[0]; i++) {
-        struct options_list *list = list_of(options, i);
-        if (list && !(list->items = calloc((size_t)argc, sizeof *list->items))) {
-            fprintf(stderr, "heddle: out of memory\n");
-            exit(EXIT_USAGE);
-        }
-    }
+    make_lists(options, argc);
     return parse_words(options, argc, argv, suggest);
 }
 
 void options_release(struct options *options)
 {
-    for (size_t i = 0; i <= sizeof specs / sizeof specs[0]; i++) {
-        struct options_list *list = list_of(options, i);
-        if (list)
-            free(list->items);
-    }
+    free(options->arguments.items);
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].kind == KIND_LIST)
+            free(list_of(options, &specs[i])->items);
     *options = (struct options){0};
 }

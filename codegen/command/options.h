@@ -57,7 +57,7 @@ struct options {
     const char *checkpoint, *checkpoint_at, *restore;
     const char *labels, *method, *engine;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, scale;
-    uint64_t points, limit, folds, seed, evaluations, sample;
+    uint64_t points, limit, budget, folds, seed, evaluations, sample;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
     bool view_paused, retry, estimate, keep;

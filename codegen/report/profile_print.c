@@ -99,17 +99,36 @@ static void print_causes(const struct profile *p, const struct instruction *i, F
     }
 }
 
+/* "38+3 %": of the requests to the caches of a level, those that hit, and those that another one
+ * had asked below for. */
+static void print_hits(const struct profile *p, const struct instruction *i, const char *level,
+                       char *to, size_t size)
+{
+    char name[24];
+    uint64_t count[3], all = 0;
+    static const char *const kinds[] = {"hits", "merged", "misses"};
+    for (size_t k = 0; k < 3; k++) {
+        snprintf(name, sizeof name, "%s_%s", level, kinds[k]);
+        all += count[k] = count_of(p, i, name);
+    }
+    *to = '\0';
+    if (all)
+        snprintf(to, size, "%.0f+%.0f %%", per_cent(count[0], all), per_cent(count[1], all));
+}
+
 static void print_instruction(const struct profile *p, const struct instruction *i, uint64_t whole,
                               FILE *out)
 {
     uint64_t executions = count_of(p, i, "executions"), lines = count_of(p, i, "lines");
-    char memory[40] = "";
+    char memory[40] = "", hits[2][24];
     if (lines && executions)
         snprintf(memory, sizeof memory, "%.1f / %.0f", (double)lines / (double)executions,
                  (double)count_of(p, i, "memory_cycles") / (double)executions);
-    fprintf(out, "  %6s0x%04" PRIx64 " %10" PRIu64 " %12" PRIu64 " %5.1f %% %12s  %-44s",
+    print_hits(p, i, "l1", hits[0], sizeof hits[0]);
+    print_hits(p, i, "l2", hits[1], sizeof hits[1]);
+    fprintf(out, "  %6s0x%04" PRIx64 " %10" PRIu64 " %12" PRIu64 " %5.1f %% %12s %7s %7s  %-44s",
             i->offset < 0 ? "-" : "+", (uint64_t)(i->offset < 0 ? -i->offset : i->offset),
-            executions, i->cycles, per_cent(i->cycles, whole), memory, i->text);
+            executions, i->cycles, per_cent(i->cycles, whole), memory, hits[0], hits[1], i->text);
     print_causes(p, i, out);
     const char *place = p->source ? p->source->line_of(p->source, i->symbol, i->offset) : "";
     fprintf(out, "%s%s\n", *place ? "  ; " : "", place);
@@ -128,8 +147,8 @@ static uint32_t print_kernel(const struct profile *p, uint32_t first, FILE *out)
     fprintf(out,
             "%s\n  %" PRIu64 " instructions executed, %" PRIu64 " slot-cycles of wavefronts\n\n",
             kernel, executions, whole);
-    fprintf(out, "  %12s %10s %12s %7s %12s  instruction  ; most of its cycles\n", "offset",
-            "executions", "slot-cycles", "of all", "lines / cy");
+    fprintf(out, "  %12s %10s %12s %7s %12s %7s %7s  instruction  ; most of its cycles\n", "offset",
+            "executions", "slot-cycles", "of all", "lines / cy", "L1", "L2");
     for (uint32_t i = first; i < end; i++)
         print_instruction(p, &p->instructions.items[i], whole, out);
     fputc('\n', out);

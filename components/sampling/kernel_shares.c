@@ -6,6 +6,7 @@
 
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/rank.h"
 #include "runtime/state/checkpoint.h"
 
 struct kernel_shares {
@@ -23,6 +24,7 @@ static struct kernel_shares *find(bool open, uint32_t kernel)
         if (shares[i].open == open && (!open || shares[i].kernel == kernel))
             return &shares[i];
     }
+    rank_refuse("statistics of a kernel that command processors of several ranks run together");
     bug("statistics: more than %d kernels have shares, or kernel %u has none", KERNEL_SHARES_OPEN,
         kernel);
 }

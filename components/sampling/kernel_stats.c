@@ -15,10 +15,12 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/observe/profile.h"
 #include "runtime/observe/stats_span.h"
 #include "runtime/observe/view.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/state/checkpoint.h"
 #include "sampling_options.h"
@@ -51,6 +53,7 @@ static uint32_t count;
 static uint32_t *marks; /* kernels that began or ended in this window: twice each at most */
 static uint32_t mark_count;
 static bool unkept; /* kernels began that nothing is known of */
+static uint32_t running;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void mark(uint32_t kernel)
@@ -108,6 +111,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
     progress_begun();
+    __atomic_fetch_add(&running, 1, __ATOMIC_RELAXED);
     if (!stats_wanted()) {
         unkept = true;
         return MAX_KERNELS;
@@ -208,6 +212,7 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
 
 void kernel_end(const struct component *c, uint32_t kernel)
 {
+    __atomic_fetch_sub(&running, 1, __ATOMIC_RELAXED);
     if (kernel == MAX_KERNELS)
         return;
     records[kernel].end_ps = component_now_ps(c);
@@ -247,6 +252,106 @@ void kernel_settle(void)
     mark_count = 0;
 }
 
+/* ---- several ranks ---- */
+
+/* What rank 0 is told of a kernel of another rank; texts follow, each with its end. */
+struct told {
+    uint32_t kernel;  /* the other rank's handle; MAX_KERNELS: no more */
+    uint32_t details; /* bytes of text */
+    struct kernel_record record;
+};
+
+/* By rank and its handle: 1 + our own; 0: not known yet. */
+static uint32_t *known[RANK_MOST];
+
+bool kernel_asks(void)
+{
+    return mark_count != 0;
+}
+
+static void tell(uint32_t kernel)
+{
+    const struct kernel_record *k = &records[kernel];
+    const struct told told = {kernel, (uint32_t)k->details.bytes, *k};
+    const char *how = k->how ? k->how : "";
+    rank_put(0, &told, sizeof told);
+    rank_put(0, arena_at(char, k->name), strlen(arena_at(char, k->name)) + 1);
+    rank_put(0, arena_at(char, k->symbol), strlen(arena_at(char, k->symbol)) + 1);
+    rank_put(0, how, strlen(how) + 1);
+    stats_spool_read(k->details, rank_room(0, told.details));
+}
+
+void kernel_tell(bool last)
+{
+    static const struct told none = {.kernel = MAX_KERNELS};
+    if (!ranks.number)
+        return;
+    for (uint32_t i = 0; i < mark_count; i++)
+        tell(marks[i]);
+    for (uint32_t i = 0; last && i < count; i++)
+        if (!(records[i].state & KERNEL_ENDED))
+            tell(i);
+    mark_count = 0;
+    rank_put(0, &none, sizeof none);
+}
+
+static const char *take_text(uint32_t from)
+{
+    const char *text = rank_take(from, 0);
+    return rank_take(from, strlen(text) + 1);
+}
+
+static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
+{
+    if (!known[from])
+        known[from] = arena_reserve(MAX_KERNELS * sizeof *known[from]);
+    uint32_t *own = &known[from][kernel];
+    if (!*own && count < MAX_KERNELS) {
+        reserve_records();
+        records[count] = (struct kernel_record){.number = count};
+        *own = ++count;
+    }
+    if (!*own)
+        say_full();
+    return *own ? &records[*own - 1] : NULL;
+}
+
+/* What the other rank does not know: how far we have come with it. */
+static void update(struct kernel_record *k, const struct kernel_record *theirs, uint32_t from)
+{
+    struct kernel_record own = *k;
+    const char *name = take_text(from), *symbol = take_text(from), *how = take_text(from);
+    *k = *theirs;
+    k->name = own.name ? own.name : keep_text(name);
+    k->symbol = own.symbol ? own.symbol : keep_text(symbol);
+    k->how = own.how ? own.how : arena_at(char, keep_text(how));
+    k->number = own.number;
+    k->span = own.span;
+    k->share = own.share;
+    k->details = own.details;
+    k->state = own.state | (theirs->state & KERNEL_ENDED);
+}
+
+void kernel_take(uint32_t from)
+{
+    struct told told;
+    for (;;) {
+        memcpy(&told, rank_take(from, sizeof told), sizeof told);
+        if (told.kernel == MAX_KERNELS)
+            return;
+        struct kernel_record unused = {0}, *k = record_of(from, told.kernel);
+        update(k ? k : &unused, &told.record, from);
+        const char *details = rank_take(from, told.details);
+        if (!k)
+            continue;
+        if (told.details) {
+            json_raw(stats_spool_begin(true), details, told.details);
+            k->details = stats_spool_end();
+        }
+        mark((uint32_t)(k - records));
+    }
+}
+
 void kernel_cut(void)
 {
     kernel_settle();
@@ -266,7 +371,7 @@ void kernel_cut(void)
 
 /* Behind it the records, `how` of each as the number of a way. */
 struct saved_kernels {
-    uint64_t count, unkept;
+    uint64_t count, unkept, running;
 };
 
 static uint64_t kernels_size(void)
@@ -284,7 +389,7 @@ static uintptr_t number_of_how(const char *how)
 
 static void kernels_save(struct checkpoint_sink *to)
 {
-    const struct saved_kernels s = {count, unkept};
+    const struct saved_kernels s = {count, unkept, running};
     checkpoint_put(to, &s, sizeof s);
     for (uint32_t i = 0; i < count; i++) {
         struct kernel_record k = records[i];
@@ -306,7 +411,14 @@ static bool kernels_load(const void *bytes, uint64_t size)
                         "kernels before it; write it again with --stats\n");
         return false;
     }
+    if (profile_wanted() && s->running) {
+        fprintf(stderr, "heddle: instructions are counted for whole kernels, and one was running "
+                        "when the state was written; write it where a kernel begins "
+                        "(--checkpoint-at kernel:NAME)\n");
+        return false;
+    }
     unkept = s->unkept;
+    running = (uint32_t)s->running;
     reserve_records();
     count = (uint32_t)s->count;
     memcpy(records, s + 1, count * sizeof *records);
@@ -327,6 +439,7 @@ void kernel_forget(void)
     checkpoint_register(&kernels_part);
     kernel_shares_forget();
     unkept = false;
+    running = 0;
     count = 0;
     mark_count = 0;
 }

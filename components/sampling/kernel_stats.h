@@ -51,6 +51,11 @@ struct json;
 void kernel_forget(void);
 /* At the end of a window: the statistics of kernels that began or ended in it. */
 void kernel_settle(void);
+/* With several ranks: has a kernel begun or ended in this window? Every rank but 0 tells rank 0 of
+ * those; `last`: of all that have not ended. */
+bool kernel_asks(void);
+void kernel_tell(bool last);
+void kernel_take(uint32_t from);
 /* The run is over: what has begun and not ended is cut off here, and marked partial. */
 void kernel_cut(void);
 /* The section `kernels`. Handles are void from then on. */

@@ -5,7 +5,7 @@ import sys
 from typing import Callable, Sequence
 
 # Modules that commands need beside Python's own, and Debian's packages of them.
-NEEDED = {
+NEEDED: dict[str, dict[str, str]] = {
     "calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"},
     "report": {},
     "sweep": {},
@@ -23,7 +23,7 @@ def command(name: str) -> Callable[[Sequence[str]], int]:
         from heddle.report import report
         return report.main
     if name == "sweep":
-        from heddle.sweep import sweep
+        from heddle.sweeps import sweep
         return sweep.main
     from heddle import calibrate
     return calibrate.main

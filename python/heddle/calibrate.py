@@ -20,7 +20,7 @@ from heddle.compare import Compared
 from heddle.description import Description, Row
 from heddle.files import write
 from heddle.mistakes import Mistake
-from heddle.points import DONE, LEFT_OUT, Outcome, Point, Store, digest
+from heddle.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store, digest
 from heddle.runner import STATISTICS, Runner, Unreadable, expected_cost, progress_on
 
 WORST = 12          # points that are named
@@ -38,6 +38,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--labels")
     parser.add_argument("--points", type=int)
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--budget", type=int)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--retry", action="store_true")
     parser.add_argument("--estimate", action="store_true")
@@ -136,7 +137,8 @@ class Calibration:
     def run(self, points: Sequence[Point], limit: float, retry: bool = False,
             quiet: bool = False) -> dict[str, Outcome]:
         runner = Runner(self.store, self._keep, self.options.jobs, limit,
-                        None if quiet else progress_on())
+                        None if quiet else progress_on(),
+                        budget=None if quiet else self.options.budget)
         found = runner.run(list({point.key: point for point in points}.values()), retry)
         if not quiet and runner.finished:
             if sys.stderr.isatty():
@@ -158,8 +160,9 @@ class Calibration:
         for row, point in zip(rows, points):
             found = outcomes[point.key]
             if found.state != DONE or found.result is None:
-                (judged.left if found.state == LEFT_OUT else judged.failed).append(
-                    (row, found.message or ""))
+                waits = f"not run: beyond the budget of {self.options.budget} CPU seconds"
+                left = found.state in (LEFT_OUT, WAITING)
+                (judged.left if left else judged.failed).append((row, found.message or waits))
                 continue
             try:
                 value = results.value_of(self.description, row, found.result)

@@ -1,5 +1,5 @@
-"""Shapes, texts and axes of figures, for all commands. A figure is as wide as a column of a paper; its smallest text is 11
-points of 480, which is 7 points in a column of 84 mm."""
+"""Shapes, texts and axes of figures, for all commands. A figure is as wide as a column of a paper;
+its smallest text is 11 points of 480, which is 7 points in a column of 84 mm."""
 from __future__ import annotations
 
 import html
@@ -98,16 +98,17 @@ class Log:
 
 
 class Linear:
-    """An axis whose ticks are 1, 2 or 5 times a power of ten apart; it includes 0."""
+    """An axis whose ticks are 1, 2 or 5 times a power of ten apart."""
 
-    def __init__(self, values: Sequence[float], start: float, end: float):
-        most = max(*values, 0.0) or 1.0
-        least = min(*values, 0.0)
-        rough = (most - least) / 5
+    def __init__(self, values: Sequence[float], start: float, end: float, from_zero: bool = True):
+        least, most = min(values), max(values)
+        if from_zero or least == most:
+            least, most = min(least, 0.0), max(most, 0.0)
+        rough = ((most - least) or 1.0) / 5
         power = 10.0 ** math.floor(math.log10(rough))
         self.step = next(power * part for part in (1, 2, 5, 10) if power * part >= rough * 0.999)
         self.low = math.floor(least / self.step + 1e-9) * self.step
-        self.high = math.ceil(most / self.step - 1e-9) * self.step
+        self.high = max(math.ceil(most / self.step - 1e-9) * self.step, self.low + self.step)
         self.start, self.end = start, end
 
     def at(self, value: float) -> float:
@@ -115,7 +116,7 @@ class Linear:
 
     def ticks(self, _most: int = 6) -> list[float]:
         count = round((self.high - self.low) / self.step)
-        return [self.low + self.step * n for n in range(count + 1)]
+        return [round(self.low + self.step * n, 12) for n in range(count + 1)]
 
 
 def tick_text(value: float) -> str:

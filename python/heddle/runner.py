@@ -1,9 +1,7 @@
-"""Runs points on several processes.
+"""Runs points of a calibration on several processes.
 
-Why not ninja or make: a step of theirs would have to be a Python process that reads a result into
-the database, and starting that costs more than a small point itself does (15 ms). They know neither
-the CPU time of a process, nor can they leave a point out because a smaller one was too dear, nor
-add the points that an optimiser asks for next.
+Why not the engines of sweeps: they can neither leave a point out because a smaller one was too
+dear, nor add the points that an optimiser asks for next.
 
 A point's process dies with the runner (PR_SET_PDEATHSIG), so a runner that is killed leaves no
 process behind and the database says what is to be done. Its CPU time is limited by the kernel
@@ -46,11 +44,29 @@ class Child:
 
 @dataclasses.dataclass
 class Chain:
-    """Points that wait, the next first, and what those before them cost: (size, CPU seconds)."""
+    """Points that wait, the next first, and what others cost: (size, CPU seconds)."""
 
     points: list[Point]
     costs: list[tuple[float, float]]
     busy: bool = False
+
+    def cost(self, point: Point) -> float | None:
+        """What it is expected to cost: no more than a larger one did."""
+        cost = expected_cost(sorted(c for c in self.costs if c[0] < point.size), point.size)
+        larger = [c for s, c in self.costs if s >= point.size]
+        return cost if not larger else min([*larger, *([] if cost is None else [cost])])
+
+
+STRIDES = (4, 2, 1)
+
+
+def coarse_first(points: Sequence[Point]) -> list[tuple[int, Point]]:
+    """Points by size, with the pass in which each is run: first every fourth, then every second of
+    the others, then the rest."""
+    order = sorted(points, key=lambda p: p.size)
+    passes = [next(n for n, stride in enumerate(STRIDES) if i % stride == 0)
+              for i in range(len(order))]
+    return sorted(zip(passes, order), key=lambda found: found[0])
 
 
 def expected_cost(costs: Sequence[tuple[float, float]], size: float) -> float | None:
@@ -68,12 +84,17 @@ def expected_cost(costs: Sequence[tuple[float, float]], size: float) -> float | 
 
 
 class Runner:
-    """`limit`: CPU seconds of a point. `say`: gets lines on how far it is, or None."""
+    """`limit`: CPU seconds of a point. `budget`: of all that are run; those that are expected to
+    cost more than what is left of it wait on, and the sizes of a chain are run from coarse to fine.
+    `say`: gets lines on how far it is, or None."""
 
     def __init__(self, store: Store, read: Reader, jobs: int = 1, limit: float = 300.0,
-                 say: Callable[[str], None] | None = None, keep_statistics: bool = False):
+                 say: Callable[[str], None] | None = None, keep_statistics: bool = False,
+                 budget: float | None = None):
         self.store, self.read, self.jobs, self.limit = store, read, max(jobs, 1), limit
-        self.say, self.keep = say, keep_statistics
+        self.say, self.keep, self.budget = say, keep_statistics, budget
+        self.passes: dict[str, int] = {}       # by key
+        self.promised: dict[str, float] = {}   # what those that run are expected to cost
         self.children: dict[int, Child] = {}  # by the descriptor of their process
         self.selector = selectors.DefaultSelector()
         self.spent, self.finished, self.total = 0.0, 0, 0
@@ -108,7 +129,13 @@ class Runner:
                 chain.costs.append((point.size, found.cpu_seconds))
             elif found.state == WAITING or self._try_again(found):
                 chain.points.append(point)
-        return [chain for chain in by_name.values() if chain.points]
+        chains = [chain for chain in by_name.values() if chain.points]
+        if self.budget is not None:
+            for chain in chains:
+                order = coarse_first(chain.points)
+                chain.points = [point for _, point in order]
+                self.passes.update((point.key, number) for number, point in order)
+        return chains
 
     def _try_again(self, found: Outcome) -> bool:
         """What was left out before, under another limit."""
@@ -119,6 +146,8 @@ class Runner:
         of_point = {point.key: chain for chain in chains for point in chain.points}
         while self.children or any(chain.points for chain in chains):
             self._start_some(chains)
+            if not self.children:
+                return  # what waits is beyond the budget
             self._progress(chains)
             for child, status, cpu in self._wait():
                 self._finish(child, status, cpu, of_point[child.point.key])
@@ -126,25 +155,35 @@ class Runner:
     def _start_some(self, chains: list[Chain]) -> None:
         """The cheapest first, so that much is known soon."""
         while len(self.children) < self.jobs:
-            free = [chain for chain in chains if chain.points and not chain.busy]
-            if not free:
+            found = [self._next(chain) for chain in chains if chain.points and not chain.busy]
+            ready = [best for best in found if best]
+            if not ready:
                 return
-            chain = min(free, key=lambda c: (expected_cost(c.costs, c.points[0].size) or 0.0,
-                                             c.points[0].name))
-            point = chain.points[0]
-            cost = expected_cost(chain.costs, point.size)
-            if cost is not None and cost > HEADROOM * self.limit:
-                self._leave_out(chain, f"would take about {cost:.0f} CPU seconds")
+            _, cost, _, chain, point = min(ready, key=lambda best: best[:3])
+            if cost > HEADROOM * self.limit:
+                self._leave_out(chain, point.size, f"would take about {cost:.0f} CPU seconds")
                 continue
-            chain.points.pop(0)
+            chain.points.remove(point)
             chain.busy = True
+            self.promised[point.key] = cost
             self._start(point)
 
-    def _leave_out(self, chain: Chain, why: str) -> None:
+    def _next(self, chain: Chain) -> tuple[int, float, str, Chain, Point] | None:
+        """The first point of a chain for which there is budget: pass, cost, name."""
+        left = math.inf
+        if self.budget is not None:
+            left = self.budget - self.spent - sum(self.promised.values())
         for point in chain.points:
+            cost = chain.cost(point) or 0.0
+            if cost <= left and left > 0:
+                return self.passes.get(point.key, 0), cost, point.name, chain, point
+        return None
+
+    def _leave_out(self, chain: Chain, size: float, why: str) -> None:
+        for point in [p for p in chain.points if p.size >= size]:
             self.store.leave_out(point, f"{why}; the limit is {self.limit:g}")
             self.finished += 1
-        chain.points.clear()
+            chain.points.remove(point)
 
     # ---- processes
 
@@ -197,6 +236,7 @@ class Runner:
     def _finish(self, child: Child, status: int, cpu: float, chain: Chain) -> None:
         point, wall = child.point, time.monotonic() - child.began
         chain.busy = False
+        self.promised.pop(point.key, None)
         self.finished += 1
         self.spent += cpu
         if status == 0:
@@ -208,7 +248,8 @@ class Runner:
         elif self._was_limited(status, cpu):
             self.store.leave_out(point, f"took more than the limit of {self.limit:g} CPU seconds",
                                  cpu)
-            self._leave_out(chain, f"a smaller one took more than {self.limit:g} CPU seconds")
+            self._leave_out(chain, point.size,
+                            f"a smaller one took more than {self.limit:g} CPU seconds")
         else:
             self.store.failed(point, _complaint(child.log, status), status, cpu, wall)
         if not self.keep:
@@ -227,7 +268,7 @@ class Runner:
         left = known = 0.0
         for chain in chains:
             for point in chain.points:
-                cost = expected_cost(chain.costs, point.size)
+                cost = chain.cost(point)
                 if cost is not None and cost <= HEADROOM * self.limit:
                     left += min(cost, self.limit)
                     known += 1

@@ -46,6 +46,28 @@ void extensions_settle(void)
             extensions[i]->settle();
 }
 
+bool extensions_ask(void)
+{
+    bool asks = false;
+    for (unsigned i = 0; i < extension_count; i++)
+        asks |= extensions[i]->asks && extensions[i]->asks();
+    return asks;
+}
+
+void extensions_tell(bool last)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->tell)
+            extensions[i]->tell(last);
+}
+
+void extensions_take(uint32_t from)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->take)
+            extensions[i]->take(from);
+}
+
 void extensions_write_stats(struct json *out)
 {
     for (unsigned i = 0; i < extension_count; i++)

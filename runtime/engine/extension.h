@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct heddle_options;
 struct json;
@@ -30,6 +31,12 @@ struct extension {
     void (*open_stats)(void);
     /* At the end of each window: all components have come to the same time. */
     void (*settle)(void);
+    /* With several ranks, between windows: is there something to settle? Then every rank but 0
+     * tells rank 0 what it has (rank_put()), and rank 0 takes it from each of them (rank_take())
+     * before it settles. `last`: the run is over. */
+    bool (*asks)(void);
+    void (*tell)(bool last);
+    void (*take)(uint32_t from);
     /* Sections of the statistics, between `clocks` and `components`. */
     void (*write_stats)(struct json *out);
     /* How far the run has come, in a few words, or "": the first extension that has one tells it.
@@ -49,6 +56,9 @@ bool extensions_start(const struct heddle_options *options, const struct platfor
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(void);
+bool extensions_ask(void);
+void extensions_tell(bool last);
+void extensions_take(uint32_t from);
 void extensions_write_stats(struct json *out);
 void extensions_progress(char *text, size_t size, double seconds);
 void extensions_cut(void);

@@ -15,6 +15,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring.h"
 
@@ -143,6 +144,51 @@ void exchange_deliver_all(uint64_t start_ps)
         empty_outboxes(from);
         look_again(from);
     }
+}
+
+static uint64_t shards_of_others(void)
+{
+    uint64_t others = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        others |= (uint64_t)!rank_has(i) << i;
+    return others;
+}
+
+void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready))
+{
+    uint64_t others = shards_of_others();
+    for (uint32_t from = 0; from < engine.shard_count; from++) {
+        for (uint64_t bits = shards[from].written[writing] & others; bits; bits &= bits - 1) {
+            struct outbox *b = outbox_of(writing, from, (uint32_t)__builtin_ctzll(bits));
+            for (uint32_t i = 0; i < b->count; i++)
+                leave(b->arrivals[i].ring, b->arrivals[i].ready);
+            b->count = 0;
+        }
+        shards[from].written[writing] &= ~others;
+    }
+}
+
+bool exchange_leaves(void)
+{
+    uint64_t written = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        written |= shards[i].written[writing];
+    return (written & shards_of_others()) != 0;
+}
+
+void exchange_look_again(void)
+{
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        if (shards[i].waits)
+            look_again(i);
+}
+
+bool exchange_waits(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        count += shards[i].waits;
+    return count != 0;
 }
 
 void exchange_open(const struct platform_table *table)

@@ -177,12 +177,24 @@ static inline bool ring_is_free(const struct ring *r, uint64_t limit)
     return message_stamp(ring_slot(r->tail)) <= limit && (r->sent < limit || r->burst < r->width);
 }
 
+/* A ring that is empty, and whose sender knows of all room, begins again with its first slot: which
+ * slots messages take makes no difference to anybody, and those used last are in the host's caches.
+ * Of a ring between shards the halves never meet, so it goes round. */
+static inline void ring_begin_again(struct ring *r, uint64_t limit)
+{
+    if (r->head == r->tail && r->tail != r->first
+        && message_stamp(ring_slot(r->tail - r->step)) <= limit)
+        r->head = r->tail = r->first;
+}
+
 /* The same; when not, the sender is woken as soon as there is. */
 static inline bool ring_has_room(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(r->tail));
-    if (stamp <= limit && (r->sent < limit || r->burst < r->width))
+    if (stamp <= limit && (r->sent < limit || r->burst < r->width)) {
+        ring_begin_again(r, limit);
         return true;
+    }
     if (stamp & RING_FULL && r->simple)
         r->sender_waits = RING_WAITS;
     else if (r->sender_waits != RING_WAITS)

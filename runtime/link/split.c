@@ -10,12 +10,15 @@
  * statistics, traces and reports count there; the receiver's half has one behind the last, and the
  * receiver's bindings are changed to that. Halves are control blocks; the slots are the same.
  * Called by platform.c. */
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/engine/bug.h"
 #include "lookahead.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "place.h"
 #include "split.h"
 #include "runtime/link/ring.h"
 
@@ -29,8 +32,12 @@ static uint32_t ring_total;
 static uint32_t *far_of;  /* by ring of the tables; NULL: nothing is split */
 static uint32_t *near_of; /* by number - ring_count */
 
+static uint8_t *shard_of; /* by partition, with several ranks; else NULL */
+
 static uint32_t shard_of_partition(uint32_t partition, uint32_t count)
 {
+    if (shard_of)
+        return shard_of[partition];
     return count == 1 || partition == 0 ? 0 : 1 + (partition - 1) % (count - 1);
 }
 
@@ -54,6 +61,52 @@ uint32_t split_near(uint32_t number)
     return number < ring_count ? number : near_of[number - ring_count];
 }
 
+/* Of the rank: its partitions are dealt out to its shards as those of a single one are. */
+static void deal(const uint8_t *rank_of, uint32_t partitions, uint32_t number, uint32_t threads,
+                 uint32_t *shards_made)
+{
+    uint32_t dealt = 0, first = *shards_made, own = 0;
+    bool main_apart = number == 0 && threads > 1;
+    for (uint32_t i = 1; i < partitions; i++)
+        own += rank_of[i] == number;
+    uint32_t count = own < threads ? own : threads;
+    for (uint32_t i = 1; i < partitions; i++)
+        if (rank_of[i] == number)
+            shard_of[i] = (uint8_t)(first + main_apart + dealt++ % count);
+    for (uint32_t i = 0; i < count + main_apart; i++)
+        ranks.of_shard[(*shards_made)++] = (uint8_t)number;
+}
+
+static uint32_t count_for_ranks(const struct platform_table *table, uint32_t partitions,
+                                uint32_t threads)
+{
+    uint32_t made = 0, most = ENGINE_MAX_DOMAINS / table->domain_count;
+    uint8_t *rank_of = arena_derive(partitions);
+    threads = threads ? threads : 1;
+    if (!lookahead_ps(table)) {
+        if (ranks.number == 0)
+            fprintf(stderr,
+                    "heddle: several ranks cannot be used with this platform: its partitions "
+                    "cannot go on by themselves for more than a cycle (`heddle check` "
+                    "prints the window)\n");
+        return 0;
+    }
+    if (!place_partitions(table, ranks.count, rank_of))
+        return 0;
+    if (ranks.count * threads + 1 > most) {
+        if (ranks.number == 0)
+            fprintf(stderr,
+                    "heddle: %u ranks of %u threads are too many for this platform: with %u "
+                    "clocks, ranks times threads is at most %u\n",
+                    ranks.count, threads, table->domain_count, most - 1);
+        return 0;
+    }
+    shard_of = arena_derive(partitions);
+    for (uint32_t i = 0; i < ranks.count; i++)
+        deal(rank_of, partitions, i, threads, &made);
+    return made;
+}
+
 uint32_t split_shard_count(const struct platform_table *table, uint32_t threads)
 {
     uint32_t partitions = 0;
@@ -62,6 +115,9 @@ uint32_t split_shard_count(const struct platform_table *table, uint32_t threads)
         if (table->instances[i].partition > partitions)
             partitions = table->instances[i].partition;
     }
+    shard_of = NULL;
+    if (!rank_is_alone())
+        return count_for_ranks(table, partitions + 1, threads);
     if (threads < 2 || partitions == 0 || !lookahead_ps(table))
         return 1;
     uint64_t wanted = 1 + (uint64_t)threads * SHARDS_A_THREAD;

@@ -16,6 +16,8 @@
 #include "needed.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/shard.h"
 #include "runtime/link/split.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
@@ -107,7 +109,7 @@ uint64_t hang_outstanding(void)
     for (uint32_t i = 0; i < t->ring_count; i++)
         sum += messages_in(i);
     for (uint32_t i = 0; i < t->instance_count; i++)
-        sum += ask(i, NULL);
+        sum += rank_has(component_shard(platform_component(i))) ? ask(i, NULL) : 0;
     return sum;
 }
 

@@ -19,7 +19,7 @@ void json_start(struct json *j, int fd)
     j->total = 0;
 }
 
-static void flush(struct json *j)
+void json_flush(struct json *j)
 {
     size_t done = 0;
     while (done < j->used && !j->failed) {
@@ -34,7 +34,7 @@ static void flush(struct json *j)
 
 bool json_finish(struct json *j)
 {
-    flush(j);
+    json_flush(j);
     return !j->failed;
 }
 
@@ -57,7 +57,7 @@ void json_raw(struct json *j, const char *text, size_t bytes)
         text += part;
         bytes -= part;
         if (j->used == JSON_BUFFER)
-            flush(j);
+            json_flush(j);
     }
 }
 

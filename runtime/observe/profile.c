@@ -58,6 +58,11 @@ void profile_open(const struct platform_table *table, const struct heddle_option
     places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
 }
 
+bool profile_wanted(void)
+{
+    return path != NULL;
+}
+
 void profile_name_columns(const char *first, const char *const *of, uint32_t count)
 {
     /* From any thread, always the same. */

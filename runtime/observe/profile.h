@@ -29,6 +29,7 @@ struct profile_row {
 
 /* Before a run. Without a path in the options nothing is kept. */
 void profile_open(const struct platform_table *table, const struct heddle_options *options);
+bool profile_wanted(void);
 /* What the first column and the counts are called; the same for all components. The names stay the
  * caller's. */
 void profile_name_columns(const char *first, const char *const *names, uint32_t count);

@@ -1,9 +1,11 @@
 /* The statistics file. It appears at once (temporary file, rename) or not at all. What belongs to
  * spans of time was written to the spool (stats_span.c) when they ended; extensions copy it. */
+#define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -13,6 +15,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
@@ -282,6 +285,14 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     extensions_open_stats();
     if (!options.stats_path)
         return true;
+    /* What other ranks write of spans goes to rank 0, by memory. */
+    if (ranks.number) {
+        int hidden = memfd_create("heddle spool", MFD_CLOEXEC);
+        if (hidden < 0)
+            return complain();
+        stats_span_open(table, PLATFORM_SPAN_STATS_NONE, hidden);
+        return true;
+    }
     /* Opened now, so that a wrong path costs no simulation. */
     if (spooling)
         output_file_discard(&spool);

@@ -6,6 +6,7 @@
  * ("device[1].core[*]"), so that the top-level instances stay apart. */
 #include "stats_span.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,6 +367,15 @@ void stats_spool_copy(struct json *out, struct stats_text text_at)
         offset += (uint64_t)n;
         length -= (uint64_t)n;
     }
+}
+
+void stats_spool_read(struct stats_text text, char *to)
+{
+    if (!text.bytes)
+        return;
+    json_flush(&spool);
+    if (pread(spool.fd, to, text.bytes, (off_t)text.offset) != (ssize_t)text.bytes)
+        die("what was noted of the statistics cannot be read: %s", strerror(errno));
 }
 
 bool stats_spool_finish(void)

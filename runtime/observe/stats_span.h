@@ -48,6 +48,9 @@ struct stats_text stats_spool_end(void);
 /* Copies spooled text to `out`. */
 void stats_spool_copy(struct json *out, struct stats_text text);
 
+/* The text itself, `text.bytes` of it. */
+void stats_spool_read(struct stats_text text, char *to);
+
 /* ---- for stats.c and series_columns.c ---- */
 
 /* Finds the blocks of a run without statistics. */

@@ -20,6 +20,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
@@ -302,11 +303,61 @@ static int by_time(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
+/* ---- several ranks ---- */
+
+/* What rank 0 is told of an event: names of messages by their place in the platform's strings,
+ * those of spans as text behind it. */
+struct told {
+    struct event event;
+    uint32_t name, layout;
+    uint32_t text; /* bytes that follow */
+};
+
+static struct collected others; /* at rank 0: what the others have told */
+
+void timeline_tell(void)
+{
+    for (uint32_t i = 0; ranks.number && i < engine.shard_count; i++) {
+        for (uint32_t k = 0; k < collected[i].count; k++) {
+            const struct event *e = &collected[i].events[k];
+            bool message = e->phase == 'm';
+            struct told told = {.event = *e, .text = message ? 0 : (uint32_t)strlen(e->name) + 1};
+            told.name = message ? (uint32_t)(e->name - table->strings) : 0;
+            told.layout = message ? (uint32_t)(e->layout - table->strings) : 0;
+            rank_put(0, &told, sizeof told);
+            rank_put(0, e->name, told.text);
+        }
+        collected[i].count = 0;
+    }
+    if (ranks.number && engine.tracing & ENGINE_TIMELINE)
+        rank_put(0, &(struct told){0}, sizeof(struct told));
+}
+
+void timeline_take(uint32_t from)
+{
+    struct told told = {0};
+    while (!ranks.number && engine.tracing & ENGINE_TIMELINE) {
+        memcpy(&told, rank_take(from, sizeof told), sizeof told);
+        if (!told.event.phase)
+            return;
+        if (others.count == SHARD_BYTES / sizeof *others.events)
+            die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
+        struct event *e = &others.events[others.count++];
+        *e = told.event;
+        e->name =
+            told.text ? timeline_name(rank_take(from, told.text)) : platform_string(told.name);
+        e->layout = told.text ? NULL : platform_string(told.layout);
+    }
+}
+
 void timeline_settle(void)
 {
-    size_t count = 0;
+    size_t count = others.count;
     if (!(engine.tracing & ENGINE_TIMELINE) || engine.shard_count == 1)
         return;
+    if (count)
+        memcpy(merged, others.events, count * sizeof *merged);
+    others.count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         memcpy(merged + count, collected[i].events, collected[i].count * sizeof *merged);
         count += collected[i].count;
@@ -321,7 +372,9 @@ static void open_collections(void)
 {
     for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
         collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
-    merged = arena_reserve(SHARD_BYTES * engine.shard_count);
+    merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
+    if (!rank_is_alone())
+        others = (struct collected){arena_reserve(SHARD_BYTES), 0};
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
@@ -349,6 +402,12 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
         return true;
     if (!timeline_select_open(table, options))
         return false;
+    if (ranks.number) {
+        open_collections();
+        engine.tracing |= ENGINE_TIMELINE;
+        ring_trace_all(true);
+        return true;
+    }
     if (!output_file_open(&file, path)) {
         fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", path, strerror(errno));
         return false;

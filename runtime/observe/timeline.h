@@ -56,6 +56,9 @@ struct heddle_options;
 bool timeline_open(const struct platform_table *table, const struct heddle_options *options);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);
+/* With several ranks: tells rank 0 what the shards of this one have collected; it settles then. */
+void timeline_tell(void);
+void timeline_take(uint32_t from);
 /* At the end of a run. false: the file could not be written. */
 bool timeline_close(void);
 

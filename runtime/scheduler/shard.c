@@ -18,6 +18,7 @@
 #include "runtime/engine/clock.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
+#include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
@@ -429,7 +430,8 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     engine_show_pointers();
     for (uint32_t g = 0; g < group_count; g++) {
         for (uint32_t i = 0; i < groups[g].count; i++)
-            engine_wake_next(groups[g].first_id + i);
+            if (rank_has(groups[g].domain / engine.clock_count)) /* the others' never tick here */
+                engine_wake_next(groups[g].first_id + i);
     }
     window_open();
 }

@@ -22,6 +22,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "runtime/engine/arena.h"
@@ -31,11 +32,14 @@
 #include "runtime/observe/series.h"
 #include "balance.h"
 #include "crew.h"
+#include "meeting.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
+#include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/lookahead.h"
+#include "runtime/state/owned.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/view.h"
@@ -59,6 +63,7 @@ static struct shard *solo; /* runs through the ends of windows, since no other h
 static bool running;
 static bool stop;                                        /* set in ticks, read between windows */
 static bool interrupted;                                 /* set anywhere */
+static struct meeting met;                               /* with several ranks */
 static enum engine_result ended = ENGINE_IDLE;           /* how the last run did */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 /* What is left for the end of the window: by instance, and whose there is. Made anew with each
@@ -110,6 +115,12 @@ void engine_stop(void)
 {
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     window_ask_end();
+}
+
+/* Between windows: is the run to end because of that? All ranks decide by what rank 0 has told. */
+static bool is_cut_short(void)
+{
+    return rank_is_alone() ? engine_is_interrupted() : met.interrupted;
 }
 
 bool engine_is_stopping(void)
@@ -240,8 +251,8 @@ static void erase_progress(void)
  * moved for too long. */
 static bool check_stall(uint64_t start_ps)
 {
-    uint64_t messages = engine_messages();
-    uint64_t instructions = engine_instructions();
+    uint64_t messages = rank_sum(engine_messages());
+    uint64_t instructions = rank_sum(engine_instructions());
     if (limits.progress)
         draw_progress(start_ps);
     view_stops_now = view_open_now;
@@ -281,7 +292,7 @@ static uint64_t next_of_shards(bool *live)
 
 /* What the shards do next. If only undelivered arrivals are left, they are delivered to find out.
  */
-static uint64_t next_step(bool *live)
+static uint64_t next_here(bool *live)
 {
     uint64_t next = next_of_shards(live);
     if (engine.shard_count == 1 || !exchange_is_pending())
@@ -292,6 +303,14 @@ static uint64_t next_step(bool *live)
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
     return next_of_shards(live);
+}
+
+static uint64_t next_step(bool *live)
+{
+    if (rank_is_alone())
+        return next_here(live);
+    *live = met.live;
+    return met.next_ps;
 }
 
 static uint64_t instructions_of(uint32_t shard)
@@ -376,6 +395,7 @@ static void run_solo(uint32_t shard)
     uint64_t own = shards[shard].next_ps;
     shards[shard].next_ps = ENGINE_NEVER;
     uint64_t others = next_of_shards(&live);
+    others = others < met.alone_ps ? others : met.alone_ps;
     shards[shard].next_ps = own;
     until_ps = free_until();
     if (others != ENGINE_NEVER && window_start(others) < until_ps)
@@ -421,7 +441,7 @@ static void run_shards(uint64_t time)
     exchange_turn();
     uint64_t due = find_due();
     uint32_t threads = balance_begin(due);
-    if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps)
+    if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps && met.alone_ps >= end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
         run_together(due, threads);
@@ -429,14 +449,88 @@ static void run_shards(uint64_t time)
         balance_count(due);
 }
 
+/* With several ranks: the first failure of all is that of rank 0. */
+static void agree_on_failure(void)
+{
+    struct {
+        uint64_t ps;
+        uint32_t leaf;
+        char text[sizeof failure];
+    } own = {failed_ps, failed_leaf, ""}, other;
+    memcpy(own.text, failure, sizeof failure);
+    if (ranks.number)
+        rank_put(0, &own, sizeof own);
+    rank_exchange();
+    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++) {
+        memcpy(&other, rank_take(i, sizeof other), sizeof other);
+        if (!other.text[0]
+            || (failure[0]
+                && (failed_ps < other.ps || (failed_ps == other.ps && failed_leaf < other.leaf))))
+            continue;
+        failed_ps = other.ps;
+        failed_leaf = other.leaf;
+        memcpy(failure, other.text, sizeof failure);
+    }
+}
+
+static void meet(void)
+{
+    met = (struct meeting){.end_ps = end_ps,
+                           .stop = __atomic_load_n(&stop, __ATOMIC_RELAXED),
+                           .interrupted = engine_is_interrupted(),
+                           .failed = failure[0] != '\0',
+                           .settles = extensions_ask()};
+    meeting_hold(&met, limit_ps + 1);
+    end_ps = met.end_ps;
+    __atomic_store_n(&stop, met.stop, __ATOMIC_RELAXED);
+    if (!ranks.number)
+        timeline_settle();
+    if (met.failed)
+        agree_on_failure();
+    if (met.settles)
+        meeting_settle(false);
+}
+
+/* Is work left that nobody does? */
+static bool is_outstanding(void)
+{
+    return rank_sum(hang_outstanding() != 0) != 0;
+}
+
 static void settle(void)
 {
     ring_settle_mixed();
     wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
-    extensions_settle();
-    timeline_settle();
+    if (rank_is_alone()) {
+        extensions_settle();
+        timeline_settle();
+    }
     if (deferred_count)
         do_deferred(end_ps);
+}
+
+/* No other rank has anything to do until `met.alone_ps`: windows before that need no meeting,
+ * unless there is something to tell. */
+static bool goes_on_alone(uint64_t *time_ps)
+{
+    bool live;
+    if (met.alone_ps <= end_ps || __atomic_load_n(&stop, __ATOMIC_RELAXED) || failure[0]
+        || extensions_ask() || exchange_leaves() || engine.tracing)
+        return false;
+    *time_ps = next_here(&live);
+    return live && *time_ps < free_until() && window_end(*time_ps) <= window_start(met.alone_ps)
+           && window_start(*time_ps) < watch.next_ps;
+}
+
+/* To the end of a window at which all ranks meet. */
+static void run_to_meeting(uint64_t time_ps)
+{
+    do {
+        run_shards(time_ps);
+        settle();
+    } while (!rank_is_alone() && goes_on_alone(&time_ps));
+    if (!rank_is_alone())
+        meet();
 }
 
 /* To which time everything has come, as move_clocks() says it. */
@@ -455,17 +549,19 @@ static uint64_t reached_ps(void)
 
 static enum engine_result loop(void)
 {
+    if (!rank_is_alone())
+        meet();
     for (;;) {
         bool live;
         uint64_t time = next_step(&live);
         if (!live)
-            return hang_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
+            return is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
         if (time > limit_ps)
             return ENGINE_LIMIT;
         if (time > pause_ps)
             return ENGINE_PAUSED;
         if (window_start(time) >= watch.next_ps) {
-            if (engine_is_interrupted())
+            if (is_cut_short())
                 return ENGINE_INTERRUPTED;
             if (check_stall(window_start(time)))
                 return ENGINE_STALL;
@@ -475,19 +571,18 @@ static enum engine_result loop(void)
         if (engine_unlikely(view_open_now) && engine_is_interrupted())
             return ENGINE_INTERRUPTED;
         series_take_until(time);
-        run_shards(time);
-        settle();
+        run_to_meeting(time);
         if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
-            return engine_is_interrupted() ? ENGINE_INTERRUPTED
-                   : failure[0]            ? ENGINE_FAILED
-                                           : ENGINE_STOPPED;
+            return is_cut_short()             ? ENGINE_INTERRUPTED
+                   : failure[0] || met.failed ? ENGINE_FAILED
+                                              : ENGINE_STOPPED;
     }
 }
 
 /* All clocks to the end of the last window in which something happened. */
 static void move_clocks(enum engine_result result)
 {
-    uint64_t last = 0;
+    uint64_t last = met.now_ps;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         last = shards[i].now_ps > last ? shards[i].now_ps : last;
     if (window_ps && result != ENGINE_PAUSED) {
@@ -506,6 +601,9 @@ void engine_abandon(void)
 {
     if (!running)
         return;
+    if (!rank_is_alone())
+        die("the program ended in the middle of a call of the simulator, which has several ranks: "
+            "nothing is written");
     for (uint32_t i = 0; i < engine.shard_count; i++)
         engine.time_ps = shards[i].now_ps > engine.time_ps ? shards[i].now_ps : engine.time_ps;
     erase_progress();
@@ -521,6 +619,8 @@ enum engine_result engine_run(void)
         bug("engine_run() entered twice");
     running = true;
     stop = false;
+    if (ranks.number == 0 && ranks.count > 1)
+        meeting_call(MEETING_RUN);
     start_watch();
     series_begin();
     view_begin();
@@ -529,15 +629,20 @@ enum engine_result engine_run(void)
         shard_find_awake(i);
         shard_plan(i);
     }
-    enum engine_result result = ended = engine_is_interrupted() ? ENGINE_INTERRUPTED : loop();
+    met = (struct meeting){.alone_ps = ENGINE_NEVER};
+    bool begins = !rank_is_alone() || !engine_is_interrupted();
+    enum engine_result result = ended = begins ? loop() : ENGINE_INTERRUPTED;
     if (engine.shard_count > 1)
         exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
     series_take_until(engine.time_ps);
     view_end(engine.time_ps);
     erase_progress();
-    if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT)
-        hang_explain(reasons[result]);
+    if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
+        owned_gather();
+        if (ranks.number == 0)
+            hang_explain(reasons[result]);
+    }
     running = false;
     return result;
 }

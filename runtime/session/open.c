@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "exit_status.h"
+#include "ranks_session.h"
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/store_log.h"
 #include "runtime/observe/profile.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
@@ -18,6 +21,7 @@
 #include "runtime/observe/watch.h"
 #include "runtime/scheduler/balance.h"
 #include "runtime/scheduler/crew.h"
+#include "runtime/scheduler/meeting.h"
 #include "runtime/scheduler/window.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
@@ -89,6 +93,13 @@ static bool build(const struct platform_table *table, const struct heddle_option
                  || options->watch.count;
     uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
     uint32_t most = crew_most();
+    if (!rank_is_alone()) {
+        if (!platform_build_threads(table, threads))
+            return false;
+        crew_open(threads < most ? threads : most);
+        store_log_begin();
+        return true;
+    }
     if (threads > most) {
         fprintf(stderr,
                 "heddle: warning: '--threads %u': there are processors for %u; more threads would "
@@ -152,7 +163,8 @@ static bool start(const struct heddle_options *options)
     }
     if (!table)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !extensions_start(options, table) || !build(table, options))
+    if (!table || !rank_open() || !ranks_agree(table, options) || !extensions_start(options, table)
+        || !build(table, options))
         return false;
     if (record_trace && !record_asked) {
         fprintf(stderr,
@@ -167,7 +179,7 @@ static bool start(const struct heddle_options *options)
         .seed = options->seed,
         .windowless = mode == PLATFORM_FUNCTIONAL,
         .tick_all = options->tick_all,
-        .progress = options->progress,
+        .progress = ranks.number ? PLATFORM_QUIET : options->progress,
     });
     if (engine_failure()) { /* a component that cannot start */
         fprintf(stderr, "heddle: %s\n", engine_failure());
@@ -178,6 +190,8 @@ static bool start(const struct heddle_options *options)
 
 static int run(void)
 {
+    if (ranks.number)
+        return ranks_serve();
     enum engine_result result = checkpoint_run();
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
@@ -191,6 +205,12 @@ static int run(void)
 
 static int finish(void)
 {
+    if (ranks.number)
+        return EXIT_CLEAN;
+    if (!rank_is_alone()) {
+        meeting_call(MEETING_END);
+        meeting_settle(true);
+    }
     watch_close();
     view_close();
     bool sampled = series_close();
@@ -198,6 +218,7 @@ static int finish(void)
     bool written = stats_write(balance_reported()) && sampled;
     written = profile_write() && written;
     enum extension_end end = extensions_finish();
+    rank_close();
     enum checkpoint_end state = checkpoint_end();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();

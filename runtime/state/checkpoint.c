@@ -189,12 +189,10 @@ static bool write_file(int fd)
     struct checkpoint_engine state = make_engine();
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
-    engine_hide_pointers();
-    ring_trace_all(false);
+    merge_bare(true);
     put_pages(&w, engine_base.arena, header.arena_bytes, 0);
     put_start(&w);
-    engine_show_pointers();
-    ring_trace_all(engine.tracing != 0);
+    merge_bare(false);
     put_pages(&w, memory.bytes, memory.size, CHECKPOINT_MEMORY);
     parts_write(&w.sink);
     header.page_count = w.pages;
@@ -324,16 +322,19 @@ static const char *parts_of(const void *bytes, const struct checkpoint_header *h
 
 static bool check_platform(const char *bytes, const struct checkpoint_header *h, const char *name)
 {
-    uint64_t size;
+    uint64_t size, map_size;
     const void *told = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
+    const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
     if (strncmp(h->model, table->model_hash, sizeof h->model) == 0)
         return fits(h)
                || refuse(name, "the components have changed since it was written; write it again");
-    if (!told)
+    if (!told || !map)
         return refuse(name, "it is damaged: it does not say what it is of");
     const struct merge_file file = {.name = name,
                                     .told = told,
                                     .told_bytes = size,
+                                    .map = map,
+                                    .map_bytes = map_size,
                                     .pages = pages_of(bytes),
                                     .page_count = h->page_count};
     return merge_prepare(table, &file, fits(h));
@@ -397,8 +398,7 @@ static bool place(const void *bytes, const char *name)
     if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
         return refuse(name, "it is damaged: this platform has no such state");
     place_pages(&h, pages_of(bytes));
-    engine_show_pointers();
-    ring_trace_all(engine.tracing != 0);
+    merge_bare(false);
     load_engine(&h, e);
     merge_note(h.time_ps, h.model);
     return parts_load(parts_of(bytes, &h), h.parts_bytes);
@@ -472,13 +472,35 @@ static bool load(const char *path)
 
 /* ---- start ---- */
 
+static uint64_t fold(uint64_t sum, uint64_t word)
+{
+    return checkpoint_checksum(sum, &word, sizeof word);
+}
+
+/* Clocks, the kinds of parts, what connections hold, and where addresses lead. */
+static uint64_t hash_shape(uint64_t sum)
+{
+    for (uint32_t i = 0; i < table->domain_count; i++)
+        sum = fold(sum, table->domains[i].hz);
+    for (uint32_t i = 0; i < table->part_count; i++)
+        for (const char *type = platform_string(table->parts[i].type); *type; type++)
+            sum = fold(sum, (unsigned char)*type);
+    for (uint32_t i = 0; i < table->ring_count; i++)
+        sum = fold(fold(sum, table->rings[i].depth), table->rings[i].width);
+    for (uint32_t i = 0; i < table->space_count; i++) {
+        const struct platform_space *s = &table->spaces[i];
+        sum = fold(fold(fold(sum, s->target_count), s->base), s->size);
+        sum = fold(fold(sum, s->interleave), s->hashed);
+    }
+    return sum;
+}
+
 /* What the offsets in the arena follow from, beside the model. */
 static uint64_t hash_layout(void)
 {
     uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
     uint64_t sum = checkpoint_checksum(0, sizes, sizeof sizes);
-    for (uint32_t i = 0; i < table->domain_count; i++)
-        sum = checkpoint_checksum(sum, &table->domains[i].hz, sizeof table->domains[i].hz);
+    sum = hash_shape(sum);
     for (uint32_t i = 0; i < table->instance_count; i++) {
         uint64_t bytes = platform_unit_of(i)->instance_bytes;
         sum = checkpoint_checksum(sum, &bytes, sizeof bytes);

@@ -6,7 +6,8 @@
  * libraries keep beside it (struct checkpoint_part); tables of pointers are not state and lie
  * elsewhere (arena_derive()). A file belongs to one version of the toolkit and one layout of
  * instances; it does not depend on the order of ticks, on options for traces, or on whether the
- * build is generic. That a component's C file has changed without changing its size is not noticed.
+ * build is generic; with statistics it has their kernels. That a component's C file has changed
+ * without changing its size is not noticed.
  *
  * Parameters may differ from those of the run that wrote it, as long as they change no sizes and
  * nothing that has been in use: checkpoint_merge.h. The statistics' stamp says so.

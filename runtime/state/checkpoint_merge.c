@@ -36,6 +36,7 @@ static const char *own_set;
 static uint64_t start_bytes;
 static struct checkpoint_page *start; /* reserved; NULL: not kept */
 static uint64_t start_count;
+static uint8_t *start_map;    /* reserved */
 static struct patch *patches; /* reserved; NULL: there are none */
 static uint64_t patch_count;
 static struct checkpoint_origin origin;
@@ -77,20 +78,36 @@ static const struct checkpoint_part told_part = {
 
 /* ---- the start ---- */
 
+/* A bit for each page of the arena: did it hold anything then? */
+static uint64_t map_size(void)
+{
+    return start_map ? (start_bytes / CHECKPOINT_PAGE + 1 + 7) / 8 : 0;
+}
+
+static void map_save(struct checkpoint_sink *to)
+{
+    checkpoint_put(to, start_map, map_size());
+}
+
+static const struct checkpoint_part map_part = {
+    .name = MERGE_MAP, .size = map_size, .save = map_save, .load = told_load};
+
+void merge_bare(bool bare)
+{
+    if (bare) {
+        engine_hide_pointers();
+        platform_hide_kinds();
+    } else {
+        engine_show_pointers();
+        platform_show_kinds();
+    }
+    ring_trace_all(!bare && engine.tracing != 0);
+}
+
 static bool holds_something(const char *page)
 {
     static const char zeros[CHECKPOINT_PAGE];
     return memcmp(page, zeros, CHECKPOINT_PAGE) != 0;
-}
-
-/* Pointers and switches of traces are no part of what is compared. */
-static void bare_arena(bool bare)
-{
-    if (bare)
-        engine_hide_pointers();
-    else
-        engine_show_pointers();
-    ring_trace_all(!bare && engine.tracing != 0);
 }
 
 void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep)
@@ -101,20 +118,24 @@ void merge_open(const struct platform_table *table, const char *set, uint64_t by
     start_count = patch_count = 0;
     origin = (struct checkpoint_origin){0};
     checkpoint_register(&told_part);
+    checkpoint_register(&map_part);
     if (!keep)
         return;
     uint64_t pages = (bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     if (!start)
         start = arena_reserve(pages * sizeof *start);
-    bare_arena(true);
+    if (!start_map)
+        start_map = arena_reserve(pages / 8 + 1);
+    merge_bare(true);
     for (uint64_t i = 0; i < pages; i++) {
         const char *page = engine_base.arena + i * CHECKPOINT_PAGE;
         if (!holds_something(page))
             continue;
+        start_map[i / 8] |= (uint8_t)(1u << i % 8);
         start[start_count].number = i;
         memcpy(start[start_count++].bytes, page, CHECKPOINT_PAGE);
     }
-    bare_arena(false);
+    merge_bare(false);
 }
 
 const struct checkpoint_page *merge_start_pages(uint64_t *count)
@@ -158,14 +179,25 @@ static void describe(const int64_t *then, uint32_t param, const char *name, char
              *unit ? " " : "", unit, then[param]);
 }
 
-/* The parameters that differ from `then`, the first of them with their values. */
-static void name_changes(const int64_t *then, char *text, size_t size)
+/* Times and rates say how long something takes; all others decide what is where. */
+static bool is_time(uint32_t param)
+{
+    static const char *const units[] = {"cy", "ps", "B/s", "B/cy"};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(platform_string(own->param_units[param]), units[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The parameters that differ from `then`, all or those that are no times, the first of them with
+ * their values. */
+static void name_changes(const int64_t *then, bool times, char *text, size_t size)
 {
     char names[NAMED][256];
     unsigned count = 0;
     *text = '\0';
     for (uint32_t i = 0; i < own->param_words && count < NAMED; i++) {
-        bool known = own->params[i] == then[i];
+        bool known = own->params[i] == then[i] || (!times && is_time(i));
         if (!known)
             name_param(i, names[count], sizeof names[count]);
         for (unsigned n = 0; n < count && !known; n++)
@@ -225,6 +257,11 @@ static bool compare_page(uint64_t number, const void *then, const void *saved, c
     return true;
 }
 
+static bool held_at_start(const struct merge_file *file, uint64_t page)
+{
+    return page / 8 < file->map_bytes && file->map[page / 8] >> page % 8 & 1;
+}
+
 static bool compare(const struct merge_file *file)
 {
     struct walk starts = {file, 0, CHECKPOINT_START}, saves = {file, 0, 0};
@@ -233,22 +270,22 @@ static bool compare(const struct merge_file *file)
     patch_count = 0;
     if (!patches)
         patches = arena_reserve(pages * WORDS * sizeof *patches);
-    bare_arena(true);
+    merge_bare(true);
     for (uint64_t i = 0; i < pages && good; i++) {
         const char *now = engine_base.arena + i * CHECKPOINT_PAGE;
         const uint8_t *saved = page_at(&saves, i), *then = page_at(&starts, i);
-        then = then ? then : saved;
+        then = then || !held_at_start(file, i) ? then : saved;
         if (then ? memcmp(now, then, CHECKPOINT_PAGE) != 0 : holds_something(now))
             good = compare_page(i, then, saved, now);
     }
-    bare_arena(false);
+    merge_bare(false);
     return good;
 }
 
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits)
 {
     const struct told *t = file->told;
-    char changes[TEXT];
+    char places[TEXT], changes[TEXT], setting[TEXT];
     own = table;
     if (file->told_bytes < sizeof *t || t->params > file->told_bytes / sizeof(int64_t)
         || sizeof *t + t->params * sizeof(int64_t) + t->set_bytes != file->told_bytes
@@ -257,14 +294,26 @@ bool merge_prepare(const struct platform_table *table, const struct merge_file *
         return refuse(file, "it is damaged: it does not say what it is of", "");
     const int64_t *then = (const void *)(t + 1);
     const char *set = (const char *)(then + t->params);
+    snprintf(setting, sizeof setting, "%s%s", *set ? " --set " : "out --set", set);
+    for (char *line = setting; (line = strchr(line, '\n'));)
+        *line = ' ';
     if (strcmp(t->platform, platform_name()) != 0)
         return refuse(file, "it is of another platform: ", t->platform);
     if (t->instances != table->instance_count || t->params != table->param_words)
-        return refuse(file, "it is of another shape of this platform, written with --set ",
-                      *set ? set : "of nothing");
-    name_changes(then, changes, sizeof changes);
+        return refuse(file, "it is of another shape of this platform, written with", setting);
+    name_changes(then, false, places, sizeof places);
+    if (*places)
+        return refuse(file,
+                      "parameters that decide what is where are not those of the state; only times "
+                      "and rates may be others: ",
+                      places);
+    name_changes(then, true, changes, sizeof changes);
+    if (!fits && *changes)
+        return refuse(
+            file,
+            "these times decide how much is kept, so they must be those of the state: ", changes);
     if (!fits)
-        return refuse(file, "parameters that change sizes are not those of the state: ", changes);
+        return refuse(file, "it is of other clocks, parts or connections, written with", setting);
     if (!compare(file))
         return refuse(file,
                       "what these parameters decide was in use when it was written, so they cannot "

@@ -3,8 +3,9 @@
  * What components keep was partly made from parameters when the platform started. A state holds the
  * arena of that start, too. A word of the arena that is another one at the start with today's
  * parameters is made of them: if the run has left it as it was, it gets today's value; if the run
- * has changed it, nobody can say what it would be today, and the state is refused. Parameters that
- * change the layout of the arena are refused in any case. The messages name the parameters.
+ * has changed it, nobody can say what it would be today, and the state is refused. Only times and
+ * rates may differ, and only those that leave the layout of the arena as it is: another number of
+ * sets would find a cache's lines in the wrong places. The messages name the parameters.
  *
  * Of checkpoint.c. */
 #ifndef HEDDLE_RUNTIME_CHECKPOINT_MERGE_H
@@ -14,14 +15,23 @@
 
 /* The part that says what a state is of. */
 #define MERGE_PART "platform"
+/* The part that says which pages held something at the start. Those that have not changed since are
+ * not told twice. */
+#define MERGE_MAP  "start"
 
 struct merge_file {
     const char *name;
     const void *told; /* MERGE_PART */
     uint64_t told_bytes;
+    const uint8_t *map; /* MERGE_MAP */
+    uint64_t map_bytes;
     const struct checkpoint_page *pages;
     uint64_t page_count;
 };
+
+/* Takes what is no state out of the arena, pointers and what this build and this run have of their
+ * own, and puts it back. */
+void merge_bare(bool bare);
 
 /* At the end of the start; `set`: what the user has set, a line each. With `keep`, the pages of the
  * arena up to `bytes` are kept for a state that is to be written. */

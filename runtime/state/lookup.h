@@ -7,6 +7,10 @@
 
 const char *platform_string(uint32_t offset);
 void *platform_part_at(uint32_t number);
+/* What a part is called in its unit's table, which has other parts in a generic build: out of the
+ * state, and back. */
+void platform_hide_kinds(void);
+void platform_show_kinds(void);
 const struct unit_type *platform_unit_of(uint32_t leaf);
 const void *platform_driver(void);
 /* Complaints about a table go to stderr as "heddle: platform tables: ..."; false if there were any.

@@ -18,10 +18,15 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/shard.h"
+#include "runtime/engine/store_log.h"
+#include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/split.h"
 #include "memory.h"
+#include "owned.h"
 #include "runtime/link/ring.h"
 
 static const struct platform_table *table;
@@ -188,7 +193,9 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
 /* The instances of the table that belong to `g`, which is part of one of the table's groups. */
 static void open_members(struct engine_group *g, uint32_t *pending_words)
 {
+    struct arena_ends before = arena_ends();
     g->instances = arena_at(char, arena_allocate_front((size_t)g->count * g->unit->instance_bytes));
+    owned_between(g->domain / engine.clock_count, before, arena_ends());
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++) {
         if (instance_ids[leaf] - g->first_id < g->count)
             open_instance(g, leaf, pending_words);
@@ -246,6 +253,23 @@ static const struct unit_part_type *part_type(uint32_t number, uint32_t *kind)
     return unit->parts[*kind];
 }
 
+void platform_hide_kinds(void)
+{
+    for (uint32_t i = 0; i < table->part_count; i++)
+        ((struct part *)platform_part_at(i))->kind = 0;
+}
+
+void platform_show_kinds(void)
+{
+    for (uint32_t i = 0; i < table->part_count; i++)
+        part_type(i, &((struct part *)platform_part_at(i))->kind);
+}
+
+static uint32_t shard_of_part(uint32_t number)
+{
+    return component_shard(platform_component(table->parts[number].owner_instance));
+}
+
 /* Owners stand before their parts in the table, so their offsets are known. */
 static void open_parts(void)
 {
@@ -255,7 +279,9 @@ static void open_parts(void)
     for (uint32_t i = 0; i < table->part_count; i++) {
         const struct platform_part *p = &table->parts[i];
         uint32_t kind;
+        struct arena_ends before = arena_ends();
         part_offsets[i] = arena_allocate(part_type(i, &kind)->instance_bytes);
+        owned_between(shard_of_part(i), before, arena_ends());
         struct part *part = arena_at(struct part, part_offsets[i]);
         const char *owner = (const char *)platform_component(p->owner_instance);
         part->number = i;
@@ -285,8 +311,10 @@ static void open_stores(void)
     store_offsets = arena_at(uint32_t, arena_allocate((table->store_count + 1) * sizeof(uint32_t)));
     for (uint32_t i = 0; i < table->instance_count; i++) {
         const struct unit_type *unit = platform_unit_of(i);
+        struct arena_ends before = arena_ends();
         for (uint32_t k = 0; k < unit->store_count; k++)
             store_offsets[table->instances[i].stores + k] = arena_allocate(unit->store_bytes[k]);
+        owned_between(component_shard(platform_component(i)), before, arena_ends());
     }
 }
 
@@ -344,12 +372,57 @@ static void initialise_all(void)
         deepest = part_depth(i) > deepest ? part_depth(i) : deepest;
     for (uint32_t depth = deepest + 1; depth-- > 0;) {
         for (uint32_t i = 0; i < table->part_count; i++) {
+            struct arena_ends before = arena_ends();
             if (part_depth(i) == depth)
                 part_type(i, &kind)->init(platform_part_at(i));
+            owned_between(shard_of_part(i), before, arena_ends());
         }
     }
-    for (uint32_t i = 0; i < table->instance_count; i++)
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        struct arena_ends before = arena_ends();
         platform_unit_of(i)->init(platform_component(i));
+        owned_between(component_shard(platform_component(i)), before, arena_ends());
+    }
+}
+
+/* Does the instance write this store? */
+static bool writes(uint32_t leaf, uint32_t store)
+{
+    return store - table->instances[leaf].stores < platform_unit_of(leaf)->store_count;
+}
+
+static uint32_t writer_of(uint32_t store)
+{
+    uint32_t leaf = 0;
+    while (leaf + 1 < table->instance_count && !writes(leaf, store))
+        leaf++;
+    return leaf;
+}
+
+/* Stores that are read at another rank are copied there, which their writers must help with. */
+static bool check_stores(void)
+{
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct platform_instance *p = &table->instances[i];
+        for (uint32_t w = p->bindings; w < p->bindings + p->binding_count; w++) {
+            uint32_t store = table->bindings[w];
+            if (table->binding_kinds[w] != BIND_STORE || store == UINT32_MAX)
+                continue;
+            uint32_t writer = writer_of(store);
+            if (ranks.of_shard[component_shard(platform_component(i))]
+                    == ranks.of_shard[component_shard(platform_component(writer))]
+                || store_is_offered(arena_at(char, store_offsets[store])))
+                continue;
+            if (ranks.number == 0)
+                fprintf(
+                    stderr,
+                    "heddle: several ranks cannot be used with this platform yet: %s reads what "
+                    "%s writes, from another rank\n",
+                    platform_string(p->path), platform_string(table->instances[writer].path));
+            return false;
+        }
+    }
+    return true;
 }
 
 /* What only the units know: sizes that the tables imply. */
@@ -413,6 +486,10 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
         return false;
     engine.clock_count = table->domain_count;
     engine.shard_count = split_shard_count(table, threads);
+    if (!engine.shard_count)
+        return false;
+    owned_forget();
+    store_log_forget();
     engine.domain_count = engine.clock_count * engine.shard_count;
     table = split_table(described, engine.shard_count);
     engine_base.platform = table;
@@ -438,7 +515,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     extensions_build(table);
     initialise_all();
     exchange_open(table);
-    return true;
+    return rank_is_alone() || (check_stores() && cut_open(table));
 }
 
 bool platform_build(const struct platform_table *described)

@@ -263,6 +263,23 @@ def test_point_beyond_the_limit_leaves_out_larger_ones(tmp_path):
     assert [o.state for o in found] == [DONE] * 4
 
 
+def test_budget_runs_sizes_from_coarse_to_fine(tmp_path):
+    store = Store(tmp_path / "s")
+    order = tmp_path / "order"
+    points = make_points([f"echo {n} >>{order}" for n in range(1, 10)], chain="c")
+    assert all(o.state == DONE for o in run_points(store, points, budget=100))
+    assert order.read_text().split() == list("159372468")
+
+
+def test_points_beyond_the_budget_wait_for_the_next_time(tmp_path):
+    store = Store(tmp_path / "s")
+    some = "n=0; while [ $n -lt 60000 ]; do n=$((n+1)); done; echo x"
+    points = make_points([some] * 6, chain="c")
+    found = run_points(store, points, budget=0.25)
+    assert found[0].state == DONE and found[5].state == WAITING
+    assert all(o.state == DONE for o in run_points(store, points, budget=100))
+
+
 def test_points_of_a_chain_run_by_size_and_failures_do_not_stop_it(tmp_path):
     store = Store(tmp_path / "s")
     order = tmp_path / "order"

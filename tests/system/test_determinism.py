@@ -88,7 +88,7 @@ def test_scheduling_of_host_threads_changes_no_byte(measure, tmp_path, platform,
             same(reference, measure(text))
 
 
-@pytest.mark.parametrize("text", ["platforms/tiny.heddle -- matmul_tiled",
+@pytest.mark.parametrize("text", [*only_full("platforms/tiny.heddle -- matmul_tiled"),
                                   "platforms/r9nano.heddle -- bfs",
                                   "tests/system/memtest.heddle --set tester.episodes=40"])
 def test_optimisation_changes_no_byte(measure, text):

@@ -41,7 +41,7 @@ def test_commands_of_the_readme_work_in_an_empty_folder(tmp_path):
 
 
 GUIDE = ["start", "results", "watch", "component", "policy", "coherence", "multi-gpu", "placement",
-         "traces-and-sampling", "calibrate"]
+         "traces-and-sampling", "calibrate", "sweep"]
 
 
 def guide_script():

@@ -50,6 +50,19 @@ def test_instructions_add_up_to_the_ledger(measure, tmp_path, program):
     assert sum(int(row["lines"]) for row in rows) == sum(u["vmem_lines"] for u in units)
     assert sum(int(row["memory_cycles"]) for row in rows) == sum(
         k["units"]["vector_memory_cycles"] for k in done.stats["kernels"])
+    kinds = {"hits": "hits", "merged": "mshr_hits", "misses": None}
+    for kind, of in kinds.items():
+        assert sum(int(row[f"l1_{kind}"]) for row in rows) == cached(done, r"l1[vs]", of)
+    # Instruction caches ask the L2, too.
+    assert (sum(int(row[f"l2_{kind}"]) for row in rows for kind in kinds)
+            == sum(cached(done, "l2", of) for of in kinds.values()) - cached(done, "l1i", None))
+
+
+def cached(done, name, counter):
+    """What the caches of a name counted; None: misses that joined no other one."""
+    caches = [c for path, c in done.components.items()
+              if re.fullmatch(rf".*\b{name}(\[\d+\])?", path)]
+    return sum(c[counter] if counter else c["misses"] - c["mshr_hits"] for c in caches)
 
 
 def test_waiting_stands_at_the_instruction_that_waits(measure, tmp_path):

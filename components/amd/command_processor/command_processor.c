@@ -16,14 +16,13 @@
 #include "command_processor_state.h"
 #include "cu_resource_pool.gen.h"
 #include "dispatcher.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/protocols/command/launch_record.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
 #include "runtime/state/platform.h"
-#include "components/sampling/sampling_options.h"
 #include "runtime/observe/timeline.h"
 #include "components/sampling/warmup.h"
 
@@ -176,17 +175,12 @@ static struct launch_order launch_order(const struct command_request *m, void *p
 
 /* The record in the statistics is begun here, unless somebody has who launches on several dies. */
 static void launch_record(const struct command_processor *c, struct dispatcher *d,
-                          const struct launch_order *o, const char *name)
+                          const struct launch_order *o)
 {
-    const char *symbol = program_kernel_symbol(command_processor_program(c), o->kernel);
-    const char *how =
-        sampling_way_name(aql_memory_only(&o->packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED);
     d->shares = o->shares;
-    d->record = o->record;
-    if (o->shares)
-        return;
-    d->record = kernel_begin(&c->io.base, name, symbol, o->packet.gpu);
-    kernel_set_launch(d->record, aql_launch(&o->packet), how);
+    d->record = o->shares ? o->record
+                          : launch_record_begin(&c->io.base, command_processor_program(c),
+                                                o->kernel, &o->packet);
 }
 
 /* Only the work-groups of this die. False: there is no private memory for any of them. */
@@ -247,7 +241,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->common.played = aql_played(&o.packet);
     d->common.dispatcher = (uint16_t)number;
     preload_begin(c, d, &o.descriptor);
-    launch_record(c, d, &o, name);
+    launch_record(c, d, &o);
     timeline_begin_launch(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));

@@ -44,7 +44,6 @@ static void compute_unit_init(struct compute_unit *c)
     size_t ahead = (size_t)compute_unit_params(c)->instruction_buffer;
     c->lines_ahead = (uint32_t)((ahead + CU_LINE - 1) / CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
-    c->first_kind = isa_traits[cu_target(c)].matrix == ISA_MATRIX_NONE ? CU_VALU : CU_MATRIX;
     c->decoded = platform_shared(&c->io.base, DECODE_ENTRIES * sizeof(struct decoded));
     c->waves = arena_allocate(waves * sizeof(struct cu_wave));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
@@ -111,7 +110,8 @@ static bool send(struct compute_unit *c, uint64_t now)
         more |= vmem_send(c, now);
     if (c->smem_send_count)
         more |= smem_send(c);
-    more |= fetch_send(c);
+    if (c->fetch_simds)
+        more |= fetch_send(c);
     if (c->finished)
         group_answer(c);
     return more;

@@ -93,6 +93,7 @@ struct cu_wave {
      * which on another may write it. */
     uint16_t sgpr;
     uint64_t sgpr_until;
+    uint64_t started; /* how many of the unit's wavefronts began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block behind it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
@@ -185,6 +186,9 @@ struct cu_smem {
     uint8_t parts;  /* lines touched: 1 or 2; 1 for a fence */
     uint8_t remaining;
     uint32_t data[16 + 16];
+#ifdef HEDDLE_PROFILE
+    uint64_t pc;
+#endif
 };
 
 struct cu_lds_end {
@@ -208,30 +212,39 @@ struct cu_retime {
     uint32_t waves, vector, scalar, out, lines, groups, code_sent;
 };
 
+/* What a turn of a SIMD looks at. */
+struct cu_simd {
+    _Alignas(64) uint64_t ready[CU_KINDS];
+    uint8_t kinds;          /* bit k: ready[k] is not 0 */
+    uint8_t turn[CU_KINDS]; /* slot after the one that issued last */
+    uint64_t valu_free;     /* cycle */
+    uint64_t matrix_free;   /* cycle; the unit may be busy while VALU instructions issue */
+    uint64_t lds_done;      /* cycle: the LDS has done what it was given by this SIMD */
+    uint64_t raised;        /* wavefronts with a priority above 0 */
+    uint64_t fetch_wanted;  /* wavefronts that may need a line */
+    uint32_t lds_conflicts; /* the last cycles of lds_done, for bank conflicts */
+};
+
 struct compute_unit {
     struct compute_unit_io io;
-    /* Issue. */
-    uint64_t ready[CU_MAX_SIMDS][CU_KINDS];
-    uint64_t retry_at[CU_MAX_SIMDS];  /* next cycle at which issue is worth a try */
-    uint64_t valu_free[CU_MAX_SIMDS]; /* cycle */
-    uint64_t
-        matrix_free[CU_MAX_SIMDS]; /* cycle; the unit may be busy while VALU instructions issue */
-    uint64_t fetch_wanted[CU_MAX_SIMDS];
-    uint8_t turn[CU_MAX_SIMDS][CU_KINDS]; /* slot after the one that issued last */
-    uint64_t raised[CU_MAX_SIMDS];        /* wavefronts with a priority above 0 */
-    uint64_t wheel[CU_WHEEL];             /* wavefront slots; a cycle belongs to one SIMD */
-    uint64_t wheel_used[CU_WHEEL / 64];
-    uint64_t wheel_done; /* cycles up to this one are emptied */
+    /* What every tick looks at. */
+    _Alignas(64) uint64_t wheel_used[CU_WHEEL / 64];
+    uint64_t finished; /* groups that are to be answered */
+    uint64_t started;  /* wavefronts that have begun */
+    uint32_t vmem_send_count, smem_send_count;
+    uint32_t lds_end_head, lds_end_count;
+    uint32_t retired;                /* instructions of this tick */
+    uint32_t fetch_simds;            /* those whose fetch_wanted is not 0 */
+    uint64_t retry_at[CU_MAX_SIMDS]; /* next cycle at which issue is worth a try */
+    struct cu_simd simd[CU_MAX_SIMDS];
+    uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
      * Each SIMD has at most one there, so that none can keep the others out. */
-    uint64_t lds_free;                    /* cycle: it has done what it was given */
-    uint64_t lds_banks;                   /* cycle: its banks have */
-    uint64_t lds_port[CU_MAX_LDS_PORTS];  /* cycle: the port has */
-    uint64_t lds_done[CU_MAX_SIMDS];      /* cycle: with that of this SIMD */
-    uint32_t lds_conflicts[CU_MAX_SIMDS]; /* the last cycles of it, for bank conflicts */
+    uint64_t lds_free;                   /* cycle: it has done what it was given */
+    uint64_t lds_banks;                  /* cycle: its banks have */
+    uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
-    uint8_t first_kind;  /* enum cu_kind: CU_VALU where the target has no matrix instructions */
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
     /* Arena offsets. */
@@ -251,7 +264,7 @@ struct compute_unit {
     uint32_t lds_end_slots;
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
-    uint32_t vmem_send_head, vmem_send_count;
+    uint32_t vmem_send_head;
     uint32_t vmem_free_count, line_free_count, rest_free_count;
     uint16_t vmem_free[CU_MAX_VMEM];  /* unused entries, a stack */
     uint16_t vmem_order[CU_MAX_VMEM]; /* those with unsent lines, a ring of vmem_queue */
@@ -260,12 +273,10 @@ struct compute_unit {
     /* Scalar memory. */
     struct cu_smem smem[CU_SMEM];
     uint16_t smem_free[CU_SMEM], smem_order[CU_SMEM];
-    uint32_t smem_free_count, smem_send_head, smem_send_count;
-    uint32_t lds_end_head, lds_end_count;
+    uint32_t smem_free_count, smem_send_head;
     /* Work-groups. */
     struct cu_group group[CU_MAX_GROUPS];
     struct cu_ledger ledger[CU_MAX_GROUPS];
-    uint64_t finished; /* groups that are to be answered */
     uint32_t resident; /* wavefronts */
     uint64_t active_since;
     /* Bounds: the allocation hit last. */
@@ -273,7 +284,6 @@ struct compute_unit {
     uint32_t span_version;
     uint32_t code_version;
     uint64_t code_start, code_end; /* the same for instruction fetches */
-    uint32_t retired;              /* instructions of this tick */
     struct cu_retime retime;
 };
 
@@ -444,6 +454,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 
 /* cu_fetch.c */
+static void fetch_forget(struct compute_unit *c, unsigned simd, unsigned slot);
 static bool fetch_send(struct compute_unit *c);
 static void fetch_receive(struct compute_unit *c, uint64_t now);
 

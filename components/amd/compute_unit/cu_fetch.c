@@ -55,13 +55,21 @@ static uint64_t fetch_missing(struct compute_unit *c, const struct cu_wave *w)
     return UINT64_MAX;
 }
 
+/* The wavefront wants no line. */
+static void fetch_forget(struct compute_unit *c, unsigned simd, unsigned slot)
+{
+    c->simd[simd].fetch_wanted &= ~((uint64_t)1 << slot);
+    if (!c->simd[simd].fetch_wanted)
+        c->fetch_simds &= ~(1u << simd);
+}
+
 /* Picks the next wavefront that wants a line, round robin by SIMD and slot. */
 static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
 {
     unsigned simds = (unsigned)compute_unit_params(c)->simds;
     for (unsigned i = 0; i <= simds; i++) {
         unsigned s = (c->fetch_simd + i) % simds;
-        uint64_t bits = c->fetch_wanted[s];
+        uint64_t bits = c->simd[s].fetch_wanted;
         if (i == 0)
             bits &= c->fetch_slot < 64 ? UINT64_MAX << c->fetch_slot : 0;
         if (bits) {
@@ -84,14 +92,14 @@ static bool fetch_send(struct compute_unit *c)
         uint64_t line = fetch_missing(c, w);
         int victim = line == UINT64_MAX ? -1 : fetch_victim(c, w);
         if (victim < 0) {
-            c->fetch_wanted[simd] &= ~((uint64_t)1 << slot);
+            fetch_forget(c, simd, slot);
             continue;
         }
         if (line == w->line_address && !fetch_is_allocated(c, line)) {
             char what[WORK_FAULT_WHAT];
             uint64_t pc = cu_scalars(c, wave)->pc;
             work_fault_fetch(compute_unit_program(c), pc, what, sizeof what);
-            c->fetch_wanted[simd] &= ~((uint64_t)1 << slot);
+            fetch_forget(c, simd, slot);
             cu_fault(c, wave, NULL, pc, UINT32_MAX, what);
             return true;
         }

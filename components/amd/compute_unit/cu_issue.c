@@ -1,7 +1,7 @@
 /* Issue: one SIMD a cycle, one instruction of each kind from different wavefronts of it: in each
- * kind the one with the highest priority (s_setprio), round robin among equals (GCN3 ISA manual,
- * section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt,
- * s_nop and the like are consumed beside them).
+ * kind the one with the highest priority (s_setprio), among equals in turn, or the oldest (GCN3 ISA
+ * manual, section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch;
+ * s_waitcnt, s_nop and the like are consumed beside them).
  *
  * A matrix instruction issues as a vector ALU one does, and goes before those, since it then leaves
  * the vector ALU to them while the SIMD's matrix unit works on it. The wavefront itself goes on,
@@ -86,7 +86,8 @@ static void issue_set_priority(struct compute_unit *c, struct cu_wave *w, unsign
 {
     uint64_t bit = (uint64_t)1 << w->slot;
     w->priority = (uint8_t)priority;
-    c->raised[w->simd] = priority ? c->raised[w->simd] | bit : c->raised[w->simd] & ~bit;
+    c->simd[w->simd].raised =
+        priority ? c->simd[w->simd].raised | bit : c->simd[w->simd].raised & ~bit;
 }
 
 /* Out of line for the same reason as receive() in compute_unit.c. */
@@ -143,7 +144,7 @@ static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, uns
 {
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
-    c->valu_free[w->simd] = now + cycles;
+    c->simd[w->simd].valu_free = now + cycles;
     if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_NO_OPERAND) {
         w->sgpr = inst->sdst;
         w->sgpr_until = now + (uint64_t)compute_unit_params(c)->sgpr_order;
@@ -165,10 +166,10 @@ static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, uns
     if (issue_vector(c, w, wave, inst, now, cycles) != ISSUE_DONE)
         return ISSUE_FAULT;
     if (alu > cycles) {
-        c->valu_free[w->simd] = now + alu;
+        c->simd[w->simd].valu_free = now + alu;
         retime_busy(c, w->simd, CU_VALU, alu - cycles);
     }
-    c->matrix_free[w->simd] = now + busy;
+    c->simd[w->simd].matrix_free = now + busy;
     retime_busy(c, w->simd, CU_MATRIX, busy);
     return ISSUE_DONE;
 }
@@ -314,16 +315,15 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
     return result;
 }
 
-static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, unsigned kind)
+static uint64_t issue_unit_free(const struct cu_simd *s, unsigned kind)
 {
     if (kind == CU_VALU)
-        return c->valu_free[simd];
+        return s->valu_free;
     if (kind == CU_LDS)
-        return c->lds_done[simd];
+        return s->lds_done;
     if (kind != CU_MATRIX)
         return 0;
-    uint64_t valu = c->valu_free[simd], matrix = c->matrix_free[simd];
-    return matrix > valu ? matrix : valu;
+    return s->matrix_free > s->valu_free ? s->matrix_free : s->valu_free;
 }
 
 /* Those of the wavefronts `bits` that have the highest priority among them. */
@@ -343,36 +343,56 @@ static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, u
     return best;
 }
 
-/* One turn of a SIMD. */
+/* Of the wavefronts `bits`, which are as urgent, the one whose turn it is. */
+static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, unsigned kind,
+                                  uint64_t bits)
+{
+    unsigned slot = (unsigned)__builtin_ctzll(bits);
+    if (!(bits & (bits - 1)))
+        return slot;
+    if (compute_unit_params(c)->issue_order == COMPUTE_UNIT_ISSUE_ORDER_OLDEST) {
+        for (bits &= bits - 1; bits; bits &= bits - 1) {
+            unsigned other = (unsigned)__builtin_ctzll(bits);
+            if (cu_wave_at(c, cu_wave_number(c, simd, other))->started
+                < cu_wave_at(c, cu_wave_number(c, simd, slot))->started)
+                slot = other;
+        }
+        return slot;
+    }
+    unsigned turn = c->simd[simd].turn[kind];
+    uint64_t later = turn < 64 ? bits & UINT64_MAX << turn : 0;
+    return later ? (unsigned)__builtin_ctzll(later) : slot;
+}
+
+/* One turn of a SIMD. No wavefront becomes ready in it. */
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
 {
+    struct cu_simd *s = &c->simd[simd];
     uint64_t retry = ENGINE_NEVER, simds = (uint64_t)compute_unit_params(c)->simds;
-    uint64_t raised = c->raised[simd];
     c->retry_at[simd] = ENGINE_NEVER;
-    for (unsigned kind = c->first_kind; kind < CU_KINDS; kind++) {
-        uint64_t bits = c->ready[simd][kind];
-        uint64_t free_at = issue_unit_free(c, simd, kind);
-        if (!bits)
-            continue;
+    for (unsigned kinds = s->kinds; kinds; kinds &= kinds - 1) {
+        unsigned kind = (unsigned)__builtin_ctz(kinds);
+        uint64_t bits = s->ready[kind], free_at = issue_unit_free(s, kind);
         if (free_at > now) {
             uint64_t turn = cu_turn(c, simd, free_at);
             retry = turn < retry ? turn : retry;
             continue;
         }
-        if (engine_unlikely(bits & raised))
+        if (engine_unlikely(bits & s->raised))
             bits = issue_most_urgent(c, simd, bits);
-        uint64_t later = c->turn[simd][kind] < 64 ? bits & UINT64_MAX << c->turn[simd][kind] : 0;
-        unsigned slot = (unsigned)__builtin_ctzll(later ? later : bits);
+        unsigned slot = issue_next(c, simd, kind, bits);
         unsigned wave = cu_wave_number(c, simd, slot);
         struct cu_wave *w = cu_wave_at(c, wave);
-        c->ready[simd][kind] &= ~((uint64_t)1 << slot);
+        s->ready[kind] &= ~((uint64_t)1 << slot);
+        s->kinds ^= (uint8_t)((s->ready[kind] == 0) << kind);
         if (issue_wave(c, w, wave, now) == ISSUE_BLOCKED) {
             w->state = WAVE_READY;
-            c->ready[simd][kind] |= (uint64_t)1 << slot;
+            s->ready[kind] |= (uint64_t)1 << slot;
+            s->kinds |= (uint8_t)(1u << kind);
             continue;
         }
-        c->turn[simd][kind] = (uint8_t)(slot + 1);
-        if (c->ready[simd][kind] && now + simds < retry)
+        s->turn[kind] = (uint8_t)(slot + 1);
+        if (s->ready[kind] && now + simds < retry)
             retry = now + simds;
     }
     if (retry < c->retry_at[simd])

@@ -15,8 +15,8 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
     if (c->lds_free <= now)
         return conflicts;
     for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
-        uint64_t rest = c->lds_done[s] > now ? c->lds_done[s] - now : 0;
-        conflicts -= rest < c->lds_conflicts[s] ? rest : c->lds_conflicts[s];
+        uint64_t rest = c->simd[s].lds_done > now ? c->simd[s].lds_done - now : 0;
+        conflicts -= rest < c->simd[s].lds_conflicts ? rest : c->simd[s].lds_conflicts;
     }
     return conflicts;
 }
@@ -90,8 +90,8 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     c->io.stats.lds_bank_conflicts += conflicts;
     uint64_t done = lds_occupy(c, w->simd, inst, cycles, now);
     c->lds_free = c->lds_free > done ? c->lds_free : done;
-    c->lds_done[w->simd] = done;
-    c->lds_conflicts[w->simd] = conflicts;
+    c->simd[w->simd].lds_done = done;
+    c->simd[w->simd].lds_conflicts = conflicts;
     if (compute_unit_params(c)->lds_write_delay && (inst->flags & ISA_IS_STORE))
         done = lds_hold(c, w, inst, now, done);
     if (inst->flags & ISA_RAISES_LGKM) {

@@ -11,6 +11,7 @@
 
 #ifdef HEDDLE_PROFILE
 
+#include "components/protocols/mem/mem_served.h"
 #include "runtime/observe/profile.h"
 
 enum {
@@ -18,15 +19,21 @@ enum {
     PROFILE_LINES,         /* line requests of vector memory */
     PROFILE_BYTES,         /* that lanes asked for */
     PROFILE_MEMORY_CYCLES, /* from issue to return */
+    /* Requests of vector and scalar memory, by what the caches of two levels counted them as: the
+     * second one those that it was asked for. */
+    PROFILE_L1,
+    PROFILE_L2 = PROFILE_L1 + MEM_SERVED_MISSED,
+    PROFILE_L2_LAST = PROFILE_L2 + MEM_SERVED_MISSED - 1,
     PROFILE_SLOT_CYCLES,
     PROFILE_ALL = PROFILE_SLOT_CYCLES + WORK_CYCLES_KINDS
 };
 _Static_assert(PROFILE_ALL <= PROFILE_COUNTS, "a row has room");
 
-static const char *const profile_names[PROFILE_ALL] = {"executions", "lines", "bytes",
-                                                       "memory_cycles",
+static const char *const profile_names[PROFILE_ALL] = {
+    "executions",  "lines",     "bytes",   "memory_cycles", "l1_hits",
+    "l1_merged",   "l1_misses", "l2_hits", "l2_merged",     "l2_misses",
 #define X(identifier, group, name) group "." name,
-                                                       WORK_CYCLES(X)
+    WORK_CYCLES(X)
 #undef X
 };
 
@@ -101,8 +108,28 @@ static void profile_returned(struct compute_unit *c, const struct cu_wave *w, ui
     profile_at(c, w, pc)->count[PROFILE_MEMORY_CYCLES] += cycles;
 }
 
+static void profile_scalar(struct cu_smem *e, uint64_t pc)
+{
+    e->pc = pc;
+}
+
+/* The answer to a request for a line. */
+static void profile_served(struct compute_unit *c, unsigned wave, uint64_t pc,
+                           const struct mem_reply *answer)
+{
+    unsigned served = mem_served(answer), first = served & MEM_SERVED_MASK,
+             second = served >> MEM_SERVED_BITS & MEM_SERVED_MASK;
+    struct profile_row *row = profile_at(c, cu_wave_at(c, wave), pc);
+    if (first != MEM_SERVED_ELSEWHERE)
+        row->count[PROFILE_L1 + first - MEM_SERVED_HIT]++;
+    if (second != MEM_SERVED_ELSEWHERE)
+        row->count[PROFILE_L2 + second - MEM_SERVED_HIT]++;
+}
+
 #else
 
+#define profile_scalar(e, pc)                ((void)0)
+#define profile_served(c, wave, pc, answer)  ((void)0)
 #define profile_start(c, w, wave)            ((void)0)
 #define profile_turn(c, w, wave)             ((void)0)
 #define profile_waited(c, w, kind, cycles)   ((void)0)

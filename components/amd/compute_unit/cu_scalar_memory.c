@@ -77,6 +77,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (engine_unlikely(instruction_recorder))
         work_record_scalar(c->io.base.leaf, wave, s, inst, &e->access);
     c->io.stats.smem_instructions++;
+    profile_scalar(e, s->pc);
     if (played)
         played_step(c, w, wave);
     else
@@ -175,8 +176,10 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
         }
         if (e->access.kind == ISA_SCALAR_CACHE_OP)
             retime_fence_answer(c, c->retime.scalar, m->tag / 2, now);
-        else
+        else {
+            profile_served(c, e->wave, e->pc, m);
             retime_scalar_answer(c, m->tag / 2, message_note(m), now);
+        }
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)
             smem_complete(c, e, now);

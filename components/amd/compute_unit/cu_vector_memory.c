@@ -15,44 +15,35 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
 {
     for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
         uint64_t turn = cu_turn(c, s, now + 1);
-        if ((c->ready[s][CU_VMEM] | c->ready[s][CU_SCALAR]) && turn < c->retry_at[s])
+        if (c->simd[s].kinds & (1u << CU_VMEM | 1u << CU_SCALAR) && turn < c->retry_at[s])
             c->retry_at[s] = turn;
     }
 }
 
-/* Do all lanes lie in the allocation hit last? */
-static inline bool vmem_in_span(const struct compute_unit *c, const struct isa_memory *m)
+/* Do all lanes lie in one allocation? With their dwords dword_stride apart, only the one hit last
+ * is looked at. */
+static inline bool vmem_in_one(struct compute_unit *c, unsigned wave, const struct isa_memory *m,
+                               const struct isa_reach *r)
 {
-    unsigned bytes = m->bytes;
-    uint64_t outside = 0;
-    if (m->swizzle_mask && m->straddle_mask)
+    uint64_t bytes = m->bytes;
+    if (r->high >> 63) /* its end may be behind 2^64 */
         return false;
-    if (m->swizzle_mask && m->bytes > 4)
-        bytes = (m->bytes / 4 - 1) * m->dword_stride + 4;
-    if (c->span_version != compute_unit_program(c)->version || c->span_end - c->span_start < bytes)
+    if (!m->swizzle_mask)
+        return bounds_hold(c, wave, r->low, r->high + bytes);
+    if (m->straddle_mask || c->span_version != compute_unit_program(c)->version)
         return false;
-    uint64_t limit = c->span_end - c->span_start - bytes;
-    if (m->mask == UINT64_MAX) {
-        for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            outside |=
-                (m->address[lane] - c->span_start) | (limit - (m->address[lane] - c->span_start));
-    } else {
-        for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
-            uint64_t offset = m->address[__builtin_ctzll(rest)] - c->span_start;
-            outside |= offset | (limit - offset);
-        }
-    }
-    return !(outside
-             >> 63); /* sizes have less than 63 bits, so a set bit is a difference below 0 */
+    if (bytes > 4)
+        bytes = (bytes / 4 - 1) * m->dword_stride + 4;
+    return r->low >= c->span_start && r->high + bytes <= c->span_end;
 }
 
-/* Checks all lanes at once when they lie in the allocation hit last, else lane by lane. False: the
- * run has failed. */
+/* Checks all lanes at once when they lie in one allocation, else lane by lane. False: the run has
+ * failed. */
 static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e,
-                       const struct isa_memory *m)
+                       const struct isa_memory *m, const struct isa_reach *r)
 {
     static const char *const names[] = {"load", "store", "atomic"};
-    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_span(c, m))
+    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_one(c, wave, m, r))
         return true;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), run;
@@ -127,7 +118,7 @@ static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
 }
 
 static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, struct cu_vmem_rest *rest,
-                            unsigned number)
+                            const struct isa_reach *r, unsigned number)
 {
     struct coalesced_line lines[COALESCER_MAX_LINES];
     const struct isa_memory *m = &rest->access;
@@ -135,10 +126,11 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, struct cu
     e->shape = VMEM_ANY;
     if (m->mask && m->kind == ISA_MEMORY_ATOMIC) {
         count = coalescer_atomics(m, lines);
-    } else if (m->mask && coalescer_is_linear(m, &e->base)) {
+    } else if (m->mask && coalescer_is_linear(m, r)) {
+        e->base = r->base;
         count = coalescer_linear_lines(m, e->base, lines);
         e->shape = VMEM_LINEAR;
-    } else if (m->mask && coalescer_stays_in_lines(m)) {
+    } else if (m->mask && coalescer_stays_in_lines(m, r)) {
         count = coalescer_simple_lines(m, lines);
         e->shape = m->bytes == 4 ? VMEM_DWORDS : VMEM_ANY;
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
@@ -245,7 +237,10 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->fence = m->kind == ISA_MEMORY_CACHE_OP;
     if (e->fence)
         m->mask = 0;
-    if (m->mask && !vmem_check(c, wave, e, m))
+    struct isa_reach reach;
+    if (m->mask)
+        isa_memory_reach(m, &reach);
+    if (m->mask && !vmem_check(c, wave, e, m, &reach))
         return ISSUE_FAULT;
     c->vmem_free_count--;
     if (engine_unlikely(instruction_recorder))
@@ -255,7 +250,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     vmem_describe(c, e, m, wave, now);
     if (!played)
         vmem_stage(c, &context, inst, rest, number);
-    vmem_take_lines(c, e, rest, number);
+    vmem_take_lines(c, e, rest, &reach, number);
     vmem_keep(c, e, place);
     retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
     if (e->fence)
@@ -386,6 +381,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
             if (e->returns)
                 vmem_take_data(c, e, number, c->line[m->tag].line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
+            profile_served(c, e->wave, e->pc, m);
             c->line_free[c->line_free_count++] = m->tag;
             retime_vector_answer(c, number, m->tag, message_note(m), now);
         } else {

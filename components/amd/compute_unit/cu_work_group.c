@@ -43,6 +43,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->group = (uint8_t)p->work_group_slot;
     w->number = (uint8_t)number;
     w->instructions = 0;
+    w->started = c->started++;
     w->vm = w->lgkm = w->lds = w->flat = 0;
     w->priority = 0;
     w->code_pc = w->code_next = UINT64_MAX;
@@ -180,8 +181,8 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     timeline_end(&c->io.base, cu_wave_number(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;
-    c->raised[w->simd] &= ~((uint64_t)1 << w->slot);
-    c->fetch_wanted[w->simd] &= ~((uint64_t)1 << w->slot);
+    c->simd[w->simd].raised &= ~((uint64_t)1 << w->slot);
+    fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;
     c->resident--;
     if (!c->resident)

@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "components/protocols/command/aql_packet.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/protocols/command/launch_record.h"
 #include "components/sampling/kernel_shares.h"
 #include "components/sampling/kernel_stats.h"
-#include "components/sampling/sampling_options.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
 
@@ -59,16 +58,12 @@ static void launch_begin(const struct dealer *c, struct deal *deal, uint32_t num
 {
     struct aql_packet packet;
     memcpy(&packet, command_launch_packet(dealer_host_payload(c)), sizeof packet);
-    const char *name = program_kernel_name(dealer_program(c), m->launch.kernel);
-    const char *symbol = program_kernel_symbol(dealer_program(c), m->launch.kernel);
     deal->launch = true;
     deal->kernel = m->launch.kernel;
-    deal->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
-    kernel_set_launch(
-        deal->record, aql_launch(&packet),
-        sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
+    deal->record = launch_record_begin(&c->io.base, dealer_program(c), m->launch.kernel, &packet);
     kernel_shares_open(deal->record);
-    timeline_begin_launch(&c->io.base, number, name);
+    timeline_begin_launch(&c->io.base, number,
+                          program_kernel_name(dealer_program(c), m->launch.kernel));
 }
 
 static void send_share(const struct dealer *c, uint32_t die, uint16_t tag, const struct deal *deal,

@@ -5,26 +5,6 @@
 
 #include <string.h>
 
-bool coalescer_is_linear(const struct isa_memory *m, uint64_t *base)
-{
-    uint64_t wrong = 0;
-    if (!m->mask || m->swizzle_mask)
-        return false;
-    unsigned first = (unsigned)__builtin_ctzll(m->mask);
-    uint64_t start = m->address[first] - (uint64_t)first * m->bytes;
-    if (m->mask == UINT64_MAX) {
-        for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
-    } else {
-        for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(rest);
-            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
-        }
-    }
-    *base = start;
-    return !wrong;
-}
-
 unsigned coalescer_linear_lines(const struct isa_memory *m, uint64_t base,
                                 struct coalesced_line *out)
 {
@@ -89,21 +69,6 @@ static unsigned coalescer_add(struct coalescer_index *index, struct coalesced_li
     }
     out[count] = (struct coalesced_line){line, lanes};
     return count + 1;
-}
-
-bool coalescer_stays_in_lines(const struct isa_memory *m)
-{
-    uint64_t room = COALESCER_LINE - m->bytes, crossing = 0;
-    if (m->swizzle_mask && (m->bytes > 4 || m->straddle_mask))
-        return false;
-    if (m->mask == UINT64_MAX) {
-        for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            crossing |= room - (m->address[lane] & (COALESCER_LINE - 1));
-    } else {
-        for (uint64_t rest = m->mask; rest; rest &= rest - 1)
-            crossing |= room - (m->address[__builtin_ctzll(rest)] & (COALESCER_LINE - 1));
-    }
-    return !(crossing >> 63);
 }
 
 unsigned coalescer_simple_lines(const struct isa_memory *m, struct coalesced_line *out)

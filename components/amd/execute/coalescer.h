@@ -23,8 +23,11 @@ struct coalesced_line {
     uint64_t lanes;
 };
 
-/* Do the active lanes access one contiguous run, lane l at *base + l * bytes? */
-bool coalescer_is_linear(const struct isa_memory *m, uint64_t *base);
+/* Do the active lanes, at least one, access one contiguous run, lane l at r->base + l * bytes? */
+static inline bool coalescer_is_linear(const struct isa_memory *m, const struct isa_reach *r)
+{
+    return !m->swizzle_mask && r->linear;
+}
 
 static inline uint64_t coalescer_lane_range(unsigned first, unsigned last)
 {
@@ -60,7 +63,10 @@ static inline uint64_t coalescer_run(const struct isa_memory *m, unsigned lane, 
 }
 
 /* Does each active lane's access lie in one line? */
-bool coalescer_stays_in_lines(const struct isa_memory *m);
+static inline bool coalescer_stays_in_lines(const struct isa_memory *m, const struct isa_reach *r)
+{
+    return r->in_lines && (!m->swizzle_mask || (m->bytes <= 4 && !m->straddle_mask));
+}
 
 /* Lines of an access whose lanes stay in lines: neighbouring lanes in the same line are found
  * together. */

@@ -70,9 +70,13 @@ struct access {
 };
 
 /* In the order of isa_variant_name(). */
-static const struct access variants[] = {{access_vector_v2, access_scalar_v2},
-                                         {access_vector_v3, access_scalar_v3},
-                                         {access_vector_v4, access_scalar_v4}};
+static const struct access variants[] = {
+    {access_vector_v2, access_scalar_v2},
+#ifndef ISA_ONE_VARIANT
+    {access_vector_v3, access_scalar_v3},
+    {access_vector_v4, access_scalar_v4},
+#endif
+};
 
 /* A launch that has begun and not ended. */
 struct run {

@@ -150,13 +150,14 @@ void touch_memory(struct host_view *t, const struct isa_memory *m)
                                            [ISA_MEMORY_STORE] = WARM_WRITE,
                                            [ISA_MEMORY_ATOMIC] = WARM_ATOMIC};
     struct coalesced_line lines[COALESCER_MAX_LINES];
-    uint64_t base;
+    struct isa_reach reach;
     unsigned count;
     if (m->kind == ISA_MEMORY_CACHE_OP || !m->mask)
         return;
-    if (coalescer_is_linear(m, &base))
-        count = coalescer_linear_lines(m, base, lines);
-    else if (coalescer_stays_in_lines(m))
+    isa_memory_reach(m, &reach);
+    if (coalescer_is_linear(m, &reach))
+        count = coalescer_linear_lines(m, reach.base, lines);
+    else if (coalescer_stays_in_lines(m, &reach))
         count = coalescer_simple_lines(m, lines);
     else
         count = coalescer_lines(m, lines);

@@ -462,6 +462,19 @@ static inline uint64_t isa_memory_byte(const struct isa_memory *m, unsigned lane
     return m->address[lane] - begin + (uint64_t)(at / 4) * m->dword_stride + at % 4;
 }
 
+enum { ISA_REACH_LINE = 64 };
+
+/* How the addresses of the active lanes lie. */
+struct isa_reach {
+    uint64_t low, high; /* the lowest and the highest of them */
+    uint64_t base;      /* linear: lane l's is base + l * bytes */
+    bool linear;
+    bool in_lines; /* no lane's bytes from its address on cross a multiple of ISA_REACH_LINE */
+};
+
+/* m->mask is not 0. */
+void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out);
+
 /* Sets straddle_mask for `lanes`, which are swizzled. */
 void isa_memory_find_straddling(struct isa_memory *m, uint64_t lanes);
 

@@ -95,6 +95,8 @@ static bool extended_form_exists(const struct isa_decoder *d, unsigned code)
         row >= &isa_table[ISA_OP_v_dot2c_f32_f16] && row <= &isa_table[ISA_OP_v_dot8c_i32_i4];
     if (code == SDWA_CODE && (is_dot || (has_64_bits(row) && !isa_row_reads_fp8(row))))
         return false;
+    if (code == DPP_CODE && row->format == ISA_VOPC && has_64_bits(row))
+        return false; /* no document has them, no assembler makes them */
     return d->kind != KIND_MK && d->kind != KIND_AK && row->type[0] != TYPE_A32
            && d->out->op != ISA_OP_v_pk_fmac_f16 && d->kind != KIND_X;
 }

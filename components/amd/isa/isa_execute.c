@@ -17,15 +17,20 @@ struct variant {
     void (*prepare_valu)(const struct isa_inst *, struct isa_ready *);
     void (*prepare_lds)(const struct isa_inst *, struct isa_ready *);
     isa_matrix_function *multiply;
+    isa_reach_function *reach;
+    isa_flat_function *flat;
 };
 
 static const struct variant variants[] = {
     {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
-     isa_matrix_multiply_v2},
+     isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2},
+#ifndef ISA_ONE_VARIANT
     {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
-     isa_matrix_multiply_v3},
+     isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3},
     {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
-     isa_matrix_multiply_v4}};
+     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4},
+#endif
+};
 
 static unsigned current_variant;
 static executor *execute_valu = isa_valu_execute_v2, *execute_lds = isa_lds_execute_v2;
@@ -73,6 +78,16 @@ __attribute__((constructor)) static void choose_variant(void)
     for (unsigned variant = isa_variant_count(); variant-- > 0;)
         if (isa_variant_select(variant))
             return;
+}
+
+void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out)
+{
+    variants[current_variant].reach(m, out);
+}
+
+void isa_memory_flat(const uint32_t *low, const uint32_t *high, uint64_t base, uint64_t *address)
+{
+    variants[current_variant].flat(low, high, base, address);
 }
 
 /* ---- scalar sources -------------------------------------------------------------------------- */

@@ -90,15 +90,13 @@ static void split_apertures(const struct isa_context *ctx, const struct isa_wave
 static void flat_addresses(const struct isa_context *ctx, const struct isa_wave *wave,
                            const struct isa_inst *inst, struct isa_memory *m)
 {
-    const uint32_t *low = vgpr(ctx, inst->src[0]), *high = low + 64;
+    const uint32_t *low = vgpr(ctx, inst->src[0]);
     uint64_t offset = (uint64_t)(int64_t)inst->simm;
     if (inst->soffset != ISA_NO_OPERAND) {
         uint64_t base = isa_wave_pair(wave, inst->soffset) + offset;
-        for (unsigned lane = 0; lane < 64; lane++)
-            m->address[lane] = base + low[lane];
+        isa_memory_flat(low, NULL, base, m->address);
     } else {
-        for (unsigned lane = 0; lane < 64; lane++)
-            m->address[lane] = ((uint64_t)low[lane] | (uint64_t)high[lane] << 32) + offset;
+        isa_memory_flat(low, low + 64, offset, m->address);
     }
 }
 

@@ -25,6 +25,7 @@
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/traces/replay/replay.h"
+#include "runtime/engine/store_log.h"
 #include "driver_devices.h"
 #include "driver_process.h"
 #include "driver_state.h"
@@ -41,6 +42,7 @@ static void driver_init(struct driver *d)
     d->free_command = DRIVER_NONE;
     memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
+    store_offer(driver_program(d));
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
         pages += d->device[i].size / driver_page_bytes(d);

@@ -42,6 +42,8 @@ static enum driver_status memory_status(const struct driver *d, enum memory_resu
                                         uint32_t number, uint64_t address, uint64_t bytes)
 {
     char where[160];
+    if (driver_process()->lost != DRIVER_OK)
+        return driver_fail(driver_process()->lost, "%s", driver_process()->lost_text);
     switch (result) {
     case MEMORY_OK:
         return DRIVER_OK;

@@ -11,6 +11,9 @@ static inline void respond(struct cache *c, uint16_t tag, bool is_data, const vo
 {
     c->unanswered--;
     cold_start_answer(&c->cold, cache_io(c)->top_reply);
+#ifdef HEDDLE_PROFILE
+    mem_served_next(cache_io(c)->top_reply, c->served);
+#endif
     if (!is_data) {
         cache_top_reply_done(c, tag);
         return;
@@ -29,7 +32,7 @@ CACHE_RARE void install_around(struct cache *c, uint32_t line, const void *bytes
 
 CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
 {
-    mshr->installed = 1;
+    mshr->installed = MSHR_INSTALLED;
     if (mshr->line == LINE_NONE)
         return;
     if (engine_unlikely(mshr->own_bytes))
@@ -97,6 +100,22 @@ CACHE_RARE uint64_t line_come(struct cache *c, const struct cache_mshr *mshr,
                                 residency_take(c->io.base.leaf, mshr->address), now);
 }
 
+/* The first one asked below, others have joined it. */
+CACHE_INLINE void note_target(struct cache *c, struct cache_mshr *mshr,
+                              const struct message *answer)
+{
+#ifdef HEDDLE_PROFILE
+    note_served(c, mshr->installed == MSHR_SERVED
+                       ? MEM_SERVED_MERGED
+                       : mem_served_below(MEM_SERVED_MISSED, mem_served(answer)));
+    mshr->installed = MSHR_SERVED;
+#else
+    (void)c;
+    (void)mshr;
+    (void)answer;
+#endif
+}
+
 /* false: there are waiting requests left, but no room for more answers. */
 CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *answer,
                        const void *bytes)
@@ -114,6 +133,7 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
             return false;
         cold_start_serve(&c->cold, &mshr->head.wait, answer, component_tick_now(&c->io.base),
                          keeps_lines(c));
+        note_target(c, mshr, answer);
         serve(c, mshr, line, bytes);
         cold_start_leave(&c->cold);
         if (--mshr->targets)
@@ -139,6 +159,7 @@ CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct messa
         if (!response_room(c))
             return false;
         if (sent.joined) {
+            note_served_below(c, &sent, true, answer);
             respond(c, sent.second, false, NULL);
             arena_at(struct cache_sent, c->sent)[number].joined = false;
             if (!response_room(c))
@@ -146,6 +167,7 @@ CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct messa
         }
         cold_start_acknowledge(&c->cold, sent.lost, answer);
         const uint8_t *data = mem_data_data(payload, below_bytes(c));
+        note_served_below(c, &sent, false, answer);
         respond(c, sent.tag, sent.kind != SENT_WRITE,
                 sent.kind == SENT_ATOMIC ? data + sent.piece : NULL);
         cold_start_leave(&c->cold);

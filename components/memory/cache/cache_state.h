@@ -21,6 +21,7 @@
 #include "replacement_policy.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "components/protocols/mem/mem_served.h"
 #include "components/sampling/cold_start.h"
 
 #define LINE_FREE   UINT64_MAX
@@ -57,6 +58,8 @@ struct cache_target {
     struct cold_wait wait;
 };
 
+enum { MSHR_INSTALLED = 1, MSHR_SERVED };
+
 struct cache_mshr {
     uint64_t address;
     uint32_t line;        /* LINE_NONE: detached */
@@ -64,7 +67,8 @@ struct cache_mshr {
     uint16_t targets;     /* that wait */
     uint8_t used;
     bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
-    uint8_t installed; /* the answer has been merged into the line, its targets are being served */
+    uint8_t installed; /* the answer has been merged into the line, its targets are being served:
+                          MSHR_INSTALLED, then MSHR_SERVED (in builds that note where) */
     struct cache_target head; /* the first one: nearly always the only one */
 };
 
@@ -84,6 +88,9 @@ struct cache_sent {
     struct message_note lost; /* see cold_start.h */
     uint16_t second;          /* tag of another write that has joined this one */
     bool joined;
+#ifdef HEDDLE_PROFILE
+    uint8_t served, second_served; /* what both were counted as */
+#endif
 };
 
 /* The last write that has gone below: one to another part of its line joins it in the same cycle,
@@ -124,6 +131,9 @@ enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_
 
 struct cache {
     struct cache_io io;
+#ifdef HEDDLE_PROFILE
+    uint8_t served; /* what is noted on the next answer, see mem_served.h */
+#endif
     /* Arena offsets. */
     uint32_t sets;  /* struct cache_set [sets], of set_bytes() each */
     uint32_t lines; /* uint16_t [lines]: MSHR of a pending line */
@@ -296,6 +306,44 @@ static inline bool hold(struct cache *c, enum cache_hold why)
 {
     c->hold = (uint8_t)why;
     return false;
+}
+
+/* What the request at hand was counted as. */
+static inline void note_served(struct cache *c, unsigned served)
+{
+#ifdef HEDDLE_PROFILE
+    c->served = (uint8_t)served;
+#else
+    (void)c;
+    (void)served;
+#endif
+}
+
+/* It has gone below. */
+static inline void keep_served(const struct cache *c, struct cache_sent *sent, bool second)
+{
+#ifdef HEDDLE_PROFILE
+    *(second ? &sent->second_served : &sent->served) = c->served;
+#else
+    (void)c;
+    (void)sent;
+    (void)second;
+#endif
+}
+
+/* Of what went below, whose answer is here; one that joined another has no way of its own. */
+static inline void note_served_below(struct cache *c, const struct cache_sent *sent, bool second,
+                                     const struct message *answer)
+{
+#ifdef HEDDLE_PROFILE
+    note_served(c,
+                second ? sent->second_served : mem_served_below(sent->served, mem_served(answer)));
+#else
+    (void)c;
+    (void)sent;
+    (void)second;
+    (void)answer;
+#endif
 }
 
 static inline bool response_room(const struct cache *c)

@@ -18,6 +18,7 @@ CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t
     c->io.stats.hits++;
     c->io.stats.reads++;
     c->unanswered++;
+    note_served(c, MEM_SERVED_HIT);
     respond(c, tag, true, line_data(c, set * way_count(c) + way) + piece);
     return true;
 }
@@ -84,6 +85,7 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
     if (way != WAY_NONE) {
         line_touch(c, set, way);
         c->io.stats.hits++;
+        note_served(c, MEM_SERVED_HIT);
     } else {
         bool written = false;
         way = way_make_room(c, set, &written);
@@ -91,6 +93,7 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
             return hold(c, HOLD_OTHER);
         line_claim(c, set, way, number);
         c->io.stats.misses++;
+        note_served(c, MEM_SERVED_MISSED);
     }
     line_write(c, set * way_count(c) + way, mask, bytes);
     line_set_dirty(c, set * way_count(c) + way);
@@ -123,6 +126,7 @@ static inline void join_last_write(struct cache *c, uint16_t tag, struct mem_mas
                     line_bytes(c));
     sent->joined = true;
     sent->second = tag;
+    keep_served(c, sent, true);
 }
 
 /* Sends a write below, for which there is room. */
@@ -132,6 +136,7 @@ static inline void pass_write(struct cache *c, uint16_t tag, uint64_t number, st
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] =
         (struct cache_sent){.tag = tag, .kind = SENT_WRITE, .lost = c->cold.lost};
+    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     void *payload = send_write(c, sent, number * line_bytes(c), pid, mask, bytes);
     if (above_bytes(c) < line_bytes(c))
         c->last_write = (struct cache_last_write){number, component_tick_now(&c->io.base) + 1, sent,
@@ -149,6 +154,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
     if (line != LINE_NONE && !line_is_pending(c, line)) {
         c->io.stats.hits++;
+        note_served(c, MEM_SERVED_HIT);
         if (cache_params(c)->write == CACHE_WRITE_EVICT) {
             line_drop(c, line);
             c->io.stats.evictions++;
@@ -158,6 +164,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
         }
     } else {
         c->io.stats.misses++;
+        note_served(c, MEM_SERVED_MISSED);
         bool written = false;
         uint32_t way = WAY_NONE;
         if (line != LINE_NONE)
@@ -223,6 +230,7 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
         c->io.stats.hits++;
         c->io.stats.atomics++;
         c->unanswered++;
+        note_served(c, MEM_SERVED_HIT);
         respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) + piece : NULL);
         mem_apply_atomic(m->atomic.op, m->atomic.size, o.mask, line_data(c, line), o.operand,
                          o.compare, NULL);
@@ -279,6 +287,8 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
     end_last_write(c);
     arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){
         .tag = m->tag, .kind = SENT_ATOMIC, .piece = piece_below(c, address), .lost = c->cold.lost};
+    note_served(c, MEM_SERVED_MISSED);
+    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), m->read.pid, true);
     c->io.stats.misses++;
@@ -303,6 +313,8 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
                             .kind = m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
                             .piece = piece_below(c, address),
                             .lost = c->cold.lost};
+    note_served(c, MEM_SERVED_MISSED);
+    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     char *to =
         cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start, m->atomic.pid,
                                  m->atomic.op, m->atomic.size, m->atomic.returns);

@@ -115,7 +115,7 @@ INTERCONNECT_INLINE void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c,
     uint32_t sources = c->interconnect.side[reply].sources;
     uint32_t first =
         reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
-    for (uint32_t w = 0; w < v->source_words; w++) {
+    for (uint32_t w = 0; w * 64 < sources; w++) {
         uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + sources);
         for (bits &= ~v->known[w]; bits; bits &= bits - 1) {
             uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -142,6 +142,10 @@ INTERCONNECT_INLINE void INTERCONNECT(copy)(const struct ring *in, const struct 
     char *copied = (char *)(to + 1);
     if (engine_likely(bytes == 64)) { /* a line, nearly always */
         memcpy(copied, payload, 64);
+        return;
+    }
+    if (bytes == 128) {
+        memcpy(copied, payload, 128);
         return;
     }
     for (uint32_t at = 0; at < bytes; at += 16) /* slots are whole units of 16 */
@@ -242,77 +246,119 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uin
     return true;
 }
 
-/* The same for at most 64 sources and targets, whose bitmaps are words that stay in registers. */
-INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c, uint64_t pending,
+/* Of the sources that want `target`, at least one, the next in turn: it is one no more. The same as
+ * interconnect_choose(), for all of them. */
+INTERCONNECT_INLINE uint32_t INTERCONNECT(take_turn)(uint64_t *wanted, uint32_t words,
+                                                     uint32_t *last_served)
+{
+    uint32_t last = *last_served, word = words == 1 ? 0 : last / 64;
+    uint64_t behind = wanted[word] & UINT64_MAX << last % 64 << 1;
+    if (words > 1 && !behind)
+        word ^= wanted[word ^ 1] != 0;
+    uint64_t turn = behind ? behind : wanted[word];
+    *last_served = word * 64 + (uint32_t)__builtin_ctzll(turn);
+    wanted[word] ^= turn & -turn;
+    return *last_served;
+}
+
+/* The same as move_all() for at most 64 sources and targets (`words` 1), or at most 128 (2), whose
+ * bitmaps stay in registers or next to them. */
+INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c,
+                                                  const uint64_t *pending, uint32_t words,
                                                   bool reply)
 {
     const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     struct interconnect_side *s = &c->interconnect.side[reply];
-    struct interconnect_few *few = &s->few;
-    uint64_t known = *v.known, busy = *v.busy;
+    struct interconnect_target *by_target = words == 1 ? s->few.by_target : v.by_target;
+    const uint32_t *rings = words == 1 ? s->few.rings : v.rings;
+    uint64_t *wanted = words == 1 ? s->few.wanted : v.wanted, known[2], busy[2];
     bool again = false;
-    for (uint64_t bits = pending & ~known; bits; bits &= bits - 1) {
-        uint32_t source = (uint32_t)__builtin_ctzll(bits);
-        const struct message *m = ring_oldest(ring_placed(few->rings[source]), v.limit);
-        int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
-        if (target < 0)
-            continue;
-        known |= bits & -bits;
-        few->wanted[target] |= bits & -bits;
-        busy |= (uint64_t)1 << target;
+    for (uint32_t w = 0; w < words; w++) {
+        known[w] = v.known[w];
+        busy[w] = v.busy[w];
     }
-    for (uint64_t bits = busy; bits; bits &= bits - 1) {
-        uint32_t target = (uint32_t)__builtin_ctzll(bits);
-        struct interconnect_target *t = &few->by_target[target];
-        if (t->free_at > v.now) {
-            INTERCONNECT(wake_at)(c, t->free_at);
-            continue;
+    for (uint32_t w = 0; w < words; w++) {
+        for (uint64_t bits = pending[w] & ~known[w]; bits; bits &= bits - 1) {
+            uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            const struct message *m = ring_oldest(ring_placed(rings[source]), v.limit);
+            int32_t found = m ? INTERCONNECT(target)(c, m, reply) : -1;
+            uint32_t target = (uint32_t)found;
+            if (found < 0)
+                continue;
+            known[w] |= bits & -bits;
+            wanted[target * words + w] |= bits & -bits;
+            busy[words == 1 ? 0 : target / 64] |= (uint64_t)1 << target % 64;
         }
-        struct ring *out = ring_placed(t->ring);
-        if (!ring_has_room(out, v.limit)
-            || (!reply && !index_pool_has(&c->interconnect.free_origins)))
-            continue;
-        uint64_t wanted = few->wanted[target], behind = wanted & UINT64_MAX << t->last_served << 1;
-        uint64_t turn = behind ? behind : wanted, chosen = turn & -turn, others = wanted ^ chosen;
-        uint32_t source = (uint32_t)__builtin_ctzll(turn);
-        bool more;
-        few->wanted[target] = others;
-        known ^= chosen;
-        t->last_served = source;
-        unsigned cycles =
-            INTERCONNECT(pass)(c, &v, ring_placed(few->rings[source]), out, source, reply, &more);
-        t->free_at = v.now + cycles;
-        again |= more;
-        if (!others) {
-            busy ^= bits & -bits;
-            continue;
-        }
-        again |= cycles == 1;
-        c->io.stats.conflicts += interconnect_conflict(s, v.now, cycles);
-        if (cycles > 1)
-            INTERCONNECT(wake_at)(c, v.now + cycles);
     }
-    *v.known = known;
-    *v.busy = busy;
+    for (uint32_t w = 0; w < words; w++) {
+        for (uint64_t bits = busy[w]; bits; bits &= bits - 1) {
+            uint32_t target = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            struct interconnect_target *t = &by_target[target];
+            if (t->free_at > v.now) {
+                INTERCONNECT(wake_at)(c, t->free_at);
+                continue;
+            }
+            struct ring *out = ring_placed(t->ring);
+            if (!ring_has_room(out, v.limit)
+                || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+                continue;
+            uint64_t *own = &wanted[target * words];
+            uint32_t source = INTERCONNECT(take_turn)(own, words, &t->last_served);
+            bool more, others = words == 1 ? own[0] : own[0] | own[1];
+            known[words == 1 ? 0 : source / 64] ^= (uint64_t)1 << source % 64;
+            unsigned cycles =
+                INTERCONNECT(pass)(c, &v, ring_placed(rings[source]), out, source, reply, &more);
+            t->free_at = v.now + cycles;
+            again |= more;
+            if (!others) {
+                busy[w] ^= bits & -bits;
+                continue;
+            }
+            again |= cycles == 1;
+            c->io.stats.conflicts += interconnect_conflict(s, v.now, cycles);
+            if (cycles > 1)
+                INTERCONNECT(wake_at)(c, v.now + cycles);
+        }
+    }
+    for (uint32_t w = 0; w < words; w++) {
+        v.known[w] = known[w];
+        v.busy[w] = busy[w];
+    }
     return again;
+}
+
+/* One direction by move_one() or move_words(). */
+INTERCONNECT_INLINE bool INTERCONNECT(move_few)(struct INTERCONNECT_TYPE *c, uint32_t words,
+                                                bool reply)
+{
+    const struct interconnect_side *s = &c->interconnect.side[reply];
+    const uint64_t *busy = interconnect_bits(s->busy);
+    uint32_t first =
+        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
+    uint32_t end = first + s->sources;
+    uint64_t pending[2] = {interconnect_pending(&c->io.base, first, end), 0};
+    if (words > 1 && s->sources > 64)
+        pending[1] = interconnect_pending(&c->io.base, first + 64, end);
+    uint64_t some = pending[0] ? pending[0] : pending[1];
+    bool again = false, waits = words > 1 ? busy[0] | busy[1] : busy[0];
+    if (!waits && !some)
+        return false;
+    uint32_t source = (uint32_t)__builtin_ctzll(some | (uint64_t)1 << 63) + 64 * !pending[0];
+    if (!waits && !(some & (some - 1)) && !(pending[0] && pending[1])
+        && INTERCONNECT(move_one)(c, source, reply, &again))
+        return again;
+    return INTERCONNECT(move_words)(c, pending, words, reply);
 }
 
 INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     const struct interconnect_side *s = &c->interconnect.side[reply];
-    if (!interconnect_is_small(s)
-        || (INTERCONNECT_BUBBLE && c->interconnect.bubble)) /* who may enter depends on more */
+    if (INTERCONNECT_BUBBLE && c->interconnect.bubble) /* who may enter depends on more */
         return INTERCONNECT(move_all)(c, reply);
-    uint32_t first =
-        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
-    uint64_t pending = interconnect_pending(&c->io.base, first, first + s->sources);
-    bool busy = *interconnect_bits(s->busy), again = false;
-    if (!busy && !pending)
-        return false;
-    if (!busy && !(pending & (pending - 1))
-        && INTERCONNECT(move_one)(c, (uint32_t)__builtin_ctzll(pending), reply, &again))
-        return again;
-    return INTERCONNECT(move_words)(c, pending, reply);
+    if (engine_likely(interconnect_is_small(s)))
+        return INTERCONNECT(move_few)(c, 1, reply);
+    return s->source_words == 2 && s->target_words == 2 ? INTERCONNECT(move_few)(c, 2, reply)
+                                                        : INTERCONNECT(move_all)(c, reply);
 }
 
 /* Answers first: they free entries of the table of requests in flight. */

@@ -15,6 +15,9 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->targets = targets;
     s->source_words = (sources + 63) / 64;
     s->target_words = (targets + 63) / 64;
+    if (s->source_words == 2 || s->target_words == 2) /* of the same number of words: move_few() */
+        s->source_words = s->target_words =
+            s->source_words > s->target_words ? s->source_words : s->target_words;
     s->known = arena_allocate(s->source_words * sizeof(uint64_t));
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
     if (interconnect_is_small(s)) {

@@ -100,7 +100,6 @@ static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool 
     f->open = true;
     f->command = command;
     f->events = 0;
-    f->has_record = false;
     f->span = NULL;
     bool opened = sass_trace_open(&f->trace, trace_files.list.commands[command].path, &options);
     if (opened && !sass_header_is_amd(&f->trace.header))

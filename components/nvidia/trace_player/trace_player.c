@@ -135,7 +135,6 @@ static bool kernel_is_due(const struct trace_player *p, uint32_t position)
     return true;
 }
 
-/* A kernel that was under way when a state file was written has no record in another process. */
 static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 {
     char name[SAMPLE_NAME];
@@ -149,8 +148,7 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     k->phase = PLAYER_LAUNCHING;
     k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
     sass_name_plain(trace->header.kernel_name, name, sizeof name);
-    file->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
-    file->has_record = true;
+    k->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
     file->span = timeline_name(name);
     if (file->span)
         timeline_begin_launch(&p->io.base, slot, file->span);
@@ -167,10 +165,8 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
         p->io.stats.gaps += sass_gaps_total(&trace->gaps);
         sample_over(p, k);
     }
-    if (file->has_record) {
-        sample_describe(k, trace, file->record);
-        kernel_end(&p->io.base, file->record);
-    }
+    sample_describe(k, trace, k->record);
+    kernel_end(&p->io.base, k->record);
     if (file->span)
         timeline_end(&p->io.base, slot, file->span);
     trace_file_close(file);

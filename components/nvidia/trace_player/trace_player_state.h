@@ -27,8 +27,6 @@ struct trace_file {
     bool open;
     uint32_t command;
     uint64_t events;
-    bool has_record; /* of the kernel in the statistics, which are no state either */
-    uint32_t record;
     const char *span; /* in the trace of the run; NULL: there is none */
     struct sass_trace trace;
     uint64_t vector[SAMPLER_VECTOR]; /* --kernels auto: what the kernel does, see trace_vector.c */
@@ -88,6 +86,7 @@ struct player_kernel {
     uint32_t phase;
     uint32_t command;  /* of the list */
     uint32_t launch;   /* kernels of the list are numbered from 1 */
+    uint32_t record;   /* in the statistics */
     uint8_t way;       /* enum sampling_way */
     bool touches;      /* without timing: accesses touch the caches */
     bool read_all;     /* the trace is at its end */

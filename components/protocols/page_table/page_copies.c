@@ -2,6 +2,8 @@
  * table. */
 #include "page_copies.h"
 
+#include "runtime/engine/store_log.h"
+
 void page_copies_init(struct page_copies *t)
 {
     t->entries = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
@@ -17,6 +19,9 @@ bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint6
     uint32_t i = index_pool_take(&t->free);
     *page_copies_at(t, i) = (struct page_copy){master, physical, gpu, *bucket};
     *bucket = i + 1;
+    store_wrote(page_copies_at(t, i), sizeof *page_copies_at(t, i));
+    store_wrote(bucket, sizeof *bucket);
+    store_wrote(t, sizeof *t);
     return true;
 }
 
@@ -30,6 +35,8 @@ bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *
             continue;
         *link = copy->next;
         index_pool_give(&t->free, i);
+        store_wrote(link, sizeof *link);
+        store_wrote(t, sizeof *t);
         return true;
     }
     return false;

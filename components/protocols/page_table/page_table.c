@@ -2,6 +2,10 @@
  * in the header. */
 #include "page_table.h"
 
+#include <stddef.h>
+
+#include "runtime/engine/store_log.h"
+
 void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_pages)
 {
     /* Each run of mapped pages may begin and end inside a leaf: twice the dense need, and room for
@@ -14,6 +18,13 @@ void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_page
     t->nodes = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
     t->used = arena_allocate(nodes * sizeof(uint16_t));
     page_copies_init(&t->copies);
+    store_offer(t);
+}
+
+/* What readers see of the table itself: all but the processes. */
+static void wrote_head(const struct page_table *t)
+{
+    store_wrote(t, offsetof(struct page_table, roots));
 }
 
 /* An empty node; there must be one. */
@@ -25,6 +36,7 @@ static uint32_t take_node(struct page_table *t)
     t->free_node = (uint32_t)page_table_node(t, node)[0];
     t->free_count--;
     page_table_node(t, node)[0] = 0;
+    store_wrote(page_table_node(t, node), sizeof(uint64_t));
     return node;
 }
 
@@ -41,13 +53,16 @@ bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint
     if (!page_table_entry(t, pid, address)
         && t->node_capacity - t->node_count + t->free_count < PAGE_TABLE_LEVELS)
         return false;
-    if (!t->roots[pid])
+    if (!t->roots[pid]) {
         t->roots[pid] = take_node(t);
+        store_wrote(&t->roots[pid], sizeof t->roots[pid]);
+    }
     uint64_t node = t->roots[pid];
     for (unsigned level = PAGE_TABLE_LEVELS - 1; level > 0; level--) {
         uint64_t *entry = &page_table_node(t, node)[page_table_index(t, address, level)];
         if (!*entry) {
             *entry = take_node(t);
+            store_wrote(entry, sizeof *entry);
             ++*used_entries(t, node);
         }
         node = *entry;
@@ -59,6 +74,8 @@ bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint
     }
     *entry =
         (physical >> t->page_bits << t->page_bits) | PAGE_TABLE_VALID | (flags & PAGE_TABLE_FLAGS);
+    store_wrote(entry, sizeof *entry);
+    wrote_head(t);
     return true;
 }
 
@@ -113,11 +130,14 @@ void page_table_unmap(struct page_table *t, uint32_t pid, uint64_t address)
     t->pages--;
     for (unsigned level = 0; level < PAGE_TABLE_LEVELS; level++) {
         *path[level] = 0;
+        store_wrote(path[level], sizeof *path[level]);
         if (--*used_entries(t, nodes[level]))
             return;
         page_table_node(t, nodes[level])[0] = t->free_node;
+        store_wrote(page_table_node(t, nodes[level]), sizeof(uint64_t));
         t->free_node = (uint32_t)nodes[level];
         t->free_count++;
     }
     t->roots[pid] = 0;
+    store_wrote(&t->roots[pid], sizeof t->roots[pid]);
 }

@@ -5,6 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/engine/store_log.h"
+
+/* All numbers in front of the GPUs that components belong to, which stay as they are. */
+static void wrote_head(const struct program_table *table)
+{
+    store_wrote(table, offsetof(struct program_table, gpu_of));
+}
+
+static void wrote_allocations(const struct program_table *table, uint32_t first)
+{
+    if (table->allocation_count > first)
+        store_wrote(&table->allocation[first],
+                    (table->allocation_count - first) * sizeof table->allocation[0]);
+    wrote_head(table);
+}
+
 const struct program_allocation *program_overlap(const struct program_table *table, uint64_t start,
                                                  uint64_t end)
 {
@@ -17,6 +33,7 @@ void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer,
     uint64_t bit = (uint64_t)1 << peer;
     table->reach[gpu] = on ? table->reach[gpu] | bit : table->reach[gpu] & ~bit;
     table->version++;
+    wrote_head(table);
 }
 
 void program_open(struct program_table *table, uint64_t address)
@@ -27,6 +44,8 @@ void program_open(struct program_table *table, uint64_t address)
     table->allocation[rank - 1].open = true;
     table->opened = true;
     table->version++;
+    store_wrote(&table->allocation[rank - 1], sizeof table->allocation[0]);
+    wrote_head(table);
 }
 
 void program_set_use(struct program_table *table, uint64_t address, enum program_use use)
@@ -34,6 +53,8 @@ void program_set_use(struct program_table *table, uint64_t address, enum program
     uint32_t rank = program_rank(table, address);
     if (rank && address < table->allocation[rank - 1].end)
         table->allocation[rank - 1].use = use;
+    if (rank)
+        store_wrote(&table->allocation[rank - 1], sizeof table->allocation[0]);
 }
 
 bool program_add_allocation(struct program_table *table, const struct program_allocation *added)
@@ -48,6 +69,7 @@ bool program_add_allocation(struct program_table *table, const struct program_al
     table->allocation_count++;
     table->named += page_table_is_name(added->start);
     table->version++;
+    wrote_allocations(table, rank);
     return true;
 }
 
@@ -65,6 +87,8 @@ bool program_remove_allocation(struct program_table *table, uint64_t start)
     table->allocation_count--;
     table->named -= page_table_is_name(start);
     table->version++;
+    wrote_allocations(table, rank - 1);
+    store_wrote(&table->freed_buffer[table->freed % PROGRAM_FREED], sizeof table->freed_buffer[0]);
     return true;
 }
 
@@ -93,8 +117,12 @@ uint32_t program_kernel(struct program_table *table, const char *name, const cha
     table->kernel_name[table->kernel_count] = table->name_bytes;
     memcpy(table->names + table->name_bytes, name, name_bytes);
     memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);
+    store_wrote(&table->kernel_name[table->kernel_count], sizeof table->kernel_name[0]);
+    store_wrote(table->names + table->name_bytes, name_bytes + symbol_bytes);
     table->name_bytes += (uint32_t)(name_bytes + symbol_bytes);
-    return table->kernel_count++;
+    table->kernel_count++;
+    wrote_head(table);
+    return table->kernel_count - 1;
 }
 
 uint32_t program_kernel_of(const struct program_table *table, uint64_t object)
@@ -115,6 +143,9 @@ void program_set_object(struct program_table *table, uint64_t object, uint32_t k
     table->object[i] = object;
     table->object_kernel[i] = kernel;
     table->object_count += i == table->object_count;
+    store_wrote(&table->object_count, sizeof table->object_count);
+    store_wrote(&table->object[i], sizeof table->object[i]);
+    store_wrote(&table->object_kernel[i], sizeof table->object_kernel[i]);
 }
 
 const struct program_freed *program_find_freed(const struct program_table *table, uint64_t address,

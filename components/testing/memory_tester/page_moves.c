@@ -23,6 +23,7 @@
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/translate/untold_tlb.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/store_log.h"
 #include "runtime/state/platform.h"
 
 static uint64_t page_bytes(const struct memory_tester *c)
@@ -85,6 +86,7 @@ static void gpus_note(struct memory_tester *c)
         die("%s: %u GPUs are connected, but `map` names %u of them (at most %d)",
             table->strings + table->instances[c->io.base.leaf].path, gpus, table->map_count,
             PROGRAM_GPUS);
+    store_offer(program);
     for (uint32_t i = 0; i < gpus; i++) {
         uint32_t ring = engine_base.port_rings[2 * (memory_tester_io(c)->move_first + i)];
         program->gpu_of[table->rings[ring].receiver] = (uint8_t)i;

@@ -71,10 +71,30 @@ function prepareTable(table) {
         sortTable(table, parseInt(wanted, 10), wanted.endsWith("up"));
 }
 
+/* The numbers behind a figure of a sweep: columns of the table at the page's end, without points
+ * that lack one of them. */
+function csvOf(names) {
+    const table = JSON.parse(document.getElementById("points").textContent);
+    const places = names.map(name => table.columns.indexOf(name));
+    const quote = cell => /[",\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
+    const rows = table.rows.map(row => places.map(place => row[place]))
+        .filter(row => row.every(cell => cell !== null));
+    return [names, ...rows].map(row => row.map(cell => quote(String(cell))).join(",") + "\n")
+        .join("");
+}
+
+function prepareCsv(link) {
+    link.addEventListener("click", () => {
+        link.href = URL.createObjectURL(new Blob([csvOf(link.dataset.columns.split("|"))],
+            {type: "text/csv"}));
+    });
+}
+
 for (const figure of document.querySelectorAll("figure.topology"))
     figure.addEventListener("click", () => figure.classList.toggle("full"));
 document.querySelectorAll("select").forEach(prepareSelect);
 document.querySelectorAll("table.sortable").forEach(prepareTable);
+document.querySelectorAll("a.csv").forEach(prepareCsv);
 window.addEventListener("load", () => {
     document.documentElement.dataset.loadedMs = Math.round(performance.now());
 });

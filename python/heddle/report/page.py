@@ -259,14 +259,18 @@ def levels(runs: list[Run]) -> str:
         by_scope(runs, tables.hottest, "hottest"))
 
 
-def page(runs: list[Run], profile: str | None = None,
-         series: over_time.Series | None = None) -> str:
-    title = " and ".join(run.name for run in runs)
-    heads = "".join(head(run) for run in runs)
+def whole(title: str, heads: str, sections: list[str], more: str = "") -> str:
+    """A page from its parts, with style and script."""
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
             f"<title>{escape(title)}</title>\n<style>\n{(HERE / 'page.css').read_text()}</style>"
             f'</head><body><header class="two">{heads}</header><main>\n'
-            + "".join(_sections(runs, profile, series))
-            + f'</main><script type="application/json" id="data">{data(runs)}</script>\n'
+            + "".join(sections) + f"</main>{more}\n"
             f"<script>\n{(HERE / 'page.js').read_text()}</script></body></html>\n")
+
+
+def page(runs: list[Run], profile: str | None = None,
+         series: over_time.Series | None = None) -> str:
+    return whole(" and ".join(run.name for run in runs), "".join(head(run) for run in runs),
+                 _sections(runs, profile, series),
+                 f'<script type="application/json" id="data">{data(runs)}</script>')

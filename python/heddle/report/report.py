@@ -60,8 +60,30 @@ def plots(run: Run, series: Series | None, names: list[str], output: str | None)
         print(path)
 
 
+def report_sweep(chosen: argparse.Namespace) -> int:
+    """The first file is a folder."""
+    from heddle.sweeps import page as sweeps  # needs SQLite, which runs do not
+    from heddle.sweeps.database import is_sweep
+    folder = Path(chosen.files[0])
+    if not is_sweep(folder):
+        raise Mistake(f"'{folder}' is a folder without a sweep; one has sweep.sqlite")
+    for name, given in (("a second file", chosen.files[1:]), ("--profile", chosen.profile),
+                        ("--description", chosen.description)):
+        if given:
+            raise Mistake(f"{name} does not go with a sweep", usage=True)
+    if chosen.plot:
+        sweeps.plots(folder, chosen.plot, chosen.output)
+        return 0
+    path = Path(chosen.output or f"{folder.resolve().name}.html")
+    write(path, sweeps.page(folder))
+    print(path)
+    return 0
+
+
 def main(words: Sequence[str]) -> int:
     chosen = options(words)
+    if Path(chosen.files[0]).is_dir():
+        return report_sweep(chosen)
     runs = [Run(chosen.heddle, path, chosen.description) for path in chosen.files]
     for run in runs:
         if run.missing:

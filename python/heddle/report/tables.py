@@ -180,6 +180,18 @@ def _causes(row: dict[str, str], cycles: int) -> str:
     return ", ".join(f"{k} {percent(v / cycles)}" for v, k in kinds[:3] if v * 20 >= cycles)
 
 
+def _hits(row: dict[str, str], level: str) -> dict[str, object]:
+    """Of an instruction's requests to the caches of a level, those that hit."""
+    hits, merged, misses = (int(row.get(f"{level}_{kind}", 0))
+                            for kind in ("hits", "merged", "misses"))
+    asked = hits + merged + misses
+    if not asked:
+        return cell("", "–")
+    return cell(hits / asked, percent(hits / asked),
+                title=f"{count(asked)} requests: {count(hits)} hit, {count(merged)} joined a "
+                      f"pending miss, {count(misses)} missed")
+
+
 def instructions(path: str, name: str) -> str:
     """The instructions that most slot-cycles of wavefronts went to."""
     found = [(sum(int(v) for k, v in row.items() if "." in k), row) for row in _profile(path)]
@@ -195,6 +207,7 @@ def instructions(path: str, name: str) -> str:
                      cell(lines / executions, f"{lines / executions:.1f}")
                      if lines and executions else cell("", "–"),
                      cell(latency, f"{latency:.0f}") if lines else cell("", "–"),
+                     _hits(row, "l1"), _hits(row, "l2"),
                      cell(_causes(row, cycles or 1))])
     return table(name, ["kernel", "offset", "instruction", "executions", "slot-cycles", "of all",
-                        "lines", "latency", "most of them"], rows)
+                        "lines", "latency", "L1 hits", "L2 hits", "most of them"], rows)

@@ -1,16 +1,22 @@
 #!/usr/bin/python3
 """Writes docs/evidence/accuracy-cdna.md: the machines of CDNA beside what was measured on cards.
 
-run.py HEDDLE [--jobs N] [--limit SECONDS] [--points N] [--frozen COMMIT] [--folder DIR]
-       --write docs/evidence
+run.py HEDDLE [--jobs N] [--limit SECONDS] [--budget SECONDS] [--points N] [--frozen COMMIT]
+       [--folder DIR] --write docs/evidence
 
 It starts `heddle calibrate` for each description in docs/evidence/measured, in the root of the
 checkout, and puts its tables together. What is done stays in DIR (default build/accuracy), so it
 can be ended and started again. The times are the simulation's own; how many points there are
-depends on the limit of CPU time.
+depends on the limit of CPU time of a point, and on the budget of the labels and of the
+micro-benchmarks, within which sizes are run from coarse to fine.
+
+`run.py HEDDLE --freeze` writes down what the parameters are (docs/evidence/measured/frozen.txt).
+With --frozen COMMIT they must still be these.
 """
 import argparse
+import collections
 import csv
+import hashlib
 import pathlib
 import re
 import shutil
@@ -26,6 +32,8 @@ MEASURED = "docs/evidence/measured"
 LEVELS = {"MI210": "mi210-levels", "MI300A": "mi300a-levels", "MI300X": "mi300x-levels"}
 WITHIN = 0.1  # of the nearer end of an interval
 FOLDS, SEED = 5, 1
+MACHINES = ("mi210", "mi300a", "mi300x")
+BASES = ("measured", "published", "derived", "fitted", "assumed")
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 
 
@@ -106,9 +114,13 @@ def missing(report):
 # ---- labels and micro-benchmarks
 
 
+def budget(arguments):
+    return ["--budget", str(arguments.budget)] if arguments.budget else []
+
+
 def micro(arguments):
-    rows, report = calibrate(arguments, "mi300x", *(["--points", str(arguments.points)]
-                                                    if arguments.points else []))
+    rows, report = calibrate(arguments, "mi300x", *budget(arguments),
+                             *(["--points", str(arguments.points)] if arguments.points else []))
     near = sum(abs(float(r["simulated"]) / float(r["measured"]) - 1) <= WITHIN for r in rows)
     return [f"{near} of {len(rows)} points are within 10 %.", "", TABLE.search(report)[0].strip(),
             "", "![MI300X](accuracy-mi300x.svg)", "", "The worst:", "",
@@ -116,7 +128,7 @@ def micro(arguments):
 
 
 def labels(arguments):
-    rows, report = calibrate(arguments, "mi300a")
+    rows, report = calibrate(arguments, "mi300a", *budget(arguments))
     points = [compared(row) for row in rows]
     dealt = compare.fold_of_labels(sorted({p.row.label for p in points}), FOLDS, SEED)
     e = compare.errors_of(points)
@@ -153,6 +165,33 @@ def r9nano(arguments):
     return [*lines, "", *missing(report)]
 
 
+def parameters(arguments, machine):
+    done = subprocess.run([arguments.heddle, "params", f"platforms/{machine}.heddle", "--csv"],
+                          cwd=ROOT, capture_output=True, text=True, check=True)
+    return list(csv.DictReader(done.stdout.splitlines(keepends=True)))
+
+
+def digests(arguments):
+    """A line for each platform: its name and a digest of the values of all of its parameters."""
+    lines = []
+    for machine in MACHINES:
+        values = sorted(f"{row['parameter']}={row['value']}"
+                        for row in parameters(arguments, machine))
+        lines.append(f"{machine} {hashlib.sha256(chr(10).join(values).encode()).hexdigest()}\n")
+    return "".join(lines)
+
+
+def numbers(arguments):
+    """How many parameters of each platform rest on what."""
+    out = ["| platform | numbers | " + " | ".join(BASES) + " |",
+           "| --- | ---: |" + " ---: |" * len(BASES)]
+    for machine in MACHINES:
+        count = collections.Counter(row["basis"] for row in parameters(arguments, machine))
+        out.append(f"| {machine} | {sum(count[basis] for basis in BASES)} | "
+                   + " | ".join(str(count[basis]) for basis in BASES) + " |")
+    return out
+
+
 def page(arguments):
     not_modelled = (ROOT / "tests/bench/accuracy/not_modelled.md").read_text(encoding="utf-8")
     commit = arguments.frozen
@@ -167,10 +206,15 @@ def page(arguments):
         "Agreement of a label is evidence for that label. More labels were measured and were not "
         "looked at.", "", frozen, "", "```sh",
         f"tests/bench/accuracy/run.py HEDDLE --limit {arguments.limit}"
+        + (f" --budget {arguments.budget}" if arguments.budget else "")
         + (f" --points {arguments.points}" if arguments.points else "")
+        + (f" --frozen {arguments.frozen}" if arguments.frozen else "")
         + " --write docs/evidence", "```", "",
         f"makes this page. A point that would take more than {arguments.limit} CPU seconds is left "
         "out, and listed.", "",
+        "## What the numbers rest on", "",
+        "Parameters of each platform by what their descriptions say of them; `heddle params "
+        "--sources` names the source of each.", "", *numbers(arguments), "",
         "## Level by level", "", *levels(arguments),
         "## Eleven labels on MI300A", "", *labels(arguments),
         "## Micro-benchmarks of MI300X", "",
@@ -185,15 +229,26 @@ def page(arguments):
 def main():
     parser = argparse.ArgumentParser(description="CDNA beside measured cards")
     parser.add_argument("heddle")
-    parser.add_argument("--write", metavar="FOLDER", required=True)
+    parser.add_argument("--write", metavar="FOLDER")
+    parser.add_argument("--freeze", action="store_true", help="write the digests of parameters")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)
+    parser.add_argument("--budget", type=int, help="CPU seconds of the labels, and of MI300X")
     parser.add_argument("--points", type=int, help="of each micro-benchmark of MI300X")
     parser.add_argument("--frozen", metavar="COMMIT", default="")
     parser.add_argument("--assemble", action="store_true", help="run nothing, read --folder")
     parser.add_argument("--folder", default="build/accuracy")
     arguments = parser.parse_args()
     arguments.heddle = str(pathlib.Path(arguments.heddle).resolve())
+    frozen = ROOT / MEASURED / "frozen.txt"
+    if arguments.freeze:
+        frozen.write_text(digests(arguments), encoding="utf-8")
+        return
+    if not arguments.write:
+        sys.exit("--write FOLDER is missing: where the page goes")
+    if arguments.frozen and frozen.read_text(encoding="utf-8") != digests(arguments):
+        sys.exit(f"{frozen.relative_to(ROOT)}: parameters have changed since; --freeze again, in a "
+                 "commit of its own, and leave out what was measured before")
     text = prose.wrap(page(arguments)).rstrip() + "\n"
     folder = pathlib.Path(arguments.write)
     for name, file in (("mi300a/points", "accuracy-mi300a"), ("mi300x/points", "accuracy-mi300x"),

@@ -19,7 +19,8 @@ static uint32_t engine_leaf, host, memory;
 /* Each further lane leads to a memory of its own, all of which are harness_memory. */
 static void set_up_lanes(int64_t commands, int64_t lines, uint64_t latency, uint32_t lanes)
 {
-    struct dma_engine_params params = {.commands = commands, .lines = lines, .lanes = lanes, .line = 64};
+    struct dma_engine_params params = {
+        .commands = commands, .lines = lines, .lanes = lanes, .line = 64};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();

@@ -23,6 +23,7 @@
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/online_sampling.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/rank.h"
 #include "runtime/state/memory.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
@@ -30,6 +31,7 @@
 static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t *bytes)
 {
     uint64_t rest, physical = memory_physical(d, address, &rest);
+    rank_refuse("copies that take no time, or memory that host and GPUs share");
     *bytes = *bytes < rest ? *bytes : rest;
     return memory_span(physical, *bytes);
 }

@@ -15,6 +15,7 @@
 
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
+#include "runtime/engine/store_log.h"
 
 static struct driver_touch *migrate_first(const struct driver *d)
 {
@@ -102,6 +103,7 @@ static void copies_leave(struct driver *d, const struct driver_touch *t, uint64_
     page_table_enter(table, t->pid, t->address, place,
                      (flags & ~PAGE_TABLE_COPIED) | PAGE_TABLE_PLACED);
     driver_program(d)->version++; /* readers may have kept where it is */
+    store_wrote(&driver_program(d)->version, sizeof driver_program(d)->version);
     d->io.stats.copies_written++;
     *copies_written(d, t) =
         (struct driver_written){.page = t->address / driver_page_bytes(d),

@@ -337,7 +337,10 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
         if (j->at < j->used)
             continue;
         *woken = true;
-        return put_in_place(d) ? JOURNAL_LIVE : JOURNAL_BROKEN;
+        if (put_in_place(d))
+            return JOURNAL_LIVE;
+        host_lose(DRIVER_FAULT, "%s", "the state could not be restored");
+        return JOURNAL_BROKEN;
     }
     r = r ? NULL : next_record(JOURNAL_RUN);
     if (r && take_run(d, r))

@@ -120,10 +120,11 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     fill(&m, c);
     for (unsigned i = 0; i < SPACE; i++)
         memory[i] = (uint8_t)(i * 31 + i / 256);
-    uint64_t base = 0;
-    bool linear = coalescer_is_linear(&m, &base);
-    bool simple = !linear && coalescer_stays_in_lines(&m);
-    unsigned count = linear   ? coalescer_linear_lines(&m, base, lines)
+    struct isa_reach reach;
+    isa_memory_reach(&m, &reach);
+    bool linear = coalescer_is_linear(&m, &reach);
+    bool simple = !linear && coalescer_stays_in_lines(&m, &reach);
+    unsigned count = linear   ? coalescer_linear_lines(&m, reach.base, lines)
                      : simple ? coalescer_simple_lines(&m, lines)
                               : coalescer_lines(&m, lines);
     uint8_t offset[64];
@@ -134,7 +135,7 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     check_lines(c, lines, count);
     for (unsigned i = 0; i < count; i++) {
         if (linear)
-            coalescer_linear_from_line(m.bytes, base, lines[i].address,
+            coalescer_linear_from_line(m.bytes, reach.base, lines[i].address,
                                        memory + (lines[i].address - BASE), stage);
         else if (simple && m.bytes == 4)
             coalescer_dwords_from_line(offset, lines[i].lanes, memory + (lines[i].address - BASE),
@@ -153,9 +154,10 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     memset(expected, 0, sizeof expected);
     for (unsigned i = 0; i < count; i++) {
         uint8_t line[64];
-        uint64_t mask = linear && c->mask == UINT64_MAX
-                            ? coalescer_linear_to_line(m.bytes, base, lines[i].address, stage, line)
-                            : coalescer_to_line(&m, lines[i], stage, line);
+        uint64_t mask =
+            linear && c->mask == UINT64_MAX
+                ? coalescer_linear_to_line(m.bytes, reach.base, lines[i].address, stage, line)
+                : coalescer_to_line(&m, lines[i], stage, line);
         for (unsigned b = 0; b < 64; b++) {
             if (mask >> b & 1)
                 written[lines[i].address - BASE + b] = line[b];
@@ -168,17 +170,69 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     cr_assert_arr_eq(written, expected, SPACE, "%s: stored bytes", c->name);
 }
 
+static uint64_t random_mask(void)
+{
+    return ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20) ^ (uint64_t)rand();
+}
+
+/* The same lane by lane. */
+static struct isa_reach reach_by_lanes(const struct isa_memory *m)
+{
+    unsigned first = (unsigned)__builtin_ctzll(m->mask);
+    struct isa_reach r = {.low = UINT64_MAX, .linear = true, .in_lines = true};
+    r.base = m->address[first] - first * m->bytes;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        uint64_t a = m->address[lane];
+        if (!(m->mask >> lane & 1))
+            continue;
+        r.low = a < r.low ? a : r.low;
+        r.high = a > r.high ? a : r.high;
+        r.linear &= a == r.base + lane * m->bytes;
+        r.in_lines &= a / 64 == (a + m->bytes - 1) / 64;
+    }
+    return r;
+}
+
+Test(coalescer, all_lanes_at_once_are_seen_as_one_by_one)
+{
+    unsigned chosen = isa_variant_current();
+    srand(6);
+    for (unsigned round = 0; round < 3000; round++) {
+        struct isa_memory m = {.bytes = (uint8_t)(1u << (round % 5)), .mask = UINT64_MAX};
+        uint64_t base = (uint64_t)rand() << (round % 34), step = rand() % 3 ? m.bytes : 68;
+        m.mask = rand() % 3 ? m.mask : random_mask() | (uint64_t)1 << (rand() % 64);
+        for (unsigned lane = 0; lane < 64; lane++)
+            m.address[lane] = base + lane * step;
+        if (rand() % 2)
+            m.address[rand() % 64] += (uint64_t)(rand() % 200) << (rand() % 50);
+        struct isa_reach own = reach_by_lanes(&m);
+        for (unsigned v = 0; v < isa_variant_count(); v++) {
+            struct isa_reach r;
+            if (!isa_variant_select(v))
+                continue;
+            isa_memory_reach(&m, &r);
+            cr_assert_eq(r.low, own.low, "%s: round %u: low", isa_variant_name(v), round);
+            cr_assert_eq(r.high, own.high, "%s: round %u: high", isa_variant_name(v), round);
+            cr_assert_eq(r.base, own.base, "%s: round %u: base", isa_variant_name(v), round);
+            cr_assert_eq(r.linear, own.linear, "%s: round %u: linear", isa_variant_name(v), round);
+            cr_assert_eq(r.in_lines, own.in_lines, "%s: round %u: lines", isa_variant_name(v),
+                         round);
+        }
+    }
+    isa_variant_select(chosen);
+}
+
 Test(coalescer, ways_to_find_lines_agree)
 {
     struct coalesced_line simple[COALESCER_MAX_LINES], general[COALESCER_MAX_LINES];
     srand(5);
     for (unsigned round = 0; round < 2000; round++) {
-        struct isa_memory m = {.bytes = 4,
-                               .mask = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20)
-                                       ^ (uint64_t)rand()};
+        struct isa_memory m = {.bytes = 4, .mask = random_mask()};
         for (unsigned lane = 0; lane < 64; lane++)
             m.address[lane] = 0x10000 + (uint64_t)(rand() % (1 << (round % 12))) * 4;
-        cr_assert(coalescer_stays_in_lines(&m));
+        struct isa_reach reach;
+        isa_memory_reach(&m, &reach);
+        cr_assert(coalescer_stays_in_lines(&m, &reach));
         unsigned count = coalescer_simple_lines(&m, simple);
         cr_assert_eq(count, coalescer_lines(&m, general));
         cr_assert_arr_eq(simple, general, count * sizeof simple[0]);

@@ -117,6 +117,34 @@ Test(cdna, a_conversion_keeps_the_vector_alu)
     cr_expect_eq(cycles_on(&p, words, 2, one, 1), 20);
 }
 
+/* The older of two work-groups stands in the later slot. */
+Test(cdna, the_oldest_wavefront_issues_first)
+{
+    enum { COUNT = 16 };
+    static const struct work_wavefront first[] = {{.simd = 0, .slot = 1}};
+    static const struct work_wavefront second[] = {{.simd = 0, .slot = 0}};
+    static const int orders[] = {COMPUTE_UNIT_ISSUE_ORDER_TURNS, COMPUTE_UNIT_ISSUE_ORDER_OLDEST};
+    uint32_t words[COUNT];
+    int64_t apart[2];
+    for (unsigned i = 0; i < COUNT; i++)
+        words[i] = V_MOV;
+    for (unsigned i = 0; i < 2; i++) {
+        struct compute_unit_params p = cdna();
+        p.issue_order = orders[i];
+        set_up_with(&p);
+        load(0, words, COUNT);
+        load(1, words, COUNT);
+        launch(ARRIVAL - 1, 0, 0, 1, first, 0);
+        launch(ARRIVAL - 1, 1, 1, 1, second, 0);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        accounts();
+        apart[i] = (int64_t)(ended(1) - ended(0));
+    }
+    cr_expect_leq(apart[0], 4, "in turns %lld", (long long)apart[0]);
+    cr_expect_geq(apart[0], -4, "in turns %lld", (long long)apart[0]);
+    cr_expect_eq(apart[1], 4 * COUNT, "%lld", (long long)apart[1]);
+}
+
 /* ---- matrix instructions ---- */
 
 struct matrix {

@@ -81,7 +81,13 @@ static void random_addresses(struct machine *m, unsigned bytes)
 
 typedef const char *accessor(struct host_view *, struct isa_context *, struct isa_wave *,
                              const struct isa_ready *, uint8_t *, uint32_t *);
-static accessor *const accessors[] = {access_vector_v2, access_vector_v3, access_vector_v4};
+static accessor *const accessors[] = {
+    access_vector_v2,
+#ifndef ISA_ONE_VARIANT
+    access_vector_v3,
+    access_vector_v4,
+#endif
+};
 
 static void run_one(accessor *access, struct machine *m, const struct row *row, uint64_t exec)
 {

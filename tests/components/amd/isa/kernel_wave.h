@@ -132,6 +132,19 @@ static inline void do_scalar_memory(const struct isa_inst *inst)
         isa_scalar_load(&m.wave, inst, data);
 }
 
+/* If it is set: called before (done: false) and after each instruction that is no access of memory.
+ */
+static void (*watch)(const struct isa_inst *inst, bool done);
+
+static inline void execute_step(const struct isa_inst *inst)
+{
+    if (watch)
+        watch(inst, false);
+    cr_assert_eq(isa_execute(&m.ctx, &m.wave, inst), ISA_OK, "%s", isa_mnemonic(inst));
+    if (watch)
+        watch(inst, true);
+}
+
 static inline void step(void)
 {
     uint64_t offset = m.wave.pc - (uint64_t)(uintptr_t)image;
@@ -147,7 +160,7 @@ static inline void step(void)
     else if (inst->unit == ISA_UNIT_SMEM)
         do_scalar_memory(inst);
     else
-        cr_assert_eq(isa_execute(&m.ctx, &m.wave, inst), ISA_OK, "%s", isa_mnemonic(inst));
+        execute_step(inst);
     if (inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM)
         m.wave.pc += inst->size;
 }

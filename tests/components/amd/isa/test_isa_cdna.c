@@ -104,9 +104,23 @@ static uint64_t pk_mov_01(const struct lane *l)
 {
     return join(l->v[2], l->v[5]);
 }
+/* The lane with the first source of lane 5 of its row, one or two registers of it. */
+static struct lane row_fifth(const struct lane *l)
+{
+    struct lane other = *l;
+    unsigned from = (l->number & ~15u) + 5;
+    other.v[2] = m.vgpr[2 * 64 + from];
+    other.v[3] = m.vgpr[3 * 64 + from];
+    return other;
+}
 static uint64_t fmac_f64(const struct lane *l)
 {
     return fused(F64, pair(l, 2), pair(l, 4), pair(l, 10));
+}
+static uint64_t fmac_f64_dpp(const struct lane *l)
+{
+    struct lane other = row_fifth(l);
+    return fmac_f64(&other);
 }
 static uint64_t fmac_f64_signs(const struct lane *l)
 {
@@ -354,6 +368,16 @@ static uint64_t cvt_f32_fp8_dpp(const struct lane *l)
     struct lane other = quad_reversed(l);
     return cvt_f32_fp8(&other);
 }
+static uint64_t cvt_pk_f32_fp8_dpp(const struct lane *l)
+{
+    struct lane other = row_fifth(l);
+    return cvt_pk_f32_fp8(&other);
+}
+static uint64_t cvt_pk_f32_bf8_dpp(const struct lane *l)
+{
+    struct lane other = row_fifth(l);
+    return cvt_pk_f32_bf8(&other);
+}
 static uint64_t cvt_f32_bf8_dpp(const struct lane *l)
 {
     struct lane other = quad_reversed(l);
@@ -405,6 +429,11 @@ static const struct vector_case {
      2,
      pk_mov_01},
     {ISA_GFX90A, "v_fmac_f64_e32 v[10:11], v[2:3], v[4:5]", {0x08140902}, 2, fmac_f64},
+    {ISA_GFX90A,
+     "v_fmac_f64_dpp v[10:11], v[2:3], v[4:5] row_newbcast:5 row_mask:0xf bank_mask:0xf",
+     {0x081408fa, 0xff015502},
+     2,
+     fmac_f64_dpp},
     {ISA_GFX90A,
      "v_fmac_f64_e64 v[10:11], -v[2:3], |v[4:5]|",
      {0xd104020a, 0x20020902},
@@ -493,6 +522,16 @@ static const struct vector_case {
      {0x7e14a8fa, 0xff001b02},
      1,
      cvt_f32_fp8_dpp},
+    {ISA_GFX942,
+     "v_cvt_pk_f32_fp8_dpp v[10:11], v2 row_newbcast:5 row_mask:0xf bank_mask:0xf",
+     {0x7e14acfa, 0xff015502},
+     2,
+     cvt_pk_f32_fp8_dpp},
+    {ISA_GFX942,
+     "v_cvt_pk_f32_bf8_dpp v[10:11], v2 row_newbcast:5 row_mask:0xf bank_mask:0xf",
+     {0x7e14aefa, 0xff015502},
+     2,
+     cvt_pk_f32_bf8_dpp},
     {ISA_GFX942,
      "v_cvt_f32_bf8_dpp v10, v2 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf",
      {0x7e14aafa, 0xff001b02},

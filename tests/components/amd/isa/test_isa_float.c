@@ -85,6 +85,10 @@ static bool has_form(const struct form *f, unsigned kind)
         return short_form || is_vop3p(f);
     case FORM_VOP3:
         return !has_literal(f) && !is_vop3p(f);
+    case FORM_DPP: /* of 64 bits only where vector registers and accumulators are one file */
+        if (is_wide(f) && isa_traits[f->target].accumulators == ISA_ACCUMULATORS_UNIFIED)
+            return short_form && !is_compare(f);
+        /* fall through */
     default:
         return short_form && !has_literal(f) && !is_wide(f);
     }
@@ -219,7 +223,8 @@ static void random_form(struct form *f, unsigned turn)
     bool half = type_bits(f->row->signature[0]) == 16;
     f->dst_select = half && !accumulates(f) ? 4 + random_below(3) : 6;
     f->keep_unused = random_below(2);
-    f->control = controls[random_below(sizeof controls / sizeof *controls)];
+    f->control = is_wide(f) ? 0x150 + random_below(16)
+                            : controls[random_below(sizeof controls / sizeof *controls)];
     f->literal = (uint32_t)random_float(half ? FP16 : FP32);
     f->mode = random_below(4) ? random_below(1024) : ISA_MODE_DEFAULT | random_below(4) << 4;
     f->mode = random_below(32) ? f->mode : random_below(16); /* as little as can be */
@@ -289,6 +294,8 @@ static unsigned dpp_lane(unsigned control, unsigned lane)
 {
     if (control < 0x100)
         return (lane & ~3u) + (control >> 2 * (lane % 4) & 3);
+    if (control >= 0x150)
+        return (lane & ~15u) + control % 16;
     if (control == 0x140)
         return lane ^ 15;
     if (control == 0x141)

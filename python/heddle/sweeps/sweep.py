@@ -24,12 +24,13 @@ from typing import Any, Callable, Sequence
 from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.runner import duration, progress_on
-from heddle.sweep import engine, plan as plans
-from heddle.sweep.database import DONE, FAILED, Database, Reading, digest
-from heddle.sweep.plan import Plan, Point
+from heddle.sweeps import engine, plan as plans
+from heddle.sweeps.database import DONE, FAILED, Database, Reading, digest
+from heddle.sweeps.plan import Plan, Point
 
 POLL = 0.2           # seconds between looks at what workers have done
-SPECIALISED = 16     # platforms that are compiled for their parameters; if more, none is
+BUILD_SECONDS = 2.0  # CPU time to compile a platform for its parameters ...
+SAVED = 0.1          # ... which saves this part of its points' CPU time (tiny, matmul_tiled: 0.06)
 SHOWN = 40           # points of the table on the terminal
 NAMED = 20           # failures on the terminal
 
@@ -183,9 +184,7 @@ class Sweep:
         self.points = plan.points()
         for platform in plan.platforms:
             toolkit.check_platform(plan, platform)
-        platforms = {(p.platform, p.settings) for p in self.points}
-        self.generic = plan.generic if plan.generic is not None \
-            else len(platforms) > SPECIALISED
+        self.platforms = len({(p.platform, p.settings) for p in self.points})
         self.programs = {p.name: toolkit.program_digest(p) for p in plan.programs}
         self.driver_seconds = 0.0
 
@@ -193,16 +192,23 @@ class Sweep:
         """Digests of what the result of each point depends on."""
         hip = self.toolkit.digest_of(self.toolkit.hip, "cannot read") if self.toolkit.hip else ""
         firsts = {p.platform: p.settings for p in reversed(self.points)}
-        of_platform = {platform: self.toolkit.platform_digest(platform, settings, self.generic)
+        generic = self.platforms > 1  # what is built anyway
+        of_platform = {platform: self.toolkit.platform_digest(platform, settings, generic)
                        for platform, settings in firsts.items()}
         same = digest(hip, self.toolkit.digest_of(self.toolkit.path, "cannot read"),
                       json.dumps(self.plan.results), *self.plan.options)
         return [digest(same, of_platform[p.platform], self.programs[p.program],
                        json.dumps([p.platform, p.settings, p.command])) for p in self.points]
 
-    def _words(self, point: Point) -> list[str]:
+    def is_worth_compiling(self, cpu_seconds: float) -> bool:
+        """Points that take so long on platforms that read their parameters at run time. Results
+        are the same, byte for byte."""
+        of_platform = len(self.points) / self.platforms
+        return self.platforms == 1 or SAVED * cpu_seconds * of_platform > BUILD_SECONDS
+
+    def _words(self, point: Point, generic: bool) -> list[str]:
         return [point.platform, *(w for s in point.settings for w in ("--set", s)),
-                *(["--generic"] if self.generic else []), "--stats", "{statistics}",
+                *(["--generic"] if generic else []), "--stats", "{statistics}",
                 "--progress", "none", *self.plan.options,
                 *(["--", *point.command] if point.command else [])]
 
@@ -211,9 +217,10 @@ class Sweep:
                 str(pathlib.Path(point.platform).resolve()),
                 *(w for s in point.settings for w in ("--set", s)))
 
-    def batches(self, points: Sequence[Point], keys: dict[int, str]) -> list[engine.Batch]:
+    def batches(self, points: Sequence[Point], keys: dict[int, str],
+                generic: bool) -> list[engine.Batch]:
         """Written to `work/`, in a folder of this session."""
-        session = f"{int(time.time())}-{os.getpid()}"
+        session = f"{time.time_ns()}-{os.getpid()}"
         work = self.folder.resolve() / "work" / session
         work.mkdir(parents=True)
         if self.keep:
@@ -227,9 +234,9 @@ class Sweep:
         for i, size in enumerate(engine.cut(len(points), self.jobs)):
             chosen = points[at:at + size]
             at += size
-            listed = [{"number": p.number, "key": keys[p.number], "words": self._words(p)}
+            listed = [{"number": p.number, "key": keys[p.number], "words": self._words(p, generic)}
                       for p in chosen]
-            builds = set() if self.generic else {self._build(p) for p in chosen}
+            builds = set() if generic else {self._build(p) for p in chosen}
             batches.append(engine.Batch(f"{session}/{i:04}", listed, builds))
             (work / f"{i:04}.json").write_text(json.dumps({**same, "points": listed}),
                                                encoding="utf-8")
@@ -254,10 +261,9 @@ class Sweep:
         waiting = database.waiting()
         database.finished.clear()
         if waiting:
-            of_number = {p.number: key for p, key in zip(self.points, keys)}
             before = signal.signal(signal.SIGTERM, _interrupt)
             try:
-                self._run(database, [p for p in self.points if p.number in waiting], of_number, say)
+                self._run(database, {p.number: key for p, key in zip(self.points, keys)}, say)
             except KeyboardInterrupt:
                 raise Mistake("interrupted; the same command goes on") from None
             finally:
@@ -266,33 +272,53 @@ class Sweep:
         self.driver_seconds = time.process_time() - began + database.worker_seconds
         return database
 
-    def _run(self, database: Database, points: Sequence[Point], keys: dict[int, str],
+    def _run(self, database: Database, keys: dict[int, str],
              say: Callable[[str], None] | None) -> None:
+        generic = self.plan.generic
+        if generic is None and (self.platforms == 1 or len(database.waiting()) <= 2 * self.jobs):
+            generic = False
+        began = time.monotonic()
+        if generic is None and database.mean_cost() is None:
+            waiting = self._waiting(database)
+            some = [waiting[i * len(waiting) // self.jobs] for i in range(self.jobs)]
+            self._run_some(database, some, keys, True, began, say)
+        if generic is None:
+            generic = not self.is_worth_compiling(database.mean_cost() or 0.0)
+        self._run_some(database, self._waiting(database), keys, generic, began, say)
+
+    def _waiting(self, database: Database) -> list[Point]:
+        waiting = database.waiting()
+        return [point for point in self.points if point.number in waiting]
+
+    def _run_some(self, database: Database, points: Sequence[Point], keys: dict[int, str],
+                  generic: bool, began: float, say: Callable[[str], None] | None) -> None:
+        if not points:
+            return
         try:
-            batches = self.batches(points, keys)
-            process = self.engine.start(batches)
+            process = self.engine.start(self.batches(points, keys, generic))
         except OSError as error:
             raise Mistake(f"cannot write to the folder '{self.folder}': {error.strerror}") from None
-        began = told = time.monotonic()
+        told = time.monotonic()
         try:
             while process.poll() is None:
                 time.sleep(POLL)
                 database.collect()
                 if say and time.monotonic() - told > 1:
                     told = time.monotonic()
-                    say(self._progress(database, len(points), told - began))
+                    say(self._progress(database, told - began))
         finally:
             engine.end(process)
         database.collect()
-        left = database.waiting()
+        left = database.waiting() & {point.number for point in points}
         if left:
             raise Mistake(f"{len(left)} points have not been run; {self.engine.name} ended with "
                           f"status {process.returncode}: {self.engine.complaint()} (all of it is "
                           f"in {self.engine.log})")
         database.clear_work()
 
-    def _progress(self, database: Database, total: int, seconds: float) -> str:
+    def _progress(self, database: Database, seconds: float) -> str:
         done = len(database.finished)
+        total = done + len(database.waiting())
         failed = sum(state == FAILED for state, _ in database.finished)
         left = f", about {duration(seconds * (total - done) / done)} left" if done else ""
         return (f"{done} of {total} points" + (f", {failed} failed" if failed else "")

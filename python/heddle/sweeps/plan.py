@@ -36,8 +36,8 @@ import re
 from typing import Any, Iterator, Mapping, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.sweep.constraint import Constraint
-from heddle.sweep.values import parse_values
+from heddle.sweeps.constraint import Constraint
+from heddle.sweeps.values import parse_values
 from heddle.toml import Reader, load
 
 MOST_POINTS = 1_000_000
@@ -87,7 +87,7 @@ class Plan:
     limit: float | None = None
     generic: bool | None = None
     results: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    place: str = "heddle sweep"
+    place: str = "the command line"
 
     def identity(self) -> dict[str, Any]:
         """What makes it this sweep and no other. Limits and ways to run it do not."""
@@ -115,18 +115,26 @@ class Plan:
         if self.sample is None and total > MOST_POINTS:
             raise Mistake(f"{self.place}: that would be {total} points; at most {MOST_POINTS} are "
                           "run. --sample takes some of them at random", usage=True)
-        numbers: Sequence[int] = range(total)
-        if self.sample is not None:
-            numbers = random.Random(self.seed).sample(numbers, min(total, MOST_POINTS))
-        found = [(n, at) for n in numbers if self._holds(constraints, at := self._at(n))] \
-            if self.sample is None else list(itertools.islice(
-                ((n, at) for n in numbers if self._holds(constraints, at := self._at(n))),
-                self.sample))
+        numbers = range(total) if self.sample is None else self._drawn(total)
+        chosen = ((n, at) for n in numbers if self._holds(constraints, at := self._at(n)))
+        found = list(itertools.islice(chosen, self.sample))
         if not found:
             raise Mistake(f"{self.place}: no combination satisfies "
                           f"{' and '.join(repr(text) for text in self.constraints)}", usage=True)
         return [self._point(i, *at) for i, (_, at) in
                 enumerate(sorted(found, key=lambda f: f[0]), 1)]
+
+    def _drawn(self, total: int) -> Iterator[int]:
+        """At random, each once; of very many not all."""
+        source, seen = random.Random(self.seed), set()
+        if total <= MOST_POINTS:
+            yield from source.sample(range(total), total)
+            return
+        for _ in range(MOST_POINTS):
+            number = source.randrange(total)
+            if number not in seen:
+                seen.add(number)
+                yield number
 
     def _holds(self, constraints: Sequence[Constraint],
                at: tuple[str, Program, dict[str, str]]) -> bool:

@@ -1,6 +1,6 @@
 """Runs a batch of points, one after the other: python3 .../worker.py BATCH.json
 
-An engine starts it (see heddle.sweep.engine). It writes a line of JSON for each point to
+An engine starts it (see heddle.sweeps.engine). It writes a line of JSON for each point to
 BATCH.jsonl, at once, so that what is done stays done, and at the end the file
 BATCH.json.done; the command reads these into the database,
 which no worker touches: they may run on other machines. A point that fails is a result, too; the

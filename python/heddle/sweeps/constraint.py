@@ -9,7 +9,7 @@ import re
 from typing import Any, Callable, Mapping, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.sweep.values import number_of
+from heddle.sweeps.values import number_of
 
 COMPARE: dict[type, Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
@@ -58,6 +58,9 @@ class Constraint:
         allowed = (ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare,
                    ast.BinOp, ast.Name, ast.Load, ast.Constant, *COMPARE, *ARITHMETIC)
         for part in ast.walk(node):
+            if isinstance(part, ast.Attribute):
+                raise self._wrong(f"names '{ast.unparse(part)}', which is not varied; that is "
+                                  f"{self.known}")
             if isinstance(part, ast.Name) and part.id not in self.names:
                 raise self._wrong(f"names '{part.id}', which is not varied; that is {self.known}")
             if isinstance(part, ast.Constant) and not isinstance(part.value, (int, float, str)):

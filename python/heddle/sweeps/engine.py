@@ -58,7 +58,7 @@ def write_ninja(folder: pathlib.Path, batches: Sequence[Batch], jobs: int) -> pa
     """A build that fails is no failure here: the points that need it fail, and say why."""
     builds = sorted({build for batch in batches for build in batch.builds})
     each = max(1, jobs // max(len(builds), 1))
-    told = ["# Written by heddle sweep. `ninja -k 0` here runs what waits; heddle sweep collects it.",
+    told = ["# Written by heddle sweep, which collects what `ninja -k 0` runs.",
             "ninja_required_version = 1.8",
             "rule batch",
             f"  command = exec {_shell(worker_words()).replace('$', '$$')} $in",

@@ -47,7 +47,7 @@ def _range(text: str, found: re.Match[str], place: str) -> list[str]:
     if at > end or (how == "*" and (by < 2 or at < 1)) or by < 1:
         raise Mistake(f"{place}: '{text}' is no range: the smaller end comes first, steps are "
                       "positive, factors at least 2", usage=True)
-    values = []
+    values: list[str] = []
     while at <= end:
         if len(values) == MOST:
             raise Mistake(f"{place}: '{text}' has more than {MOST} values", usage=True)

@@ -29,8 +29,8 @@ import time
 from typing import Any, Iterator, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.sweep.plan import Plan, Point
-from heddle.sweep.values import number_of
+from heddle.sweeps.plan import Plan, Point
+from heddle.sweeps.values import number_of
 
 VERSION = "1"
 FILE = "sweep.sqlite"
@@ -84,7 +84,7 @@ def errors_named(path: pathlib.Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        told = str(error)
+        told = " ".join(str(error).split())
         if "full" in told or "disk I/O" in told:
             raise Mistake(f"cannot write '{path}': {told}; what was done before is kept, and the "
                           "same command goes on when there is room") from None
@@ -236,6 +236,14 @@ class Database:
         with errors_named(self.path):
             return {row[0] for row in self.connection.execute(
                 "SELECT point FROM points WHERE state = ?", (WAITING,))}
+
+    def mean_cost(self) -> float | None:
+        """CPU seconds of the points that are done; None: none is."""
+        with errors_named(self.path):
+            found: float | None = self.connection.execute(
+                "SELECT avg(cpu_seconds) FROM host JOIN points USING (point) WHERE state = ?",
+                (DONE,)).fetchone()[0]
+        return found
 
     def failures(self) -> list[tuple[int, str]]:
         with errors_named(self.path):

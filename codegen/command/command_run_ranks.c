@@ -1,0 +1,152 @@
+/* See command_run_ranks.h. */
+#include "codegen/command/command_run_ranks.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codegen/command/command_run.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/rank_transport.h"
+#include "runtime/session/exit_status.h"
+
+#define PATIENCE_S 10
+
+/* What each launcher tells those that it starts: Open MPI's manual, "Environment Variables"; the
+ * wire protocol of process managers (PMI) that Hydra speaks. */
+static const struct launcher {
+    const char *library, *number, *count;
+} launchers[] = {
+    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"mpich", "PMI_RANK", "PMI_SIZE"},
+};
+
+static unsigned number_in(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
+struct run_ranks run_ranks_of_launcher(void)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        unsigned count = number_in(launchers[i].count);
+        if (count > 1)
+            return (struct run_ranks){number_in(launchers[i].number), count, launchers[i].library};
+    }
+    return (struct run_ranks){0, 1, NULL};
+}
+
+static const char *module;
+static int token = -1; /* one byte, for the one process that is to have the ranks */
+
+static bool make_token(void)
+{
+    int ends[2];
+    if (pipe(ends) != 0 || write(ends[1], "", 1) != 1)
+        return false;
+    close(ends[1]);
+    token = ends[0];
+    return true;
+}
+
+/* What needs the whole platform in one process. */
+static bool can_share(const struct heddle_options *o, unsigned number)
+{
+    const struct {
+        bool wanted;
+        const char *name;
+    } refused[] = {{o->mode != PLATFORM_TIMING, "--mode functional"},
+                   {o->checkpoint_path, "--checkpoint"},
+                   {o->restore_path, "--restore"},
+                   {o->watch.count, "--watch"},
+                   {o->tick_all, "--tick-all"},
+                   {o->record_trace, "--record instructions"},
+                   {o->series_path || o->series_ps || o->series_cycles, "--series"},
+                   {o->kernels || o->interval || o->warmup, "--kernels"},
+                   {o->instruction_profile, "--profile instructions"}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (!refused[i].wanted)
+            continue;
+        if (number == 0)
+            fprintf(stderr, "heddle run: '%s' cannot be used with several ranks yet\n",
+                    refused[i].name);
+        return false;
+    }
+    return true;
+}
+
+bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
+                        const struct heddle_options *options)
+{
+    if (launched->count == 1)
+        return true;
+    if (!can_share(options, launched->number))
+        return false;
+    if (c->toolkit.mpi_folder)
+        module =
+            arena_printf(c->arena, "%s/heddle_mpi_%s.so", c->toolkit.mpi_folder, launched->library);
+    if (module && access(module, R_OK) == 0 && make_token()) {
+        setenv(RANK_ENVIRONMENT, arena_printf(c->arena, "%s;%u;%d", module, launched->count, token),
+               1);
+        return true;
+    }
+    if (launched->number == 0)
+        fprintf(stderr,
+                "heddle run: mpirun has started %u ranks, but heddle was built without the MPI "
+                "of %s; install its development package and build again, or run without mpirun\n",
+                launched->count, launched->library);
+    return false;
+}
+
+/* The others wait for a rank 0 that nobody has become. */
+static void end_others(int status)
+{
+    rank_transport_function *function = NULL;
+    uint32_t number, count;
+    void *library = dlopen(module, RTLD_NOW | RTLD_GLOBAL);
+    void *symbol = library ? dlsym(library, "heddle_rank_transport") : NULL;
+    memcpy(&function, &symbol, sizeof function);
+    fflush(NULL);
+    if (function && function()->open(&number, &count))
+        function()->abort(status);
+}
+
+int run_ranks_outcome(const struct run_outcome *outcome, const char *program, int status)
+{
+    const struct run_process *first = outcome->processes.count ? outcome->processes.items : NULL;
+    char untaken;
+    if (!status && !(first && (first->closed || first->partial))) {
+        fprintf(stderr,
+                first ? "heddle: '%s' ended without an end of its simulation; the other ranks are "
+                        "ended\n"
+                      : "heddle: no process of '%s' has used HIP; the other ranks are ended\n",
+                program);
+        status = EXIT_MISSED;
+    }
+    if (status && read(token, &untaken, 1) == 1)
+        end_others(status);
+    return status;
+}
+
+/* Rank 0 decides what an interruption does. Should that never tell us, this process ends. */
+static void take_signal(int number)
+{
+    (void)number;
+    alarm(PATIENCE_S);
+}
+
+int run_ranks_serve(struct command *c, const struct build_result *built,
+                    const struct heddle_options *options)
+{
+    void *library;
+    const struct heddle_platform *platform = run_open_built(c, built, &library);
+    if (!platform || !platform->start(options))
+        return EXIT_NOT_STARTED;
+    signal(SIGINT, take_signal);
+    signal(SIGTERM, take_signal);
+    return platform->run();
+}

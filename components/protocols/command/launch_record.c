@@ -1,0 +1,16 @@
+/* See launch_record.h. */
+#include "components/protocols/command/launch_record.h"
+
+#include "components/sampling/kernel_stats.h"
+#include "components/sampling/sampling_options.h"
+
+static uint32_t launch_record_begin(const struct component *c, const struct program_table *program,
+                                    uint32_t kernel, const struct aql_packet *packet)
+{
+    uint32_t record = kernel_begin(c, program_kernel_name(program, kernel),
+                                   program_kernel_symbol(program, kernel), packet->gpu);
+    kernel_set_launch(
+        record, aql_launch(packet),
+        sampling_way_name(aql_memory_only(packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
+    return record;
+}

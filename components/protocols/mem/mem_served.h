@@ -1,0 +1,35 @@
+/* Where a request was served, noted on its answer: for `--profile instructions` only, in a build of
+ * its own (-DHEDDLE_PROFILE); others have no code for it.
+ *
+ * Two bits for each cache on the way, that of the first level lowest: what it counted the request
+ * as. Like a note of cold starts (components/sampling/message_note.h) this is no field of the
+ * protocol: it stands in byte 28 of an answer's header, which interconnects copy. Who never writes
+ * it leaves 0: it is no cache. */
+#ifndef HEDDLE_MEM_SERVED_H
+#define HEDDLE_MEM_SERVED_H
+
+#include "runtime/link/ring.h"
+
+enum mem_served { MEM_SERVED_ELSEWHERE, MEM_SERVED_HIT, MEM_SERVED_MERGED, MEM_SERVED_MISSED };
+
+enum { MEM_SERVED_AT = 20, MEM_SERVED_BITS = 2, MEM_SERVED_MASK = 3 };
+_Static_assert(MEM_SERVED_AT < RING_FIELD_BYTES, "it lies among the fields");
+
+/* On the answer that is sent next. */
+static inline void mem_served_next(uint32_t place, unsigned served)
+{
+    ring_next(place)->fields[MEM_SERVED_AT] = (uint8_t)served;
+}
+
+static inline unsigned mem_served(const void *m)
+{
+    return ((const struct message *)m)->fields[MEM_SERVED_AT];
+}
+
+/* As the cache above sees it. */
+static inline unsigned mem_served_below(unsigned here, unsigned below)
+{
+    return here | below << MEM_SERVED_BITS;
+}
+
+#endif

@@ -1,0 +1,373 @@
+"""What `import heddle` offers: platforms, runs, sweeps. A thin layer over the command and what it
+writes.
+
+    import heddle
+
+    tiny = heddle.load("tiny.heddle")
+    run = tiny.set({"gpu.l2": "64KiB"}).run(["./matmul_tiled", "128"])
+    print(run.cycles, run.kernels)                      # a pandas frame
+
+    found = heddle.sweep("tiny.heddle", ["./matmul_tiled", "{n}"], "out",
+                         vary={"gpu.cus": "1..4", "{n}": [64, 128]})
+    found.points                                        # a pandas frame
+    found.plot("cycles", "gpu.cus", "n")                # shown in a notebook; .save("cycles.svg")
+
+What goes wrong is a `heddle.Mistake` with the command's message. pandas is imported when the first
+frame is asked for.
+"""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
+
+from heddle.files import write
+from heddle.mistakes import Mistake
+
+if TYPE_CHECKING:
+    import pandas
+
+Path = str | os.PathLike[str]
+Values = str | Iterable[object]
+_command: list[str] = []
+
+
+def use(path: Path) -> None:
+    """The command `heddle` that everything below starts."""
+    found = shutil.which(os.fspath(path))
+    if not found:
+        raise Mistake(f"'{os.fspath(path)}' is no program")
+    _command[:] = [found]
+
+
+def command() -> str:
+    """The one of `use()`, the one that this package was installed or built with, or that of PATH.
+    """
+    if not _command:
+        python = pathlib.Path(__file__).resolve().parents[1]
+        for place in (python.parents[2] / "bin/heddle", python.parent / "build/codegen/heddle"):
+            if place.is_file() and python.name == "python":
+                use(place)
+                return _command[0]
+        found = shutil.which("heddle")
+        if not found:
+            raise Mistake("the command 'heddle' is not on PATH; name it with heddle.use(PATH)")
+        _command[:] = [found]
+    return _command[0]
+
+
+def _call(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([command(), *words], capture_output=True, text=True, check=False,
+                          errors="replace")
+
+
+def _checked(*words: str) -> str:
+    done = _call(*words)
+    if done.returncode != 0:
+        raise Mistake(done.stderr.strip() or f"heddle {words[0]}: status {done.returncode}")
+    return done.stdout
+
+
+def _frame(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> pandas.DataFrame:
+    try:
+        import pandas as found
+    except ImportError:
+        raise Mistake("frames need pandas: Debian's package python3-pandas") from None
+    return found.DataFrame(rows, columns=list(columns))
+
+
+class Figure:
+    """An SVG, which notebooks show."""
+
+    def __init__(self, svg: str):
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return "<heddle.Figure>"
+
+    def save(self, path: Path) -> None:
+        write(pathlib.Path(path), self.svg)
+
+
+# ---- platforms
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """What `heddle check` says. `code` is explained by `heddle explain CODE`."""
+
+    code: str
+    severity: str
+    message: str
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return (f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.message} "
+                f"[{self.code}]")
+
+
+@dataclasses.dataclass(frozen=True)
+class Platform:
+    """A description and settings of it. It does not change: `set` makes another."""
+
+    path: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def set(self, settings: Mapping[str, object]) -> Platform:
+        """With these settings, too; a path that is set already gets the new value."""
+        both = {**dict(self.settings), **{name: _word(value) for name, value in settings.items()}}
+        return Platform(self.path, tuple(both.items()))
+
+    def _sets(self) -> list[str]:
+        return [word for name, value in self.settings for word in ("--set", f"{name}={value}")]
+
+    def check(self) -> list[Diagnostic]:
+        """Errors and warnings; none of them is an exception."""
+        done = _call("check", "--json", self.path, *self._sets())
+        try:
+            found = json.loads(done.stdout)
+        except ValueError:
+            raise Mistake(done.stderr.strip()) from None
+        return [Diagnostic(said["code"], said["severity"], said["message"],
+                           said.get("file", self.path), said.get("line", 0),
+                           said.get("column", 0)) for said in found]
+
+    @property
+    def parameters(self) -> pandas.DataFrame:
+        """All, with values, units and what each rests on."""
+        rows = json.loads(_checked("params", "--json", self.path, *self._sets()))
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return _frame(columns, [[row.get(name) for name in columns] for row in rows])
+
+    def diagram(self, level: str = "gpu") -> Figure:
+        return Figure(_checked("dot", "--svg", "--level", level, self.path, *self._sets()))
+
+    def run(self, program: Sequence[object] = (), options: Sequence[str] = ()) -> Run:
+        """Simulates; `options` are of `heddle run`. A failure is a Mistake with what was said."""
+        with tempfile.TemporaryDirectory() as folder:
+            stats = pathlib.Path(folder) / "stats.json"
+            done = _call("run", self.path, *self._sets(), "--progress", "none", "--stats",
+                         str(stats), *options, *(["--", *map(_word, program)] if program else []))
+            if done.returncode != 0:
+                told = (done.stderr.strip() or done.stdout.strip()).splitlines()
+                raise Mistake(f"the run ended with status {done.returncode}"
+                              + (":\n" + "\n".join(told[-20:]) if told else ""))
+            try:
+                text = stats.read_text(encoding="utf-8")
+            except OSError:
+                raise Mistake("the run wrote no statistics; does the program use the GPU?") \
+                    from None
+        return Run(text, done.stdout, done.stderr, self)
+
+
+def load(path: Path, settings: Mapping[str, object] | None = None) -> Platform:
+    """A platform whose description has no errors."""
+    platform = Platform(os.fspath(path)).set(settings or {})
+    wrong = [said for said in platform.check() if said.severity == "error"]
+    if wrong:
+        raise Mistake("\n".join(map(str, wrong)))
+    return platform
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# ---- runs
+
+
+class Run:
+    """Statistics of a run, and what it printed."""
+
+    def __init__(self, text: str, output: str = "", errors: str = "",
+                 platform: Platform | None = None):
+        self.text, self.output, self.errors, self.platform = text, output, errors, platform
+        self.statistics: dict[str, Any] = json.loads(text)
+
+    @property
+    def time_ps(self) -> int:
+        return int(self.statistics["time_ps"])
+
+    @property
+    def cycles(self) -> int:
+        """Of all kernels."""
+        return sum(kernel["cycles"] for kernel in self.statistics["kernels"])
+
+    @property
+    def kernels(self) -> pandas.DataFrame:
+        """A row for each launch."""
+        columns = ["name", "gpu", "start_ps", "end_ps", "cycles", "wavefront_instructions",
+                   "work_groups"]
+        return _frame(columns, [[kernel.get(name) for name in columns]
+                                for kernel in self.statistics["kernels"]])
+
+    @property
+    def components(self) -> pandas.DataFrame:
+        """path, name, value of each statistic; of a histogram its count, sum, min and max."""
+        rows = []
+        for path, values in self.statistics["components"].items():
+            for name, value in values.items():
+                parts = value.items() if isinstance(value, dict) else [("", value)]
+                rows += [[path, f"{name}.{part}".rstrip("."), number] for part, number in parts
+                         if not isinstance(number, list)]
+        return _frame(["path", "name", "value"], rows)
+
+    def save(self, path: Path) -> None:
+        """As a statistics file for `heddle stats` and `heddle report`."""
+        write(pathlib.Path(path), self.text)
+
+
+def open_run(path: Path) -> Run:
+    """What `heddle run --stats` has written."""
+    try:
+        return Run(pathlib.Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Mistake(f"cannot read '{os.fspath(path)}': {error.strerror}") from None
+    except ValueError as error:
+        raise Mistake(f"'{os.fspath(path)}' is no JSON: {error}") from None
+
+
+# ---- sweeps
+
+
+class Sweep:
+    """The folder of a sweep, finished or not."""
+
+    def __init__(self, folder: Path):
+        from heddle.sweeps.database import is_sweep
+        from heddle.sweeps.results import Results
+        self.folder = pathlib.Path(folder)
+        if not is_sweep(self.folder):
+            raise Mistake(f"'{self.folder}' is a folder without a sweep; one has sweep.sqlite")
+        self._results = Results(self.folder)
+
+    @property
+    def settings(self) -> list[str]:
+        """Names of what differs between points."""
+        return self._results.settings()
+
+    @property
+    def results(self) -> list[str]:
+        """Names for `plot` and `result`; there are also those of `statistics`."""
+        return self._results.results()
+
+    @property
+    def statistics(self) -> list[str]:
+        """PATH.NAME of all statistics of components, which are sums over arrays."""
+        return self._results.statistics()
+
+    def result(self, name: str) -> pandas.Series:
+        """By point."""
+        values = self._results.result(name)
+        rows = [(point, _whole(value)) for point, value in values.items()]
+        return _frame(["point", name], rows).set_index("point")[name]
+
+    @property
+    def points(self) -> pandas.DataFrame:
+        """A row for each point: settings, as numbers if they are, in B, Hz, ps and cycles; state;
+        main results."""
+        from heddle.sweeps.values import number_of
+        found = self._results
+        numeric = {name: found.is_number(name) for name in found.settings()}
+        values = {name: found.result(name) for name in found.results()}
+        rows = []
+        for row in found.rows:
+            own = [row.settings.get(name) for name in numeric]
+            rows.append([row.point, *(_whole(number_of(text)) if text and is_number else text
+                                      for text, is_number in zip(own, numeric.values())),
+                         row.state, *(_whole(by.get(row.point)) for by in values.values())])
+        return _frame(["point", *numeric, "state", *values], rows)
+
+    def _table(self, name: str) -> pandas.DataFrame:
+        columns = [row[1] for row in self._results.reading.rows(f"PRAGMA table_info({name})")]
+        return _frame(columns, self._results.reading.rows(f"SELECT * FROM {name}"))
+
+    @property
+    def kernels(self) -> pandas.DataFrame:
+        return self._table("kernels")
+
+    @property
+    def components(self) -> pandas.DataFrame:
+        """Statistics that are not 0, summed over arrays."""
+        return self._table("components")
+
+    @property
+    def host(self) -> pandas.DataFrame:
+        """What simulating each point cost."""
+        return self._table("host")
+
+    @property
+    def failed(self) -> dict[int, str]:
+        """Messages of points that failed."""
+        return {row.point: row.message or "" for row in self._results.rows
+                if row.state == "failed"}
+
+    def plot(self, result: str, over: str, by: str = "") -> Figure:
+        """As `heddle report --plot RESULT:OVER:BY`."""
+        from heddle.sweeps import figures
+        for name in filter(None, (over, by)):
+            self._results.check_setting(name)
+        return self._shown(figures.over(self._results, result, over, by))
+
+    def pareto(self, result: str, cost: str, more: bool | None = None) -> Figure:
+        """As `heddle report --plot pareto:RESULT:COST`; `more` of the result is better."""
+        from heddle.sweeps import figures
+        return self._shown(figures.pareto(self._results, result, cost, more))
+
+    def _shown(self, figure: Any) -> Figure:
+        if figure is None:
+            raise Mistake(f"no point of '{self.folder}' has that")
+        return Figure(figure.svg)
+
+
+def _whole(value: float | None) -> float | int | None:
+    """Counts are shown as such."""
+    return value if value is None or not value.is_integer() else int(value)
+
+
+def open_sweep(folder: Path) -> Sweep:
+    return Sweep(folder)
+
+
+def _vary(name: str, values: Values) -> str:
+    listed = values if isinstance(values, str) else ",".join(map(_word, values))
+    return f"{name}={listed}"
+
+
+def sweep(platforms: Path | Platform | Sequence[Path], program: Sequence[object], folder: Path, *,
+          vary: Mapping[str, Values], set: Mapping[str, object] | None = None,
+          constraints: Sequence[str] = (), read: Mapping[str, str] | None = None,
+          sample: int | None = None, seed: int | None = None, jobs: int | None = None,
+          limit: int | None = None, retry: bool = False, engine: str = "ninja") -> Sweep:
+    """As `heddle sweep`. Points that fail are in `.failed`; other mistakes are exceptions."""
+    settings: dict[str, object] = dict(platforms.settings) if isinstance(platforms, Platform) \
+        else {}
+    settings.update(set or {})
+    files = [platforms.path] if isinstance(platforms, Platform) else \
+        [os.fspath(platforms)] if isinstance(platforms, (str, os.PathLike)) else \
+        [os.fspath(path) for path in platforms]
+    words = ["sweep", *files, "-o", os.fspath(folder), "--engine", engine]
+    for option, given in (("--sample", sample), ("--seed", seed), ("--jobs", jobs),
+                          ("--limit", limit)):
+        words += [option, str(given)] if given is not None else []
+    for option, pairs in (("--set", settings), ("--read", read or {})):
+        words += [w for n, v in pairs.items() for w in (option, f"{n}={_word(v)}")]
+    words += [w for name, values in vary.items() for w in ("--vary", _vary(name, values))]
+    words += [w for text in constraints for w in ("--constraint", text)]
+    words += ["--retry"] if retry else []
+    done = _call(*words, *(["--", *map(_word, program)] if program else []))
+    found = Sweep(folder) if done.returncode in (0, 1) and (pathlib.Path(folder)
+                                                            / "points.csv").exists() else None
+    if found is None or (done.returncode != 0 and not found.failed):
+        raise Mistake(done.stderr.strip().removeprefix("heddle sweep: "))
+    return found

@@ -1,0 +1,243 @@
+"""The page of `heddle report` about a sweep, and its figures alone."""
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import math
+import pathlib
+from typing import Sequence
+
+from heddle.draw import count, escape
+from heddle.files import write
+from heddle.mistakes import Mistake
+from heddle.report import page as pages
+from heddle.report.tables import cell, table
+from heddle.sweeps import figures
+from heddle.sweeps.database import DONE, FAILED
+from heddle.sweeps.figures import Figure
+from heddle.sweeps.results import Results, is_better_more
+
+FIGURES = 300         # of results over settings
+ROWS = 2000           # of the table of points
+
+
+def csv_text(figure: Figure) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([figure.columns, *figure.rows])
+    return out.getvalue()
+
+
+def shown(figure: Figure | None, has_csv: bool = True) -> str:
+    """With its numbers as a file to save, which page.js makes of those at the page's end."""
+    if figure is None:
+        return "<p>No point has that.</p>"
+    name = escape(figure.name.replace("/", "_"))
+    columns = escape("|".join(figure.columns))
+    link = (f'<a href="#" class="csv" download="{name}.csv" data-columns="{columns}">the numbers '
+            "as CSV</a>") if has_csv else _link(figure, name)
+    return (f'<figure class="figure" id="{name}"><div>{figure.svg}</div><figcaption>{link}'
+            "</figcaption></figure>")
+
+
+def _link(figure: Figure, name: str) -> str:
+    """Of means, which no table of the page has."""
+    numbers = base64.b64encode(csv_text(figure).encode()).decode()
+    return f'<a download="{name}.csv" href="data:text/csv;base64,{numbers}">the numbers as CSV</a>'
+
+
+def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
+    return [(name, name) for name in names]
+
+
+def _over(results: Results) -> str:
+    """Any result over any setting, grouped by any other; selects choose what is shown."""
+    settings, names = results.settings(), results.results()
+    if not settings:
+        return ""
+    groups = [name for name in settings if len(results.values(name)) <= 24]
+    each = max(1, len(settings) * (1 + len(groups)))
+    names = names[:max(3, FIGURES // each)]
+    parts = []
+    for result in names:
+        for x in settings:
+            for group in ["", *(name for name in groups if name != x)]:
+                parts.append(f'<div data-result="{escape(result)}"><div data-x="{escape(x)}">'
+                             f'<div data-group="{escape(group)}">'
+                             f"{shown(figures.over(results, result, x, group))}</div></div></div>")
+            if x in groups:  # a result grouped by what it is over is the ungrouped one
+                parts.append(f'<div data-result="{escape(result)}"><div data-x="{escape(x)}">'
+                             f'<div data-group="{escape(x)}"><p>Choose another group: this is the '
+                             "setting to the right.</p></div></div></div>")
+    return pages.section(
+        "results", "Results over settings", pages.choose("result", "result", _pairs(names)),
+        pages.choose("x", "over", _pairs(settings)),
+        pages.choose("group", "grouped by", [("", "nothing"), *_pairs(groups)]), *parts,
+        '<p class="soft">Rest the pointer on a mark for its numbers. heddle report DIR --plot '
+        "RESULT:SETTING[:GROUP] writes a figure and its numbers as files, of any statistic of a "
+        "component, too.</p>")
+
+
+def _pareto(results: Results) -> str:
+    costs = [name for name in results.machine() if results.is_number(name)]
+    goals = results.results()
+    printed = list(results.plan["results"])
+    costs += [name for name in ("time", "cycles", "instructions") if name in goals]
+    aims = [(name, is_better_more(name)) for name in ("time", "cycles", "ipc") if name in goals]
+    aims += [(name, more) for name in printed if name in goals for more in (True, False)]
+    aims += [(name, True) for name in goals if name.endswith(".hit_rate")][:4]
+    parts = []
+    for goal, more in aims:
+        for cost in costs:
+            drawn = "<p>A result costs itself.</p>" if cost == goal else \
+                shown(figures.pareto(results, goal, cost, more), has_csv=False)
+            parts.append(f'<div data-goal="{escape(goal)} {int(more)}">'
+                         f'<div data-cost="{escape(cost)}">{drawn}</div></div>')
+    if not results.machine():
+        return ""
+    listed = [(f"{goal} {int(more)}", f"{'more' if more else 'less'} {goal}")
+              for goal, more in aims]
+    return pages.section(
+        "pareto", "What it costs", pages.choose("goal", "better is", listed),
+        pages.choose("cost", "cost is", _pairs(costs)), *parts,
+        '<p class="soft">Numbers beside marks are those of points below.</p>')
+
+
+def worth(results: Results, setting: str, of: str) -> list[tuple[str, float, int]]:
+    """Each value, by how much the result changes against the first value where all other settings
+    are the same (geometric mean), and of how many such pairs."""
+    numbers = results.result(of)
+    same: dict[tuple[tuple[str, str], ...], dict[str, float]] = {}
+    for row in results.done:
+        if setting in row.settings and numbers.get(row.point, 0) > 0:
+            others = tuple(item for item in row.settings.items() if item[0] != setting)
+            same.setdefault(others, {})[row.settings[setting]] = numbers[row.point]
+    values = results.values(setting)
+    found = []
+    for value in values[1:]:
+        ratios = [math.log(by[value] / by[values[0]]) for by in same.values()
+                  if value in by and values[0] in by]
+        if ratios:
+            found.append((value, math.exp(sum(ratios) / len(ratios)), len(ratios)))
+    return found
+
+
+def _worth(results: Results) -> str:
+    of = "kernels" if sum(results.result("kernels").values()) > 0 else "time"
+    rows = []
+    for setting in results.machine():
+        first = results.values(setting)[0]
+        for value, ratio, pairs in worth(results, setting, of):
+            change = (ratio - 1) * 100
+            rows.append([cell(setting), cell(first), cell(value),
+                         cell(change, f"{change:+.2f}\u00a0%"), cell(pairs)])
+    if not rows:
+        return ""
+    told = "time in kernels" if of == "kernels" else "simulated time"
+    return pages.section(
+        "worth", "What each setting is worth", table(
+            "worth-0", ["setting", "from", "to", told, "pairs"], rows),
+        f'<p class="soft">Geometric mean of the change of {told} between points that differ in '
+        "nothing else.</p>")
+
+
+def _points(results: Results) -> str:
+    names, listed = results.settings(), results.results()
+    numbers = {name: results.result(name) for name in listed}
+    rows = []
+    for row in results.done[:ROWS]:
+        cells = [cell(row.point), *(cell(row.settings.get(name, "")) for name in names)]
+        for name in listed:
+            value = numbers[name].get(row.point)
+            cells.append(cell("") if value is None else cell(value, _short(name, value)))
+        rows.append(cells)
+    told = "" if len(results.done) <= ROWS else \
+        f'<p class="soft">The first {ROWS} of {len(results.done)}; points.csv has all.</p>'
+    return pages.section("points", "Points", table(
+        "points-0", ["point", *names, *(f"{n}, ps" if n in ("time", "kernels") else n
+                                        for n in listed)], rows) if rows else
+        "<p>No point is done.</p>", told)
+
+
+def _short(name: str, value: float) -> str:
+    if name.endswith(".hit_rate"):
+        return f"{value * 100:.1f}\u00a0%"
+    return count(value) if value == int(value) else f"{value:.4g}"
+
+
+def _failures(results: Results) -> str:
+    failed = [row for row in results.rows if row.state == FAILED]
+    if not failed:
+        return ""
+    rows = [[cell(row.point), cell(figures.named(results, row)), cell(row.message or "")]
+            for row in failed[:ROWS]]
+    return pages.section("failed", "Failed", table("failed-0", ["point", "settings", "message"],
+                                                   rows))
+
+
+def page(folder: pathlib.Path) -> str:
+    results = Results(folder)
+    plan = results.plan
+    failed = sum(row.state == FAILED for row in results.rows)
+    waiting = sum(row.state not in (DONE, FAILED) for row in results.rows)
+    told = [f"{len(results.done)} of {len(results.rows)} points"
+            + (f", {failed} failed" if failed else "")
+            + (f", {waiting} have not been run" if waiting else ""),
+            "on " + ", ".join(plan["platforms"])
+            + (", set: " + ", ".join(plan["set"]) if plan["set"] else ""),
+            *(" ".join(program["command"]) for program in plan["programs"] if program["command"]),
+            *(f"{name}: {', '.join(values)}" for name, values in plan["vary"].items())]
+    title = folder.resolve().name
+    head = f"<div><h1>{escape(title)}</h1>" + "".join(
+        f'<p class="soft">{escape(line)}</p>' for line in told) + "</div>"
+    sections = [f'<div class="columns"><div>{_over(results)}</div><div>{_pareto(results)}'
+                f"{_worth(results)}</div></div>", _failures(results), _points(results)]
+    return pages.whole(title, head, sections, '<script type="application/json" id="points">'
+                       + _data(results).replace("</", "<\\/") + "</script>")
+
+
+def _data(results: Results) -> str:
+    """The numbers behind all figures, once: points that are done, settings and results."""
+    settings, names = results.settings(), results.results()
+    numbers = [results.result(name) for name in names]
+    rows = [[row.point, *(row.settings.get(name) for name in settings),
+             *(by.get(row.point) for by in numbers)] for row in results.done]
+    return json.dumps({"columns": ["point", *settings, *names], "rows": rows},
+                      ensure_ascii=False, separators=(",", ":"))
+
+
+def plots(folder: pathlib.Path, names: Sequence[str], output: str | None) -> None:
+    """--plot RESULT:SETTING[:GROUP] or pareto:RESULT:COST, each as SVG and CSV."""
+    results = Results(folder)
+    for name in names:
+        figure = _figure(results, name)
+        stem = figure.name.replace("/", "_").replace("[*]", "")
+        if output and len(names) == 1 and output.endswith(".svg"):
+            path = pathlib.Path(output)
+        else:
+            path = pathlib.Path(output or ".") / f"{folder.resolve().name}-{stem}.svg"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Mistake(f"cannot make '{path.parent}': {error.strerror}") from error
+        write(path, figure.svg)
+        write(path.with_suffix(".csv"), csv_text(figure))
+        print(path)
+
+
+def _figure(results: Results, name: str) -> Figure:
+    parts = name.split(":")
+    if parts[0] == "pareto" and len(parts) == 3:
+        goal, more = parts[1].lstrip("+-"), {"+": True, "-": False}.get(parts[1][:1])
+        figure = figures.pareto(results, goal, parts[2], more)
+    elif len(parts) in (2, 3) and all(parts):
+        for setting in parts[1:]:
+            results.check_setting(setting)
+        figure = figures.over(results, *parts)
+    else:
+        raise Mistake(f"'--plot {name}' of a sweep is RESULT:SETTING, RESULT:SETTING:GROUP or "
+                      "pareto:RESULT:COST (+RESULT: more is better, -RESULT: less)", usage=True)
+    if figure is None:
+        raise Mistake(f"no point of '{results.folder}' has what '--plot {name}' asks for")
+    return figure

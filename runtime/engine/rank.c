@@ -1,0 +1,255 @@
+/* See rank.h. A message is its length and its bytes, cut into pieces that every library can send.
+ * Who waits spins, then gives its processor away, then sleeps, so that ranks that share processors
+ * do not take them from each other.
+ *
+ * Invariant: all ranks have made the same exchanges. Each message carries its number, so that a
+ * mistake of ours shows at once. */
+#include "rank.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bug.h"
+#include "rank_transport.h"
+
+#define PIECE  ((size_t)1 << 30)
+#define SPINS  200u
+#define YIELDS 2000u
+#define NAP_NS 50000
+
+struct buffer {
+    char *bytes;
+    size_t used, room;
+    size_t read;
+};
+
+struct head {
+    uint64_t size; /* this included */
+    uint64_t number;
+};
+
+struct ranks ranks = {0, 1, {0}};
+static const struct rank_transport *transport;
+static struct buffer out[RANK_MOST], in[RANK_MOST];
+static uint64_t exchanges;
+
+static void grow(struct buffer *b, size_t room)
+{
+    if (room <= b->room)
+        return;
+    b->room = room < 2 * b->room ? 2 * b->room : room;
+    b->bytes = realloc(b->bytes, b->room);
+    if (!b->bytes)
+        die("out of host memory for %zu bytes between ranks", b->room);
+}
+
+void *rank_room(uint32_t to, size_t bytes)
+{
+    struct buffer *b = &out[to];
+    if (!b->used)
+        b->used = sizeof(struct head);
+    grow(b, b->used + bytes);
+    b->used += bytes;
+    return b->bytes + b->used - bytes;
+}
+
+void rank_put(uint32_t to, const void *from, size_t bytes)
+{
+    memcpy(rank_room(to, bytes), from, bytes);
+}
+
+static void send_to(uint32_t to)
+{
+    struct buffer *b = &out[to];
+    rank_room(to, 0);
+    const struct head head = {b->used, exchanges};
+    memcpy(b->bytes, &head, sizeof head);
+    for (size_t done = 0; done < b->used; done += PIECE)
+        transport->send(to, b->bytes + done, b->used - done < PIECE ? b->used - done : PIECE);
+}
+
+static void rest(uint32_t *rounds)
+{
+    const struct timespec nap = {0, NAP_NS};
+    if (++*rounds < SPINS)
+        return;
+    if (*rounds < YIELDS)
+        sched_yield();
+    else
+        nanosleep(&nap, NULL);
+}
+
+/* One piece of the message of a rank; true: that was the last. */
+static bool receive_piece(uint32_t from, size_t size)
+{
+    struct buffer *b = &in[from];
+    struct head head = {0, exchanges};
+    grow(b, b->used + size);
+    transport->receive(from, b->bytes + b->used, size);
+    b->used += size;
+    if (b->used >= sizeof head)
+        memcpy(&head, b->bytes, sizeof head);
+    if (head.size < sizeof head || b->used > head.size || head.number != exchanges)
+        bug("rank %u tells exchange %llu, this is %llu", from, (unsigned long long)head.number,
+            (unsigned long long)exchanges);
+    b->read = sizeof head;
+    return b->used == head.size;
+}
+
+void rank_exchange(void)
+{
+    uint64_t awaited = 0;
+    uint32_t rounds = 0;
+    exchanges++;
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        if (i == ranks.number)
+            continue;
+        in[i].used = 0;
+        awaited |= (uint64_t)1 << i;
+        send_to(i);
+    }
+    while (awaited || !transport->sent()) {
+        rest(&rounds);
+        for (uint64_t bits = awaited; bits; bits &= bits - 1) {
+            uint32_t i = (uint32_t)__builtin_ctzll(bits);
+            int64_t size = transport->arrived(i);
+            if (size >= 0 && receive_piece(i, (size_t)size))
+                awaited &= ~((uint64_t)1 << i);
+            rounds = size >= 0 ? 0 : rounds;
+        }
+    }
+    for (uint32_t i = 0; i < ranks.count; i++)
+        out[i].used = 0;
+}
+
+size_t rank_left(uint32_t from)
+{
+    return in[from].used - in[from].read;
+}
+
+const void *rank_take(uint32_t from, size_t bytes)
+{
+    struct buffer *b = &in[from];
+    if (bytes > rank_left(from))
+        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_left(from), bytes);
+    b->read += bytes;
+    return b->bytes + b->read - bytes;
+}
+
+const void *rank_last(uint32_t from, size_t bytes)
+{
+    struct buffer *b = &in[from];
+    if (bytes > rank_left(from))
+        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_left(from), bytes);
+    b->used -= bytes;
+    return b->bytes + b->used;
+}
+
+uint64_t rank_sum(uint64_t own)
+{
+    uint64_t sum = own;
+    if (rank_is_alone())
+        return own;
+    for (uint32_t i = 0; i < ranks.count; i++)
+        if (i != ranks.number)
+            rank_put(i, &own, sizeof own);
+    rank_exchange();
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        uint64_t theirs = 0;
+        if (i != ranks.number)
+            memcpy(&theirs, rank_take(i, sizeof theirs), sizeof theirs);
+        sum += theirs;
+    }
+    return sum;
+}
+
+bool rank_agree(const char *what, const char *text)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < ranks.count; i++)
+        if (i != ranks.number)
+            rank_put(i, text, strlen(text) + 1);
+    rank_exchange();
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        if (i == ranks.number)
+            continue;
+        const char *theirs = rank_take(i, rank_left(i));
+        if (strcmp(text, theirs) == 0)
+            continue;
+        if (same && ranks.number == 0)
+            fprintf(stderr,
+                    "heddle: ranks 0 and %u differ in the %s: '%s' and '%s'; start the same heddle "
+                    "with the same files and options at all ranks\n",
+                    i, what, text, theirs);
+        same = false;
+    }
+    return same;
+}
+
+void rank_refuse(const char *what)
+{
+    if (!rank_is_alone())
+        die("several ranks cannot be used with %s yet; run it without mpirun", what);
+}
+
+/* ---- start and end ---- */
+
+static const struct rank_transport *load(const char *path)
+{
+    rank_transport_function *function = NULL;
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    void *symbol = library ? dlsym(library, "heddle_rank_transport") : NULL;
+    memcpy(&function, &symbol, sizeof function);
+    if (!function) {
+        fprintf(stderr, "heddle: cannot use MPI by '%s': %s\n", path, dlerror());
+        return NULL;
+    }
+    return function();
+}
+
+bool rank_open(void)
+{
+    const char *text = getenv(RANK_ENVIRONMENT);
+    char path[4096], taken;
+    unsigned count;
+    int token;
+    ranks = (struct ranks){0, 1, {0}};
+    if (!text || sscanf(text, "%4095[^;];%u;%d", path, &count, &token) != 3)
+        return true;
+    if (read(token, &taken, 1) != 1) {
+        fprintf(stderr, "heddle: with several ranks, one process of a program can use HIP; this is "
+                        "another one\n");
+        return false;
+    }
+    transport = load(path);
+    if (!transport)
+        return false;
+    if (transport->abi != RANK_TRANSPORT_ABI) {
+        fprintf(stderr, "heddle: '%s' is of another version of heddle\n", path);
+        return false;
+    }
+
+    if (!transport->open(&ranks.number, &ranks.count))
+        return false;
+    if (ranks.count != count || ranks.count > RANK_MOST) {
+        fprintf(stderr,
+                "heddle: the launcher has started %u ranks, of which %s sees %u (at most %d can be "
+                "used): is its mpirun that of another MPI library?\n",
+                count, transport->name, ranks.count, RANK_MOST);
+        return false;
+    }
+    return true;
+}
+
+void rank_close(void)
+{
+    if (transport)
+        transport->close();
+    transport = NULL;
+    ranks.count = 1;
+}

@@ -1,0 +1,67 @@
+/* Ranks: the processes, perhaps of several machines, that simulate one platform together. Each
+ * builds the whole platform, with the same layout of the arena, and runs some of its shards.
+ *
+ * All that ranks tell each other goes through rank_exchange(), which every rank calls the same
+ * number of times: a message to every other rank and one from each. Between two exchanges a rank
+ * collects what it has to say in a buffer for each of the others.
+ *
+ * Life cycle: rank_open() before the platform is built; rank_close() at the end. Alone, with one
+ * rank, nothing of this is used. By the thread that runs the engine, between windows. How bytes get
+ * from one process to another is up to a module: rank_transport.h. */
+#ifndef HEDDLE_RUNTIME_RANK_H
+#define HEDDLE_RUNTIME_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+
+#define RANK_MOST        64
+/* In the environment of those that open a platform, "PATH;COUNT;TOKEN": the module's path, how many
+ * ranks the launcher has started, and a file with one byte in it, for the first process that opens
+ * a platform. Set by `heddle run`. */
+#define RANK_ENVIRONMENT "HEDDLE_RANKS"
+
+struct ranks {
+    uint32_t number;
+    uint32_t count;                       /* 1: alone */
+    uint8_t of_shard[ENGINE_MAX_DOMAINS]; /* which rank runs it */
+};
+extern struct ranks ranks __attribute__((visibility("hidden")));
+
+static inline bool rank_is_alone(void)
+{
+    return engine_likely(ranks.count == 1);
+}
+
+static inline bool rank_has(uint32_t shard)
+{
+    return ranks.of_shard[shard] == ranks.number;
+}
+
+/* By the environment. false: the reason was said. */
+bool rank_open(void);
+/* All ranks call it, when nothing is left to be told. */
+void rank_close(void);
+/* Ends the program when there are several ranks: `what` cannot be done by them yet. */
+void rank_refuse(const char *what);
+
+/* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
+ * valid until the next call. */
+void *rank_room(uint32_t to, size_t bytes);
+void rank_put(uint32_t to, const void *from, size_t bytes);
+/* Sends what was put, receives the same of all others, and begins to read it. */
+void rank_exchange(void);
+/* The next `bytes` of what rank `from` has told; a bug when there are fewer. */
+const void *rank_take(uint32_t from, size_t bytes);
+/* Its last bytes, which are taken off its end. */
+const void *rank_last(uint32_t from, size_t bytes);
+/* How much of it has not been taken. */
+size_t rank_left(uint32_t from);
+/* A number that all ranks tell, summed. */
+uint64_t rank_sum(uint64_t own);
+/* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. */
+bool rank_agree(const char *what, const char *text);
+
+#endif

@@ -1,0 +1,36 @@
+/* How ranks reach each other: a module, loaded when the platform starts, so that one build of the
+ * toolkit serves every MPI library. It is heddle_mpi_NAME.so, which exports
+ * heddle_rank_transport().
+ *
+ * Messages between two ranks arrive in the order in which they were sent. Functions that cannot do
+ * their work end the process, with a message. Calls come from one thread at a time. */
+#ifndef HEDDLE_RUNTIME_RANK_TRANSPORT_H
+#define HEDDLE_RUNTIME_RANK_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RANK_TRANSPORT_ABI 1
+
+struct rank_transport {
+    uint32_t abi;
+    const char *name; /* of the library, for messages */
+    /* The number of this process, and of how many. */
+    bool (*open)(uint32_t *number, uint32_t *count);
+    /* Begins to send; `bytes` stay as they are until sent(). */
+    void (*send)(uint32_t to, const void *bytes, size_t size);
+    /* Has everything been sent? */
+    bool (*sent)(void);
+    /* The size of the message that comes next from a rank, or -1: there is none yet. */
+    int64_t (*arrived)(uint32_t from);
+    void (*receive)(uint32_t from, void *bytes, size_t size);
+    /* Waits for all ranks to call it. */
+    void (*close)(void);
+    /* Ends all ranks at once. */
+    void (*abort)(int status);
+};
+
+typedef const struct rank_transport *rank_transport_function(void);
+
+#endif

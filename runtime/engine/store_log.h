@@ -1,0 +1,37 @@
+/* What was written to stores since ranks met last. Each rank has a copy of every store that it
+ * reads; whoever writes one says what has changed, and the next exchange takes it to the others
+ * (rank.h). With one rank nothing is noted.
+ *
+ * Writers call store_offer() once, at start-up, and store_wrote() behind every change later on. A
+ * store that was not offered cannot be read at another rank. */
+#ifndef HEDDLE_RUNTIME_STORE_LOG_H
+#define HEDDLE_RUNTIME_STORE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern bool store_log_on __attribute__((visibility("hidden")));
+
+void store_offer(const void *store);
+void store_log_note(const void *start, size_t bytes);
+
+/* Of the arena. */
+static inline void store_wrote(const void *start, size_t bytes)
+{
+    if (__builtin_expect(store_log_on, 0))
+        store_log_note(start, bytes);
+}
+
+/* ---- for the runtime ---- */
+
+/* When the platform stands: changes are noted from now on. Before it is built: nothing was offered.
+ */
+void store_log_begin(void);
+void store_log_forget(void);
+bool store_is_offered(const void *store);
+/* Tells every rank what was noted, and forgets it; takes in what rank `from` has told. */
+void store_log_tell(void);
+void store_log_take(uint32_t from);
+
+#endif

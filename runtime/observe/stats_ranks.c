@@ -1,0 +1,91 @@
+/* See stats_ranks.h. Both sides walk the same tables in the same order, so no names travel. What a
+ * shared link was used for is known where all its senders are (link/cut.c). */
+#include "stats_ranks.h"
+
+#include <string.h>
+
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/ring.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/link/wire.h"
+#include "stats_span.h"
+
+/* Between rank 0 and the rank `owner`, of numbers in the arena. */
+static void move(const void *numbers, size_t size, uint32_t owner)
+{
+    if (ranks.number == 0)
+        memcpy(engine_base.arena + ((const char *)numbers - engine_base.arena),
+               rank_take(owner, size), size);
+    else
+        rank_put(0, numbers, size);
+}
+
+static uint32_t rank_of_leaf(uint32_t leaf)
+{
+    return ranks.of_shard[component_shard(platform_component(leaf))];
+}
+
+static void move_blocks(uint32_t owner)
+{
+    const struct platform_table *t = engine_base.platform;
+    uint32_t count;
+    const struct stat_block *blocks = stats_blocks(&count);
+    for (uint32_t b = 0; b < count; b++) {
+        uint32_t leaf = b < t->instance_count ? b : t->parts[b - t->instance_count].owner_instance;
+        if (rank_of_leaf(leaf) == owner)
+            move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
+    }
+}
+
+static void move_rings(uint32_t owner)
+{
+    const struct platform_table *t = engine_base.platform;
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        if (rank_of_leaf(t->rings[i].sender) == owner)
+            move(&ring_at(i)->messages, sizeof ring_at(i)->messages, owner);
+}
+
+/* Of the first ring that sends over this half; UINT32_MAX: there is none. */
+static uint32_t rank_of_half(uint32_t link, unsigned half)
+{
+    const struct platform_table *t = engine_base.platform;
+    for (uint32_t i = 0; i < t->ring_count; i++) {
+        const struct platform_ring *r = &t->rings[i];
+        unsigned back = t->links[link].shared == LINK_BUS ? 0 : r->is_reply ^ r->reversed;
+        if (r->link == link + 1 && back == half)
+            return rank_of_leaf(r->sender);
+    }
+    return UINT32_MAX;
+}
+
+static void move_links(uint32_t owner)
+{
+    for (uint32_t i = 0; i < 2 * engine_base.platform->link_count; i++) {
+        if (rank_of_half(i / 2, i % 2) != owner)
+            continue;
+        move(ring_link_use(i / 2, i % 2), sizeof(struct ring_link_use), owner);
+        for (uint32_t c = 0; c < wire_channel_count(i / 2, i % 2); c++)
+            move(wire_channel(i / 2, i % 2, c), sizeof(struct wire_channel_use), owner);
+    }
+}
+
+static void move_all(uint32_t owner)
+{
+    move_blocks(owner);
+    move_rings(owner);
+    move_links(owner);
+}
+
+void stats_ranks_tell(void)
+{
+    if (ranks.number)
+        move_all(ranks.number);
+}
+
+void stats_ranks_take(uint32_t from)
+{
+    move_all(from);
+}

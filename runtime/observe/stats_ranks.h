@@ -1,0 +1,13 @@
+/* Statistics of several ranks. Each counts what its own shards do; rank 0, which writes them, asks
+ * for the others' numbers and puts them where its own copies of these components have theirs. */
+#ifndef HEDDLE_RUNTIME_STATS_RANKS_H
+#define HEDDLE_RUNTIME_STATS_RANKS_H
+
+#include <stdint.h>
+
+/* By all ranks but 0: puts the numbers of their components and rings into what rank 0 is told. */
+void stats_ranks_tell(void);
+/* By rank 0. */
+void stats_ranks_take(uint32_t from);
+
+#endif

@@ -1,0 +1,140 @@
+/* See meeting.h. One exchange a window: a word of what was decided, the messages and credits of cut
+ * rings, what was written to stores. Since each rank says when the first of what it sends arrives
+ * at which rank, everybody knows when everybody has something to do next without asking again.
+ *
+ * The order makes it exact: what a rank has sent leaves its outboxes first, then what its own
+ * shards have sent each other is delivered, and only then it knows its own next edge. */
+#include "meeting.h"
+
+#include <string.h>
+
+#include "runtime/engine/engine.h"
+#include "runtime/engine/extension.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/shard.h"
+#include "runtime/engine/store_log.h"
+#include "runtime/link/cut.h"
+#include "runtime/link/exchange.h"
+#include "runtime/observe/stats_ranks.h"
+#include "runtime/observe/timeline.h"
+
+struct word {
+    struct meeting own;
+    bool waits; /* a sender waits for room, which another rank may make at any time */
+    uint64_t arrival_ps[RANK_MOST];
+};
+
+static struct word words[RANK_MOST];
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void plan_all(struct meeting *m)
+{
+    m->next_ps = ENGINE_NEVER;
+    m->live = false;
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
+        shard_plan(i);
+        m->live |= shards[i].live;
+        m->next_ps = least(m->next_ps, shards[i].next_ps);
+        m->now_ps = shards[i].now_ps > m->now_ps ? shards[i].now_ps : m->now_ps;
+    }
+}
+
+static void tell(struct meeting *m, uint64_t limit_ps)
+{
+    struct word *w = &words[ranks.number];
+    for (uint32_t i = 0; i < ranks.count; i++)
+        w->arrival_ps[i] = ENGINE_NEVER;
+    cut_tell(w->arrival_ps);
+    exchange_deliver_all(least(m->end_ps, limit_ps));
+    plan_all(m);
+    for (uint32_t i = 0; i < ranks.count; i++)
+        m->live |= w->arrival_ps[i] != ENGINE_NEVER;
+    w->own = *m;
+    w->waits = exchange_waits();
+    store_log_tell();
+    timeline_tell();
+    for (uint32_t i = 0; i < ranks.count; i++)
+        if (i != ranks.number)
+            rank_put(i, w, sizeof *w);
+    rank_exchange();
+    for (uint32_t i = 0; i < ranks.count; i++)
+        if (i != ranks.number)
+            memcpy(&words[i], rank_last(i, sizeof words[i]), sizeof words[i]);
+}
+
+/* What all say together. */
+static void agree(struct meeting *m)
+{
+    m->next_ps = m->alone_ps = ENGINE_NEVER;
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        const struct meeting *own = &words[i].own;
+        uint64_t next_ps = own->next_ps;
+        for (uint32_t from = 0; from < ranks.count; from++)
+            next_ps = least(next_ps, words[from].arrival_ps[i]);
+        m->next_ps = least(m->next_ps, next_ps);
+        m->end_ps = own->end_ps > m->end_ps ? own->end_ps : m->end_ps;
+        m->now_ps = own->now_ps > m->now_ps ? own->now_ps : m->now_ps;
+        m->live |= own->live;
+        m->stop |= own->stop;
+        m->failed |= own->failed;
+        m->settles |= own->settles;
+        if (i != ranks.number)
+            m->alone_ps = words[i].waits ? 0 : least(m->alone_ps, next_ps);
+    }
+    m->interrupted = words[0].own.interrupted;
+}
+
+static void take(uint64_t start_ps)
+{
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shard_move_clocks(i, start_ps);
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        if (i == ranks.number)
+            continue;
+        cut_take(i);
+        store_log_take(i);
+        timeline_take(i);
+    }
+    exchange_look_again();
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shard_plan(i);
+}
+
+void meeting_hold(struct meeting *m, uint64_t limit_ps)
+{
+    tell(m, limit_ps);
+    agree(m);
+    take(least(m->end_ps, limit_ps));
+}
+
+void meeting_settle(bool last)
+{
+    stats_ranks_tell();
+    extensions_tell(last);
+    rank_exchange();
+    for (uint32_t i = 1; i < ranks.count && ranks.number == 0; i++) {
+        stats_ranks_take(i);
+        extensions_take(i);
+    }
+    if (ranks.number == 0)
+        extensions_settle();
+}
+
+void meeting_call(enum meeting_command command)
+{
+    for (uint32_t i = 1; i < ranks.count; i++)
+        rank_put(i, &command, sizeof command);
+    rank_exchange();
+}
+
+enum meeting_command meeting_await(void)
+{
+    enum meeting_command command;
+    rank_exchange();
+    memcpy(&command, rank_take(0, sizeof command), sizeof command);
+    return command;
+}

@@ -1,0 +1,34 @@
+/* Between two windows with several ranks: they tell each other what has crossed and what they have
+ * decided, so that all of them go on, or end, in the same way. See meeting.c. */
+#ifndef HEDDLE_RUNTIME_MEETING_H
+#define HEDDLE_RUNTIME_MEETING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a rank brings, and, afterwards, what holds for all ranks together. */
+struct meeting {
+    uint64_t end_ps;  /* of the window */
+    uint64_t now_ps;  /* of the last edge */
+    uint64_t next_ps; /* of the next one; ENGINE_NEVER: none */
+    bool live;        /* not only periodic wake-ups are left */
+    bool stop;
+    bool interrupted; /* of rank 0 only */
+    bool failed;
+    bool settles;      /* an extension has something to settle */
+    uint64_t alone_ps; /* afterwards: until then, no other rank has anything to do */
+};
+
+/* What rank 0 asks the others to do. */
+enum meeting_command { MEETING_RUN, MEETING_END };
+void meeting_call(enum meeting_command command);
+/* By the others: waits for it. */
+enum meeting_command meeting_await(void);
+
+/* The clocks of all shards move to the end of the window, or to `limit_ps` if that is earlier. */
+void meeting_hold(struct meeting *m, uint64_t limit_ps);
+/* When an extension settles, and when the run is over (`last`): rank 0 gets the statistics of all
+ * ranks, and settles. */
+void meeting_settle(bool last);
+
+#endif

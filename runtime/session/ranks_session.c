@@ -1,0 +1,60 @@
+/* See ranks_session.h. Called by open.c. */
+#define _GNU_SOURCE /* dladdr */
+#include "ranks_session.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exit_status.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/sha256.h"
+#include "runtime/engine/version.h"
+#include "runtime/scheduler/meeting.h"
+
+/* Of the shared object that this is part of. */
+static void hash_own_file(char hex[65])
+{
+    Dl_info info;
+    struct sha256 hash;
+    char buffer[65536];
+    size_t got;
+    FILE *file = dladdr(&engine_base, &info) ? fopen(info.dli_fname, "rbe") : NULL;
+    sha256_init(&hash);
+    while (file && (got = fread(buffer, 1, sizeof buffer, file)) > 0)
+        sha256_add(&hash, buffer, got);
+    if (file)
+        fclose(file);
+    sha256_finish(&hash, hex);
+}
+
+/* All ranks must hold the same platform and the same options that decide what happens. */
+bool ranks_agree(const struct platform_table *table, const struct heddle_options *o)
+{
+    char text[512], file[65];
+    if (rank_is_alone())
+        return true;
+    hash_own_file(file);
+    snprintf(text, sizeof text,
+             "%d threads, limits %llu and %llu, order %d, seed %llu, bounds %d, "
+             "statistics %d and %d, trace %d",
+             o->threads, (unsigned long long)o->max_cycles, (unsigned long long)o->stall_limit,
+             o->tick_order, (unsigned long long)o->seed, o->page_bounds, o->stats_path != NULL,
+             o->span_stats, o->trace_path != NULL);
+    bool same = rank_agree("version", HEDDLE_VERSION);
+    same = same && rank_agree("platform", table->model_hash);
+    same = same && rank_agree("options", text);
+    return same && rank_agree("code of the platform", file);
+}
+
+int ranks_serve(void)
+{
+    while (meeting_await() == MEETING_RUN)
+        engine_run();
+    meeting_settle(true);
+    rank_close();
+    return EXIT_CLEAN;
+}

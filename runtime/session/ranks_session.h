@@ -1,0 +1,16 @@
+/* A session of several ranks: what they must have in common, and what those but the first do. */
+#ifndef HEDDLE_RUNTIME_RANKS_SESSION_H
+#define HEDDLE_RUNTIME_RANKS_SESSION_H
+
+#include <stdbool.h>
+
+struct heddle_options;
+struct platform_table;
+
+/* Do all hold the same platform, the same code, and the same options that decide what happens?
+ * false: rank 0 has said what differs. */
+bool ranks_agree(const struct platform_table *table, const struct heddle_options *options);
+/* Of a rank but 0: runs when rank 0 does, until that has come to its end. An exit status. */
+int ranks_serve(void);
+
+#endif
