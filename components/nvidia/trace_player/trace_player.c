@@ -91,7 +91,7 @@ static const struct sass_trace *kernel_open(struct trace_player *p, struct playe
     return some && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
 
-static bool kernel_take(struct trace_player *p)
+static bool traced_kernel_take(struct trace_player *p)
 {
     uint32_t slot = 0;
     while (slot < (uint32_t)trace_player_params(p)->kernels && p->kernel[slot].phase != PLAYER_FREE)
@@ -228,7 +228,7 @@ static bool commands_take(struct trace_player *p)
     bool progress = false;
     while (p->command < trace_files.list.count && p->fill_at == p->fill_end && !p->fills) {
         const struct sass_command *command = &trace_files.list.commands[p->command];
-        if (!(command->name ? kernel_take(p) : copy_take(p, command)))
+        if (!(command->name ? traced_kernel_take(p) : copy_take(p, command)))
             break;
         progress = true;
     }

@@ -32,7 +32,8 @@ static void driver_window_end(struct component *c)
     sample_window_end(d);
 }
 
-/* What has to hold before a command of any kind begins, or goes on: its packet, its time, its ticket. */
+/* What has to hold before a command of any kind begins, or goes on: its packet, its time, its
+ * ticket. */
 static bool may_begin(struct driver *d, const struct driver_command *k)
 {
     if (k->gated)
