@@ -118,7 +118,8 @@ def _steps(series: Series, values: list[float | None], top: float, y: float,
     return path
 
 
-def chart(series: Series, title: str, tracks: list[Track], value: Callable[[Track, int], float | None],
+def chart(series: Series, title: str, tracks: list[Track],
+          value: Callable[[Track, int], float | None],
           words: Callable[[float], str]) -> str | None:
     """A line for each track, and its numbers where the pointer rests. None: there is no track."""
     shown = tracks[:LINES]
