@@ -8,6 +8,7 @@
 #include "codegen/command/command_run_ranks.h"
 #include "codegen/command/command_run_trace.h"
 #include "codegen/command/source_lines.h"
+#include "codegen/command/view_server.h"
 #include "codegen/report/profile_print.h"
 #include "runtime/session/options_env.h"
 
@@ -103,7 +104,7 @@ static int run(struct command *c, const struct build_result *built, struct heddl
                const char *program, char **arguments, struct run_outcome *outcome)
 {
     const char *file = NULL; /* for statistics that only the report reads */
-    if (c->options->report && !options->stats_path) {
+    if ((c->options->report || c->options->view) && !options->stats_path) {
         options->stats_path = file = command_temporary(c);
         if (!file)
             return EXIT_ERRORS;
@@ -114,8 +115,11 @@ static int run(struct command *c, const struct build_result *built, struct heddl
         if (!options->instruction_profile)
             return EXIT_ERRORS;
     }
+    if (!view_server_start(c, options))
+        return EXIT_ERRORS;
     int status = program ? run_program(c, built, options, program, arguments, outcome)
                          : run_platform(c, built, options);
+    view_server_end();
     if (c->options->report)
         status = print_reports(c, options->stats_path, outcome, status);
     if (run_profiles_instructions(c->options) && !strchr(c->options->profile, '='))
@@ -159,7 +163,7 @@ int command_run(struct command *c)
     }
     struct run_recording recording;
     const struct run_ranks launched = run_ranks_of_launcher();
-    if (!run_ranks_announce(c, &launched))
+    if (!run_ranks_announce(c, &launched, &options))
         return EXIT_NOT_STARTED;
     if (launched.number > 0)
         return run_ranks_serve(c, &built, &options);

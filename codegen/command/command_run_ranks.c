@@ -53,10 +53,39 @@ static bool make_token(void)
     return true;
 }
 
-bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
+/* What needs the whole platform in one process. */
+static bool can_share(const struct heddle_options *o, unsigned number)
+{
+    const struct {
+        bool wanted;
+        const char *name;
+    } refused[] = {{o->mode != PLATFORM_TIMING, "--mode functional"},
+                   {o->checkpoint_path, "--checkpoint"},
+                   {o->restore_path, "--restore"},
+                   {o->watch.count, "--watch"},
+                   {o->tick_all, "--tick-all"},
+                   {o->record_trace, "--record instructions"},
+                   {o->series_path || o->series_ps || o->series_cycles, "--series"},
+                   {o->kernels || o->interval || o->warmup, "--kernels"},
+                   {o->instruction_profile, "--profile instructions"}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (!refused[i].wanted)
+            continue;
+        if (number == 0)
+            fprintf(stderr, "heddle run: '%s' cannot be used with several ranks yet\n",
+                    refused[i].name);
+        return false;
+    }
+    return true;
+}
+
+bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
+                        const struct heddle_options *options)
 {
     if (launched->count == 1)
         return true;
+    if (!can_share(options, launched->number))
+        return false;
     if (c->toolkit.mpi_folder)
         module =
             arena_printf(c->arena, "%s/heddle_mpi_%s.so", c->toolkit.mpi_folder, launched->library);

@@ -18,8 +18,10 @@ struct run_ranks {
 
 /* From the environment of the launcher. */
 struct run_ranks run_ranks_of_launcher(void);
-/* For whoever opens a platform from now on: which module takes ranks to each other. false: said. */
-bool run_ranks_announce(struct command *c, const struct run_ranks *launched);
+/* For whoever opens a platform from now on: which module takes ranks to each other. false: there is
+ * none, or they cannot do what the options ask for, as was said. */
+bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
+                        const struct heddle_options *options);
 /* Of rank 0, when the program has ended with `status`: the status of the run. When the program has
  * left the other ranks waiting, it is not 0, so that the launcher ends them. */
 int run_ranks_outcome(const struct run_outcome *outcome, const char *program, int status);

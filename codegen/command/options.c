@@ -8,9 +8,9 @@
 
 #include "runtime/engine/version.h"
 
-/* KIND_NAMED: the value is KIND=PATH, and each kind has a row of its own, whose argument begins
- * with it. */
-enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER, KIND_NAMED };
+/* KIND_OPTIONAL: its value, if any, stands behind '='; without one it is "". KIND_NAMED: the value
+ * is KIND=PATH, and each kind has a row of its own, whose argument begins with it. */
+enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER, KIND_NAMED, KIND_OPTIONAL };
 
 #define ON(command) (1u << COMMAND_##command)
 #define MODEL_COMMANDS                                                                             \
@@ -335,6 +335,11 @@ static const struct option_spec {
      "stats: of --report series: this counter of components, too, by its name; run: of --every: "
      "this counter only, as in gpu.l2.hits, or all of this component and what is below "
      "it; * stands for anything, an index that is left out for all"},
+    {"--view", NULL, KIND_OPTIONAL, FIELD(view), ON(RUN),
+     "serve a page that shows the run while it goes on, at the address that is printed; "
+     "--view=PORT: at this port of 127.0.0.1"},
+    {"--view-paused", NULL, KIND_FLAG, FIELD(view_paused), ON(RUN),
+     "of --view: wait at the beginning until the page says to go on"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
     {"--record-window", "FROM..TO", KIND_TEXT, FIELD(record_window), ON(RUN),
@@ -689,11 +694,11 @@ static int store(struct options *options, const struct option_spec *spec, const 
     char *field = (char *)options + spec->field;
     if (spec->kind == KIND_NAMED) {
         return store_path(options, spec, value);
-    } else if (spec->kind == KIND_TEXT) {
+    } else if (spec->kind == KIND_TEXT || spec->kind == KIND_OPTIONAL) {
         const char **text = (const char **)(void *)field;
         if (*text)
             return given_twice(options, spec);
-        *text = value;
+        *text = value ? value : "";
     } else if (spec->kind == KIND_LIST) {
         struct options_list *list = (struct options_list *)(void *)field;
         list->items[list->count++] = value;
@@ -726,7 +731,7 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
         return unknown_option(options, word, suggest);
     if (!(spec->commands >> options->command & 1) && spec->kind != KIND_NAMED)
         return wrong_command(options, spec);
-    if (!spec->argument && value) {
+    if (!spec->argument && value && spec->kind != KIND_OPTIONAL) {
         fprintf(stderr, "heddle %s: '%s' takes no value\n", commands[options->command].name,
                 spec->name);
         return EXIT_USAGE;
@@ -783,6 +788,10 @@ static int check_pairs(const struct options *options)
                     commands[options->command].name, pairs[i][0], pairs[i][1]);
             return EXIT_USAGE;
         }
+    if (options->view_paused && !options->view) {
+        fprintf(stderr, "heddle run: '--view-paused' waits for the page; give '--view', too\n");
+        return EXIT_USAGE;
+    }
     if (options->command == COMMAND_RUN && options->stats_no_host && !options->stats) {
         fprintf(stderr, "heddle run: '--stats-no-host' is about the statistics; give '--stats "
                         "FILE', too\n");

@@ -52,7 +52,7 @@ struct options {
     const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
     const char *progress, *measure, *kernel, *description;
     const char *record_perfetto, *record_api, *record_instructions, *record_window;
-    const char *series, *every;
+    const char *series, *every, *view;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
     const char *labels, *method, *engine;
@@ -60,7 +60,7 @@ struct options {
     uint64_t points, limit, budget, folds, seed, evaluations, sample;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
-    bool retry, estimate, keep;
+    bool view_paused, retry, estimate, keep;
     bool lines, markdown, man, no_cache, allow_incoherent, allow_incomplete;
     const char *html_folder, *completion, *paths;
 };

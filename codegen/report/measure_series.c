@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codegen/emit/intern.h"
-#include "codegen/report/measure_print.h"
+#include "codegen/report/measure_group.h"
 #include "codegen/report/statistics_read.h"
 #include "codegen/views/params_value.h"
 
@@ -17,12 +17,6 @@
 /* Where a column stands in statistics: root[section][path][name], and below that [inner]. */
 struct column {
     const char *section, *path, *name, *inner; /* inner: NULL, or as in "forward" "bytes" */
-};
-
-/* What is told together. */
-struct group {
-    struct measure_named what;
-    double part[MODEL_MEASURE_COUNT], whole[MODEL_MEASURE_COUNT], most[MODEL_MEASURE_COUNT];
 };
 
 /* A counter that was asked for by name: what it grew by, a cycle of all its elements; of an average
@@ -51,8 +45,7 @@ struct series {
     VECTOR(struct interval) intervals;
     uint64_t (*grown)[INTERVALS]; /* by interval, of columns that are asked for, as `all` */
     uint32_t *counted_of;         /* 1 + counted, as `all`; 0: not asked for */
-    VECTOR(struct group) groups;
-    uint32_t *group_of; /* by instance, part, connection */
+    struct measure_groups groups;
     char *line;
     size_t room;
     FILE *in, *out;
@@ -169,27 +162,16 @@ static json_t *make_statistics(const struct series *s, uint64_t from_ps, uint64_
     return root;
 }
 
-static void add(struct series *s, uint32_t index, unsigned kind, const struct view_share *share)
-{
-    struct group *g = &s->groups.items[s->group_of[index]];
-    if (share->whole <= 0)
-        return;
-    g->part[kind] += share->part;
-    g->whole[kind] += share->whole;
-    g->most[kind] =
-        share->part / share->whole > g->most[kind] ? share->part / share->whole : g->most[kind];
-}
-
-static void print_group(const struct series *s, struct group *g, uint64_t from_ps, uint64_t to_ps)
+static void print_group(const struct series *s, const struct measure_group *g, uint64_t from_ps,
+                        uint64_t to_ps)
 {
     for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++) {
-        if (g->whole[k] > 0) {
-            fprintf(s->out, "%llu,%llu,", (unsigned long long)from_ps, (unsigned long long)to_ps);
-            measure_print_named(&g->what, s->out);
-            fprintf(s->out, "%s,%.17g,%.17g,%.6g\n", model_measure_names[k], g->part[k],
-                    g->whole[k], g->most[k]);
-        }
-        g->part[k] = g->whole[k] = g->most[k] = 0;
+        if (g->whole[k] <= 0)
+            continue;
+        fprintf(s->out, "%llu,%llu,", (unsigned long long)from_ps, (unsigned long long)to_ps);
+        measure_print_named(&g->what, s->out);
+        fprintf(s->out, "%s,%.17g,%.17g,%.6g\n", model_measure_names[k], g->part[k], g->whole[k],
+                g->most[k]);
     }
 }
 
@@ -254,18 +236,12 @@ static void print_interval(struct series *s, uint64_t from_ps, uint64_t to_ps)
 {
     struct arena arena;
     struct measured m;
-    uint32_t places = s->model->instance_count + s->model->part_count;
     json_t *root = make_statistics(s, from_ps, to_ps);
     arena_init(&arena);
     measure_run(&m, &arena, s->model, root);
-    for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++) {
-        for (uint32_t i = 0; i < places; i++)
-            add(s, i, k, measure_share(&m, s->model, k, i));
-        for (uint32_t i = 0; i < s->model->connection_count; i++)
-            add(s, places + i, k, &m.connections[k][i]);
-    }
-    for (uint32_t i = 0; i < s->groups.count; i++)
-        print_group(s, &s->groups.items[i], from_ps, to_ps);
+    measure_groups_set(&s->groups, &m);
+    for (uint32_t i = 0; i < s->groups.list.count; i++)
+        print_group(s, &s->groups.list.items[i], from_ps, to_ps);
     arena_release(&arena);
     json_decref(root);
     for (uint32_t i = 0; i < s->all.count; i++)
@@ -322,33 +298,7 @@ static bool read_rows(struct series *s)
     return true;
 }
 
-/* ---- groups ---- */
-
-static void find_group(struct series *s, struct intern *index, uint32_t number,
-                       struct measure_named what)
-{
-    what.path = params_collapse(s->arena, what.path);
-    const struct intern_entry *known = intern_find(index, what.path);
-    s->group_of[number] = known ? known->value : s->groups.count;
-    if (known)
-        return;
-    intern_add(index, what.path, s->groups.count);
-    vector_push(s->arena, &s->groups, ((struct group){.what = what}));
-}
-
-static void find_groups(struct series *s)
-{
-    struct intern index;
-    uint32_t places = s->model->instance_count + s->model->part_count;
-    intern_init(&index, s->arena);
-    s->group_of =
-        arena_alloc(s->arena, (places + s->model->connection_count + 1) * sizeof *s->group_of);
-    for (uint32_t i = 0; i < places; i++)
-        find_group(s, &index, i, measure_name(s->model, i));
-    for (uint32_t i = 0; i < s->model->connection_count; i++)
-        find_group(s, &index, places + i,
-                   measure_connection_name(s->arena, s->model->connections[i]));
-}
+/* ---- counters ---- */
 
 /* Columns of the counters that are asked for, put together by place. */
 static void find_counted(struct series *s, const char *name)
@@ -393,7 +343,7 @@ bool measure_series_print(struct arena *arena, const struct model *model, json_t
     know_section(&s, "links");
     bool good = read_head(&s);
     if (good) {
-        find_groups(&s);
+        measure_groups_open(&s.groups, arena, model);
         s.counted_of = arena_alloc(arena, (s.all.count + 1) * sizeof *s.counted_of);
         for (size_t i = 0; i < asked->counter_count; i++)
             find_counted(&s, asked->counters[i]);

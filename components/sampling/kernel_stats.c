@@ -17,6 +17,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/observe/profile.h"
 #include "runtime/observe/stats_span.h"
+#include "runtime/observe/view.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
@@ -240,10 +241,12 @@ void kernel_settle(void)
         if (!(k->state & KERNEL_BEGUN)) {
             k->state |= KERNEL_BEGUN;
             k->span = stats_span_begin();
+            view_kernel(marks[i], arena_at(char, k->name), k->start_ps, 0, 0);
         }
         if ((k->state & KERNEL_ENDED) && !(k->state & KERNEL_SPOOLED)) {
             k->state |= KERNEL_SPOOLED;
             k->share = stats_span_end(k->span);
+            view_kernel(marks[i], arena_at(char, k->name), k->start_ps, k->end_ps, k->cycles);
         }
     }
     mark_count = 0;

@@ -49,6 +49,8 @@ struct heddle_options {
     uint64_t series_ps;                  /* a sample every so often; 0: see */
     uint64_t series_cycles;              /* every so many cycles of the fastest clock; 0: none */
     const char *series_counters;         /* patterns of counters, one a line; NULL: all */
+    const char *view_path;               /* NULL: none; the board of a run that is watched */
+    uint64_t view_place;                 /* of this process, from 0 (runtime/engine/board.h) */
     const char *tables_path;             /* generic builds */
     const char *program_hash;            /* for the stamp; NULL */
     const char *set;      /* for the stamp: what was set, a line each; NULL: nothing */

@@ -1,7 +1,7 @@
 /* See place.h. Partitions stand in the order of the description, so neighbours are near each other:
  * the list is cut into as many runs as there are ranks, of about the same number of instances. What
- * is cut is a list of top-level instances ("gpu[1]" with all partitions inside), or, when there are
- * fewer of these than ranks, of partitions. */
+ * is cut is a list of top-level instances ("device[1]" with all partitions inside), or, when there
+ * are fewer of these than ranks, of partitions. */
 #include "place.h"
 
 #include <stdio.h>

@@ -10,8 +10,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "needed.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
@@ -23,6 +25,7 @@
 
 #define REPORT_BYTES     32768
 #define NOTES_PER_REPORT 48
+#define WAITS_PER_REPORT 100
 
 struct hang_report {
     char text[REPORT_BYTES];
@@ -200,12 +203,9 @@ static uint32_t follow(uint32_t leaf, struct wait *chain, uint32_t *seen, uint32
     return leaf;
 }
 
-static void describe_chain(void)
+static void describe_chain_in(struct wait *chain, uint32_t *seen)
 {
     const struct platform_table *t = engine_base.platform;
-    struct wait *chain =
-        arena_at(struct wait, arena_allocate((t->instance_count + 1) * sizeof *chain));
-    uint32_t *seen = arena_at(uint32_t, arena_allocate((t->instance_count + 1) * sizeof *seen));
     uint32_t length = 0;
     uint32_t start = 0;
     uint32_t best = UINT32_MAX;
@@ -232,6 +232,28 @@ static void describe_chain(void)
         line(&report, "   the %u lines marked => are a cycle\n", length - cycle);
     else
         describe_idle(end);
+}
+
+static void describe_chain(void)
+{
+    uint32_t count = engine_base.platform->instance_count + 1;
+    struct wait *chain = needed(calloc(count, sizeof *chain), "explanation");
+    uint32_t *seen = needed(calloc(count, sizeof *seen), "explanation");
+    describe_chain_in(chain, seen);
+    free(chain);
+    free(seen);
+}
+
+/* The first reason of each component that waits. */
+static void describe_waits(void)
+{
+    struct wait wait;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
+        if (find_wait(i, &wait) && count++ < WAITS_PER_REPORT)
+            describe_wait(&wait, "  ");
+    if (count > WAITS_PER_REPORT)
+        line(&report, "  and %u more\n", count - WAITS_PER_REPORT);
 }
 
 static void describe_notes(void)
@@ -269,6 +291,22 @@ void hang_explain(enum hang_reason reason)
     describe_chain();
     describe_notes();
     fputs(report.text, stderr);
+}
+
+const char *hang_describe(void)
+{
+    static struct hang_report kept;
+    static char text[REPORT_BYTES];
+    kept = report;
+    report = (struct hang_report){0};
+    line(&report, "the longest chain:\n");
+    describe_chain();
+    line(&report, "all that wait:\n");
+    describe_waits();
+    describe_notes();
+    memcpy(text, report.text, sizeof text);
+    report = kept;
+    return text;
 }
 
 const char *hang_last_report(void)

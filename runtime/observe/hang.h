@@ -22,6 +22,9 @@ enum hang_reason { HANG_DEADLOCK, HANG_STALL, HANG_LIMIT };
 
 /* Composes the report, prints it on stderr and keeps it for hang_last_report(). */
 void hang_explain(enum hang_reason reason);
+/* Who waits for whom now, and what is unfinished; between windows. Valid until the next call, and
+ * no report of a hang. */
+const char *hang_describe(void);
 const char *hang_last_report(void); /* "": none so far */
 
 #endif

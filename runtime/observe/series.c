@@ -25,7 +25,7 @@ static struct {
     const char *path; /* NULL: no file, tracks of the timeline alone */
     struct output_file spool_file;
     FILE *spool;
-    const struct series_column *columns;
+    struct series_column *columns;
     uint32_t column_count;
     uint64_t *told;    /* by column: its counter when the last sample was taken */
     uint64_t *growth;  /* of the last sample; for tracks, which are to fall back to 0 */
@@ -53,13 +53,16 @@ static uint32_t fastest_clock(void)
     return fastest;
 }
 
+/* But for the columns, whose names the timeline may still be to write. */
 static void forget(void)
 {
+    struct series_column *columns = series.columns;
     free(series.told);
     free(series.growth);
     free(series.grew);
     free(series.record);
     memset(&series, 0, sizeof series);
+    series.columns = columns;
     series.next_ps = ENGINE_NEVER;
 }
 
@@ -84,6 +87,8 @@ static bool open_spool(void)
 bool series_open(const struct platform_table *table, const struct heddle_options *options)
 {
     forget();
+    free(series.columns);
+    series.columns = NULL;
     if (!options->series_ps && !options->series_cycles)
         return true;
     if (!stats_wanted())

@@ -15,6 +15,7 @@
 
 static struct series_column *columns;
 static uint32_t column_count, column_room;
+static const char *section;
 static bool *wanted; /* by column */
 
 static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value)
@@ -24,7 +25,7 @@ static void add(const char *path, const char *counter, const char *suffix, const
         columns = needed(realloc(columns, column_room * sizeof *columns), "columns");
     }
     struct series_column *c = &columns[column_count++];
-    *c = (struct series_column){.value = value, .path = path};
+    *c = (struct series_column){.value = value, .section = section, .path = path};
     snprintf(c->counter, sizeof c->counter, "%s%s", counter, suffix);
 }
 
@@ -32,6 +33,7 @@ static void add_blocks(void)
 {
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
+    section = "components";
     for (uint32_t b = 0; b < count; b++) {
         const uint64_t *value = blocks[b].values;
         for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
@@ -47,6 +49,7 @@ static void add_blocks(void)
 
 static void add_connections(const struct platform_table *table)
 {
+    section = "connections";
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct platform_ring *r = &table->rings[i];
         if (r->is_reply)
@@ -59,6 +62,7 @@ static void add_connections(const struct platform_table *table)
 
 static void add_links(const struct platform_table *table)
 {
+    section = "links";
     for (uint32_t i = 0; i < table->link_count; i++) {
         bool bus = table->links[i].shared == LINK_BUS;
         const char *name = platform_string(table->links[i].name);
@@ -103,15 +107,18 @@ static bool select_columns(const char *patterns)
     return true;
 }
 
-const struct series_column *series_columns_find(const struct platform_table *table,
-                                                const char *patterns, uint32_t *count)
+struct series_column *series_columns_find(const struct platform_table *table, const char *patterns,
+                                          uint32_t *count)
 {
-    column_count = 0;
+    columns = NULL;
+    column_count = column_room = 0;
     add_blocks();
     add_connections(table);
     add_links(table);
     bool good = !patterns || select_columns(patterns);
     *count = column_count;
+    if (!good)
+        free(columns);
     return good ? columns : NULL;
 }
 

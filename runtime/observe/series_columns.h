@@ -10,15 +10,16 @@ struct platform_table;
 
 struct series_column {
     const uint64_t *value; /* as it is now */
+    const char *section;   /* of statistics: "components", "connections", "links" */
     const char *path;      /* "device.cache[3]", "device.work[3]", or a link's name */
     char counter[64];      /* "hits", "occupancy.sum", "forward.bytes" */
 };
 
 /* Those whose path and counter match a line of `patterns`, as in "device.cache.hits";
  * NULL: all. NULL is also returned when a line matches nothing, which is said on standard error.
- * Lasts until the next call. In order of components, parts, connections and links. */
-const struct series_column *series_columns_find(const struct platform_table *table,
-                                                const char *patterns, uint32_t *count);
+ * To be freed. In order of components, parts, connections and links. */
+struct series_column *series_columns_find(const struct platform_table *table, const char *patterns,
+                                          uint32_t *count);
 
 /* Brings those up to date that are computed from others (the time in which a link was taken). */
 void series_columns_settle(const struct platform_table *table);

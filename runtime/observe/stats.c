@@ -285,7 +285,7 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     extensions_open_stats();
     if (!options.stats_path)
         return true;
-    /* What other ranks write of a kernel goes to rank 0, by memory. */
+    /* What other ranks write of spans goes to rank 0, by memory. */
     if (ranks.number) {
         int hidden = memfd_create("heddle spool", MFD_CLOEXEC);
         if (hidden < 0)

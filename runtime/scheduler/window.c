@@ -42,6 +42,7 @@
 #include "runtime/state/owned.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/observe/view.h"
 #include "window.h"
 #include "runtime/link/wire.h"
 
@@ -254,6 +255,7 @@ static bool check_stall(uint64_t start_ps)
     uint64_t instructions = rank_sum(engine_instructions());
     if (limits.progress)
         draw_progress(start_ps);
+    view_stops_now = view_open_now;
     watch.still++;
     if (messages != watch.messages || instructions != watch.instructions) {
         watch.messages = messages;
@@ -531,6 +533,20 @@ static void run_to_meeting(uint64_t time_ps)
         meet();
 }
 
+/* To which time everything has come, as move_clocks() says it. */
+static uint64_t reached_ps(void)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        last = shards[i].now_ps > last ? shards[i].now_ps : last;
+    if (window_ps) {
+        uint64_t end = window_end(last);
+        end = end <= limit_ps ? end : limit_ps + 1;
+        last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
+    }
+    return last > engine.time_ps ? last : engine.time_ps;
+}
+
 static enum engine_result loop(void)
 {
     if (!rank_is_alone())
@@ -550,6 +566,10 @@ static enum engine_result loop(void)
             if (check_stall(window_start(time)))
                 return ENGINE_STALL;
         }
+        if (engine_unlikely(view_stops_now))
+            view_look(reached_ps());
+        if (engine_unlikely(view_open_now) && engine_is_interrupted())
+            return ENGINE_INTERRUPTED;
         series_take_until(time);
         run_to_meeting(time);
         if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
@@ -603,6 +623,7 @@ enum engine_result engine_run(void)
         meeting_call(MEETING_RUN);
     start_watch();
     series_begin();
+    view_begin();
     wire_find();
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_find_awake(i);
@@ -615,6 +636,7 @@ enum engine_result engine_run(void)
         exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
     series_take_until(engine.time_ps);
+    view_end(engine.time_ps);
     erase_progress();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
         owned_gather();

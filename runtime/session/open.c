@@ -17,6 +17,7 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/observe/view.h"
 #include "runtime/observe/watch.h"
 #include "runtime/scheduler/balance.h"
 #include "runtime/scheduler/crew.h"
@@ -124,7 +125,7 @@ static bool observe(const struct platform_table *table, const struct heddle_opti
     watch_open(table, options);
     profile_open(table, options);
     return stats_open(table, options) && timeline_open(table, options)
-           && series_open(table, options);
+           && series_open(table, options) && view_open(table, options);
 }
 
 static bool start(const struct heddle_options *options)
@@ -162,8 +163,8 @@ static bool start(const struct heddle_options *options)
     }
     if (!table)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !rank_open() || !ranks_can(options) || !ranks_agree(table, options)
-        || !extensions_start(options, table) || !build(table, options))
+    if (!table || !rank_open() || !ranks_agree(table, options) || !extensions_start(options, table)
+        || !build(table, options))
         return false;
     if (record_trace && !record_asked) {
         fprintf(stderr,
@@ -211,6 +212,7 @@ static int finish(void)
         meeting_settle(true);
     }
     watch_close();
+    view_close();
     bool sampled = series_close();
     bool traced = timeline_close();
     bool written = stats_write(balance_reported()) && sampled;

@@ -26,6 +26,8 @@ static const struct key {
     {"series_ps", KIND_U64, offsetof(struct heddle_options, series_ps)},
     {"series_cycles", KIND_U64, offsetof(struct heddle_options, series_cycles)},
     {"series_counters", KIND_STRING, offsetof(struct heddle_options, series_counters)},
+    {"view", KIND_STRING, offsetof(struct heddle_options, view_path)},
+    {"view_place", KIND_U64, offsetof(struct heddle_options, view_place)},
     {"tables", KIND_STRING, offsetof(struct heddle_options, tables_path)},
     {"program_hash", KIND_STRING, offsetof(struct heddle_options, program_hash)},
     {"set", KIND_STRING, offsetof(struct heddle_options, set)},

@@ -31,32 +31,6 @@ static void hash_own_file(char hex[65])
     sha256_finish(&hash, hex);
 }
 
-/* What needs the whole platform in one process. */
-bool ranks_can(const struct heddle_options *o)
-{
-    const struct {
-        bool wanted;
-        const char *name;
-    } refused[] = {{o->mode != PLATFORM_TIMING, "--mode functional"},
-                   {o->checkpoint_path, "--checkpoint"},
-                   {o->restore_path, "--restore"},
-                   {o->watch.count, "--watch"},
-                   {o->tick_all, "--tick-all"},
-                   {o->record_trace, "--record instructions"},
-                   {o->series_path || o->series_ps || o->series_cycles, "--series"},
-                   {o->kernels || o->interval || o->warmup, "--kernels"},
-                   {o->instruction_profile, "--profile instructions"}};
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0] && !rank_is_alone(); i++) {
-        if (!refused[i].wanted)
-            continue;
-        if (ranks.number == 0)
-            fprintf(stderr, "heddle: '%s' cannot be used with several ranks yet\n",
-                    refused[i].name);
-        return false;
-    }
-    return true;
-}
-
 /* All ranks must hold the same platform and the same options that decide what happens. */
 bool ranks_agree(const struct platform_table *table, const struct heddle_options *o)
 {

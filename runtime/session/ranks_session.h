@@ -7,9 +7,6 @@
 struct heddle_options;
 struct platform_table;
 
-/* Can several ranks do what the options ask for? Alone, always. false: what they cannot was said.
- */
-bool ranks_can(const struct heddle_options *options);
 /* Do all hold the same platform, the same code, and the same options that decide what happens?
  * false: rank 0 has said what differs. */
 bool ranks_agree(const struct platform_table *table, const struct heddle_options *options);

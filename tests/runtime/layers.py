@@ -7,7 +7,7 @@ import re
 import sys
 
 # Each may include those before it.
-ROOMS = ["engine", "link", "state", "observe", "scheduler", "session"]
+ROOMS = ["engine", "mpi", "link", "state", "observe", "scheduler", "session"]
 
 WORDS = re.compile(r"\b(gpus?|kernels?|wavefronts?|warps?|work.?groups?|amd|nvidia|rtx\w*|r9nano|"
                    r"qv100)\b", re.I)

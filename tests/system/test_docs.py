@@ -40,7 +40,7 @@ def test_commands_of_the_readme_work_in_an_empty_folder(tmp_path):
     assert "warning" not in done.output
 
 
-GUIDE = ["start", "results", "component", "policy", "coherence", "multi-gpu", "placement",
+GUIDE = ["start", "results", "watch", "component", "policy", "coherence", "multi-gpu", "placement",
          "traces-and-sampling", "calibrate", "sweep"]
 
 

@@ -105,9 +105,10 @@ static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
     w->state = WAVE_FETCH;
 }
 
-/* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
- * or it is none (WAVE_FAULTED). */
-static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+/* wave_decode() where the instruction has not been decoded, or is not in the line that the pc was
+ * in. */
+__attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, struct cu_wave *w,
+                                                       unsigned wave)
 {
     uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
     uint8_t joined[ISA_MAX_INST_BYTES];
@@ -157,6 +158,25 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         return false;
     }
     w->kind = cu_decoded(c)[w->decoded].kind;
+    return true;
+}
+
+/* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
+ * or it is none (WAVE_FAULTED). Out of line, since it is called from many places. */
+__attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct cu_wave *w,
+                                                  unsigned wave)
+{
+    uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
+    unsigned slot = w->line_slot, offset = (unsigned)(pc - line);
+    if (line != w->line_address || w->line_state[slot] != LINE_VALID || w->line[slot] != line
+        || engine_unlikely(c->group[w->group].played))
+        return wave_decode_anew(c, w, wave);
+    const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
+    if (engine_unlikely(!decode_holds(d, cu_target(c), pc, cu_line_bytes(c, wave, slot) + offset,
+                                      CU_LINE - offset)))
+        return wave_decode_anew(c, w, wave);
+    w->decoded = decode_slot(pc);
+    w->kind = d->kind;
     return true;
 }
 

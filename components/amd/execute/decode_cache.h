@@ -45,18 +45,29 @@ static inline bool decode_same(const struct decoded *d, const uint8_t *bytes)
 int decode_fill(struct decoded *d, enum isa_target target, uint64_t address, const uint8_t *bytes,
                 unsigned size);
 
+/* Does the entry hold the instruction at `address`, whose first `size` bytes are given? */
+static inline bool decode_holds(const struct decoded *d, enum isa_target target, uint64_t address,
+                                const uint8_t *bytes, unsigned size)
+{
+    return d->valid && d->address == address && d->inst.target == target && d->inst.size <= size
+           && decode_same(d, bytes);
+}
+
+static inline uint32_t decode_slot(uint64_t address)
+{
+    return (uint32_t)(address >> 2) & (DECODE_ENTRIES - 1);
+}
+
 /* The entry for the instruction at `address`, whose first `size` bytes are given. Returns 0,
  * ISA_ERROR_TRUNCATED when more bytes are needed, or another error of isa_decode(). *number is the
  * entry's place. */
 static inline int decode_find(struct decoded *cache, enum isa_target target, uint64_t address,
                               const uint8_t *bytes, unsigned size, uint32_t *number)
 {
-    uint32_t slot = (uint32_t)(address >> 2) & (DECODE_ENTRIES - 1);
+    uint32_t slot = decode_slot(address);
     struct decoded *d = &cache[slot];
     *number = slot;
-    if (__builtin_expect(d->valid && d->address == address && d->inst.target == target
-                             && d->inst.size <= size && decode_same(d, bytes),
-                         1))
+    if (__builtin_expect(decode_holds(d, target, address, bytes, size), 1))
         return 0;
     return decode_fill(d, target, address, bytes, size);
 }

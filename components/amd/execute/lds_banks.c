@@ -23,6 +23,25 @@ static bool lds_group_is_free(const uint32_t *address, uint64_t active, unsigned
     return true;
 }
 
+/* Do the lanes [first, first + lanes), all active, stay among as many neighbouring dwords as there
+ * are banks? Then each bank sees one at most. The compiler makes vectors of the loop. */
+static bool lds_group_is_narrow(const uint32_t *address, unsigned first, unsigned lanes,
+                                unsigned dwords)
+{
+    uint32_t low = UINT32_MAX, high = 0;
+    for (unsigned lane = first; lane < first + lanes; lane++) {
+        low = address[lane] < low ? address[lane] : low;
+        high = address[lane] > high ? address[lane] : high;
+    }
+    return high / 4 - low / 4 + dwords <= LDS_BANKS;
+}
+
+/* Bits of `lanes` lanes from `first` on; 8 to 32 lanes. */
+static uint64_t lds_lanes(unsigned first, unsigned lanes)
+{
+    return (((uint64_t)1 << lanes) - 1) << first;
+}
+
 /* Cycles of the lanes [first, first + lanes): the largest number of different dwords in one bank.
  */
 static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned first,
@@ -31,6 +50,8 @@ static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsig
     uint32_t seen[LDS_BANKS][LDS_BANKS];
     uint8_t count[LDS_BANKS] = {0};
     unsigned most = 1;
+    if (!(~active & lds_lanes(first, lanes)) && lds_group_is_narrow(address, first, lanes, dwords))
+        return 1;
     if (lds_group_is_free(address, active, first, lanes, dwords))
         return 1;
     for (unsigned lane = first; lane < first + lanes; lane++) {
@@ -57,12 +78,6 @@ static bool lds_is_linear(const uint32_t *address, unsigned step)
     for (unsigned lane = 0; lane < LDS_LANES; lane++)
         wrong |= address[lane] ^ (address[0] + lane * step);
     return !wrong;
-}
-
-/* Bits of `lanes` lanes from `first` on; 8 to 32 lanes. */
-static uint64_t lds_lanes(unsigned first, unsigned lanes)
-{
-    return (((uint64_t)1 << lanes) - 1) << first;
 }
 
 unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords, unsigned *conflicts)

@@ -175,7 +175,11 @@ INLINE uint32_t bf8_f32(uint32_t u, bool saturates)
     return fnuz_f32(u, 21, 16, 1, saturates);
 }
 
-/* Random bits are added below the last bit that is kept; then the rest is cut off. */
+/* Random bits are added below the last bit that is kept, carries going up; then the rest is cut off.
+ * For fp8 it is the upper 20 bits of the source, as in AMD's code for v_cvt_sr_fp8_f32 of gfx1250
+ * (ROCm, llvm-project, pull request 3275: shifted right by 12, added to the float's bits, "matching
+ * the ISA's stochastic rounding"). That gfx942 does the same, and that bf8 takes the upper 21, as
+ * many as are cut off, is assumed. */
 INLINE uint32_t with_random(uint32_t u, uint32_t random)
 {
     return (u & 0x7fffffff) >= 0x7f800000 ? u : u + random;

@@ -148,11 +148,12 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
     bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
-    env->mode = nature == FLUSHES           ? wave->mode & ~0xf0u
-                : nature == FLUSHES_SINGLES ? wave->mode & ~0x30u
-                : keeps                     ? wave->mode | 0xf0
-                : nature == KEEPS_SOURCES   ? wave->mode | 0x50
-                                            : wave->mode;
+    env->mode = __builtin_expect(!nature, 1) ? wave->mode
+                : nature == FLUSHES          ? wave->mode & ~0xf0u
+                : nature == FLUSHES_SINGLES  ? wave->mode & ~0x30u
+                : keeps                      ? wave->mode | 0xf0
+                : nature == KEEPS_SOURCES    ? wave->mode | 0x50
+                                             : wave->mode;
     env->keep_in = env->mode & 0x10 ? keep : flush;
     env->keep_out = env->mode & 0x20 ? keep : flush;
     if (entry->kind == KIND_CIO || entry->kind == KIND_CI)
@@ -760,6 +761,8 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
     const struct entry *entry = &entries[inst->op - ISA_OP_VALU_FIRST];
     if (!entry->kernel)
         return execute_special(ctx, wave, inst);
+    const uint64_t odd_kinds = (uint64_t)1 << KIND_PK | (uint64_t)1 << KIND_MIX
+                               | (uint64_t)1 << KIND_PKMAC | (uint64_t)1 << KIND_FP8;
     struct lanes buffer[3];
     const uint32_t *source[3] = {buffer[0].word, buffer[1].word,
                                  buffer[2].word}; /* unused ones are never read */
@@ -770,9 +773,7 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
             fetch(ctx, wave, inst, inst->src[i], entry->src[i], entry->wide >> i & 1, &buffer[i]);
     bool modified = (inst->flags & (ISA_IS_SDWA | ISA_IS_DPP))
                     || inst->abs | inst->neg | inst->omod | inst->clamp | inst->opsel
-                    || entry->kind == KIND_PK || entry->kind == KIND_MIX
-                    || entry->kind == KIND_PKMAC || entry->kind == KIND_FP8
-                    || keeps_upper_half(inst, entry);
+                    || odd_kinds >> entry->kind & 1 || keeps_upper_half(inst, entry);
     if (modified) {
         execute_modified(ctx, wave, inst, entry, source, buffer, &env);
         return ISA_OK;

@@ -100,6 +100,7 @@ static bool is_written(const struct heddle_options *options)
 bool hip_process_open(struct heddle_options *options)
 {
     own.number = run_ledger_open();
+    options->view_place = own.number - 1;
     if (options->stats_path || options->residency) {
         options->program_hash = hash_program();
     }

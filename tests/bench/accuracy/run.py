@@ -9,10 +9,14 @@ checkout, and puts its tables together. What is done stays in DIR (default build
 can be ended and started again. The times are the simulation's own; how many points there are
 depends on the limit of CPU time of a point, and on the budget of the labels and of the
 micro-benchmarks, within which sizes are run from coarse to fine.
+
+`run.py HEDDLE --freeze` writes down what the parameters are (docs/evidence/measured/frozen.txt).
+With --frozen COMMIT they must still be these.
 """
 import argparse
 import collections
 import csv
+import hashlib
 import pathlib
 import re
 import shutil
@@ -161,15 +165,28 @@ def r9nano(arguments):
     return [*lines, "", *missing(report)]
 
 
+def parameters(arguments, machine):
+    done = subprocess.run([arguments.heddle, "params", f"platforms/{machine}.heddle", "--csv"],
+                          cwd=ROOT, capture_output=True, text=True, check=True)
+    return list(csv.DictReader(done.stdout.splitlines(keepends=True)))
+
+
+def digests(arguments):
+    """A line for each platform: its name and a digest of the values of all of its parameters."""
+    lines = []
+    for machine in MACHINES:
+        values = sorted(f"{row['parameter']}={row['value']}"
+                        for row in parameters(arguments, machine))
+        lines.append(f"{machine} {hashlib.sha256(chr(10).join(values).encode()).hexdigest()}\n")
+    return "".join(lines)
+
+
 def numbers(arguments):
     """How many parameters of each platform rest on what."""
     out = ["| platform | numbers | " + " | ".join(BASES) + " |",
            "| --- | ---: |" + " ---: |" * len(BASES)]
     for machine in MACHINES:
-        done = subprocess.run([arguments.heddle, "params", f"platforms/{machine}.heddle", "--csv"],
-                              cwd=ROOT, capture_output=True, text=True, check=True)
-        count = collections.Counter(row["basis"] for row in csv.DictReader(done.stdout.splitlines(
-            keepends=True)))
+        count = collections.Counter(row["basis"] for row in parameters(arguments, machine))
         out.append(f"| {machine} | {sum(count[basis] for basis in BASES)} | "
                    + " | ".join(str(count[basis]) for basis in BASES) + " |")
     return out
@@ -212,7 +229,8 @@ def page(arguments):
 def main():
     parser = argparse.ArgumentParser(description="CDNA beside measured cards")
     parser.add_argument("heddle")
-    parser.add_argument("--write", metavar="FOLDER", required=True)
+    parser.add_argument("--write", metavar="FOLDER")
+    parser.add_argument("--freeze", action="store_true", help="write the digests of parameters")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)
     parser.add_argument("--budget", type=int, help="CPU seconds of the labels, and of MI300X")
@@ -222,6 +240,15 @@ def main():
     parser.add_argument("--folder", default="build/accuracy")
     arguments = parser.parse_args()
     arguments.heddle = str(pathlib.Path(arguments.heddle).resolve())
+    frozen = ROOT / MEASURED / "frozen.txt"
+    if arguments.freeze:
+        frozen.write_text(digests(arguments), encoding="utf-8")
+        return
+    if not arguments.write:
+        sys.exit("--write FOLDER is missing: where the page goes")
+    if arguments.frozen and frozen.read_text(encoding="utf-8") != digests(arguments):
+        sys.exit(f"{frozen.relative_to(ROOT)}: parameters have changed since; --freeze again, in a "
+                 "commit of its own, and leave out what was measured before")
     text = prose.wrap(page(arguments)).rstrip() + "\n"
     folder = pathlib.Path(arguments.write)
     for name, file in (("mi300a/points", "accuracy-mi300a"), ("mi300x/points", "accuracy-mi300x"),

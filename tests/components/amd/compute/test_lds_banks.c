@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <stdlib.h>
 
 struct lds_case {
     char name[48];
@@ -55,4 +56,42 @@ Test(lds_banks, alternating_addresses_in_one_bank_are_two_cycles_a_group)
         address[lane] = lane % 2 * 128;
     cr_assert_eq(lds_cycles(address, UINT64_MAX, 1, &conflicts), 4);
     cr_assert_eq(conflicts, 2);
+}
+
+/* The most different dwords of a bank, group by group. */
+static unsigned cycles_by_hand(const uint32_t *address, uint64_t active, unsigned dwords)
+{
+    unsigned lanes = dwords > 2 ? 8 : 32 / dwords, cycles = 0;
+    for (unsigned first = 0; first < 64; first += lanes) {
+        unsigned most = 0;
+        for (unsigned bank = 0; bank < 32; bank++) {
+            uint32_t seen[128];
+            unsigned count = 0;
+            for (unsigned i = 0; i < lanes * dwords; i++) {
+                uint32_t dword = address[first + i / dwords] / 4 + i % dwords;
+                unsigned k = 0;
+                while (k < count && seen[k] != dword)
+                    k++;
+                if (active >> (first + i / dwords) & 1 && dword % 32 == bank && k == count)
+                    seen[count++] = dword;
+            }
+            most = count > most ? count : most;
+        }
+        cycles += most;
+    }
+    return cycles ? cycles : 1;
+}
+
+Test(lds_banks, any_lanes_are_counted_as_by_hand)
+{
+    srand(3);
+    for (unsigned round = 0; round < 2000; round++) {
+        uint32_t address[64];
+        unsigned conflicts, dwords = 1u << round % 3, spread = 1u << rand() % 8;
+        uint64_t active = rand() % 2 ? UINT64_MAX : (uint64_t)rand() << 32 ^ (uint64_t)rand();
+        for (unsigned lane = 0; lane < 64; lane++)
+            address[lane] = 512 + (uint32_t)rand() % spread * 4 + lane / 8 * (round % 7) * 16;
+        cr_assert_eq(lds_cycles(address, active, dwords, &conflicts),
+                     cycles_by_hand(address, active, dwords), "round %u", round);
+    }
 }

@@ -1,0 +1,62 @@
+/* What a run shows while it goes on (`heddle run --view`): memory that the simulating process
+ * writes and `heddle run`, which serves the page, reads; and the wishes that go the other way.
+ *
+ * It is a file without a name that `heddle run` makes, with a place for each process that opens the
+ * platform (runtime/session/run_ledger.h numbers them). A place is empty until its process opens
+ * it. The simulator writes between windows, with `sequence` odd meanwhile; a reader takes a copy
+ * and tries again when `sequence` was odd or has changed. Words that go both ways are read and
+ * written atomically. */
+#ifndef HEDDLE_RUNTIME_BOARD_H
+#define HEDDLE_RUNTIME_BOARD_H
+
+#include <stdint.h>
+
+#define BOARD_MAGIC   UINT32_C(0x64726f62)
+#define BOARD_PLACES  32                    /* processes that can be watched */
+#define BOARD_BYTES   ((uint64_t)256 << 20) /* of a place; what is not written takes no memory */
+#define BOARD_KERNELS 32                    /* the latest that are shown */
+#define BOARD_WAITS   32768
+#define BOARD_NAME    160
+#define BOARD_HASH    72
+
+enum board_state {
+    BOARD_RUNNING,
+    BOARD_PAUSED,
+    BOARD_HOST, /* the program does something else; simulated time stands still */
+    BOARD_ENDED
+};
+
+struct board_kernel {
+    char name[BOARD_NAME];
+    uint64_t number; /* from 1 */
+    uint64_t start_ps;
+    uint64_t end_ps; /* 0: it runs */
+    uint64_t cycles;
+};
+
+/* What the page asks for. */
+struct board_wishes {
+    uint32_t pause; /* stop between windows for as long as this is set */
+    uint32_t step;  /* go on to the end of a kernel, then set `pause` */
+    uint32_t waits; /* counted up: say who waits for whom */
+};
+
+struct board {
+    uint32_t magic; /* the last to be written when a place is opened */
+    uint32_t sequence;
+    struct board_wishes wishes;
+    uint32_t state; /* enum board_state */
+    uint32_t pid;
+    uint32_t waits_told; /* the wish that `waits` answers */
+    uint64_t time_ps, cycles, instructions, messages;
+    uint64_t kernels_begun, kernels_ended;
+    struct board_kernel kernels[BOARD_KERNELS]; /* by number, modulo BOARD_KERNELS */
+    char program[BOARD_NAME], platform[BOARD_NAME], model[BOARD_HASH], progress[BOARD_NAME];
+    char waits[BOARD_WAITS];
+    uint64_t name_bytes;  /* of the names, at `names` from the beginning of the place: SECTION, */
+    uint64_t names;       /* PATH, COUNTER by column, with tabs between and a newline behind */
+    uint64_t value_count; /* columns, whose values as uint64_t are at */
+    uint64_t values;
+};
+
+#endif

@@ -1,0 +1,242 @@
+/* See view.h. */
+#define _GNU_SOURCE /* program_invocation_short_name */
+#include "view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hang.h"
+#include "runtime/engine/board.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/extension.h"
+#include "runtime/engine/options.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/state/lookup.h"
+#include "series_columns.h"
+#include "stats_span.h"
+
+#define WRITE_SECONDS 0.2 /* between two writings, unless there is something to say */
+#define WAIT_NS       10000000L
+#define ALIVE_LOOKS   100 /* of a pause, between looks whether `heddle run` lives */
+
+bool view_open_now, view_stops_now;
+
+static struct {
+    struct board *board;
+    const char *path;
+    const struct platform_table *table;
+    struct series_column *columns;
+    uint32_t column_count;
+    double written, began;
+    uint32_t waits_told;
+} view;
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint32_t wish(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/* ---- writing ---- */
+
+static void set_sequence(uint32_t by)
+{
+    __atomic_store_n(&view.board->sequence, view.board->sequence + by, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void set_state(enum board_state state)
+{
+    __atomic_store_n(&view.board->state, state, __ATOMIC_RELAXED);
+}
+
+static void write_board(uint64_t time_ps)
+{
+    struct board *b = view.board;
+    uint64_t *values = (uint64_t *)(void *)((char *)b + b->values);
+    double now = seconds_now();
+    set_sequence(1);
+    b->time_ps = time_ps;
+    b->cycles = engine_cycle_at(0, time_ps);
+    b->instructions = engine_instructions();
+    b->messages = engine_messages();
+    extensions_progress(b->progress, sizeof b->progress, now - view.began);
+    series_columns_settle(view.table);
+    for (uint32_t i = 0; i < view.column_count; i++)
+        values[i] = *view.columns[i].value;
+    set_sequence(1);
+    view.written = now;
+}
+
+static void tell_waits(void)
+{
+    uint32_t asked = wish(&view.board->wishes.waits);
+    if (asked == view.waits_told)
+        return;
+    set_sequence(1);
+    snprintf(view.board->waits, sizeof view.board->waits, "%s", hang_describe());
+    view.board->waits_told = view.waits_told = asked;
+    set_sequence(1);
+}
+
+void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
+                 uint64_t cycles)
+{
+    if (!view_open_now)
+        return;
+    struct board *b = view.board;
+    struct board_kernel *k = &b->kernels[number % BOARD_KERNELS];
+    set_sequence(1);
+    if (!end_ps)
+        b->kernels_begun++;
+    else
+        b->kernels_ended++;
+    if (!end_ps || k->number == number + 1) {
+        *k = (struct board_kernel){
+            .number = number + 1, .start_ps = start_ps, .end_ps = end_ps, .cycles = cycles};
+        snprintf(k->name, sizeof k->name, "%s", name);
+    }
+    set_sequence(1);
+    if (end_ps && wish(&b->wishes.step)) {
+        __atomic_store_n(&b->wishes.pause, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&b->wishes.step, 0, __ATOMIC_RELAXED);
+        view_stops_now = true;
+    }
+}
+
+/* ---- obeying ---- */
+
+/* The page is gone with `heddle run`, and nobody could end the pause. */
+static bool is_served(void)
+{
+    return access(view.path, F_OK) == 0;
+}
+
+static void wait_for_page(uint64_t time_ps)
+{
+    const struct timespec nap = {.tv_nsec = WAIT_NS};
+    struct board_wishes *wishes = &view.board->wishes;
+    write_board(time_ps);
+    set_state(BOARD_PAUSED);
+    for (unsigned looks = 1; wish(&wishes->pause) && !wish(&wishes->step); looks++) {
+        if (engine_is_interrupted() || (looks % ALIVE_LOOKS == 0 && !is_served()))
+            break;
+        tell_waits();
+        nanosleep(&nap, NULL);
+    }
+    if (wish(&wishes->step)) /* a step ends a pause */
+        __atomic_store_n(&wishes->pause, 0, __ATOMIC_RELAXED);
+    set_state(BOARD_RUNNING);
+}
+
+void view_look(uint64_t time_ps)
+{
+    view_stops_now = false;
+    if (wish(&view.board->wishes.pause))
+        wait_for_page(time_ps);
+    else if (seconds_now() - view.written >= WRITE_SECONDS)
+        write_board(time_ps);
+    tell_waits();
+}
+
+void view_tell_begin(void)
+{
+    set_state(BOARD_RUNNING);
+    view_look(engine.time_ps);
+}
+
+void view_tell_end(uint64_t time_ps)
+{
+    if (seconds_now() - view.written >= WRITE_SECONDS)
+        write_board(time_ps);
+    set_state(BOARD_HOST);
+}
+
+/* ---- opening ---- */
+
+static bool complain(const char *what)
+{
+    fprintf(stderr, "heddle: cannot show the run: %s\n", what);
+    return false;
+}
+
+/* Names behind the structure, values behind them. */
+static bool write_names(void)
+{
+    struct board *b = view.board;
+    char *at = (char *)(b + 1), *end = (char *)b + BOARD_BYTES;
+    b->names = sizeof *b;
+    b->value_count = view.column_count;
+    for (uint32_t i = 0; i < view.column_count; i++) {
+        const struct series_column *c = &view.columns[i];
+        size_t bytes = strlen(c->section) + strlen(c->path) + strlen(c->counter) + 4;
+        if ((size_t)(end - at) < bytes + (view.column_count + 1) * sizeof(uint64_t))
+            return complain("the platform has more counters than can be shown");
+        at += sprintf(at, "%s\t%s\t%s\n", c->section, c->path, c->counter);
+    }
+    b->name_bytes = (uint64_t)(at - (char *)(b + 1));
+    b->values = (b->names + b->name_bytes + 7) / 8 * 8;
+    return true;
+}
+
+bool view_open(const struct platform_table *table, const struct heddle_options *options)
+{
+    view_open_now = view_stops_now = false;
+    if (!options->view_path)
+        return true;
+    if (options->view_place >= BOARD_PLACES) {
+        fprintf(stderr, "heddle: warning: the page shows %d processes; this is one more\n",
+                BOARD_PLACES);
+        return true;
+    }
+    int file = open(options->view_path, O_RDWR | O_CLOEXEC);
+    void *place = file < 0 ? MAP_FAILED
+                           : mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                                  (off_t)(options->view_place * BOARD_BYTES));
+    if (file >= 0)
+        close(file);
+    if (place == MAP_FAILED)
+        return complain(strerror(errno));
+    view.board = place;
+    view.path = options->view_path;
+    view.table = table;
+    view.began = seconds_now();
+    view.written = 0;
+    view.waits_told = view.board->waits_told;
+    free(view.columns);
+    if (!stats_wanted())
+        stats_blocks_find(table);
+    view.columns = series_columns_find(table, NULL, &view.column_count);
+    if (!write_names())
+        return false;
+    view.board->pid = (uint32_t)getpid();
+    snprintf(view.board->program, sizeof view.board->program, "%s", program_invocation_short_name);
+    snprintf(view.board->platform, sizeof view.board->platform, "%s", platform_string(table->name));
+    snprintf(view.board->model, sizeof view.board->model, "%s", table->model_hash);
+    set_state(BOARD_HOST);
+    __atomic_store_n(&view.board->magic, BOARD_MAGIC, __ATOMIC_RELEASE);
+    view_open_now = true;
+    return true;
+}
+
+void view_close(void)
+{
+    if (!view_open_now)
+        return;
+    write_board(engine.time_ps);
+    set_state(BOARD_ENDED);
+    view_open_now = view_stops_now = false;
+}

@@ -1,0 +1,44 @@
+/* A run that is watched while it goes on: what it shows on its board (runtime/engine/board.h), and
+ * where it obeys. Everything happens between windows, in the thread that called engine_run(), so
+ * what is simulated is the same bytes; real time only decides when the board is written.
+ *
+ * Without --view every call is a branch. */
+#ifndef HEDDLE_RUNTIME_VIEW_H
+#define HEDDLE_RUNTIME_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct platform_table;
+struct heddle_options;
+
+extern bool view_open_now __attribute__((visibility("hidden")));  /* there is a board */
+extern bool view_stops_now __attribute__((visibility("hidden"))); /* look before the next window */
+
+/* Behind stats_open(). false: said on standard error. */
+bool view_open(const struct platform_table *table, const struct heddle_options *options);
+/* The engine starts, or stops for the host. */
+void view_tell_begin(void);
+void view_tell_end(uint64_t time_ps);
+/* Between windows, from time to time: writes the board when some time has gone by, and waits
+ * for as long as the page asks for a pause. */
+void view_look(uint64_t time_ps);
+/* Kernel `number`, from 0, began or ended: between windows. */
+void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
+                 uint64_t cycles);
+/* At the end of a run. */
+void view_close(void);
+
+static inline void view_begin(void)
+{
+    if (view_open_now)
+        view_tell_begin();
+}
+
+static inline void view_end(uint64_t time_ps)
+{
+    if (view_open_now)
+        view_tell_end(time_ps);
+}
+
+#endif

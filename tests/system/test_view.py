@@ -1,0 +1,180 @@
+"""The page of a run that goes on: what it shows, what it obeys, whom it refuses."""
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from browser import Dom, chromium, needs_chromium
+from harness import HEDDLE, PROGRAMS, ROOT, call, same_file, words_of
+
+TINY = "platforms/tiny.heddle"
+TESTER = "tests/system/threads.heddle --set tester.threads=2"
+
+
+class View:
+    """A run with a page, paused at its beginning."""
+
+    def __init__(self, text, stats):
+        words = words_of(text)
+        end = words.index("--") if "--" in words else len(words)
+        words[end:end] = ["--view", "--view-paused", "--stats", stats, "--stats-no-host"]
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [str(w) for w in [HEDDLE, "run", *words]], cwd=ROOT, text=True, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        told = ""
+        while "shown at" not in told:
+            told = self.process.stderr.readline()
+            assert told, "no address"
+        self.address = told.split()[-1]
+        self.stats_file = stats
+        self.wait_for("paused")
+
+    def ask(self, what, method="GET", base=None, **how):
+        request = urllib.request.Request((base or self.address) + what, method=method, **how)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def state(self, process=1):
+        return json.loads(self.ask(f"state?process={process}")[1])
+
+    def wait_for(self, state, process=1):
+        for _ in range(400):
+            found = self.state(process)
+            if found["state"] == state:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"never {state}: {found}")
+
+    def end(self):
+        """What it said, and its status."""
+        said = self.process.stderr.read()
+        return said, self.process.wait(timeout=60)
+
+    @property
+    def stats(self):
+        return json.loads(self.stats_file.read_text())
+
+
+@contextlib.contextmanager
+def view(text, stats):
+    shown = View(text, stats)
+    try:
+        yield shown
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shown.process.pid, signal.SIGKILL)
+        shown.process.wait()
+        shown.process.stderr.close()
+
+
+@needs_chromium
+def test_page_of_a_paused_run_shows_its_statistics(tmp_path):
+    """A kernel is stepped; the run is ended there."""
+    with view(f"{TINY} -- bfs", tmp_path / "s.json") as shown:
+        assert shown.state()["time_ps"] == 0
+        assert shown.ask("step", "POST")[0] == 200
+        while not shown.state()["kernels_ended"]:
+            time.sleep(0.02)
+        state = shown.wait_for("paused")
+        assert shown.ask("waits", "POST")[0] == 200
+        text = chromium(tmp_path, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                        "--dump-dom", shown.address)
+        waits = json.loads(shown.ask("waits")[1])
+        status, statistics = shown.ask("statistics")
+        assert status == 200 and shown.ask("end", "POST")[0] == 200
+        said, status = shown.end()
+        assert status == 128 + signal.SIGTERM and "what had been simulated" in said
+        done = shown.stats
+    page = Dom(text)
+    numbers = {e["id"][7:]: e for e in page.with_attribute("id") if e["id"].startswith("number-")}
+    assert "kernels_ended" in numbers and "paused" in page.words
+    told = {row[0][1]: float(row[1][0]["data-value"]) for row in page.tables["numbers"]}
+    assert done["partial"] == "interruption" and state["kernels_ended"] == 1
+    assert told["time ps"] == done["time_ps"] == state["time_ps"]
+    assert [row[3] for row in page.rows("kernels")] == [done["kernels"][0]["cycles"]]
+    measures = {(e["data-path"], e["data-measure"]): float(e["data-part"])
+                for e in page.with_attribute("data-part")}
+    asked = sum(done["components"][f"gpu.l2[{i}]"][name] for i in range(2)
+                for name in ("reads", "writes", "atomics"))
+    assert measures["gpu.l2[*]", "bandwidth"] == 64 * asked
+    assert measures["gpu.l2tlb", "utilisation"] == done["components"]["gpu.l2tlb"]["lookups"]
+    assert "of the whole run" in page.words  # the topology is coloured
+    assert "the longest chain" in waits["text"] and "unfinished" in waits["text"]
+    so_far = json.loads(statistics)["components"]
+    for path, values in done["components"].items():
+        for name, value in values.items():
+            if isinstance(value, dict):
+                assert so_far[path][name] == {k: value[k] for k in ("count", "sum")}
+            else:
+                assert so_far[path][name] == value, (path, name)
+
+
+def test_strangers_and_wrong_requests_are_refused(measure, tmp_path):
+    """And change nothing."""
+    plain = measure(f"{TINY} -- matmul_tiled")
+    with view(f"{TINY} -- matmul_tiled", tmp_path / "s.json") as shown:
+        base, token, _ = re.match(r"(http://127\.0\.0\.1:\d+/)([0-9a-f]{32})(/)",
+                                  shown.address).groups()
+        for wrong in "", "0" * 32, token[:-1], token + "0", token.upper() + "x", "%00" * 32:
+            assert shown.ask(f"{wrong}/state", base=base)[0] == 403, wrong
+            assert shown.ask(f"{wrong}/end", "POST", base=base)[0] == 403, wrong
+        assert shown.ask("nothing")[0] == shown.ask("nothing", "POST")[0] == 404
+        assert shown.ask("pause?process=2", "POST")[0] == 404
+        assert shown.ask("topology?measure=beauty")[0] == 400
+        assert shown.ask("pause", "PUT")[0] == 405
+        assert shown.ask("pause", "POST", data=b"x" * 100000)[0] == 413
+        assert shown.ask("a" * 200000)[0] in (414, 431)
+        port = int(base.split(":")[2].strip("/"))
+        for half in b"", b"GET /", f"GET /{token}/state HTTP/1.1\r\n".encode(), b"\0" * 5000:
+            with socket.create_connection(("127.0.0.1", port)) as gone:
+                gone.sendall(half)
+        for other in socket.getaddrinfo(socket.gethostname(), port, socket.AF_INET):
+            if not other[4][0].startswith("127."):
+                with pytest.raises(OSError), socket.create_connection(other[4], timeout=2):
+                    pass
+        assert shown.ask("go", "POST")[0] == 200
+        assert shown.end()[1] == 0
+        same_file(plain.stats_file, shown.stats_file)
+
+
+def test_a_platform_that_drives_itself_is_shown(measure, tmp_path):
+    plain = measure(TESTER)
+    with view(f"{TESTER} --threads 2", tmp_path / "s.json") as shown:
+        assert shown.state()["processes"][0]["pid"] == shown.process.pid
+        assert shown.ask("go", "POST")[0] == 200
+        assert shown.end()[1] == 0
+        same_file(plain.stats_file, shown.stats_file)
+
+
+def test_each_process_has_a_place(tmp_path):
+    script = "$0 64 && $0 64"
+    program = PROGRAMS / "vectoradd"
+    with view(f"{TINY} -- /bin/sh -c '{script}' {program}", tmp_path / "s.json") as shown:
+        shown.ask("go", "POST")
+        state = shown.wait_for("paused", 2)
+        assert [p["number"] for p in state["processes"]] == [1, 2]
+        assert shown.state(1)["state"] == "ended"
+        shown.ask("go?process=2", "POST")
+        assert shown.end()[1] == 0
+
+
+def test_wrong_ports_are_refused(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for text, says in ((port, "Address already in use"), ("no", "from 1 to 65535"),
+                           (70000, "from 1 to 65535")):
+            call([HEDDLE, "run", TINY, f"--view={text}", "--", "/bin/true"], says, status=1)
+    call([HEDDLE, "run", TINY, "--view-paused", "--", "/bin/true"], "give '--view'", status=2)
