@@ -188,12 +188,14 @@ def _grid(x: Log, y: Log) -> list[str]:
 def _roofs(found: list[Level], peak: float, x: Log, y: Log) -> list[str]:
     shapes = []
     right, floor = 10.0 ** x.high, 10.0 ** y.low
-    for level in found:
+    for i, level in enumerate(found):
         ridge = peak / level.peak
+        # Of roofs in one place each is seen beside those drawn over it.
+        over = sum(abs(other.peak / level.peak - 1) < 0.02 for other in found[i + 1:])
         low = max(10.0 ** x.low, floor / level.peak)
         if ridge > low:
             shapes.append(line(x.at(low), y.at(low * level.peak), x.at(ridge), y.at(peak),
-                               level.colour, 1.8))
+                               level.colour, 1.8 + 3.2 * over))
     start = min(peak / level.peak for level in found)
     shapes.append(line(x.at(max(start, 10.0 ** x.low)), y.at(peak), x.at(right), y.at(peak),
                        draw.BLACK, 1.8))

@@ -53,13 +53,17 @@ def in_kernels(run: Run) -> float:
     return total / (number(run.root, "time_ps") or 1)
 
 
+def counted(number_of: int, one: str, many: str) -> str:
+    return f"{count(number_of)} {one if number_of == 1 else many}"
+
+
 def head(run: Run) -> str:
     stamp = run.root.get("stamp", {})
     told = [f"{run.root.get('platform', '')}, {run.root.get('mode', '')} mode",
             f"{number(run.root, 'time_ps') / 1e6:.3f} µs simulated, {percent(in_kernels(run))} "
             "of it in kernels",
-            f"{count(sum(len(k.launches) for k in run.kernels))} launches of "
-            f"{len(run.kernels)} kernels"]
+            f"{counted(sum(len(k.launches) for k in run.kernels), 'launch', 'launches')} of "
+            f"{counted(len(run.kernels), 'kernel', 'kernels')}"]
     if stamp.get("set"):
         told.append("set: " + ", ".join(stamp["set"]))
     told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "

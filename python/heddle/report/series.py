@@ -88,33 +88,45 @@ class Series:
         return LEFT + (RIGHT - LEFT) * time_ps / self.end
 
 
+def ticks(end: int, most: int = 6) -> list[int]:
+    """Round times from 0 to `end`, at most so many."""
+    step = next(factor * 10**power for power in range(20) for factor in (1, 2, 5)
+                if end // (factor * 10**power) < most)
+    return list(range(0, end + 1, step))
+
+
 def axis(series: Series, y: float) -> list[str]:
     """Times below a figure."""
     shapes = []
-    for i in range(5):
-        time = series.end * i // 4
-        shapes.append(text(series.at(time), y, f"{time / 1e6:.4g}",
-                           "start" if i == 0 else "end" if i == 4 else "middle", 11))
+    for time in ticks(series.end):
+        place = ("start" if time == 0 else "end" if time > series.end * 0.97 else "middle")
+        shapes.append(text(series.at(time), y, f"{time / 1e6:.6g}", place, 11))
     shapes.append(text((LEFT + RIGHT) / 2, y + 14, "µs", "middle", 11))
     return shapes
 
 
-def _steps(series: Series, values: list[float], top: float, y: float, height: float) -> str:
-    points = []
+def _steps(series: Series, values: list[float | None], top: float, y: float,
+           height: float) -> str:
+    """A line with a gap where there is no value."""
+    path, begins = "", True
     for (start, end), value in zip(series.intervals, values):
-        at = y + height - height * value / top
-        points.append(f"{series.at(start):.1f} {at:.1f}L{series.at(end):.1f} {at:.1f}")
-    return "M" + "L".join(points)
+        if value is not None:
+            at = y + height - height * value / top
+            path += "M" if begins else "L"
+            path += f"{series.at(start):.1f} {at:.1f}L{series.at(end):.1f} {at:.1f}"
+        begins = value is None
+    return path
 
 
-def chart(series: Series, title: str, tracks: list[Track], value: Callable[[Track, int], float],
+def chart(series: Series, title: str, tracks: list[Track],
+          value: Callable[[Track, int], float | None],
           words: Callable[[float], str]) -> str | None:
     """A line for each track, and its numbers where the pointer rests. None: there is no track."""
     shown = tracks[:LINES]
     if not shown:
         return None
     lines = [[value(track, i) for i in range(len(series.intervals))] for track in shown]
-    top = max((max(values) for values in lines), default=0) or 1
+    top = max((v for values in lines for v in values if v is not None), default=0) or 1
     y, height = 26.0, 120.0
     shapes = [text(8, 16, title, size=13)]
     for i in range(3):
@@ -127,7 +139,8 @@ def chart(series: Series, title: str, tracks: list[Track], value: Callable[[Trac
                       f'data-name="{draw.escape(track.name)}" data-total="{track.total:.17g}"/>')
     for i, (start, end) in enumerate(series.intervals):
         told = "\n".join([f"{start / 1e6:.6g} to {end / 1e6:.6g} µs"] + [
-            f"{track.path} {words(values[i])}" for track, values in zip(shown, lines)])
+            f"{track.path} {'–' if (told_of := values[i]) is None else words(told_of)}"
+            for track, values in zip(shown, lines)])
         shapes.append(box(series.at(start), y, series.at(end) - series.at(start), height, "white",
                           told, ' fill-opacity="0"'))
     shapes += axis(series, y + height + 14)
@@ -161,7 +174,7 @@ def charts(series: Series) -> list[str]:
         chart(series, "bandwidth of links", series.busiest("bandwidth", ("link",)),
               lambda t, i: t.part.get(i, 0) / series.seconds(i), draw.rate),
         chart(series, "hit rates", [t for t in series.busiest("hit_rate") if t.kind != "part"],
-              Track.share, percent),
+              lambda t, i: t.share(i) if t.whole.get(i) else None, percent),
         *(chart(series, name.replace("_", " "), series.busiest(name), Track.share,
                 lambda v: f"{v:.3g}") for name in series.depths),
     ]

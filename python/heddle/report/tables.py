@@ -25,6 +25,9 @@ def table(name: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
     rows = list(rows)
     numbers = [any(row[i].startswith('<td class="number"') for row in rows)
                for i in range(len(rows[0]) if rows else 0)]
+    # What stands for a number that there is not, in its column.
+    rows = [[c.replace("<td>", '<td class="missing">', 1) if n else c for c, n in zip(row, numbers)]
+            for row in rows]
     head = "".join(f'<th class="number">{escape(h)}</th>' if n else f"<th>{escape(h)}</th>"
                    for h, n in zip(heads, numbers))
     body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
