@@ -195,9 +195,13 @@ def numbers(arguments):
 def page(arguments):
     not_modelled = (ROOT / "tests/bench/accuracy/not_modelled.md").read_text(encoding="utf-8")
     commit = arguments.frozen
-    frozen = (f"The parameters are those of commit `{commit}`, before these measurements."
-              if commit else "**The parameters are not frozen yet**: they changed while these "
-              "numbers were looked at. `--frozen COMMIT` names the commit once they are.")
+    frozen = (f"The parameters are those of commit `{commit}`, before these measurements "
+              "([frozen.txt](measured/frozen.txt) has digests of them). Points of up to about "
+              "4 CPU seconds had been looked at while they were chosen; larger ones are a test."
+              "seconds had been looked at while they were chosen; larger ones are a test."
+              if commit else
+              "**The parameters are not frozen yet**: they changed while these numbers were looked "
+              "at. `--frozen COMMIT` names the commit once they are.")
     return "\n".join([
         "# Accuracy: the machines of CDNA beside cards", "",
         "How far are `mi210`, `mi300a` and `mi300x` from what others measured on cards? The "
