@@ -54,7 +54,7 @@ static bool make_token(void)
 }
 
 /* What needs the whole platform in one process. */
-static bool can_share(const struct heddle_options *o, unsigned number)
+static bool can_share(const struct options *given, const struct heddle_options *o, unsigned number)
 {
     const struct {
         bool wanted;
@@ -66,6 +66,7 @@ static bool can_share(const struct heddle_options *o, unsigned number)
                    {o->tick_all, "--tick-all"},
                    {o->record_trace, "--record instructions"},
                    {o->series_path || o->series_ps || o->series_cycles, "--series"},
+                   {given->view, "--view"},
                    {o->kernels || o->interval || o->warmup, "--kernels"},
                    {o->instruction_profile, "--profile instructions"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -84,7 +85,7 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
 {
     if (launched->count == 1)
         return true;
-    if (!can_share(options, launched->number))
+    if (!can_share(c->options, options, launched->number))
         return false;
     if (c->toolkit.mpi_folder)
         module =
