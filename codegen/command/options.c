@@ -134,12 +134,13 @@ static const struct command {
          "--report cpi: of kernels' time, for one run or two.",
          1, UINT32_MAX},
     [COMMAND_REPORT] =
-        {"report", "S.json [S2.json]", "make a page about a run, or about two",
+        {"report", "S.json [S2.json] | DIR", "make a page about a run, about two, or about a sweep",
          "Writes one HTML page that needs no network: what limits each kernel in words, where "
          "cycles went, a roofline with the platform's own limits, the topology coloured by what "
          "was measured, hit rates and traffic, the fullest components. Of two runs also what "
-         "differs, side by side. docs/guide/results.md shows it. --plot writes single figures "
-         "as SVG instead.",
+         "differs, side by side. docs/guide/results.md shows it. Of the folder of a sweep: any "
+         "result over any setting, Pareto fronts, what each setting is worth "
+         "(docs/guide/sweep.md). --plot writes single figures as SVG instead.",
          1, 2},
     [COMMAND_API_TRACE] =
         {"api-trace", "check FILE|DIR", "work on traces of API calls",
@@ -213,8 +214,9 @@ static const struct option_spec {
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
     {"--plot", "NAME", KIND_LIST, FIELD(plot), ON(REPORT),
      "instead of the page: cycles, roofline, heat-MEASURE, topology-MEASURE or (with --series) "
-     "time-MEASURE, as STEM-NAME.svg in "
-     "the folder of -o, or as that file when there is one plot"},
+     "time-MEASURE, as STEM-NAME.svg in the folder of -o, or as that file when there is one plot; "
+     "of a sweep RESULT:SETTING, RESULT:SETTING:GROUP or pareto:RESULT:COST, with the numbers as "
+     "CSV beside it"},
     {"--measure", "MEASURE", KIND_TEXT, FIELD(measure), ON(DOT),
      "of --stats: utilisation (default), hit_rate, bandwidth, stall or issue"},
     {"--scale", "PERCENT", KIND_NUMBER, FIELD(scale), ON(DOT),

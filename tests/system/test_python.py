@@ -3,6 +3,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -127,12 +128,13 @@ def test_notebook_says_what_it_shows(tmp_path):
 
 @pytest.mark.full
 def test_pip_installs_the_package(tmp_path):
+    source = shutil.copytree(ROOT / "python", tmp_path / "source")  # pip builds beside it
     call([DEBIAN, "-m", "pip", "install", "--no-build-isolation", "--no-index", "--quiet",
-          "--root-user-action", "ignore", "--target", tmp_path, ROOT / "python"])
+          "--root-user-action", "ignore", "--target", tmp_path / "pip", source])
     told = call([DEBIAN, "-c", "import heddle; print(heddle.__file__, heddle.command())"],
-                env={"PYTHONPATH": str(tmp_path),
+                env={"PYTHONPATH": str(tmp_path / "pip"),
                      "PATH": f"{HEDDLE.parent}:{os.environ['PATH']}"}).stdout
-    assert str(tmp_path) in told and str(HEDDLE) in told
+    assert str(tmp_path / "pip") in told and str(HEDDLE) in told
     version = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text())[1]
     assert heddle.__version__ == version
     assert f'version = "{version}"' in (ROOT / "python/pyproject.toml").read_text()

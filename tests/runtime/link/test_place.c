@@ -22,6 +22,8 @@ ParameterizedTestParameters(place, partitions_are_dealt_out_in_runs)
     static struct place_case cases[] = {
         /* two devices with two partitions inside stay whole */
         {{"d[0]", "d[0].a", "d[0].b", "d[1]", "d[1].a", "d[1].b"}, 2, "0000111"},
+        /* ... wherever these stand in the list */
+        {{"d[0]", "d[1]", "d[0].a", "d[1].a"}, 2, "00101"},
         /* ... unless there are more ranks than devices */
         {{"d[0]", "d[0].a", "d[0].b", "d[1]", "d[1].a", "d[1].b"}, 3, "0001122"},
         {{"d[0]", "d[1]", "d[2]", "d[3]"}, 3, "00112"},
