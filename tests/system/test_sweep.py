@@ -99,8 +99,7 @@ def test_killed_at_any_moment_it_goes_on(swept, tmp_path, full):
                               stderr=subprocess.DEVNULL) as process:
             time.sleep((5 if full else 0.5) + seeded.random() * (5 if full else 0.3))
             process.send_signal(signal.SIGKILL)
-    time.sleep(0.3)
-    assert not processes_of(str(out))
+    wait_for(lambda: not processes_of(str(out)), 5)
     sweep(out, *words, program=program)
     whole = tmp_path / "whole"
     done = sweep(whole, *words, program=program)
@@ -117,8 +116,8 @@ def processes_of(word):
             if number.isdigit() and word in command_line(number)]
 
 
-def wait_for(condition):
-    for _ in range(2400):  # the platform may have to be compiled
+def wait_for(condition, seconds=120):
+    for _ in range(20 * seconds):  # a platform may have to be compiled
         if condition():
             return
         time.sleep(0.05)

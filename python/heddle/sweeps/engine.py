@@ -22,6 +22,7 @@ from heddle.mistakes import Mistake
 
 WORKER = pathlib.Path(__file__).with_name("worker.py")
 ENGINES = {"ninja": "ninja-build", "snakemake": "snakemake"}  # and Debian's packages
+ALIVE = '[ "$PPID" = "$0" ] && exec "$@"'  # we may have ended before we could be watched
 SMALLEST = 8  # a batch has at least this part of what each processor has to do
 
 
@@ -61,7 +62,7 @@ def write_ninja(folder: pathlib.Path, batches: Sequence[Batch], jobs: int) -> pa
     told = ["# Written by heddle sweep, which collects what `ninja -k 0` runs.",
             "ninja_required_version = 1.8",
             "rule batch",
-            f"  command = exec {_shell(worker_words()).replace('$', '$$')} $in",
+            f"  command = exec {_shell(worker_words()).replace('$', '$$')} $in $$PPID",
             "rule build",
             f"  command = $words --jobs {each} >$out.log 2>&1; touch $out", ""]
     stamps = {}
@@ -139,7 +140,8 @@ class Engine:
         try:
             with open(self.log, "wb") as log:
                 return subprocess.Popen(
-                    ["setpriv", "--pdeathsig", "KILL", *words, *self.words[1:]],
+                    ["setpriv", "--pdeathsig", "KILL", "sh", "-c", ALIVE, str(os.getpid()),
+                     *words, *self.words[1:]],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                     cwd=self.folder if self.name == "snakemake" else None, env=environment())
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Runs a batch of points, one after the other: python3 .../worker.py BATCH.json
+"""Runs a batch of points, one after the other: python3 .../worker.py BATCH.json [PARENT]
 
 An engine starts it (see heddle.sweeps.engine). It writes a line of JSON for each point to
 BATCH.jsonl, at once, so that what is done stays done, and at the end the file
@@ -32,6 +32,8 @@ LIMITED = "took more than the limit of {:g} CPU seconds"
 def end_with_parent() -> None:
     import ctypes  # takes 3 ms, so once a batch
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if len(sys.argv) > 2 and os.getppid() != int(sys.argv[2]):  # it has ended before
+        sys.exit(1)
 
 
 def run(words: list[str], log: str, limit: float | None) -> tuple[int, float, float]:
