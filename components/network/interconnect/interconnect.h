@@ -261,6 +261,28 @@ INTERCONNECT_INLINE uint32_t INTERCONNECT(take_turn)(uint64_t *wanted, uint32_t 
     return *last_served;
 }
 
+/* discover() for move_words(), whose tables and bitmaps these are. */
+INTERCONNECT_INLINE void INTERCONNECT(discover_words)(struct INTERCONNECT_TYPE *c, uint64_t limit,
+                                                      const uint64_t *pending,
+                                                      const uint32_t *rings, uint64_t *wanted,
+                                                      uint64_t *known, uint64_t *busy,
+                                                      uint32_t words, bool reply)
+{
+    for (uint32_t w = 0; w < words; w++) {
+        for (uint64_t bits = pending[w] & ~known[w]; bits; bits &= bits - 1) {
+            uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            const struct message *m = ring_oldest(ring_placed(rings[source]), limit);
+            int32_t found = m ? INTERCONNECT(target)(c, m, reply) : -1;
+            uint32_t target = (uint32_t)found;
+            if (found < 0)
+                continue;
+            known[w] |= bits & -bits;
+            wanted[target * words + w] |= bits & -bits;
+            busy[words == 1 ? 0 : target / 64] |= (uint64_t)1 << target % 64;
+        }
+    }
+}
+
 /* The same as move_all() for at most 64 sources and targets (`words` 1), or at most 128 (2), whose
  * bitmaps stay in registers or next to them. */
 INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c,
@@ -277,19 +299,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c,
         known[w] = v.known[w];
         busy[w] = v.busy[w];
     }
-    for (uint32_t w = 0; w < words; w++) {
-        for (uint64_t bits = pending[w] & ~known[w]; bits; bits &= bits - 1) {
-            uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            const struct message *m = ring_oldest(ring_placed(rings[source]), v.limit);
-            int32_t found = m ? INTERCONNECT(target)(c, m, reply) : -1;
-            uint32_t target = (uint32_t)found;
-            if (found < 0)
-                continue;
-            known[w] |= bits & -bits;
-            wanted[target * words + w] |= bits & -bits;
-            busy[words == 1 ? 0 : target / 64] |= (uint64_t)1 << target % 64;
-        }
-    }
+    INTERCONNECT(discover_words)(c, v.limit, pending, rings, wanted, known, busy, words, reply);
     for (uint32_t w = 0; w < words; w++) {
         for (uint64_t bits = busy[w]; bits; bits &= bits - 1) {
             uint32_t target = w * 64 + (uint32_t)__builtin_ctzll(bits);
