@@ -198,7 +198,6 @@ def page(arguments):
     frozen = (f"The parameters are those of commit `{commit}`, before these measurements "
               "([frozen.txt](measured/frozen.txt) has digests of them). Points of up to about "
               "4 CPU seconds had been looked at while they were chosen; larger ones are a test."
-              "seconds had been looked at while they were chosen; larger ones are a test."
               if commit else
               "**The parameters are not frozen yet**: they changed while these numbers were looked "
               "at. `--frozen COMMIT` names the commit once they are.")
