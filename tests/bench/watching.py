@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What it costs to watch a run: time series, profile, page. Runs with and without alternate, so
-what else the machine does meets both; the medians of CPU time of the simulating process are compared.
+what else the machine does meets both; the medians of CPU time of the simulating process are
+compared.
 
     tests/bench/watching.py [PAIRS [PLATFORM PROGRAM ARGUMENTS...]]
 
