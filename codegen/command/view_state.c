@@ -192,7 +192,7 @@ static json_t *kernels_of(const struct board *b)
     json_t *list = json_array();
     uint64_t most = b->kernels_begun > BOARD_KERNELS ? b->kernels_begun - BOARD_KERNELS : 0;
     for (uint64_t number = most; number < b->kernels_begun; number++) {
-        const struct board_kernel *k = &b->kernels[number % BOARD_KERNELS];
+        const struct board_kernel *k = &b->launches[number % BOARD_KERNELS];
         if (k->number != number + 1)
             continue;
         json_array_append_new(

@@ -37,7 +37,7 @@ struct board_kernel {
 /* What the page asks for. */
 struct board_wishes {
     uint32_t pause; /* stop between windows for as long as this is set */
-    uint32_t step;  /* go on to the end of a kernel, then set `pause` */
+    uint32_t step;  /* go on to the end of a launch, then set `pause` */
     uint32_t waits; /* counted up: say who waits for whom */
 };
 
@@ -50,7 +50,7 @@ struct board {
     uint32_t waits_told; /* the wish that `waits` answers */
     uint64_t time_ps, cycles, instructions, messages;
     uint64_t kernels_begun, kernels_ended;
-    struct board_kernel kernels[BOARD_KERNELS]; /* by number, modulo BOARD_KERNELS */
+    struct board_kernel launches[BOARD_KERNELS]; /* by number, modulo BOARD_KERNELS */
     char program[BOARD_NAME], platform[BOARD_NAME], model[BOARD_HASH], progress[BOARD_NAME];
     char waits[BOARD_WAITS];
     uint64_t name_bytes;  /* of the names, at `names` from the beginning of the place: SECTION, */

@@ -98,7 +98,7 @@ void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t 
     if (!view_open_now)
         return;
     struct board *b = view.board;
-    struct board_kernel *k = &b->kernels[number % BOARD_KERNELS];
+    struct board_kernel *k = &b->launches[number % BOARD_KERNELS];
     set_sequence(1);
     if (!end_ps)
         b->kernels_begun++;

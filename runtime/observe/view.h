@@ -23,7 +23,7 @@ void view_tell_end(uint64_t time_ps);
 /* Between windows, from time to time: writes the board when some time has gone by, and waits
  * for as long as the page asks for a pause. */
 void view_look(uint64_t time_ps);
-/* Kernel `number`, from 0, began or ended: between windows. */
+/* Launch `number`, from 0, began or ended: between windows. */
 void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
                  uint64_t cycles);
 /* At the end of a run. */

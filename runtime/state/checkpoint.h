@@ -6,7 +6,7 @@
  * libraries keep beside it (struct checkpoint_part); tables of pointers are not state and lie
  * elsewhere (arena_derive()). A file belongs to one version of the toolkit and one layout of
  * instances; it does not depend on the order of ticks, on options for traces, or on whether the
- * build is generic; with statistics it has their kernels. That a component's C file has changed
+ * build is generic; with statistics it has their spans. That a component's C file has changed
  * without changing its size is not noticed.
  *
  * Parameters may differ from those of the run that wrote it, as long as they change no sizes and
@@ -119,7 +119,7 @@ enum engine_result checkpoint_run(void);
 bool checkpoint_is_wanted(void);
 /* Its time is now: at the end of this window. */
 void checkpoint_now(void);
-/* --checkpoint-at kernel:NAME, or NULL. */
+/* The launch of --checkpoint-at, or NULL. */
 const char *checkpoint_kernel(void);
 /* At the end: what became of the file that was asked for; or a message was printed. */
 enum checkpoint_end { CHECKPOINT_DONE, CHECKPOINT_MISSED, CHECKPOINT_FAILED };

@@ -157,7 +157,7 @@ static const char *owner_of(uint32_t param)
     return "";
 }
 
-/* "gpu.sa[*].cu[*].lds": all members of an array are named at once. */
+/* "device.cache[*].sets": all members of an array are named at once. */
 static void name_param(uint32_t param, char *to, size_t size)
 {
     const char *from = owner_of(param);

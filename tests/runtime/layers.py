@@ -9,8 +9,9 @@ import sys
 # Each may include those before it.
 ROOMS = ["engine", "mpi", "link", "state", "observe", "scheduler", "session"]
 
-WORDS = re.compile(r"\b(gpus?|kernels?|wavefronts?|warps?|work.?groups?|amd|nvidia|rtx\w*|r9nano|"
-                   r"qv100)\b", re.I)
+# Options of the command line keep their names.
+WORDS = re.compile(r"(?<!--)\b(gpus?|kernels?|wavefronts?|warps?|work.?groups?|amd|nvidia|rtx\w*|"
+                   r"r9nano|qv100)\b", re.I)
 # Options that the runtime only passes on have the names of the command line.
 PASSED_ON = {"engine/options.h", "session/options_env.c"}
 
