@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness import PROGRAMS, same
-from programs import only_full
+from programs import built, only_full
 
 MACHINES = {"mi210": "gfx90a", "mi300a": "gfx942", "mi300x": "gfx942"}
 SMALL = {"mi210": "--set gpu.arrays=2", "mi300a": "--set gpu.xcds=2 --set gpu.arrays=2",
@@ -51,7 +51,7 @@ MICRO = """
 
 
 def program(machine, name, folder="cdna"):
-    return PROGRAMS / folder / f"{name}.{MACHINES[machine]}"
+    return built(PROGRAMS / folder / f"{name}.{MACHINES[machine]}")
 
 
 def check_labels(run, machine, options, labels=None):

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, FAILS, PROGRAMS
-from programs import GOOD, GPUS, only_full
+from harness import FAILS, PROGRAMS
+from programs import GOOD, GPUS, built, only_full
 
 TARGETS = {"gfx803": "gfx9", "gfx900": "gfx9", "gfx906": "gfx9", "gfx908": "gfx9",
            "gfx90a": "gfx9", "gfx942": "gfx942"}
@@ -18,25 +18,18 @@ ALL = [(program, target) for program in [*GOOD, *GPUS, "matrix"] for target in T
        if program != "module"]  # which is C, and loads its code: below
 
 
-@pytest.fixture(scope="session")
-def built(request):
-    """Path of a program for a target. What is not built always is built under --full."""
-    def find(program, target):
-        path = PROGRAMS / f"{program}.{TARGETS[target]}"
-        if request.config.getoption("--full") and not path.exists():
-            subprocess.run(["ninja", "-C", BUILD, path.relative_to(BUILD)], check=True)
-        return path
-    return find
+def program_for(program, target):
+    return built(PROGRAMS / f"{program}.{TARGETS[target]}")
 
 
 @pytest.mark.parametrize("mode", ["functional", "timing"])
 @pytest.mark.parametrize("program, target",
                          QUICK + only_full(*(case for case in ALL if case not in QUICK)))
-def test_program_passes_on_target(run, built, program, target, mode):
+def test_program_passes_on_target(run, program, target, mode):
     if (program, mode) == ("prints", "functional"):
         pytest.skip("its kernels are over before the host could answer")
     run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode} --"
-        f" {built(program, target)}")
+        f" {program_for(program, target)}")
 
 
 @pytest.mark.parametrize("mode", ["functional", "timing"])
@@ -67,24 +60,24 @@ QUICK_MACHINES = [("scratch", "mi300a"), ("shuffles", "mi210"), ("scratch", "mi3
 @pytest.mark.parametrize("program, machine", QUICK_MACHINES + only_full(
     *(case for program in ONE_GPU for machine in MACHINES
       if (case := (program, machine)) not in QUICK_MACHINES)))
-def test_program_passes_on_a_small_machine_of_cdna(run, built, program, machine):
+def test_program_passes_on_a_small_machine_of_cdna(run, program, machine):
     """On mi300x each launch goes through a user queue."""
     target, options = MACHINES[machine]
-    run(f"platforms/{machine}.heddle --generic {options} -- {built(program, target)}")
+    run(f"platforms/{machine}.heddle --generic {options} -- {program_for(program, target)}")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("program", ["peer_ring", "halo", "gpu_threads", "queues", "user_queues"])
-def test_program_passes_on_two_gpus_of_dies(run, built, program):
+def test_program_passes_on_two_gpus_of_dies(run, program):
     """GPUs of CDNA have no links to each other, so copies go through the host."""
-    run(f"tests/system/cdna_x2.heddle --generic -- {built(program, 'gfx942')}")
+    run(f"tests/system/cdna_x2.heddle --generic -- {program_for(program, 'gfx942')}")
 
 
 @pytest.mark.parametrize("options", ["", "--mode functional",
                                      "--set queues=true --set driver.launch_by=queue"])
-def test_kernel_finds_its_arguments_in_registers(run, built, options):
+def test_kernel_finds_its_arguments_in_registers(run, options):
     run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 {options} --"
-        f" {built('preloaded', 'gfx942')}")
+        f" {program_for('preloaded', 'gfx942')}")
 
 
 @pytest.mark.full
@@ -92,13 +85,13 @@ def test_kernel_finds_its_arguments_in_registers(run, built, options):
 @pytest.mark.parametrize("way, comes", [("fences", "right"), ("kernels", "right"),
                                         ("atomics", "right"), ("released", "old"),
                                         ("acquired", "old")])
-def test_l2_fences_of_a_target_order_what_gpus_see_of_each_other(run, built, target, way, comes):
+def test_l2_fences_of_a_target_order_what_gpus_see_of_each_other(run, target, way, comes):
     """The same as in test_scopes.py, but for atomics, which write back and invalidate here."""
     run(f"platforms/r9nano_x4_l2_all.heddle --set arrays=1 --max-cycles 20000000 --generic"
-        f" --set gpu.isa={target} -- {built('scopes', target)} {way} {comes}")
+        f" --set gpu.isa={target} -- {program_for('scopes', target)} {way} {comes}")
 
 
-def test_program_for_another_target_is_refused_with_the_names_of_what_is_there(run, built):
-    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 -- {built('scratch', 'gfx90a')}",
+def test_program_for_another_target_is_refused_with_the_names_of_what_is_there(run):
+    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 -- {program_for('scratch', 'gfx90a')}",
         "device 0 is gfx942, but the code is only for: gfx803, gfx900, gfx906, gfx908, gfx90a",
         status=FAILS)
