@@ -92,6 +92,7 @@ def test_l2_fences_of_a_target_order_what_gpus_see_of_each_other(run, target, wa
 
 
 def test_program_for_another_target_is_refused_with_the_names_of_what_is_there(run):
-    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 -- {program_for('scratch', 'gfx90a')}",
+    other = program_for("scratch", "gfx90a")
+    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 -- {other}",
         "device 0 is gfx942, but the code is only for: gfx803, gfx900, gfx906, gfx908, gfx90a",
         status=FAILS)
