@@ -128,6 +128,7 @@ class Runner:
             if found.state == DONE and found.cpu_seconds is not None:
                 chain.costs.append((point.size, found.cpu_seconds))
             elif found.state == WAITING or self._try_again(found):
+                self.store.wait_again([point], [LEFT_OUT])  # why it was says nothing today
                 chain.points.append(point)
         chains = [chain for chain in by_name.values() if chain.points]
         if self.budget is not None:

@@ -280,6 +280,17 @@ def test_points_beyond_the_budget_wait_for_the_next_time(tmp_path):
     assert all(o.state == DONE for o in run_points(store, points, budget=100))
 
 
+def test_what_another_limit_left_out_waits_when_the_budget_is_spent(tmp_path):
+    store = Store(tmp_path / "s")
+    some = "n=0; while [ $n -lt 60000 ]; do n=$((n+1)); done; echo x"
+    points = make_points([some] * 6, chain="c")
+    for point in points[3:]:
+        store.add([point])
+        store.leave_out(point, "took more than the limit of 4 CPU seconds")
+    found = run_points(store, points, budget=0.25)
+    assert found[5].state == WAITING and found[5].message is None
+
+
 def test_points_of_a_chain_run_by_size_and_failures_do_not_stop_it(tmp_path):
     store = Store(tmp_path / "s")
     order = tmp_path / "order"
