@@ -68,7 +68,7 @@ def _panel(label: str, points: Sequence[Compared], left: float, top: float) -> l
     if not all(sizes) or len(set(sizes)) < len(sizes):
         sizes = [float(n) for n in range(1, len(ordered) + 1)]  # by its number
     values = [v for p in ordered for v in (p.row.measured, max(p.simulated, 1e-12))]
-    x = Log(sizes, left + 52, left + PANEL_WIDTH - 10)
+    x = Log(sizes, left + 52, left + PANEL_WIDTH - 18)
     y = Log(values, top + PANEL_HEIGHT - 28, top + 28)
     line = " ".join(f"{x.at(s):.1f},{y.at(p.row.measured):.1f}" for s, p in zip(sizes, ordered))
     error = percent(errors_of(ordered).mean)
