@@ -231,8 +231,7 @@ static const struct option_spec {
      "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS | ON(SWEEP),
      "read parameters at run time: slower, but a changed parameter needs no compiler (sweep: "
-     "chosen "
-     "by what points cost)"},
+     "chosen by what points cost)"},
     {"--vary", "PATH=VALUES", KIND_LIST, FIELD(vary), ON(SWEEP),
      "a parameter and its values, as in gpu.l2=256KiB,1MiB or gpu.cus=1..4 or gpu.l2=64KiB..1MiB*2 "
      "or n=0..100+10; or {NAME}=VALUES, which stands for {NAME} in the program's arguments"},

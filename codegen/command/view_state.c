@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "codegen/report/statistics_make.h"
 #include "runtime/engine/version.h"
 
 #define TRIES 1000 /* to copy a board that is being written */
@@ -89,16 +90,6 @@ static bool copy_board(struct view_state *s, const struct board *b, struct board
 
 /* ---- counters ---- */
 
-static json_t *below(json_t *object, const char *key)
-{
-    json_t *inner = json_object_get(object, key);
-    if (!inner) {
-        inner = json_object();
-        json_object_set_new(object, key, inner);
-    }
-    return inner;
-}
-
 /* "SECTION\tPATH\tCOUNTER"; a counter may be "forward.bytes". */
 static void add_value(json_t *root, char *line, uint64_t value)
 {
@@ -107,11 +98,11 @@ static void add_value(json_t *root, char *line, uint64_t value)
         return;
     *path++ = '\0';
     *counter++ = '\0';
-    json_t *place = below(below(root, line), path);
+    json_t *place = statistics_below(statistics_below(root, line), path);
     char *dot = strchr(counter, '.');
     if (dot) {
         *dot++ = '\0';
-        place = below(place, counter);
+        place = statistics_below(place, counter);
         counter = dot;
     }
     json_object_set_new(place, counter, json_integer((json_int_t)value));
@@ -139,7 +130,8 @@ static void add_values(const struct view_state *s, const struct board *at, const
 static json_t *make_statistics(const struct view_state *s, const struct board *at,
                                const struct board *copy)
 {
-    json_t *root = json_object(), *stamp = below(root, "stamp"), *clocks = below(root, "clocks");
+    json_t *root = statistics_make(s->model, copy->time_ps),
+           *stamp = statistics_below(root, "stamp");
     json_object_set_new(stamp, "version", json_string(HEDDLE_VERSION));
     json_object_set_new(stamp, "model",
                         json_stringn(copy->model, strnlen(copy->model, BOARD_HASH)));
@@ -147,15 +139,9 @@ static json_t *make_statistics(const struct view_state *s, const struct board *a
                         json_stringn(copy->platform, strnlen(copy->platform, BOARD_NAME)));
     json_object_set_new(root, "mode", json_string("timing"));
     json_object_set_new(root, "partial", json_string("view"));
-    json_object_set_new(root, "time_ps", json_integer((json_int_t)copy->time_ps));
     json_object_set_new(root, "kernels", json_array());
-    for (uint32_t i = 0; i < s->model->domain_count; i++) {
-        unsigned __int128 edges = (unsigned __int128)copy->time_ps * s->model->domains[i].hz;
-        json_object_set_new(below(clocks, s->model->domains[i].name), "cycles",
-                            json_integer((json_int_t)(edges / 1000000000000u)));
-    }
     add_values(s, at, copy, root);
-    below(root, "components"); /* there may be none */
+    statistics_below(root, "components"); /* there may be none */
     return root;
 }
 

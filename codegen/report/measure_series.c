@@ -9,6 +9,7 @@
 
 #include "codegen/emit/intern.h"
 #include "codegen/report/measure_group.h"
+#include "codegen/report/statistics_make.h"
 #include "codegen/report/statistics_read.h"
 #include "codegen/views/params_value.h"
 
@@ -133,29 +134,13 @@ static bool read_head(struct series *s)
 
 /* ---- intervals ---- */
 
-static json_t *below(json_t *object, const char *key)
-{
-    json_t *inner = json_object_get(object, key);
-    if (!inner) {
-        inner = json_object();
-        json_object_set_new(object, key, inner);
-    }
-    return inner;
-}
-
 static json_t *make_statistics(const struct series *s, uint64_t from_ps, uint64_t to_ps)
 {
-    json_t *root = json_object(), *clocks = below(root, "clocks");
-    json_object_set_new(root, "time_ps", json_integer((json_int_t)(to_ps - from_ps)));
-    for (uint32_t i = 0; i < s->model->domain_count; i++) {
-        unsigned __int128 edges = (unsigned __int128)(to_ps - from_ps) * s->model->domains[i].hz;
-        json_object_set_new(below(clocks, s->model->domains[i].name), "cycles",
-                            json_integer((json_int_t)(edges / 1000000000000u)));
-    }
+    json_t *root = statistics_make(s->model, to_ps - from_ps);
     for (uint32_t i = 0; i < s->all.count; i++) {
         const struct column *c = &s->all.items[i];
-        json_t *place = below(below(root, c->section), c->path);
-        place = c->inner ? below(place, c->name) : place;
+        json_t *place = statistics_below(statistics_below(root, c->section), c->path);
+        place = c->inner ? statistics_below(place, c->name) : place;
         json_object_set_new(place, c->inner ? c->inner : c->name,
                             json_integer((json_int_t)s->sums[i]));
     }
@@ -177,9 +162,7 @@ static void print_group(const struct series *s, const struct measure_group *g, u
 
 static uint64_t cycles_of(const struct series *s, uint32_t domain, const struct interval *i)
 {
-    unsigned __int128 edges =
-        (unsigned __int128)(i->to_ps - i->from_ps) * s->model->domains[domain].hz;
-    return (uint64_t)(edges / 1000000000000u);
+    return statistics_cycles(s->model, domain, i->to_ps - i->from_ps);
 }
 
 /* A component may count a span of cycles when that ends: what does not fit into the interval was
