@@ -4,7 +4,7 @@ how to use it. The command `heddle` starts some of its commands here, too; see h
 Modules, from the bottom up:
 
 mistakes     errors that are a user's
-files        files that are written whole or not at all
+files        files that are written whole or not at all; folders of one process
 draw         shapes, texts and axes of figures
 toml         TOML files, with messages that name the place
 points       runs with their settings, states and results, in a folder with a database

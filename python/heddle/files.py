@@ -1,9 +1,12 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and folders that one process at a time works on."""
 from __future__ import annotations
 
+import fcntl
 import os
 import pathlib
 import tempfile
+import time
+from typing import TextIO
 
 from heddle.mistakes import Mistake
 
@@ -24,3 +27,15 @@ def write(path: pathlib.Path, text: str) -> None:
         if part:
             part.unlink(missing_ok=True)
         raise Mistake(f"cannot write '{path}': {error.strerror}") from error
+
+
+def hold(folder: pathlib.Path, lock: TextIO) -> None:
+    """For as long as its file `lock` is open. Processes of a run that was killed hold nothing, so
+    it is free soon after."""
+    for _ in range(20):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise Mistake(f"another process works on the folder '{folder}'")

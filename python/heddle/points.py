@@ -10,14 +10,13 @@ Each change of a state is one transaction. A process that is killed leaves point
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import hashlib
 import json
 import pathlib
 import sqlite3
-import time
 from typing import Any, Iterable, Sequence
 
+from heddle.files import hold
 from heddle.mistakes import Mistake
 
 WAITING, RUNNING, DONE, FAILED, LEFT_OUT = "waiting", "running", "done", "failed", "left out"
@@ -79,7 +78,7 @@ class Store:
             self.database = sqlite3.connect(folder / "points.sqlite", isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise Mistake(f"cannot write to the folder '{folder}': {error}") from None
-        self._take_lock()
+        hold(folder, self._lock)
         try:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")
@@ -88,16 +87,6 @@ class Store:
         except sqlite3.Error as error:
             raise Mistake(f"'{folder}/points.sqlite' is no database of points: {error}; name "
                           "another folder, or remove it") from None
-
-    def _take_lock(self) -> None:
-        """Processes of a runner that was killed hold nothing, so it is free soon after."""
-        for _ in range(20):
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise Mistake(f"another process works on the folder '{self.folder}'")
 
     def close(self) -> None:
         self.database.close()

@@ -21,6 +21,7 @@ from typing import Any, Callable, Sequence
 
 from heddle.mistakes import Mistake
 from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
+from heddle.sweeps.worker import complaint, logged, was_limited
 
 # What a reader is given: the point and the path of its log without an ending (.out, .err, .json).
 Reader = Callable[[Point, pathlib.Path], dict[str, Any]]
@@ -194,13 +195,10 @@ class Runner:
         limit = max(int(self.limit + 0.999), 1)
         words = ["setpriv", "--pdeathsig", "KILL", "prlimit", f"--cpu={limit}:{limit + 5}",
                  "--core=0", *words]
-        actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)]
-        for descriptor, ending in ((1, "out"), (2, "err")):
-            actions.append((os.POSIX_SPAWN_OPEN, descriptor, f"{log}.{ending}",
-                            os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
         self.store.start(point)
         try:
-            pid = os.posix_spawnp(words[0], words, os.environ, file_actions=actions, setpgroup=0)
+            pid = os.posix_spawnp(words[0], words, os.environ, file_actions=logged(str(log)),
+                                  setpgroup=0)
         except OSError as error:
             raise Mistake(f"cannot start '{words[0]}' (Debian package util-linux): {error}") \
                 from None
@@ -246,21 +244,15 @@ class Runner:
                 chain.costs.append((point.size, cpu))
             except Unreadable as error:
                 self.store.failed(point, str(error), status, cpu, wall)
-        elif self._was_limited(status, cpu):
+        elif was_limited(status, cpu, self.limit):
             self.store.leave_out(point, f"took more than the limit of {self.limit:g} CPU seconds",
                                  cpu)
             self._leave_out(chain, point.size,
                             f"a smaller one took more than {self.limit:g} CPU seconds")
         else:
-            self.store.failed(point, _complaint(child.log, status), status, cpu, wall)
+            self.store.failed(point, complaint(_printed(child.log), status), status, cpu, wall)
         if not self.keep:
             pathlib.Path(f"{child.log}.json").unlink(missing_ok=True)
-
-    def _was_limited(self, status: int, cpu: float) -> bool:
-        """The kernel counts the time of one process, and by its clock's ticks."""
-        if status in (128 + signal.SIGXCPU, -signal.SIGXCPU):
-            return True
-        return status in (128 + signal.SIGKILL, -signal.SIGKILL) and cpu > 0.8 * self.limit
 
     def _progress(self, chains: list[Chain]) -> None:
         if not self.say or time.monotonic() - self._told < 1.0:
@@ -284,18 +276,9 @@ def _interrupt(_signal: int, _frame: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _complaint(log: pathlib.Path, status: int) -> str:
-    """The last thing that a run complained about."""
-    lines: list[str] = []
-    follows = "nothing was written to"  # what heddle says of statistics after a failure
-    for ending in ("out", "err"):
-        text = pathlib.Path(f"{log}.{ending}").read_text(encoding="utf-8", errors="replace")
-        lines += [line.strip() for line in text.splitlines()
-                  if line.strip() and follows not in line]
-    marked = [line for line in lines if "error:" in line or line.startswith(("heddle", "FAIL"))]
-    said = (marked or lines or ["it printed nothing"])[-1]
-    how = f"signal {-status}" if status < 0 else f"status {status}"
-    return f"{how}: {said[:300]}"
+def _printed(log: pathlib.Path) -> list[str]:
+    return [pathlib.Path(f"{log}.{ending}").read_text(encoding="utf-8", errors="replace")
+            for ending in ("out", "err")]
 
 
 def duration(seconds: float) -> str:

@@ -19,15 +19,13 @@ when the folder is opened next.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import hashlib
 import json
 import pathlib
 import shutil
 import sqlite3
-import time
 from typing import Any, Iterator, Sequence
 
+from heddle.files import hold
 from heddle.mistakes import Mistake
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.values import number_of
@@ -68,11 +66,6 @@ CREATE TABLE IF NOT EXISTS host (
     point INTEGER PRIMARY KEY, cpu_seconds REAL, wall_seconds REAL, kips REAL, peak_rss INTEGER);
 """
 OF_POINT = ("kernels", "components", "printed", "host")
-
-
-def digest(*parts: str) -> str:
-    """A key from texts; which text is which part matters."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 def is_sweep(folder: pathlib.Path) -> bool:
@@ -131,7 +124,7 @@ class Database:
             self._lock = open(folder / "lock", "w", encoding="utf-8")
         except OSError as error:
             raise Mistake(f"cannot write to the folder '{folder}': {error.strerror}") from None
-        self._take_lock()
+        hold(folder, self._lock)
         self._kept: dict[str, int] = {}  # bytes read of each file of results
         self.finished: list[tuple[str, float]] = []  # state and CPU seconds, of this session
         self.worker_seconds = 0.0
@@ -142,16 +135,6 @@ class Database:
             found = self.connection.execute("PRAGMA quick_check(1)").fetchone()
             if found[0] != "ok":
                 raise sqlite3.DatabaseError(found[0])
-
-    def _take_lock(self) -> None:
-        """Processes of a sweep that was killed hold nothing, so it is free soon after."""
-        for _ in range(20):
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise Mistake(f"another process works on the folder '{self.folder}'")
 
     def close(self) -> None:
         self.connection.close()

@@ -25,9 +25,10 @@ from typing import Any, Callable, Sequence
 
 from heddle.files import write
 from heddle.mistakes import Mistake
+from heddle.points import digest
 from heddle.runner import duration, progress_on
 from heddle.sweeps import engine, plan as plans
-from heddle.sweeps.database import DONE, FAILED, Database, Reading, digest
+from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point
 
 POLL = 0.5           # seconds between looks at what workers have done

@@ -21,7 +21,7 @@ import select
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, Iterable
 
 WALL_FACTOR = 20    # of the limit of CPU time: then a process waits for something in vain
 MOST_OUTPUT = 1 << 20
@@ -36,14 +36,19 @@ def end_with_parent() -> None:
         sys.exit(1)
 
 
-def run(words: list[str], log: str, limit: float | None) -> tuple[int, float, float]:
-    """Exit status (negative: a signal), CPU and wall seconds."""
+def logged(log: str) -> list[tuple[int, int, str, int, int]]:
+    """What a process opens when it is spawned: nothing to read, and LOG.out and LOG.err."""
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)]
     for descriptor, ending in ((1, "out"), (2, "err")):
         actions.append((os.POSIX_SPAWN_OPEN, descriptor, f"{log}.{ending}",
                         os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+    return actions
+
+
+def run(words: list[str], log: str, limit: float | None) -> tuple[int, float, float]:
+    """Exit status (negative: a signal), CPU and wall seconds."""
     began = time.monotonic()
-    pid = os.posix_spawn(words[0], words, os.environ, file_actions=actions, setpgroup=0)
+    pid = os.posix_spawn(words[0], words, os.environ, file_actions=logged(log), setpgroup=0)
     if limit is not None:
         most = max(int(limit + 0.999), 1)
         resource.prlimit(pid, resource.RLIMIT_CPU, (most, most + 5))
@@ -127,12 +132,11 @@ def printed(patterns: dict[str, str], log: str) -> tuple[dict[str, float], str]:
     return found, ""
 
 
-def complaint(log: str, status: int) -> str:
-    """The last thing that a run complained about."""
-    lines = []
-    for ending in ("out", "err"):
-        lines += [line.strip() for line in read_tail(f"{log}.{ending}").splitlines()
-                  if line.strip() and "nothing was written to" not in line]
+def complaint(texts: Iterable[str], status: int) -> str:
+    """The last thing that a run complained about; what heddle says of statistics after a failure
+    is none."""
+    lines = [line.strip() for text in texts for line in text.splitlines()
+             if line.strip() and "nothing was written to" not in line]
     marked = [line for line in lines if "error:" in line or line.startswith(("heddle", "FAIL"))]
     said = (marked or lines or ["it printed nothing"])[-1]
     return f"{f'signal {-status}' if status < 0 else f'status {status}'}: {said[:300]}"
@@ -142,7 +146,8 @@ def result(status: int, log: str, batch: dict[str, Any], cpu: float) -> dict[str
     if status != 0:
         limit = batch["limit"]
         limited = was_limited(status, cpu, limit)
-        return {"failed": LIMITED.format(limit) if limited else complaint(log, status)}
+        return {"failed": LIMITED.format(limit) if limited else complaint(
+            map(read_tail, (f"{log}.out", f"{log}.err")), status)}
     try:
         with open(f"{log}.json", encoding="utf-8") as file:
             statistics = json.load(file)
