@@ -74,6 +74,19 @@ void sha256_add_string(struct sha256 *s, const char *text)
     sha256_add(s, text, strlen(text) + 1);
 }
 
+bool sha256_add_file(struct sha256 *s, const char *path)
+{
+    char buffer[65536];
+    size_t got;
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return false;
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
+        sha256_add(s, buffer, got);
+    fclose(file);
+    return true;
+}
+
 void sha256_finish(struct sha256 *s, char hex[65])
 {
     uint64_t bits = s->bytes * 8;

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_RUNTIME_SHA256_H
 #define HEDDLE_RUNTIME_SHA256_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *bytes, size_t size);
 /* The string and its NUL, so that neighbours do not run together. */
 void sha256_add_string(struct sha256 *s, const char *text);
+/* What a file holds. false: it cannot be opened, and nothing was added. */
+bool sha256_add_file(struct sha256 *s, const char *path);
 /* 64 hexadecimal digits and a NUL. */
 void sha256_finish(struct sha256 *s, char hex[65]);
 

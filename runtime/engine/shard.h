@@ -8,6 +8,7 @@
 #define HEDDLE_RUNTIME_SHARD_H
 
 #include "engine.h"
+#include "rank.h"
 
 /* Of whoever runs the shard; read by the leader between windows. */
 struct shard {
@@ -29,6 +30,11 @@ extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden
 static inline uint32_t component_shard(const struct component *c)
 {
     return c->domain / engine.clock_count;
+}
+
+static inline uint32_t component_rank(const struct component *c)
+{
+    return ranks.of_shard[component_shard(c)];
 }
 
 static inline uint64_t shard_now(uint32_t domain)

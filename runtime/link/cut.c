@@ -50,7 +50,7 @@ static uint64_t *arrivals;
 
 static uint32_t rank_at(uint32_t component)
 {
-    return ranks.of_shard[component_shard(engine_base.components[component])];
+    return component_rank(engine_base.components[component]);
 }
 
 static uint64_t time_at(uint32_t component, uint64_t cycle)

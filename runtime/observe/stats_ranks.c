@@ -25,7 +25,7 @@ static void move(const void *numbers, size_t size, uint32_t owner)
 
 static uint32_t rank_of_leaf(uint32_t leaf)
 {
-    return ranks.of_shard[component_shard(platform_component(leaf))];
+    return component_rank(platform_component(leaf));
 }
 
 static void move_blocks(uint32_t owner)

@@ -20,14 +20,9 @@ static void hash_own_file(char hex[65])
 {
     Dl_info info;
     struct sha256 hash;
-    char buffer[65536];
-    size_t got;
-    FILE *file = dladdr(&engine_base, &info) ? fopen(info.dli_fname, "rbe") : NULL;
     sha256_init(&hash);
-    while (file && (got = fread(buffer, 1, sizeof buffer, file)) > 0)
-        sha256_add(&hash, buffer, got);
-    if (file)
-        fclose(file);
+    if (dladdr(&engine_base, &info))
+        sha256_add_file(&hash, info.dli_fname);
     sha256_finish(&hash, hex);
 }
 

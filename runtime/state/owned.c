@@ -91,7 +91,7 @@ static void move(void *bytes, uint64_t size, uint32_t owner)
 
 static uint32_t rank_at(uint32_t component)
 {
-    return ranks.of_shard[component_shard(engine_base.components[component])];
+    return component_rank(engine_base.components[component]);
 }
 
 /* The slots are those of the receiver. */

@@ -409,8 +409,7 @@ static bool check_stores(void)
             if (table->binding_kinds[w] != BIND_STORE || store == UINT32_MAX)
                 continue;
             uint32_t writer = writer_of(store);
-            if (ranks.of_shard[component_shard(platform_component(i))]
-                    == ranks.of_shard[component_shard(platform_component(writer))]
+            if (component_rank(platform_component(i)) == component_rank(platform_component(writer))
                 || store_is_offered(arena_at(char, store_offsets[store])))
                 continue;
             if (ranks.number == 0)

@@ -74,18 +74,11 @@ const char *hip_process_folder(const char *folder)
 static char *hash_program(void)
 {
     struct sha256 hash;
-    char buffer[65536];
-    size_t got;
-    FILE *file = fopen("/proc/self/exe", "rbe");
-    if (!file) {
+    sha256_init(&hash);
+    if (!sha256_add_file(&hash, "/proc/self/exe")) {
         return NULL;
     }
     char *digest = hip_allocate(65);
-    sha256_init(&hash);
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
-        sha256_add(&hash, buffer, got);
-    }
-    fclose(file);
     sha256_finish(&hash, digest);
     return digest;
 }
