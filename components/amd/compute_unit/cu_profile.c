@@ -126,10 +126,17 @@ static void profile_served(struct compute_unit *c, unsigned wave, uint64_t pc,
         row->count[PROFILE_L2 + second - MEM_SERVED_HIT]++;
 }
 
+static void profile_scalar_served(struct compute_unit *c, const struct cu_smem *e,
+                                  const struct mem_reply *answer)
+{
+    profile_served(c, e->wave, e->pc, answer);
+}
+
 #else
 
 #define profile_scalar(e, pc)                ((void)0)
 #define profile_served(c, wave, pc, answer)  ((void)0)
+#define profile_scalar_served(c, e, answer)  ((void)0)
 #define profile_start(c, w, wave)            ((void)0)
 #define profile_turn(c, w, wave)             ((void)0)
 #define profile_waited(c, w, kind, cycles)   ((void)0)

@@ -177,7 +177,7 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
         if (e->access.kind == ISA_SCALAR_CACHE_OP)
             retime_fence_answer(c, c->retime.scalar, m->tag / 2, now);
         else {
-            profile_served(c, e->wave, e->pc, m);
+            profile_scalar_served(c, e, m);
             retime_scalar_answer(c, m->tag / 2, message_note(m), now);
         }
         compute_unit_smem_pop_reply(c);
