@@ -427,6 +427,17 @@ static uint32_t stream_flags(void)
     return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
 }
 
+static void hide(void)
+{
+    state.hidden++;
+}
+
+static bool is_hidden(const void *address)
+{
+    (void)address;
+    return false;
+}
+
 static void set_attendant(void (*attend)(const struct driver_attention *now))
 {
     (void)attend;
@@ -454,6 +465,8 @@ static const struct driver_api api = {
     .name = name,
     .version = DRIVER_API_VERSION,
     .device_count = device_count,
+    .hide = hide,
+    .is_hidden = is_hidden,
     .device_info = device_info,
     .set_peer = set_peer,
     .set_window = set_window,
