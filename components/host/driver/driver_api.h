@@ -127,12 +127,6 @@ struct driver_page {
 struct driver_api {
     uint32_t version;
     uint32_t (*device_count)(void);
-    /* The calling thread leaves the front end for code of the program: what that code writes by a
-     * wrong pointer must not change the simulation, so that the addresses of its state fault until
-     * the next call. Without effect while another thread is in a call. */
-    void (*hide)(void);
-    /* Does the address belong to the simulation's state? Also from a signal handler. */
-    bool (*is_hidden)(const void *address);
     enum driver_status (*device_info)(uint32_t device, struct driver_device_info *info);
     /* Once, before anything else: device addresses are taken from [base, base + size). */
     enum driver_status (*set_window)(uint64_t base, uint64_t size);
@@ -266,6 +260,12 @@ struct driver_api {
     int (*finish)(void);
     /* Queues that the program writes itself. */
     const struct driver_queue_api *user_queues;
+    /* The calling thread leaves the front end for code of the program: what that code writes by a
+     * wrong pointer must not change the simulation, so that the addresses of its state fault until
+     * the next call. Without effect while another thread is in a call. */
+    void (*hide)(void);
+    /* Does the address belong to the simulation's state? Also from a signal handler. */
+    bool (*is_hidden)(const void *address);
 };
 
 #endif

@@ -465,8 +465,6 @@ static const struct driver_api api = {
     .name = name,
     .version = DRIVER_API_VERSION,
     .device_count = device_count,
-    .hide = hide,
-    .is_hidden = is_hidden,
     .device_info = device_info,
     .set_peer = set_peer,
     .set_window = set_window,
@@ -506,6 +504,8 @@ static const struct driver_api api = {
     .set_attendant = set_attendant,
     .error_text = error_text,
     .finish = finish,
+    .hide = hide,
+    .is_hidden = is_hidden,
 };
 
 static bool start(const struct heddle_options *options)

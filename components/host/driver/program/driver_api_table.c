@@ -660,8 +660,6 @@ static int api_finish(void)
 static const struct driver_api api_table = {
     .version = DRIVER_API_VERSION,
     .device_count = api_device_count,
-    .hide = api_hide,
-    .is_hidden = api_is_hidden,
     .device_info = api_device_info,
     .set_window = api_set_window,
     .allocate = api_allocate,
@@ -713,6 +711,8 @@ static const struct driver_api api_table = {
     .error_text = api_error_text,
     .finish = api_finish,
     .user_queues = &driver_queue_api_table,
+    .hide = api_hide,
+    .is_hidden = api_is_hidden,
 };
 
 static const struct driver_api *driver_api_table(void)
