@@ -48,14 +48,9 @@ static uint32_t cut_count;
 static uint32_t *cut_of; /* 1 + index, by ring */
 static uint64_t *arrivals;
 
-static uint32_t rank_at(uint32_t component)
+static uint32_t rank_at(uint32_t domain)
 {
-    return component_rank(engine_base.components[component]);
-}
-
-static uint64_t time_at(uint32_t component, uint64_t cycle)
-{
-    return engine_time_of(engine_base.components[component]->domain, cycle);
+    return ranks.of_shard[domain / engine.clock_count];
 }
 
 static void lower(uint64_t *time_ps, uint64_t other)
@@ -76,7 +71,7 @@ static void tell_message(uint32_t ring, uint64_t ready)
     rank_put(c->rank, &told, sizeof told);
     rank_put(c->rank, m, told.bytes);
     c->next = ring_after(r, c->next);
-    lower(&arrivals[c->rank], time_at(ring_receiver(r), ready));
+    lower(&arrivals[c->rank], engine_time_of(ring_receiver_domain(r), ready));
 }
 
 /* How many slots the receiver has freed since this was asked last. */
@@ -100,7 +95,7 @@ static void tell_credits(struct cut *c)
         uint64_t stamp = message_stamp(ring_slot(c->free));
         rank_put(c->rank, &stamp, sizeof stamp);
         c->free = ring_after(far, c->free);
-        lower(&arrivals[c->rank], time_at(ring_sender(far), stamp >> 16));
+        lower(&arrivals[c->rank], engine_time_of(ring_sender_domain(far), stamp >> 16));
     }
     c->held -= credits.count;
 }
@@ -181,7 +176,8 @@ static bool check_links(const struct platform_table *table)
             const struct platform_ring *other = &table->rings[k];
             if (other->link != r->link
                 || (!bus && (other->is_reply ^ other->reversed) != (r->is_reply ^ r->reversed))
-                || rank_at(ring_sender(ring_at(k))) == rank_at(ring_sender(ring_at(i))))
+                || rank_at(ring_sender_domain(ring_at(k)))
+                       == rank_at(ring_sender_domain(ring_at(i))))
                 continue;
             if (ranks.number == 0)
                 fprintf(stderr,
@@ -211,8 +207,8 @@ bool cut_open(const struct platform_table *table)
     if (!check_links(table))
         return false;
     for (uint32_t i = 0; i < table->ring_count; i++) {
-        uint32_t sender = rank_at(ring_sender(ring_at(i)));
-        uint32_t receiver = rank_at(ring_receiver(ring_at(i)));
+        uint32_t sender = rank_at(ring_sender_domain(ring_at(i)));
+        uint32_t receiver = rank_at(ring_receiver_domain(ring_at(i)));
         if (sender != receiver && (sender == ranks.number || receiver == ranks.number))
             add_cut(i, sender, receiver);
     }

@@ -13,19 +13,13 @@
 #include "runtime/link/wire.h"
 #include "stats_span.h"
 
-/* Between rank 0 and the rank `owner`, of numbers in the arena. */
+/* Between rank 0 and the rank `owner`. */
 static void move(const void *numbers, size_t size, uint32_t owner)
 {
     if (ranks.number == 0)
-        memcpy(engine_base.arena + ((const char *)numbers - engine_base.arena),
-               rank_take(owner, size), size);
+        memcpy((void *)(uintptr_t)numbers, rank_take(owner, size), size);
     else
         rank_put(0, numbers, size);
-}
-
-static uint32_t rank_of_leaf(uint32_t leaf)
-{
-    return component_rank(platform_component(leaf));
 }
 
 static void move_blocks(uint32_t owner)
@@ -35,7 +29,7 @@ static void move_blocks(uint32_t owner)
     const struct stat_block *blocks = stats_blocks(&count);
     for (uint32_t b = 0; b < count; b++) {
         uint32_t leaf = b < t->instance_count ? b : t->parts[b - t->instance_count].owner_instance;
-        if (rank_of_leaf(leaf) == owner)
+        if (platform_rank_of(leaf) == owner)
             move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
     }
 }
@@ -44,7 +38,7 @@ static void move_rings(uint32_t owner)
 {
     const struct platform_table *t = engine_base.platform;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        if (rank_of_leaf(t->rings[i].sender) == owner)
+        if (platform_rank_of(t->rings[i].sender) == owner)
             move(&ring_at(i)->messages, sizeof ring_at(i)->messages, owner);
 }
 
@@ -56,7 +50,7 @@ static uint32_t rank_of_half(uint32_t link, unsigned half)
         const struct platform_ring *r = &t->rings[i];
         unsigned back = t->links[link].shared == LINK_BUS ? 0 : r->is_reply ^ r->reversed;
         if (r->link == link + 1 && back == half)
-            return rank_of_leaf(r->sender);
+            return platform_rank_of(r->sender);
     }
     return UINT32_MAX;
 }
