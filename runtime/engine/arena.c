@@ -186,8 +186,9 @@ static uint32_t allocate(size_t bytes, bool in_front)
 
 uint32_t arena_allocate(size_t bytes)
 {
-    return allocate(bytes, bytes <= (chosen->front.used - chosen->start[0] < FULL_FRONT ? SMALL_BYTES
-                                                                               : LEAST_BYTES));
+    return allocate(
+        bytes,
+        bytes <= (chosen->front.used - chosen->start[0] < FULL_FRONT ? SMALL_BYTES : LEAST_BYTES));
 }
 
 uint32_t arena_allocate_front(size_t bytes)

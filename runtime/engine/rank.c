@@ -36,7 +36,7 @@ struct head {
 struct ranks ranks = {0, 1, {0}};
 static const struct rank_transport *transport;
 static struct buffer out[RANK_MOST], in[RANK_MOST];
-static uint64_t exchanges;
+static uint64_t exchanges, sent_bytes, waited_ns;
 
 static void grow(struct buffer *b, size_t room)
 {
@@ -69,6 +69,7 @@ static void send_to(uint32_t to)
     rank_room(to, 0);
     const struct head head = {b->used, exchanges};
     memcpy(b->bytes, &head, sizeof head);
+    sent_bytes += b->used;
     for (size_t done = 0; done < b->used; done += PIECE)
         transport->send(to, b->bytes + done, b->used - done < PIECE ? b->used - done : PIECE);
 }
@@ -101,9 +102,21 @@ static bool receive_piece(uint32_t from, size_t size)
     return b->used == head.size;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct rank_use rank_use(void)
+{
+    return (struct rank_use){exchanges, sent_bytes, waited_ns};
+}
+
 void rank_exchange(void)
 {
-    uint64_t awaited = 0;
+    uint64_t awaited = 0, start_ns;
     uint32_t rounds = 0;
     exchanges++;
     for (uint32_t i = 0; i < ranks.count; i++) {
@@ -113,6 +126,7 @@ void rank_exchange(void)
         awaited |= (uint64_t)1 << i;
         send_to(i);
     }
+    start_ns = now_ns();
     while (awaited || !transport->sent()) {
         rest(&rounds);
         for (uint64_t bits = awaited; bits; bits &= bits - 1) {
@@ -123,6 +137,7 @@ void rank_exchange(void)
             rounds = size >= 0 ? 0 : rounds;
         }
     }
+    waited_ns += now_ns() - start_ns;
     for (uint32_t i = 0; i < ranks.count; i++)
         out[i].used = 0;
 }

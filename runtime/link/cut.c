@@ -1,8 +1,8 @@
 /* See cut.h. Both ranks have the ring's control blocks and slots, each its own copy: the sender's
  * end is right at the sender's rank, the receiver's end at the receiver's. A message that was sent
- * in a window is copied into the same slot at the receiver's rank when the window is over, and the
- * stamp of a slot that was freed goes back. Nobody can miss either before: a message arrives, and a
- * credit counts, in a later window (ring_slow.c).
+ * is copied into the same slot at the receiver's rank when the ranks meet, and the stamp of a slot
+ * that was freed goes back. Nobody can miss either before: ranks meet before a message arrives, or
+ * a credit counts (window.c). The main partition is shard 0 (split.c).
  *
  * Slots are used in turn, so each end keeps the place of what comes next and no names travel. What
  * was freed is found by looking: the receiver's head has moved, or all that it held is gone. */
@@ -45,8 +45,9 @@ struct credits {
 
 static struct cut *cuts;
 static uint32_t cut_count;
-static uint32_t *cut_of; /* 1 + index, by ring */
-static uint64_t *arrivals;
+static uint32_t *cut_of;             /* 1 + index, by ring */
+static struct cut_arrivals arrivals; /* of what was collected */
+static bool leaves;
 
 static uint32_t rank_at(uint32_t domain)
 {
@@ -56,6 +57,24 @@ static uint32_t rank_at(uint32_t domain)
 static void lower(uint64_t *time_ps, uint64_t other)
 {
     *time_ps = other < *time_ps ? other : *time_ps;
+}
+
+/* Something reaches a component of `rank` whose clock is `domain`. */
+static void arrives(uint32_t rank, uint32_t domain, uint64_t cycle)
+{
+    uint64_t time_ps = engine_time_of(domain, cycle);
+    lower(&arrivals.rank_ps[rank], time_ps);
+    if (domain < engine.clock_count)
+        lower(&arrivals.main_ps, time_ps);
+    leaves = true;
+}
+
+static void forget_arrivals(void)
+{
+    for (uint32_t i = 0; i < ranks.count; i++)
+        arrivals.rank_ps[i] = ENGINE_NEVER;
+    arrivals.main_ps = ENGINE_NEVER;
+    leaves = false;
 }
 
 /* ---- telling ---- */
@@ -71,7 +90,7 @@ static void tell_message(uint32_t ring, uint64_t ready)
     rank_put(c->rank, &told, sizeof told);
     rank_put(c->rank, m, told.bytes);
     c->next = ring_after(r, c->next);
-    lower(&arrivals[c->rank], engine_time_of(ring_receiver_domain(r), ready));
+    arrives(c->rank, ring_receiver_domain(r), ready);
 }
 
 /* How many slots the receiver has freed since this was asked last. */
@@ -95,17 +114,26 @@ static void tell_credits(struct cut *c)
         uint64_t stamp = message_stamp(ring_slot(c->free));
         rank_put(c->rank, &stamp, sizeof stamp);
         c->free = ring_after(far, c->free);
-        lower(&arrivals[c->rank], engine_time_of(ring_sender_domain(far), stamp >> 16));
+        arrives(c->rank, ring_sender_domain(far), stamp >> 16);
     }
     c->held -= credits.count;
 }
 
-void cut_tell(uint64_t *arrival_ps)
+void cut_collect(void)
+{
+    exchange_take_out(tell_message);
+}
+
+bool cut_leaves(void)
+{
+    return leaves;
+}
+
+void cut_tell(struct cut_arrivals *told)
 {
     static const struct told no_message = {RING_NONE, 0, 0};
     static const struct credits no_credit = {RING_NONE, 0};
-    arrivals = arrival_ps;
-    exchange_take_out(tell_message);
+    cut_collect();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_message, sizeof no_message);
@@ -115,6 +143,8 @@ void cut_tell(uint64_t *arrival_ps)
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_credit, sizeof no_credit);
+    *told = arrivals;
+    forget_arrivals();
 }
 
 /* ---- taking ---- */
@@ -204,6 +234,7 @@ bool cut_open(const struct platform_table *table)
     cuts = arena_derive((table->ring_count + 1) * sizeof *cuts);
     cut_of = arena_derive((table->ring_count + 1) * sizeof *cut_of);
     cut_count = 0;
+    forget_arrivals();
     if (!check_links(table))
         return false;
     for (uint32_t i = 0; i < table->ring_count; i++) {

@@ -163,14 +163,6 @@ void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready))
     }
 }
 
-bool exchange_leaves(void)
-{
-    uint64_t written = 0;
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        written |= shards[i].written[writing];
-    return (written & shards_of_others()) != 0;
-}
-
 void exchange_look_again(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)

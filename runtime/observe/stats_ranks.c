@@ -3,6 +3,7 @@
 #include "stats_ranks.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -11,6 +12,7 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/wire.h"
+#include "json.h"
 #include "stats_span.h"
 
 /* Between rank 0 and the rank `owner`. */
@@ -66,8 +68,50 @@ static void move_links(uint32_t owner)
     }
 }
 
+/* Of host machines; no result depends on it. */
+struct spent {
+    uint64_t peak_rss_bytes, cpu_us, instructions;
+    struct rank_use use;
+};
+
+static struct spent spent[RANK_MOST];
+
+static uint64_t us(const struct timeval *t)
+{
+    return (uint64_t)t->tv_sec * 1000000 + (uint64_t)t->tv_usec;
+}
+
+static struct spent spent_here(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (struct spent){(uint64_t)usage.ru_maxrss * 1024,
+                          us(&usage.ru_utime) + us(&usage.ru_stime), engine_instructions(),
+                          rank_use()};
+}
+
+void stats_ranks_write(struct json *out)
+{
+    spent[0] = spent_here();
+    json_open(out, "ranks", '[');
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        json_open(out, NULL, '{');
+        json_uint(out, "peak_rss_bytes", spent[i].peak_rss_bytes);
+        json_decimal(out, "cpu_seconds", (double)spent[i].cpu_us * 1e-6);
+        json_decimal(out, "waited_seconds", (double)spent[i].use.waited_ns * 1e-9);
+        json_uint(out, "instructions", spent[i].instructions);
+        json_uint(out, "meetings", spent[i].use.exchanges);
+        json_uint(out, "bytes_sent", spent[i].use.bytes);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
 static void move_all(uint32_t owner)
 {
+    if (ranks.number == owner)
+        spent[owner] = spent_here();
+    move(&spent[owner], sizeof spent[owner], owner);
     move_blocks(owner);
     move_rings(owner);
     move_links(owner);

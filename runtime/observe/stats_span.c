@@ -86,8 +86,7 @@ void stats_blocks_find(const struct platform_table *table)
     }
     for (uint32_t i = 0; i < table->part_count; i++) {
         uint32_t owner = table->parts[i].owner_instance;
-        const struct unit_part_type *u =
-            platform_unit_of(owner)->parts[platform_kind_of_part(i)];
+        const struct unit_part_type *u = platform_unit_of(owner)->parts[platform_kind_of_part(i)];
         add_block(platform_string(table->parts[i].path), platform_part_at(i), u->stats_offset,
                   u->stats, u->stat_count, platform_is_here(owner));
     }
