@@ -62,6 +62,7 @@ size_t rank_left(uint32_t from);
 /* What exchanges have cost this rank: how many, what it has sent, how long it waited for others. */
 struct rank_use {
     uint64_t exchanges, bytes, waited_ns;
+    uint64_t waited_cpu_ns; /* processor time of that */
 };
 struct rank_use rank_use(void);
 /* A number that all ranks tell, summed. */

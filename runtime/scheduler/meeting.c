@@ -6,6 +6,7 @@
  * shards have sent each other is delivered, and only then it knows its own next edge. */
 #include "meeting.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "runtime/engine/engine.h"
@@ -25,6 +26,11 @@ struct word {
 };
 
 static struct word words[RANK_MOST];
+
+static size_t word_bytes(void)
+{
+    return offsetof(struct word, arrivals.rank_ps) + ranks.count * sizeof(uint64_t);
+}
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -60,11 +66,11 @@ static void tell(struct meeting *m, uint64_t limit_ps)
     timeline_tell();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
-            rank_put(i, w, sizeof *w);
+            rank_put(i, w, word_bytes());
     rank_exchange();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
-            memcpy(&words[i], rank_last(i, sizeof words[i]), sizeof words[i]);
+            memcpy(&words[i], rank_last(i, word_bytes()), word_bytes());
 }
 
 /* What all say together. */
