@@ -4,8 +4,8 @@
 # rank and of two take turns, so that what else the machine does meets all; printed, as Markdown,
 # are medians of wall time and of the ratio to one process with its 95 % interval (order statistics
 # of the binomial distribution), and for one run of each how many ranks met how often, what they
-# told each other, and the processor time of the busiest, without what it spent waiting: on a machine
-# with other work it says what wall time would be, but for waiting.
+# told each other, and the processor time of the busiest without what it spent waiting: on a
+# machine with other work it says what wall time would be, but for waiting.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
