@@ -53,34 +53,41 @@ static bool move(char *from, size_t bytes, char *to, int flags)
     return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | flags, to) == to;
 }
 
-void hideout_leave(char *base, size_t split, size_t bytes)
+/* The first `count` pieces. Returns how many were moved. */
+static unsigned move_pieces(char *from, char *to, const struct hideout_pieces *p, unsigned count,
+                            int flags)
 {
-    if (!move(hideout, split, base, 0) || !move(hideout + split, bytes - split, base + split, 0))
+    for (unsigned i = 0; i < count; i++) {
+        size_t start = i ? p->end[i - 1] : 0;
+        if (!move(from + start, p->end[i] - start, to + start, flags))
+            return i;
+    }
+    return count;
+}
+
+static void move_back(char *base, const struct hideout_pieces *p, unsigned count)
+{
+    if (move_pieces(hideout, base, p, count, 0) != count)
         die("the system does not give back what lay at %p", (void *)base);
 }
 
-/* Into a range that is reserved. */
-static bool enter(char *base, size_t split, size_t bytes)
+void hideout_leave(char *base, const struct hideout_pieces *p)
 {
-    if (!move(base, split, hideout, MREMAP_DONTUNMAP))
-        return false;
-    if (!move(base + split, bytes - split, hideout + split, MREMAP_DONTUNMAP)) {
-        if (!move(hideout, split, base, 0))
-            die("the system does not give back what lay at %p", (void *)base);
-        return false;
-    }
-    if (mprotect(base, bytes, PROT_NONE) == 0)
-        return true;
-    hideout_leave(base, split, bytes);
-    return false;
+    move_back(base, p, p->count);
 }
 
-bool hideout_enter(char *base, size_t split, size_t bytes)
+bool hideout_enter(char *base, const struct hideout_pieces *p)
 {
+    size_t bytes = p->end[p->count - 1];
     if (never)
         return false;
     if (!hideout || !reserve(hideout, bytes))
         hideout = find(base, bytes);
-    never = !hideout || !enter(base, split, bytes);
-    return !never;
+    unsigned moved = hideout ? move_pieces(base, hideout, p, p->count, MREMAP_DONTUNMAP) : 0;
+    if (moved == p->count && mprotect(base, bytes, PROT_NONE) == 0)
+        return true;
+    if (moved)
+        move_back(base, p, moved);
+    never = true;
+    return false;
 }
