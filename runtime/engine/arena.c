@@ -22,10 +22,11 @@
 #define ARENA_LEAST  ((size_t)1 << 30)
 #define DERIVED_MOST ((size_t)1 << 30)
 
-/* Large enough for 16 devices; what is larger only stands further behind. The rear begins at a
- * gibibyte (hideout.h says why), or behind the front where there is little room. */
+/* Large enough for 16 devices; what is larger only stands further behind. The rear begins at an
+ * address of whole gibibytes (hideout.h says why), or behind the front where there is little room.
+ */
 #define FRONT_BYTES ((size_t)256 << 20)
-#define REAR_BEGINS ((size_t)1 << 30)
+#define REAR_BEGINS (((size_t)1 << 30) - ARENA_BASE)
 /* Arrays up to here go to the front: with more, memory grows faster than speed. On a platform of
  * many components, whose front is larger than the host's caches, only those of a few lines do. */
 #define SMALL_BYTES ((size_t)32 << 10)
@@ -52,7 +53,9 @@ static struct slice slices[SLICES_MOST];
 static struct slice *chosen = slices;
 static bool divided;
 static size_t reserved, rear_begins;
-static struct hideout_pieces pieces; /* that are of one kind for the system */
+static struct hideout_piece kinds[3]; /* of the rear, each of one kind for the system */
+static unsigned kind_count;
+static struct hideout_pieces taken; /* while it is hidden */
 static bool hidden;
 static char *derived;
 static size_t derived_used;
@@ -134,16 +137,20 @@ bool arena_touches(const void *start, size_t bytes)
            || overlap(start, bytes, derived, DERIVED_MOST);
 }
 
+/* Of the front what is in use: moving it takes time for each table of pages. */
 void arena_hide(void)
 {
-    if (!hidden && engine_base.arena)
-        hidden = hideout_enter(engine_base.arena, &pieces);
+    if (hidden || !engine_base.arena)
+        return;
+    size_t used = (slices[0].front.used + SLICE_UNIT - 1) / SLICE_UNIT * SLICE_UNIT;
+    taken = (struct hideout_pieces){1 + kind_count, {{0, used}, kinds[0], kinds[1], kinds[2]}};
+    hidden = hideout_enter(engine_base.arena, reserved, &taken);
 }
 
 void arena_show(void)
 {
     if (hidden)
-        hideout_leave(engine_base.arena, &pieces);
+        hideout_leave(engine_base.arena, reserved, &taken);
     hidden = false;
 }
 
@@ -160,13 +167,14 @@ void arena_open(void)
 {
     arena_close();
     engine_base.arena = reserve_most();
-    rear_begins = reserved / 4 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
+    rear_begins = reserved / 8 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
     divided = false;
     chosen = slices;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
-    madvise(engine_base.arena, rear_begins, MADV_HUGEPAGE); /* or not: it is only faster */
-    pieces = (struct hideout_pieces){2, {rear_begins, reserved}};
+    madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
+    kinds[0] = (struct hideout_piece){rear_begins, reserved};
+    kind_count = 1;
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;
@@ -189,7 +197,10 @@ void arena_divide(uint32_t owners, uint32_t own)
         if (i != own)
             continue;
         madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
-        pieces = (struct hideout_pieces){4, {rear_begins, start, start + ahead, reserved}};
+        kinds[0] = (struct hideout_piece){rear_begins, start};
+        kinds[1] = (struct hideout_piece){start, start + ahead};
+        kinds[2] = (struct hideout_piece){start + ahead, reserved};
+        kind_count = 3;
     }
 }
 

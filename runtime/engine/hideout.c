@@ -1,5 +1,5 @@
 /* See hideout.h. The old place stays mapped all the time, as otherwise the system might give it to
- * another thread. The hideout's own hole does not: it is looked at before it is used again. */
+ * another thread. The hideout is reserved again when it has been left. */
 #define _GNU_SOURCE /* mremap */
 #include <stdint.h>
 #include <sys/mman.h>
@@ -58,36 +58,41 @@ static unsigned move_pieces(char *from, char *to, const struct hideout_pieces *p
                             int flags)
 {
     for (unsigned i = 0; i < count; i++) {
-        size_t start = i ? p->end[i - 1] : 0;
-        if (!move(from + start, p->end[i] - start, to + start, flags))
+        const struct hideout_piece *m = &p->piece[i];
+        if (!move(from + m->begin, m->end - m->begin, to + m->begin, flags))
             return i;
     }
     return count;
 }
 
-static void move_back(char *base, const struct hideout_pieces *p, unsigned count)
+static void leave(char *base, size_t bytes, const struct hideout_pieces *p, unsigned moved)
 {
-    if (move_pieces(hideout, base, p, count, 0) != count)
+    if (mprotect(base, bytes, PROT_READ | PROT_WRITE) != 0
+        || move_pieces(hideout, base, p, moved, 0) != moved)
         die("the system does not give back what lay at %p", (void *)base);
+    for (unsigned i = 0; i < moved; i++) {
+        const struct hideout_piece *m = &p->piece[i];
+        if (hideout && !reserve(hideout + m->begin, m->end - m->begin))
+            hideout = NULL; /* another thread has taken the place in the meantime */
+    }
 }
 
-void hideout_leave(char *base, const struct hideout_pieces *p)
+void hideout_leave(char *base, size_t bytes, const struct hideout_pieces *p)
 {
-    move_back(base, p, p->count);
+    leave(base, bytes, p, p->count);
 }
 
-bool hideout_enter(char *base, const struct hideout_pieces *p)
+bool hideout_enter(char *base, size_t bytes, const struct hideout_pieces *p)
 {
-    size_t bytes = p->end[p->count - 1];
     if (never)
         return false;
-    if (!hideout || !reserve(hideout, bytes))
+    if (!hideout)
         hideout = find(base, bytes);
     unsigned moved = hideout ? move_pieces(base, hideout, p, p->count, MREMAP_DONTUNMAP) : 0;
-    if (moved == p->count && mprotect(base, bytes, PROT_NONE) == 0)
+    if (hideout && moved == p->count && mprotect(base, bytes, PROT_NONE) == 0)
         return true;
-    if (moved)
-        move_back(base, p, moved);
+    if (hideout)
+        leave(base, bytes, p, moved);
     never = true;
     return false;
 }

@@ -32,7 +32,7 @@ def test_host_pointers_that_cannot_be_used_are_named(run):
 
 @pytest.mark.parametrize("touched, says", [
     ("", "device memory at 0x2[0-9a-f]{11}: byte 20 of the allocation of 256 bytes"),
-    ("0x40000ffc", "0x40001010, where the simulator keeps its own state"),  # its first page
+    ("0x10000ffc", "0x10001010, where the simulator keeps its own state"),  # its first page
     ("0x240000000", "0x240000014, where the simulator keeps its own state")])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_memory_that_host_code_must_not_touch_is_named(run, touched, says, threads):
