@@ -52,7 +52,7 @@ static struct slice slices[SLICES_MOST];
 static struct slice *chosen = slices;
 static bool divided;
 static size_t reserved, rear_begins;
-static struct hideout_parts parts; /* of the arena, by how its pages are kept */
+static struct hideout_pieces pieces; /* that are of one kind for the system */
 static bool hidden;
 static char *derived;
 static size_t derived_used;
@@ -137,13 +137,13 @@ bool arena_touches(const void *start, size_t bytes)
 void arena_hide(void)
 {
     if (!hidden && engine_base.arena)
-        hidden = hideout_enter(engine_base.arena, &parts);
+        hidden = hideout_enter(engine_base.arena, &pieces);
 }
 
 void arena_show(void)
 {
     if (hidden)
-        hideout_leave(engine_base.arena, &parts);
+        hideout_leave(engine_base.arena, &pieces);
     hidden = false;
 }
 
@@ -160,13 +160,13 @@ void arena_open(void)
 {
     arena_close();
     engine_base.arena = reserve_most();
+    rear_begins = reserved / 4 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
     divided = false;
     chosen = slices;
-    rear_begins = reserved / 4 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
-    parts = (struct hideout_parts){2, {rear_begins, reserved}};
     madvise(engine_base.arena, rear_begins, MADV_HUGEPAGE); /* or not: it is only faster */
+    pieces = (struct hideout_pieces){2, {rear_begins, reserved}};
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;
@@ -186,10 +186,10 @@ void arena_divide(uint32_t owners, uint32_t own)
         slices[i + 1] = (struct slice){{start, start + ahead},
                                        {start + ahead, start + share - ARENA_ALIGNMENT},
                                        {start, start + ahead}};
-        if (i == own) {
-            madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
-            parts = (struct hideout_parts){4, {rear_begins, start, start + ahead, reserved}};
-        }
+        if (i != own)
+            continue;
+        madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
+        pieces = (struct hideout_pieces){4, {rear_begins, start, start + ahead, reserved}};
     }
 }
 

@@ -53,43 +53,41 @@ static bool move(char *from, size_t bytes, char *to, int flags)
     return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | flags, to) == to;
 }
 
-/* Takes back the first `count` parts. */
-static void take_back(char *base, const struct hideout_parts *parts, unsigned count)
+/* The first `count` pieces. Returns how many were moved. */
+static unsigned move_pieces(char *from, char *to, const struct hideout_pieces *p, unsigned count,
+                            int flags)
 {
     for (unsigned i = 0; i < count; i++) {
-        size_t start = i ? parts->end[i - 1] : 0;
-        if (!move(hideout + start, parts->end[i] - start, base + start, 0))
-            die("the system does not give back what lay at %p", (void *)base);
+        size_t start = i ? p->end[i - 1] : 0;
+        if (!move(from + start, p->end[i] - start, to + start, flags))
+            return i;
     }
+    return count;
 }
 
-void hideout_leave(char *base, const struct hideout_parts *parts)
+static void move_back(char *base, const struct hideout_pieces *p, unsigned count)
 {
-    take_back(base, parts, parts->count);
+    if (move_pieces(hideout, base, p, count, 0) != count)
+        die("the system does not give back what lay at %p", (void *)base);
 }
 
-/* Into a range that is reserved. */
-static bool enter(char *base, const struct hideout_parts *parts)
+void hideout_leave(char *base, const struct hideout_pieces *p)
 {
-    unsigned moved = 0;
-    for (; moved < parts->count; moved++) {
-        size_t start = moved ? parts->end[moved - 1] : 0;
-        if (!move(base + start, parts->end[moved] - start, hideout + start, MREMAP_DONTUNMAP))
-            break;
-    }
-    if (moved == parts->count && mprotect(base, parts->end[moved - 1], PROT_NONE) == 0)
-        return true;
-    take_back(base, parts, moved);
-    return false;
+    move_back(base, p, p->count);
 }
 
-bool hideout_enter(char *base, const struct hideout_parts *parts)
+bool hideout_enter(char *base, const struct hideout_pieces *p)
 {
-    size_t bytes = parts->end[parts->count - 1];
+    size_t bytes = p->end[p->count - 1];
     if (never)
         return false;
     if (!hideout || !reserve(hideout, bytes))
         hideout = find(base, bytes);
-    never = !hideout || !enter(base, parts);
-    return !never;
+    unsigned moved = hideout ? move_pieces(base, hideout, p, p->count, MREMAP_DONTUNMAP) : 0;
+    if (moved == p->count && mprotect(base, bytes, PROT_NONE) == 0)
+        return true;
+    if (moved)
+        move_back(base, p, moved);
+    never = true;
+    return false;
 }
