@@ -1,5 +1,6 @@
 /* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
  * Called by front ends: a program's runtime library, and `heddle run`. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -207,7 +208,11 @@ static int finish(void)
 {
     if (ranks.number)
         return EXIT_CLEAN;
-    if (!rank_is_alone()) {
+    if (rank_is_lost()) {
+        signal(SIGPIPE, SIG_IGN); /* who has read what we print may be gone, too */
+        fprintf(stderr, "heddle: another rank does not answer; of the components of others there "
+                        "are the statistics that they told last\n");
+    } else if (!rank_is_alone()) {
         meeting_call(MEETING_END);
         meeting_settle(true);
     }
