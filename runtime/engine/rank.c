@@ -18,6 +18,7 @@
 
 #include "bug.h"
 #include "rank_transport.h"
+#include "rank_trial.h"
 
 #define PIECE     ((size_t)1 << 30)
 #define NAP_NS    50000
@@ -153,7 +154,7 @@ void rank_exchange(void)
 {
     uint64_t awaited = 0;
     uint32_t rounds = 0;
-    exchanges++;
+    rank_trial(++exchanges);
     for (uint32_t i = 0; i < ranks.count; i++) {
         if (i == ranks.number)
             continue;
@@ -302,6 +303,7 @@ bool rank_open(void)
 
     if (!open_transport())
         return false;
+    rank_trial_open(ranks.number);
     cpu_set_t own;
     bool fits = sched_getaffinity(0, sizeof own, &own) != 0
                 || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
@@ -318,8 +320,13 @@ bool rank_open(void)
 
 void rank_close(void)
 {
-    if (transport && !lost)
+    jmp_buf gone;
+    rank_set_escape(&gone);
+    if (transport && !lost && setjmp(gone) == 0) {
+        rank_exchange(); /* when all are here, the library has nobody to wait for */
         transport->close();
+    }
+    rank_set_escape(NULL);
     transport = NULL;
     ranks.count = 1;
 }
