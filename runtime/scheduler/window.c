@@ -741,7 +741,7 @@ void engine_set_limits(const struct engine_limits *chosen)
     if (!limits.stall_limit)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
     window_ps = limits.windowless ? 0 : lookahead_ps(engine_base.platform);
-    stretch_ps = limits.windowless ? 0 : lookahead_top_ps(engine_base.platform);
+    stretch_ps = limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
     stretches = !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= stretch_ps;
     engine_pause_at(ENGINE_NEVER);
     engine_set_order(limits.tick_order, limits.seed, limits.tick_all);

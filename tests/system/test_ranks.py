@@ -184,14 +184,16 @@ def test_delays_of_ranks_change_no_byte(run, tmp_path):
     same_file(tmp_path / "one.json", tmp_path / "two.json")
 
 
-def test_full_disk_ends_in_an_error_and_concerns_rank_0_only(tmp_path):
+def test_only_rank_0_writes_and_all_end_when_it_cannot(tmp_path):
     words = [HEDDLE, "run", *words_of(f"{PLATFORM} --stats {tmp_path}/own.json -- devices")]
     other = [str(word).replace("own.json", "other.json") for word in words]
     one_each = [*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, *other]
     call(one_each, "^PASS", env=PASS_AS_ROOT, seconds=SECONDS)
     assert os.listdir(tmp_path) == ["own.json"]
-    by_ranks(2, f"{PLATFORM} --stats /dev/full -- devices", "cannot write the statistics",
-             status=FAILS)
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    by_ranks(2, f"{PLATFORM} --stats {folder}/own.json -- /bin/sh -c 'rmdir {folder};"
+                f" exec {PROGRAMS}/devices'", "cannot write the statistics", status=FAILS)
 
 
 def test_launcher_of_another_library_is_named():
