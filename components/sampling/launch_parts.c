@@ -62,37 +62,70 @@ static double spread(const struct launch_parts *p, double *freedom)
     return (2 * p->differences + PARTS_PRIOR_FREEDOM * PARTS_PRIOR * PARTS_PRIOR) / *freedom;
 }
 
-/* Parts in all that make half of the interval as wide as it may be; INFINITY: none do, since the
- * launch scatters by more. */
-static double wanted_parts(const struct launch_parts *p)
+/* Sums over windows: cycles that are measured and those between them, and the squares of the cycles
+ * that each window stands for. */
+struct terms {
+    double measured, far, weights;
+};
+
+static struct terms add_terms(const struct launch_parts *p)
 {
-    double freedom, variance = spread(p, &freedom), t = sampler_student(freedom);
-    double own = variance * p->resident / (double)p->groups;
-    double may_be = (p->aim - ALLOWANCE) / t, rest = may_be * may_be - own;
-    double rates = (double)p->later / p->resident - (PARTS_LATER - 1);
-    return may_be > 0 && rest > 0 ? variance / rest / fmax(rates, 1) : INFINITY;
+    struct terms sum = {0};
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct part_window *w = &p->window[i];
+        double line = i ? (w->rate + w[-1].rate) / 2 : 0;
+        double next = i + 1 < p->count ? w[1].before : 0;
+        double stands_for = (w->before + next) / 2 * w->rate;
+        sum.weights += stands_for * stands_for / (w->rates ? w->rates : 1);
+        sum.measured += w->cycles;
+        sum.far += w->before * line;
+    }
+    return sum;
 }
 
-/* The distance to the next part in detail: parts as wanted, evenly, and the last one at the end.
+/* Parts behind the present one such that half of the interval is within the aim: each stands for
+ * its share of the rest. Those that there are count already. INFINITY: no number is enough. */
+static double wanted_parts(const struct launch_parts *p)
+{
+    struct terms now = add_terms(p);
+    double freedom, variance = spread(p, &freedom), t = sampler_student(freedom), rates = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        rates += (double)p->window[i].rates / p->count;
+    double of_group = (double)p->instructions / (double)p->next;
+    double rest = (double)(p->groups - p->next) * of_group * p->window[p->count - 1].rate;
+    double all = now.measured + now.far + rest;
+    double own = all * all * variance * p->generation / (of_group * (double)p->groups);
+    double may_be = fmax(p->aim - PARTS_ALLOWANCE, 0) * all / t;
+    double free = may_be * may_be - variance * now.weights - own;
+    return free > 0 ? variance * rest * rest / fmax(rates, 1) / free : INFINITY;
+}
+
+/* Parts behind the present one that are aimed at: as many as the aim asks for; the least where no
+ * number is enough, and while little is known of the scatter. */
+static double planned_parts(const struct launch_parts *p)
+{
+    bool is_long = p->groups >= (uint64_t)p->resident * PARTS_LONG;
+    double wanted = wanted_parts(p), least = (is_long ? PARTS_ENOUGH : 2) - (double)p->count;
+    if (isinf(wanted) || p->pairs < PARTS_SURE || wanted < least)
+        wanted = least;
+    if (p->count >= PARTS_MOST - PARTS_AHEAD)
+        wanted = 1;
+    return fmax(1, fmin(ceil(wanted), PARTS_AHEAD));
+}
+
+/* The distance to the next part in detail: parts as planned, evenly, and the last one at the end;
+ * but the second part of a long launch is near the first, since what is cold gets warm there.
  * Distances vary by an eighth, against periods of the launch. Where they would be too short, the
- * rest is simulated, if that is what the aim asks for; where no distance is short enough, the
- * longest will do. Few differences say little of that: then a short distance brings some more. */
+ * rest is simulated. */
 static void choose_gap(struct launch_parts *p)
 {
     double rest = (double)(p->groups - p->next), later = p->later;
-    double least = (double)p->resident * PARTS_LEAST_GAP, wanted = wanted_parts(p);
-    if (isinf(wanted) || wanted < PARTS_ENOUGH)
-        wanted = PARTS_ENOUGH;
-    if (wanted > PARTS_MOST - 1)
-        wanted = PARTS_MOST - 1;
-    double more = ceil(wanted - p->count); /* behind this one */
-    if (more < 1 || p->count == PARTS_MOST - 1)
-        more = 1;
-    double gap = rest / more - later;
+    double least = (double)p->resident * PARTS_LEAST_GAP;
+    double more = planned_parts(p), gap = rest / more - later;
     p->rest = gap < least && rest <= PARTS_MOST_GROUPS && p->pairs >= PARTS_SURE;
     if (p->rest)
         return;
-    if (gap < least)
+    if (gap < least || (p->count == 1 && more > 1))
         gap = least;
     if (more > 1) {
         uint64_t hash = (p->count * 0x9e3779b97f4a7c15u) >> 40;
@@ -222,23 +255,14 @@ static double own_variance(const struct launch_parts *p, double variance)
 
 struct parts_estimate parts_estimate(const struct launch_parts *p)
 {
-    struct parts_estimate e = {0};
-    double weights = 0, far = 0, measured = 0, freedom, variance = spread(p, &freedom);
+    struct terms sum = add_terms(p);
+    struct parts_estimate e = {.cycles = sum.measured + sum.far};
+    double freedom, variance = spread(p, &freedom);
     if (p->count == 1 && p->pairs < 2)
         freedom = INFINITY;
-    for (uint32_t i = 0; i < p->count; i++) {
-        const struct part_window *w = &p->window[i];
-        double line = i ? (w->rate + w[-1].rate) / 2 : 0;
-        double next = i + 1 < p->count ? w[1].before : 0;
-        double stands_for = (w->before + next) / 2 * w->rate;
-        weights += stands_for * stands_for / (w->rates ? w->rates : 1);
-        measured += w->cycles;
-        far += w->before * line;
-    }
-    e.cycles = measured + far;
     double own = e.cycles * e.cycles * own_variance(p, variance);
-    double scatter = sampler_student(freedom) * sqrt(variance * weights + own);
+    double scatter = sampler_student(freedom) * sqrt(variance * sum.weights + own);
     e.half = hypot(scatter, sampler_student(INFINITY) * PARTS_TAIL * p->drain);
-    e.allowance = ALLOWANCE * far;
+    e.allowance = PARTS_ALLOWANCE * sum.far;
     return e;
 }

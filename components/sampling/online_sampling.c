@@ -41,7 +41,7 @@ static void open_sampler(void)
 static bool settle(void)
 {
     uint64_t cycles, vector[SAMPLER_VECTOR] = {0};
-    double inner = in_parts ? UNSTEADY : 0;
+    double inner = in_parts && has_code ? UNSTEADY : 0;
     if (!pending)
         return true;
     if (online_parts_has(pending) ? !online_parts_result(pending, &cycles, &inner, vector)

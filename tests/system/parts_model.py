@@ -4,7 +4,7 @@ import math
 
 from sample_model import check_close, check_deviations
 
-ALLOWANCE, PRIOR, PRIOR_FREEDOM = 0.005, 0.03, 1
+ALLOWANCE, PRIOR, PRIOR_FREEDOM = 0.01, 0.03, 1
 
 
 def windows_of(launch):
@@ -33,7 +33,7 @@ def check_launch(launch):
                   for w, b in zip(windows, behind))
     own = cycles**2 * generation / launch["wavefront_instructions"]
     half = launch["interval"] - ALLOWANCE * far
-    scatter = math.sqrt(half**2 - (1.96 * 0.17 * drain)**2)
+    scatter = math.sqrt(half**2 - (1.96 * 0.25 * drain)**2)
     check_deviations(scatter / math.sqrt(variance * (weights + own)), freedom)
 
 
