@@ -3,6 +3,9 @@
  * components, and their small arrays. Large ones stand behind it on small pages, as most are never
  * filled (registers, page tables, tables for the worst case). Both are handed out front to back.
  *
+ * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
+ * shares no page with what is kept here. A slice is address space only: sizes need not be known.
+ *
  * Invariant: every byte that has not been handed out is zero (fresh pages of the system), so
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
  * of components, and in a run by kernel_stats.c, one thread at a time, and between windows. */
@@ -31,7 +34,17 @@ struct region { /* offsets */
     size_t end;
 };
 
-static struct region front, rear;
+struct slice {
+    struct region front, rear;
+    size_t start[2]; /* of both */
+};
+
+#define SLICES_MOST 65 /* that of all, and one for each rank */
+#define SLICE_UNIT  ((size_t)2 << 20)
+
+static struct slice slices[SLICES_MOST];
+static struct slice *chosen = slices;
+static bool divided;
 static size_t reserved;
 static char *derived;
 static size_t derived_used;
@@ -111,12 +124,46 @@ void arena_open(void)
 {
     arena_release(engine_base.arena, reserved);
     engine_base.arena = reserve_most();
-    front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
-    rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
+    divided = false;
+    chosen = slices;
+    chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
+    chosen->rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
     madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;
+}
+
+void arena_divide(uint32_t owners, uint32_t own)
+{
+    size_t share = (reserved - FRONT_BYTES) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
+    size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
+    size_t ahead = most < FRONT_BYTES ? most : FRONT_BYTES;
+    if (owners >= SLICES_MOST)
+        bug("an arena of %u slices", owners);
+    divided = true;
+    slices[0].rear.end = FRONT_BYTES + share - ARENA_ALIGNMENT;
+    for (uint32_t i = 0; i < owners; i++) {
+        size_t start = FRONT_BYTES + (i + 1) * share;
+        slices[i + 1] = (struct slice){{start, start + ahead},
+                                       {start + ahead, start + share - ARENA_ALIGNMENT},
+                                       {start, start + ahead}};
+        if (i == own)
+            madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
+    }
+}
+
+void arena_select(uint32_t owner)
+{
+    if (divided)
+        chosen = owner == ARENA_COMMON ? slices : &slices[owner + 1];
+}
+
+void arena_slice(uint32_t owner, struct arena_run runs[2])
+{
+    const struct slice *s = &slices[owner + 1];
+    runs[0] = (struct arena_run){s->start[0], s->front.used - s->start[0]};
+    runs[1] = (struct arena_run){s->start[1], s->rear.used - s->start[1]};
 }
 
 static size_t hand_out(struct region *r, size_t bytes)
@@ -132,13 +179,16 @@ static uint32_t allocate(size_t bytes, bool in_front)
 {
     if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
-    bool fits = bytes <= front.end - front.used;
-    return (uint32_t)(hand_out(in_front && fits ? &front : &rear, bytes) / ARENA_UNIT);
+    bool fits = bytes <= chosen->front.end - chosen->front.used;
+    return (uint32_t)(hand_out(in_front && fits ? &chosen->front : &chosen->rear, bytes)
+                      / ARENA_UNIT);
 }
 
 uint32_t arena_allocate(size_t bytes)
 {
-    return allocate(bytes, bytes <= (front.used < FULL_FRONT ? SMALL_BYTES : LEAST_BYTES));
+    return allocate(
+        bytes,
+        bytes <= (chosen->front.used - chosen->start[0] < FULL_FRONT ? SMALL_BYTES : LEAST_BYTES));
 }
 
 uint32_t arena_allocate_front(size_t bytes)
@@ -163,15 +213,16 @@ void arena_clear(void *base, size_t bytes)
 
 struct arena_ends arena_ends(void)
 {
-    return (struct arena_ends){front.used, rear.used};
+    return (struct arena_ends){slices[0].front.used, slices[0].rear.used};
 }
 
 bool arena_extend(struct arena_ends to)
 {
-    if (to.front > front.end || to.rear > rear.end || to.front % ARENA_ALIGNMENT
+    struct region *front = &slices[0].front, *rear = &slices[0].rear;
+    if (to.front > front->end || to.rear > rear->end || to.front % ARENA_ALIGNMENT
         || to.rear % ARENA_ALIGNMENT)
         return false;
-    front.used = to.front > front.used ? to.front : front.used;
-    rear.used = to.rear > rear.used ? to.rear : rear.used;
+    front->used = to.front > front->used ? to.front : front->used;
+    rear->used = to.rear > rear->used ? to.rear : rear->used;
     return true;
 }

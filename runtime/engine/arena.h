@@ -27,6 +27,19 @@ void arena_close(void);
 
 #define ARENA_ALIGNMENT 64
 
+/* With several ranks, behind arena_open(): cuts the arena into a slice for each of `owners`, and
+ * one for all of them. What is handed out from now on is of the slice selected last, at first that
+ * of all. Pages of other slices than `own` and the common one stay untouched at this rank. */
+#define ARENA_COMMON UINT32_MAX
+void arena_divide(uint32_t owners, uint32_t own);
+void arena_select(uint32_t owner);
+/* What has been handed out of a slice: two runs of the arena. */
+struct arena_run {
+    uint64_t start;
+    uint64_t bytes;
+};
+void arena_slice(uint32_t owner, struct arena_run runs[2]);
+
 /* Zeroed memory for tables of pointers, which are made anew at start-up and are not state. Lasts
  * until the next arena_open(). */
 void *arena_derive(size_t bytes);

@@ -1,9 +1,10 @@
 /* See rank.h. A message is its length and its bytes, cut into pieces that every library can send.
- * Who waits spins, then gives its processor away, then sleeps, so that ranks that share processors
- * do not take them from each other.
+ * Who waits spins, then gives its processor away, then sleeps. Where there are more ranks than
+ * processors it does not spin at all, so that ranks do not take processors from each other.
  *
  * Invariant: all ranks have made the same exchanges. Each message carries its number, so that a
  * mistake of ours shows at once. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "rank.h"
 
 #include <dlfcn.h>
@@ -18,9 +19,13 @@
 #include "rank_transport.h"
 
 #define PIECE  ((size_t)1 << 30)
-#define SPINS  200u
-#define YIELDS 2000u
 #define NAP_NS 50000
+
+/* Rounds of polls before a rank gives its processor away, and before it sleeps. */
+struct patience {
+    uint32_t spins, yields;
+};
+static const struct patience patient = {200, 2000}, crowded = {1, 20};
 
 struct buffer {
     char *bytes;
@@ -36,7 +41,8 @@ struct head {
 struct ranks ranks = {0, 1, {0}};
 static const struct rank_transport *transport;
 static struct buffer out[RANK_MOST], in[RANK_MOST];
-static uint64_t exchanges;
+static struct patience patience;
+static uint64_t exchanges, sent_bytes, waited_ns, waited_cpu_ns;
 
 static void grow(struct buffer *b, size_t room)
 {
@@ -69,6 +75,7 @@ static void send_to(uint32_t to)
     rank_room(to, 0);
     const struct head head = {b->used, exchanges};
     memcpy(b->bytes, &head, sizeof head);
+    sent_bytes += b->used;
     for (size_t done = 0; done < b->used; done += PIECE)
         transport->send(to, b->bytes + done, b->used - done < PIECE ? b->used - done : PIECE);
 }
@@ -76,9 +83,9 @@ static void send_to(uint32_t to)
 static void rest(uint32_t *rounds)
 {
     const struct timespec nap = {0, NAP_NS};
-    if (++*rounds < SPINS)
+    if (++*rounds < patience.spins)
         return;
-    if (*rounds < YIELDS)
+    if (*rounds < patience.yields)
         sched_yield();
     else
         nanosleep(&nap, NULL);
@@ -101,6 +108,18 @@ static bool receive_piece(uint32_t from, size_t size)
     return b->used == head.size;
 }
 
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct rank_use rank_use(void)
+{
+    return (struct rank_use){exchanges, sent_bytes, waited_ns, waited_cpu_ns};
+}
+
 void rank_exchange(void)
 {
     uint64_t awaited = 0;
@@ -113,6 +132,7 @@ void rank_exchange(void)
         awaited |= (uint64_t)1 << i;
         send_to(i);
     }
+    uint64_t start_ns = now_ns(CLOCK_MONOTONIC), start_cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     while (awaited || !transport->sent()) {
         rest(&rounds);
         for (uint64_t bits = awaited; bits; bits &= bits - 1) {
@@ -123,6 +143,8 @@ void rank_exchange(void)
             rounds = size >= 0 ? 0 : rounds;
         }
     }
+    waited_ns += now_ns(CLOCK_MONOTONIC) - start_ns;
+    waited_cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns;
     for (uint32_t i = 0; i < ranks.count; i++)
         out[i].used = 0;
 }
@@ -236,6 +258,10 @@ bool rank_open(void)
 
     if (!transport->open(&ranks.number, &ranks.count))
         return false;
+    cpu_set_t own;
+    bool fits = sched_getaffinity(0, sizeof own, &own) != 0
+                || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
+    patience = fits ? patient : crowded;
     if (ranks.count != count || ranks.count > RANK_MOST) {
         fprintf(stderr,
                 "heddle: the launcher has started %u ranks, of which %s sees %u (at most %d can be "

@@ -59,6 +59,12 @@ const void *rank_take(uint32_t from, size_t bytes);
 const void *rank_last(uint32_t from, size_t bytes);
 /* How much of it has not been taken. */
 size_t rank_left(uint32_t from);
+/* What exchanges have cost this rank: how many, what it has sent, how long it waited for others. */
+struct rank_use {
+    uint64_t exchanges, bytes, waited_ns;
+    uint64_t waited_cpu_ns; /* processor time of that */
+};
+struct rank_use rank_use(void);
 /* A number that all ranks tell, summed. */
 uint64_t rank_sum(uint64_t own);
 /* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. */

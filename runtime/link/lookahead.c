@@ -2,6 +2,8 @@
  * that long, so what one partition does in a window is noticed by others in a later one. */
 #include "lookahead.h"
 
+#include <string.h>
+
 #include "runtime/engine/bug.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -51,4 +53,50 @@ uint64_t lookahead_ps(const struct platform_table *table)
     for (uint32_t i = 0; i < table->domain_count; i++)
         fastest = table->domains[i].hz > fastest ? table->domains[i].hz : fastest;
     return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
+}
+
+/* The least latency of the rings whose ends are `apart`, in whole windows. */
+static uint64_t least_of(const struct platform_table *table,
+                         bool (*apart)(const struct platform_table *table, uint32_t a, uint32_t b))
+{
+    uint64_t window = lookahead_ps(table), least = UINT64_MAX;
+    for (uint32_t i = 0; window && i < table->ring_count; i++) {
+        const struct platform_ring *r = &table->rings[i];
+        if (!apart(table, r->sender, r->receiver))
+            continue;
+        uint64_t latency = least_latency(table, r);
+        least = latency < least ? latency : least;
+    }
+    return !window || least == UINT64_MAX ? window : least / window * window;
+}
+
+/* Is exactly one of them in the main partition? */
+static bool beside_main(const struct platform_table *table, uint32_t a, uint32_t b)
+{
+    return !table->instances[a].partition != !table->instances[b].partition;
+}
+
+static bool in_two_tops(const struct platform_table *table, uint32_t a, uint32_t b)
+{
+    const char *x = table->strings + table->instances[a].path;
+    const char *y = table->strings + table->instances[b].path;
+    size_t length = strcspn(x, ".");
+    return beside_main(table, a, b)
+           || (table->instances[a].partition
+               && (length != strcspn(y, ".") || strncmp(x, y, length) != 0));
+}
+
+static bool at_two_ranks(const struct platform_table *table, uint32_t a, uint32_t b)
+{
+    return beside_main(table, a, b) || platform_rank_of(a) != platform_rank_of(b);
+}
+
+uint64_t lookahead_top_ps(const struct platform_table *table)
+{
+    return least_of(table, in_two_tops);
+}
+
+uint64_t lookahead_ranks_ps(const struct platform_table *table)
+{
+    return least_of(table, at_two_ranks);
 }

@@ -17,6 +17,8 @@ struct ring;
 /* First of all that is allocated: the rings stand at the same place of every arena. */
 void ring_reserve(void);
 void ring_open(const struct platform_table *table);
+/* When the components are initialised: what those of other ranks have added to rings. */
+void ring_agree(void);
 /* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
  * set again when one has been loaded. */
 void ring_trace_all(bool on);

@@ -172,7 +172,7 @@ void wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes)
 
 static uint32_t shard_of(uint32_t ring)
 {
-    return component_shard(engine_base.components[ring_sender(ring_at(ring))]);
+    return ring_sender_domain(ring_at(ring)) / engine.clock_count;
 }
 
 static bool takes(const struct platform_ring *r, uint32_t link, uint32_t half)

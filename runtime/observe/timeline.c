@@ -271,19 +271,18 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
     uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
     if (message_cycle(m) == RING_UNKNOWN || kind >= protocol->request_count + protocol->reply_count)
         return;
-    struct event e = {
-        .time_ps = time_ps,
-        .order = late ? UINT32_MAX : p->sender,
-        .phase = 'm',
-        .tag = m->tag,
-        .number = number,
-        .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
-        .arrival_ps =
-            engine_time_of(engine_base.components[ring_receiver(r)]->domain, message_cycle(m)),
-        .name = platform_string(table->messages[protocol->first_message + kind].name),
-        .layout = platform_string(table->messages[protocol->first_message + kind].fields)};
+    struct event e = {.time_ps = time_ps,
+                      .order = late ? UINT32_MAX : p->sender,
+                      .phase = 'm',
+                      .tag = m->tag,
+                      .number = number,
+                      .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
+                      .arrival_ps = engine_time_of(ring_receiver_domain(r), message_cycle(m)),
+                      .name = platform_string(table->messages[protocol->first_message + kind].name),
+                      .layout =
+                          platform_string(table->messages[protocol->first_message + kind].fields)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
-    add_event(component_shard(engine_base.components[ring_sender(r)]), &e);
+    add_event(ring_sender_domain(r) / engine.clock_count, &e);
 }
 
 /* What one instance did is in the collection of one shard, in order; what shared links granted, in
