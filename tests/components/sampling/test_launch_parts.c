@@ -120,7 +120,7 @@ Test(launch_parts, more_is_simulated_where_generations_scatter)
     struct machine m = {.scatter = 0.005, .seed = 3, .groups = MOST};
     sample(&m, 0.03);
     uint64_t quiet = parts.detailed;
-    m.scatter = 0.03;
+    m.scatter = 0.06;
     sample(&m, 0.03);
     uint64_t loud = parts.detailed;
     cr_assert(loud > quiet);
