@@ -61,7 +61,8 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
     const struct {
         bool wanted;
         const char *name;
-    } refused[] = {{o->mode != PLATFORM_TIMING, "--mode functional"},
+    } refused[] = {{o->mode != PLATFORM_TIMING,
+                    o->mode == PLATFORM_SAMPLED ? "--mode sampled" : "--mode functional"},
                    {o->checkpoint_path, "--checkpoint"},
                    {o->restore_path, "--restore"},
                    {o->watch.count, "--watch"},
