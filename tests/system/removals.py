@@ -355,8 +355,10 @@ def judge(mutant, folder):
     if mutant.subject.play:
         return judge_played(mutant, run, folder)
     for program in mutant.subject.programs or [None]:
-        words = program.split() if program else []
-        own = ["--", PROGRAMS / words[0], *words[1:]] if program else ["--set", "tester.episodes=20"]
+        own = ["--set", "tester.episodes=20"]
+        if program:
+            name, *arguments = program.split()
+            own = ["--", PROGRAMS / name, *arguments]
         status, output = call([*run, *own])
         outcome = judge_run(status, output)
         if outcome != RIGHT:
