@@ -61,7 +61,8 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
     const struct {
         bool wanted;
         const char *name;
-    } refused[] = {{o->checkpoint_path, "--checkpoint"},
+    } refused[] = {{o->mode == PLATFORM_SAMPLED, "--mode sampled"},
+                   {o->checkpoint_path, "--checkpoint"},
                    {o->restore_path, "--restore"},
                    {o->watch.count, "--watch"},
                    {o->tick_all, "--tick-all"},
