@@ -377,7 +377,7 @@ bool ring_look_again(uint32_t number)
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
-    r->first = arena_allocate((size_t)depth * r->step * ARENA_UNIT);
+    r->first = arena_allocate_front((size_t)depth * r->step * ARENA_UNIT);
     r->end = r->first + depth * r->step;
     r->head = r->first;
     r->tail = r->first;

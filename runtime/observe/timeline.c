@@ -26,6 +26,7 @@
 #include "runtime/state/lookup.h"
 #include "needed.h"
 #include "timeline_fields.h"
+#include "timeline_flows.h"
 #include "timeline_select.h"
 #include "timeline_spans.h"
 #include "watch.h"
@@ -49,6 +50,7 @@ struct event {
     uint8_t fields[RING_FIELD_BYTES];
     uint16_t tag;
     uint32_t number; /* instance or ring */
+    uint32_t kind;   /* of a message, in its direction */
     uint64_t id;
     uint64_t arrival_ps;
     const char *name;
@@ -84,13 +86,34 @@ static void start_event(const char *phase, const char *category, const char *nam
     json_print(&out, "\"0x%" PRIx64 "\"", id);
 }
 
+static void write_id(const char *key, uint64_t id)
+{
+    json_key(&out, key);
+    json_print(&out, "\"0x%" PRIx64 "\"", id);
+}
+
 static void write_message(const struct event *e)
 {
-    if (!timeline_selects_now(e->time_ps))
+    bool shown = timeline_selects_now(e->time_ps);
+    struct timeline_hop hop = {e->number, e->kind,    e->tag,       e->fields,
+                               e->id,     e->time_ps, e->arrival_ps};
+    struct timeline_flow flow = timeline_flows_add(&hop, shown);
+    if (!shown)
         return;
     start_event("b", "message", e->name, e->time_ps, CONNECTIONS, e->number + 1, e->id);
+    if (flow.id && !(flow.first && flow.last)) {
+        write_id("bind_id", flow.id);
+        if (!flow.first)
+            json_bool(&out, "flow_in", true);
+        if (!flow.last)
+            json_bool(&out, "flow_out", true);
+    }
     json_open(&out, "args", '{');
     json_uint(&out, "tag", e->tag);
+    if (flow.id)
+        write_id("flow", flow.id);
+    if (flow.merged)
+        write_id("merged", flow.merged);
     timeline_write_fields(&out, e->layout, e->fields);
     json_close(&out, '}');
     json_close(&out, '}');
@@ -286,6 +309,7 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
                       .phase = 'm',
                       .tag = m->tag,
                       .number = number,
+                      .kind = message_kind(m),
                       .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
                       .arrival_ps = engine_time_of(ring_receiver_domain(r), message_cycle(m)),
                       .name = platform_string(table->messages[protocol->first_message + kind].name),
@@ -442,6 +466,7 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
     if (options->series_ps || options->series_cycles)
         name_thread(GROWTHS, 0, "process_name", "counters: growth by interval", "");
     timeline_spans_open(table->instance_count);
+    timeline_flows_open(table);
     for (uint32_t i = 0; i < table->instance_count; i++)
         name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),
                     "");
@@ -463,6 +488,7 @@ bool timeline_close(void)
     ring_trace_all(engine.tracing != 0);
     write_open_spans();
     timeline_spans_close();
+    timeline_flows_close();
     json_close(&out, ']');
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
