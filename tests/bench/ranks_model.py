@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 POD = ["platforms/pod64.heddle"]
 WORK = {"halving": ["collectives", "halving", "16384"],
         "exchange": ["collectives", "exchange", "16384"]}
-RANKS = [1, 2, 4, 8]
+RANKS = {"halving": [1, 2, 4, 8], "exchange": [1, 2]}
 NODES = [1, 2, 4, 8]
 NETWORK_BYTES_PER_S = 10e9
 SLACK = 1.1  # work of the fullest rank, of its share, where no placement is computed
@@ -65,7 +65,7 @@ def measure(heddle, programs, folder):
     for name, work in WORK.items():
         alone = folder / f"{name}.1.json"
         run(heddle, programs, [], 1, work, alone)
-        for ranks in RANKS:
+        for ranks in RANKS[name]:
             host = run(heddle, programs, [], ranks, work, folder / f"{name}.{ranks}.json")["host"]
             each = host.get("ranks", [dict(host, waited_cpu_seconds=0, meetings=0, bytes_sent=0)])
             most = (fullest(heddle, ranks, alone) if ranks > 1
@@ -76,8 +76,8 @@ def measure(heddle, programs, folder):
     return rows
 
 
-def features(ranks, most, meetings, sent):
-    return [most, meetings if ranks > 1 else 0, meetings * (ranks - 1), sent]
+def features(ranks, most, meetings, sent, others=1000):
+    return [most, meetings if ranks > 1 else 0, meetings * min(ranks - 1, others), sent]
 
 
 def svg(rows, file):
@@ -112,10 +112,10 @@ def svg(rows, file):
     file.write_text("\n".join(out + ["</svg>"]) + "\n")
 
 
-def predict(cost, work, meetings, sent, ranks, latency_s):
-    """Of a run with `work` messages in all; each meeting is a message to each other rank."""
+def predict(cost, work, meetings, sent, ranks, latency_s, others=1000):
+    """Of a run with `work` messages in all; a meeting is with all other ranks, or so many."""
     most = work * SLACK / ranks if ranks > 1 else work
-    cpu = float(numpy.dot(cost, features(ranks, most, meetings, sent / ranks)))
+    cpu = float(numpy.dot(cost, features(ranks, most, meetings, sent / ranks, others)))
     wire = meetings * latency_s + sent / ranks / NETWORK_BYTES_PER_S if ranks > 1 else 0
     return cpu + wire
 
@@ -139,15 +139,17 @@ def main():
     what = ["a message", "a meeting", "a meeting, each other rank", "a byte"]
     for name, value in zip(what, cost):
         print(f"| {name} | {1e6 * value:.4f} |")
-    print("\n| program | ranks | messages of the fullest | meetings | bytes of one | CPU s | fitted |"
+    print("\n| program | ranks | messages of the fullest | meetings | bytes of one | CPU s"
+          " | fitted |"
           "\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for row, fitted in zip(measured, x @ cost):
         print(f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} | {row[4]} | {row[5]:.2f} |"
               f" {fitted:.2f} |")
-    print("\n| messages a window and GPU | ranks | 0 us | 1 us | 10 us |\n"
-          "| ---: | ---: | ---: | ---: | ---: |")
-    last = next(row for row in measured if row[:2] == ("halving", RANKS[-1]))
-    meetings, sent = last[3], last[4] * RANKS[-1]
+    print("\n| GPUs, messages a meeting and GPU | ranks | all, 1 us | all, 10 us | six, 1 us"
+          " | six, 10 us |"
+          "\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    last = next(row for row in measured if row[:2] == ("halving", RANKS["halving"][-1]))
+    meetings, sent = last[3], last[4] * RANKS["halving"][-1]
     count = messages(json.loads((folder / "halving.1.json").read_text()))
     for scale, gpus in [(1, 64), (1, 512), (100, 512)]:
         work = count * gpus / 64 * scale
@@ -155,9 +157,9 @@ def main():
         for ranks in (16, 32, 64, 128, 256, 512):
             if ranks > gpus:
                 continue
-            told = [alone / predict(cost, work, meetings, sent * gpus / 64 * scale, ranks, latency)
-                    for latency in (0, 1e-6, 1e-5)]
-            print(f"| {work / gpus / meetings:.0f}, {gpus} GPUs | {ranks} | "
+            told = [alone / predict(cost, work, meetings, sent * gpus / 64, ranks, latency, others)
+                    for others in (1000, 6) for latency in (1e-6, 1e-5)]
+            print(f"| {gpus}, {work / gpus / meetings:.0f} | {ranks} | "
                   + " | ".join(f"{gain:.1f}" for gain in told) + " |")
 
 
