@@ -3,9 +3,10 @@
  * shards run, and everything else to whoever settles.
  *
  * Invariant between steps: a half decides at `decides_ps`, and nothing that waits in it was granted
- * later than it could be. */
+ * later than it could be. A step looks only at halves in which something waits. */
 #include "wire.h"
 
+#include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -30,11 +31,12 @@ struct channel {
 struct wire_half {
     uint32_t link;
     uint32_t half;
-    uint32_t first; /* channel */
-    uint32_t count; /* channels */
-    uint32_t turn;  /* channel, from `first` on, that is asked first */
-    uint32_t shard; /* of the senders */
-    bool mixed;     /* they are in several shards */
+    uint32_t first;   /* channel */
+    uint32_t count;   /* channels */
+    uint32_t turn;    /* channel, from `first` on, that is asked first */
+    uint32_t shard;   /* of the senders */
+    bool mixed;       /* they are in several shards */
+    uint64_t next_ps; /* when it decides next, if nothing is queued before; 0: not known */
 };
 
 static struct channel *channels;
@@ -45,6 +47,9 @@ static uint32_t half_count;
 static uint32_t mixed_first;                     /* half */
 static uint32_t shard_first[ENGINE_MAX_DOMAINS]; /* half */
 static uint64_t mixed_next = ENGINE_NEVER;
+/* Bitmaps of halves in which something waits: of each shard, the mixed ones last. Apart from each
+ * other, since shards run at the same time. */
+static uint64_t *waits[ENGINE_MAX_DOMAINS + 1];
 
 /* ---- deciding ---- */
 
@@ -92,23 +97,31 @@ static uint32_t choose(const struct wire_half *h, uint64_t time_ps)
 /* Decides for all times before `end_ps`; returns the time of the next decision. */
 static uint64_t settle_half(struct wire_half *h, uint64_t end_ps)
 {
-    for (;;) {
+    while (h->next_ps < end_ps) {
         uint64_t free_ps = ring_link_free_ps(h->link, h->half);
         uint64_t time_ps = decides_ps(h, free_ps);
+        h->next_ps = time_ps;
         if (time_ps >= end_ps)
-            return time_ps;
+            break;
         uint32_t index = choose(h, time_ps);
         h->turn = index + 1 == h->count ? 0 : index + 1;
         grant(&channels[h->first + index], free_ps, time_ps);
     }
+    return h->next_ps;
 }
 
-static uint64_t settle_halves(uint32_t first, uint32_t end, uint64_t end_ps)
+/* The halves `first` .. end - 1, of which bits say in which something waits. */
+static uint64_t settle_halves(uint64_t *bits, uint32_t first, uint32_t end, uint64_t end_ps)
 {
     uint64_t next = ENGINE_NEVER;
-    for (uint32_t i = first; i < end; i++) {
-        uint64_t time_ps = settle_half(&halves[i], end_ps);
-        next = time_ps < next ? time_ps : next;
+    for (uint32_t word = 0; word <= (end - first - 1) / 64; word++) {
+        for (uint64_t left = bits[word]; left; left &= left - 1) {
+            uint32_t i = first + 64 * word + (uint32_t)__builtin_ctzll(left);
+            uint64_t time_ps = settle_half(&halves[i], end_ps);
+            next = time_ps < next ? time_ps : next;
+            if (time_ps == ENGINE_NEVER)
+                bits[word] &= ~(left & -left);
+        }
     }
     return next;
 }
@@ -119,7 +132,7 @@ void wire_settle(uint32_t shard)
     uint32_t end = shard + 1 < engine.shard_count ? shard_first[shard + 1] : mixed_first;
     if (shard_first[shard] == end)
         return;
-    l->wire_ps = settle_halves(shard_first[shard], end, l->now_ps + 1);
+    l->wire_ps = settle_halves(waits[shard], shard_first[shard], end, l->now_ps + 1);
     l->step_end |= l->wire_ps != ENGINE_NEVER;
 }
 
@@ -127,7 +140,7 @@ void wire_settle_mixed(uint64_t end_ps)
 {
     if (mixed_first == half_count)
         return;
-    mixed_next = settle_halves(mixed_first, half_count, end_ps);
+    mixed_next = settle_halves(waits[engine.shard_count], mixed_first, half_count, end_ps);
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
 }
@@ -137,14 +150,24 @@ uint64_t wire_mixed_next(void)
     return mixed_next;
 }
 
+/* Something waits in the half now. */
+static void note_waiting(struct wire_half *h)
+{
+    uint32_t first = h->mixed ? mixed_first : shard_first[h->shard];
+    uint32_t at = (uint32_t)(h - halves) - first;
+    waits[h->mixed ? engine.shard_count : h->shard][at / 64] |= (uint64_t)1 << at % 64;
+    h->next_ps = 0;
+}
+
 void wire_find(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].wire_ps = ENGINE_NEVER;
     mixed_next = ENGINE_NEVER;
     for (uint32_t i = 0; i < half_count; i++) {
-        const struct wire_half *h = &halves[i];
+        struct wire_half *h = &halves[i];
         uint64_t time_ps = decides_ps(h, ring_link_free_ps(h->link, h->half));
+        note_waiting(h);
         uint64_t *next = h->mixed ? &mixed_next : &shards[h->shard].wire_ps;
         *next = time_ps < *next ? time_ps : *next;
         if (!h->mixed && time_ps != ENGINE_NEVER)
@@ -155,13 +178,14 @@ void wire_find(void)
 void wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes)
 {
     struct channel *c = &channels[channel_of[ring] - 1];
-    const struct wire_half *h = &halves[c->half];
+    struct wire_half *h = &halves[c->half];
     if (c->count == c->size)
         bug("ring %u: more messages wait for a wire than it has slots", ring);
     uint32_t at = c->head + c->count;
     at -= at >= c->size ? c->size : 0;
     arena_at(struct waiting, c->items)[at] = (struct waiting){now_ps, slot, bytes};
     c->count++;
+    note_waiting(h);
     if (h->mixed)
         window_ask_end();
     else
@@ -175,9 +199,34 @@ static uint32_t shard_of(uint32_t ring)
     return ring_sender_domain(ring_at(ring)) / engine.clock_count;
 }
 
-static bool takes(const struct platform_ring *r, uint32_t link, uint32_t half)
+/* Ways over the links of a platform, by 2 * link + half, at start: which rings go there. */
+struct ways {
+    uint32_t *first; /* in `rings`; one more than there are ways */
+    uint32_t *rings; /* in order of way, then of number */
+};
+
+static uint32_t way_of(const struct platform_table *table, uint32_t ring)
 {
-    return r->link == link + 1 && (r->is_reply ^ r->reversed) == half;
+    const struct platform_ring *r = &table->rings[ring];
+    return r->link && table->links[r->link - 1].shared == LINK_WIRE
+               ? 2 * (r->link - 1) + (r->is_reply ^ r->reversed)
+               : UINT32_MAX;
+}
+
+static struct ways find_ways(const struct platform_table *table)
+{
+    uint32_t count = 2 * table->link_count;
+    struct ways w = {arena_derive((count + 2) * sizeof *w.first),
+                     arena_derive((table->ring_count + 1) * sizeof *w.rings)};
+    for (uint32_t i = 0; i < table->ring_count; i++)
+        if (way_of(table, i) != UINT32_MAX)
+            w.first[way_of(table, i) + 2]++;
+    for (uint32_t i = 2; i < count + 2; i++)
+        w.first[i] += w.first[i - 1];
+    for (uint32_t i = 0; i < table->ring_count; i++)
+        if (way_of(table, i) != UINT32_MAX)
+            w.rings[w.first[way_of(table, i) + 1]++] = i;
+    return w;
 }
 
 static void give_room(struct channel *c)
@@ -193,49 +242,50 @@ void wire_deepen(uint32_t number)
         give_room(&channels[channel_of[number] - 1]);
 }
 
-static void open_half(const struct platform_table *table, struct wire_half *h, uint32_t *used)
+static void open_half(const struct ways *w, uint32_t way, struct wire_half *h, uint32_t *used)
 {
     h->first = *used;
-    for (uint32_t i = 0; i < table->ring_count; i++) {
-        if (!takes(&table->rings[i], h->link, h->half))
-            continue;
+    h->count = w->first[way + 1] - w->first[way];
+    for (uint32_t k = w->first[way]; k < w->first[way + 1]; k++) {
         struct channel *c = &channels[*used];
-        c->use.ring = i;
+        c->use.ring = w->rings[k];
         c->half = (uint32_t)(h - halves);
         give_room(c);
-        channel_of[i] = ++*used;
+        channel_of[w->rings[k]] = ++*used;
     }
-    h->count = *used - h->first;
 }
 
 /* `mixed` or all senders in `shard`? */
-static bool belongs(const struct platform_table *table, uint32_t link, uint32_t half,
-                    uint32_t shard, bool mixed)
+static bool belongs(const struct ways *w, uint32_t way, uint32_t shard, bool mixed)
 {
     uint32_t found = UINT32_MAX;
     bool several = false;
-    for (uint32_t i = 0; i < table->ring_count; i++) {
-        if (!takes(&table->rings[i], link, half))
-            continue;
-        several |= found != UINT32_MAX && found != shard_of(i);
-        found = shard_of(i);
+    for (uint32_t k = w->first[way]; k < w->first[way + 1]; k++) {
+        several |= found != UINT32_MAX && found != shard_of(w->rings[k]);
+        found = shard_of(w->rings[k]);
     }
     return found != UINT32_MAX && several == mixed && (mixed || found == shard);
 }
 
-static void open_halves(const struct platform_table *table, uint32_t shard, bool mixed,
+static void open_halves(const struct ways *w, uint32_t way_count, uint32_t shard, bool mixed,
                         uint32_t *used)
 {
-    for (uint32_t i = 0; i < 2 * table->link_count; i++) {
-        if (table->links[i / 2].shared != LINK_WIRE || !belongs(table, i / 2, i % 2, shard, mixed))
+    for (uint32_t i = 0; i < way_count; i++) {
+        if (!belongs(w, i, shard, mixed))
             continue;
         struct wire_half *h = &halves[half_count++];
         h->link = i / 2;
         h->half = i % 2;
         h->shard = shard;
         h->mixed = mixed;
-        open_half(table, h, used);
+        open_half(w, i, h, used);
     }
+}
+
+/* On lines of its own. */
+static uint64_t *make_bits(uint32_t count)
+{
+    return arena_at(uint64_t, arena_allocate((count + 511) / 512 * 64 + 64));
 }
 
 void wire_open(const struct platform_table *table)
@@ -246,17 +296,20 @@ void wire_open(const struct platform_table *table)
     mixed_next = ENGINE_NEVER;
     for (uint32_t i = 0; i < table->ring_count; i++)
         rings += table->rings[i].link && table->links[table->rings[i].link - 1].shared == LINK_WIRE;
+    const struct ways w = find_ways(table);
     channels = arena_at(struct channel, arena_allocate(rings * sizeof *channels));
     halves = arena_at(struct wire_half, arena_allocate(rings * sizeof *halves));
     channel_of = arena_at(uint32_t, arena_allocate(ring_count * sizeof *channel_of));
     for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
         shard_first[shard] = half_count;
         if (rings)
-            open_halves(table, shard, false, &used);
+            open_halves(&w, 2 * table->link_count, shard, false, &used);
+        waits[shard] = make_bits(half_count - shard_first[shard]);
     }
     mixed_first = half_count;
     if (rings)
-        open_halves(table, 0, true, &used);
+        open_halves(&w, 2 * table->link_count, 0, true, &used);
+    waits[engine.shard_count] = make_bits(half_count - mixed_first);
 }
 
 uint32_t wire_channel_count(uint32_t link, unsigned half)
