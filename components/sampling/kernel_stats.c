@@ -359,7 +359,7 @@ void kernel_cut(void)
         struct kernel_record *k = &records[i];
         if (k->state & KERNEL_ENDED)
             continue;
-        uint64_t cycle = engine_cycle_at(platform_component(k->component)->domain, engine.time_ps);
+        uint64_t cycle = engine_cycle_at(platform_domain_of(k->component), engine.time_ps);
         k->end_ps = engine.time_ps > k->start_ps ? engine.time_ps : k->start_ps;
         k->cycles = cycle > k->start_cycle ? cycle - k->start_cycle : 0;
         k->share = stats_span_end(k->span);

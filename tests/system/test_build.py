@@ -26,6 +26,19 @@ def test_second_build_writes_nothing(heddle, tmp_path):
     assert not new
 
 
+def test_units_that_say_so_are_compiled_with_less_effort(heddle, tmp_path):
+    compiler, log = tmp_path / "cc", tmp_path / "log"
+    compiler.write_text(f'#!/bin/sh\necho "$@" >>"{log}"\nfor last; do :; done; echo >"$last"\n')
+    compiler.chmod(0o755)
+    heddle(f"build {TINY}", "cannot write", status=1,  # there is no library to be renamed
+           env={"HEDDLE_CC": str(compiler), "HEDDLE_CACHE": str(tmp_path / "cache"),
+                "HEDDLE_CFLAGS": ""})
+    levels = {words.split()[-3].rsplit("/")[-1]: [w for w in words.split() if w.startswith("-O")]
+              for words in log.read_text().splitlines()}
+    assert levels["driver__1.c"] == ["-O1"]
+    assert levels["compute_unit__1.c"] == levels["cache__1.c"] == ["-O3"]
+
+
 def changed_while_it_is_read(folder):
     """docs/examples/fifo under other names, and a compiler that changes it just before it reads
     it."""

@@ -11,6 +11,8 @@
  * port. */
 #include "command_processor.gen.h"
 
+#define UNIT_COLD
+
 #include <string.h>
 
 #include "command_processor_state.h"

@@ -4,6 +4,8 @@
  * doorbells take turns. */
 #include "doorbell.gen.h"
 
+#define UNIT_COLD
+
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 

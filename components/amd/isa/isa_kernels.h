@@ -163,7 +163,7 @@
 /* ---- kernels by kind ------------------------------------------------------------------------- */
 
 #define BEGIN_KERNEL(m)                                                                            \
-    static void kernel_##m(KERNEL_ARGUMENTS)                                                       \
+    UNUSED static void kernel_##m(KERNEL_ARGUMENTS)                                                \
     {                                                                                              \
         UNUSED const uint32_t keep_in = env->keep_in, keep_out = env->keep_out, keep = keep_out;   \
         UNUSED const bool ieee = env->mode & ISA_MODE_IEEE;                                        \

@@ -8,6 +8,8 @@
  * ask for; nothing else stops. */
 #include "packet_processor.gen.h"
 
+#define UNIT_COLD
+
 #include "packet_state.h"
 
 static void packet_processor_init(struct packet_processor *c)

@@ -13,6 +13,8 @@
  * while the driver is asked to let the copies go, and then looked up. */
 #include "page_migration_controller.gen.h"
 
+#define UNIT_COLD
+
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/mem/index_pool.h"

@@ -7,6 +7,8 @@
  * GPUs (commands/driver_command_queues.c). */
 #include "driver.gen.h"
 
+#define UNIT_COLD
+
 #include <inttypes.h>
 
 #include "components/host/driver/calls/driver_device_calls.h"

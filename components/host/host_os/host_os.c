@@ -4,6 +4,8 @@
 #include "components/protocols/page_table/page_table.h"
 
 #include "host_os.gen.h"
+
+#define UNIT_COLD
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 

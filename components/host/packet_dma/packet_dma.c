@@ -7,6 +7,8 @@
  * piece, nothing else. Commands that touch the same bytes are kept in order (packet_dma.heddle). */
 #include "packet_dma.gen.h"
 
+#define UNIT_COLD
+
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/packet_dma_command/packet_dma_status.h"

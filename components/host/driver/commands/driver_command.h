@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "components/protocols/command/aql_packet.h"
+#include "components/protocols/page_table/gpu_set.h"
 
 enum driver_kind {
     DRIVER_WRITE,
@@ -87,8 +88,8 @@ struct driver_command {
     uint64_t not_before; /* cycle: when the host had called */
     uint64_t size;       /* bytes to move */
     uint64_t sent, received;
-    uint64_t flushed; /* bit i: the caches of device i have been flushed for this command */
-    uint32_t next;    /* in its queue, or in the list of free ones */
+    struct gpu_set flushed; /* devices whose caches have been flushed for this command */
+    uint32_t next;          /* in its queue, or in the list of free ones */
     uint32_t queue;
     uint32_t in_flight;   /* messages */
     uint32_t pid;         /* of launches, shoot-downs and opened queues */
@@ -132,8 +133,11 @@ static inline uint32_t launch_count(const struct driver_command *k)
 static const char *command_name(const struct driver_command *k);
 static const char *command_span(const struct driver_command *k);
 
-/* The GPUs whose memory a copy or a fill touches; bit i is GPU i. */
-static uint64_t command_owners(const struct driver *d, const struct driver_command *k);
+/* The GPUs whose memory a copy or a fill touches. */
+static struct gpu_set command_owners(const struct driver *d, const struct driver_command *k);
+
+/* Are there any? */
+static bool command_touches(const struct driver *d, const struct driver_command *k);
 
 /* Ends the first command of the queue. */
 static void command_complete(struct driver *d, struct driver_queue *q);

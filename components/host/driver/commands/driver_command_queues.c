@@ -114,7 +114,8 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
         return false;
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:
-        return (d->migrate.state == MIGRATE_NONE || k->flushed) && command_begin(d, q, command);
+        return (d->migrate.state == MIGRATE_NONE || gpu_set_any(&k->flushed))
+               && command_begin(d, q, command);
     case PHASE_MOVE:
     case PHASE_LAUNCH_FIRST:
         return command_kinds[k->kind].step(d, q, command);

@@ -101,7 +101,7 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
         dirty_flush(d, number);
         d->device[number].ring_wrapped = false;
         d->device[number].line_shared = false;
-        k->flushed |= (uint64_t)1 << number;
+        gpu_set_put(&k->flushed, number);
     }
 }
 
