@@ -61,7 +61,7 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
     const struct {
         bool wanted;
         const char *name;
-    } refused[] = {{o->mode != PLATFORM_TIMING, "--mode functional"},
+    } refused[] = {{o->mode == PLATFORM_SAMPLED, "--mode sampled"},
                    {o->checkpoint_path, "--checkpoint"},
                    {o->restore_path, "--restore"},
                    {o->watch.count, "--watch"},
@@ -79,6 +79,20 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
                     refused[i].name);
         return false;
     }
+    return true;
+}
+
+bool run_ranks_takes_part(struct run_ranks *launched, const struct heddle_options *options)
+{
+    if (launched->count == 1 || options->mode != PLATFORM_FUNCTIONAL)
+        return true;
+    if (launched->number > 0)
+        return false;
+    fprintf(stderr,
+            "heddle run: note: functional mode uses one process; rank 0 runs the program, the "
+            "other %u end\n",
+            launched->count - 1);
+    launched->count = 1;
     return true;
 }
 

@@ -275,7 +275,11 @@ static const struct option_spec {
     {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS,
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
-     "timing, or functional: the same instructions at once, without timing"},
+     "timing; functional: the same instructions at once, without timing; or sampled: all of them "
+     "executed, some of them with timing, and cycles estimated with an interval"},
+    {"--error", "PERCENT", KIND_TEXT, FIELD(error), ON(RUN),
+     "with --mode sampled: how wide half of the interval may be; less is simulated where it is "
+     "narrower (default 2)"},
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
      "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which "
@@ -445,7 +449,7 @@ bool options_shown(size_t index, struct option_shown *shown)
         {"--level", "platform gpu full"},
         {"--only", "memory control"},
         {"--layout", "wide column"},
-        {"--mode", "timing functional"},
+        {"--mode", "timing functional sampled"},
         {"--warmup", "none perfect full-memory functional"},
         {"--profile", "blocks memory instructions"},
         {"--bounds", "exact page"},

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "hideout.h"
 #include "runtime/engine/bug.h"
@@ -48,9 +50,12 @@ static char *find(const char *base, size_t bytes)
     return NULL;
 }
 
+/* Not by mremap(): UCX, a library that MPI may use, puts a function of its own in its place, which
+ * loses the last argument. */
 static bool move(char *from, size_t bytes, char *to, int flags)
 {
-    return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | flags, to) == to;
+    long got = syscall(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | flags, to);
+    return (char *)got == to;
 }
 
 /* The first `count` pieces. Returns how many were moved. */

@@ -261,7 +261,12 @@ bool stats_write(const struct stats_threads *threads)
     json_open(&out, NULL, '{');
     write_stamp();
     json_text(&out, "platform", platform_string(table->name));
-    json_text(&out, "mode", options.mode == PLATFORM_FUNCTIONAL ? "functional" : "timing");
+    static const char *const modes[] = {
+        [PLATFORM_TIMING] = "timing",
+        [PLATFORM_FUNCTIONAL] = "functional",
+        [PLATFORM_SAMPLED] = "sampled",
+    };
+    json_text(&out, "mode", modes[options.mode]);
     write_end();
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();

@@ -91,7 +91,7 @@ const char *platform_record_trace(void)
  * watched are for finding mistakes, in one thread. */
 static bool build(const struct platform_table *table, const struct heddle_options *options)
 {
-    bool alone = mode != PLATFORM_TIMING || options->checkpoint_path || options->restore_path
+    bool alone = mode == PLATFORM_FUNCTIONAL || options->checkpoint_path || options->restore_path
                  || options->watch.count;
     uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
     uint32_t most = crew_most();
@@ -143,7 +143,7 @@ static bool start(const struct heddle_options *options)
         fprintf(stderr, "heddle: unknown tick order %d\n", options->tick_order);
         return false;
     }
-    if (options->mode != PLATFORM_TIMING && options->mode != PLATFORM_FUNCTIONAL) {
+    if (options->mode < PLATFORM_TIMING || options->mode > PLATFORM_SAMPLED) {
         fprintf(stderr, "heddle: unknown mode %d\n", options->mode);
         return false;
     }

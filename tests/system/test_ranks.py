@@ -26,9 +26,9 @@ def launcher(library):
     return [name, *LAUNCHERS[library].split()]
 
 
-def by_ranks(ranks, text, *says, library="openmpi", **how):
+def by_ranks(ranks, text, *says, library="openmpi", seconds=SECONDS, **how):
     return call([*launcher(library), "-n", ranks, HEDDLE, "run", *words_of(text)], *says,
-                env=PASS_AS_ROOT, seconds=SECONDS, **how)
+                env=PASS_AS_ROOT, seconds=seconds, **how)
 
 
 def outputs(folder, name):
@@ -57,6 +57,60 @@ def test_number_of_ranks_changes_no_byte_of_any_program(run, tmp_path, program, 
     same_file(tmp_path / "one.json", tmp_path / "two.json")
 
 
+# Whatever can be cut: GPUs, shader arrays, a processor beside them.
+SPLIT = {
+    "ring4": "platforms/ring4.heddle --set gpu.arrays=2 --set gpu.banks=2 --set gpu.vram=64MiB",
+    "full4": "platforms/ring4.heddle --set topology=full --set gpu.arrays=2 --set gpu.vram=64MiB",
+    "managed4": "platforms/managed4.heddle",
+    "x4": "platforms/r9nano_x4.heddle",
+    "node8": "platforms/node8.heddle",
+    "r9nano": "platforms/r9nano.heddle",
+    "apu": "platforms/apu.heddle",
+}
+TWENTY = ("vectoradd peers devices peer_copies contexts allreduce halo matmul_gpus gpu_threads"
+          " managed managed_both streams bad_oob bad_trap bfs reduction histogram each_gpu"
+          " random_streams stencil").split()
+WAYS = [(ranks, threads, library) for ranks in (1, 2, 3, 4, 8) for threads in (1, 2)
+        for library in LAUNCHERS]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("program", TWENTY)
+@pytest.mark.parametrize("platform", SPLIT)
+def test_no_way_to_run_changes_a_byte(run, tmp_path, platform, program):
+    """Each program on each platform in three of the ways, which differ from case to case."""
+    case = list(SPLIT).index(platform) * len(TWENTY) + TWENTY.index(program)
+    kind = ["sum", "none", "all"][case % 3]
+    text = f"{SPLIT[platform]} --kernel-stats {kind} --stats-no-host --stats {tmp_path}/NAME.json"
+    if case % 4 == 0:
+        text += f" --record perfetto={tmp_path}/NAME.trace"
+    run(f"{text.replace('NAME', 'one')} -- {program}", status=ANY)
+    for step in (0, 7, 14):
+        ranks, threads, library = WAYS[(case + step) % len(WAYS)]
+        call([*launcher(library), "-n", ranks, HEDDLE, "run", *words_of(
+            f"{text.replace('NAME', 'more')} --threads {threads} -- {program}")], status=ANY,
+             env={**PASS_AS_ROOT, "HEDDLE_RANK_DELAYS": str(case)}, seconds=600)
+        same_file(tmp_path / "one.json", tmp_path / "more.json", f"{ranks} ranks, {library}")
+        if case % 4 == 0:
+            same_file(tmp_path / "one.trace", tmp_path / "more.trace", f"{ranks} ranks, {library}")
+        (tmp_path / "more.json").unlink()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("own", ["", " --set node.l2_write=through", " --set topology=one_way",
+                                 " --set node.l2_caches=all --set tester.order=scoped"
+                                 " --set tester.order.agents=4"])
+def test_memory_tester_finds_no_mistake_across_ranks(run, tmp_path, own, ranks):
+    text = ("tests/system/memtest4.heddle --set tester.episodes=50 --set tester.seed=SEED"
+            f"{own} --stats-no-host --stats {tmp_path}")
+    for seed in (1, 2):
+        seeded = text.replace("SEED", str(100 * ranks + seed))
+        run(f"{seeded}/one.json")
+        by_ranks(ranks, f"{seeded}/more.json", library=list(LAUNCHERS)[seed % 2], seconds=600)
+        same_file(tmp_path / "one.json", tmp_path / "more.json")
+
+
 def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
     text = f"{PLATFORM} --max-cycles 9000 -- peers 64"
 
@@ -69,12 +123,15 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
 
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
-    (f"{PLATFORM} --mode functional -- devices", "'--mode functional' cannot be used with several "
-                                                 "ranks yet", 7),
     (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7)],
-    ids=["no-hip", "functional", "view"])
+    ids=["no-hip", "view"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
+
+
+def test_functional_mode_is_for_rank_0_alone():
+    done = by_ranks(2, f"{PLATFORM} --mode functional -- devices", "note: functional mode uses one")
+    assert done.stdout.count("PASS") == 1
 
 
 def test_ranks_of_different_platforms_end_at_once():

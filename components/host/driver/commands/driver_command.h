@@ -72,6 +72,8 @@ struct command_launch {
     uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
     uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
     bool timed;              /* counted in sample.timed */
+    bool in_parts;           /* executed part after part, driver_parts.c; then its packet's */
+    uint16_t header;         /* header as a whole */
     bool played;             /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
     uint32_t yielded;                        /* PHASE_YIELDED: its number among those */

@@ -17,6 +17,7 @@
 #include "driver_flush.h"
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
+#include "driver_parts.h"
 #include "driver_sampling.h"
 #include "driver_setup.h"
 #include "runtime/observe/timeline.h"
@@ -121,7 +122,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
         return command_kinds[k->kind].step(d, q, command);
     case PHASE_UNTIMED_RETRY:
     case PHASE_UNTIMED_DONE:
-        if (sample_step(d, k, q->device))
+        if (sample_step(d, k, q->device) && !parts_continue(d, k, q->device))
             command_complete(d, q);
         return true;
     case PHASE_YIELDED:
