@@ -165,6 +165,7 @@ Test(report, work_groups_a_launch_are_a_mean)
     kernels[0].groups = 1;
     kernels[1].groups = 2;
     kernels[0].unit_cycles = kernels[1].unit_cycles = CYCLES;
+    kernels[0].limiter = kernels[1].limiter = "grid";
     char *out = text(&kernels[0]);
     cr_expect_not_null(strstr(out, "limited by the grid: 1 work-group a launch for"));
     free(out);
