@@ -175,13 +175,20 @@ static void say_launch(const struct judged *j, double value, FILE *out)
             value);
 }
 
+/* "32 work-groups a launch"; a mean that is no whole number has a decimal. */
+static void say_work_groups(const struct judged *j, FILE *out)
+{
+    uint64_t groups = j->k->work_groups[j->run], launches = j->k->launches[j->run];
+    fprintf(out, "%.*f work-group%s a launch", groups % launches != 0,
+            (double)groups / (double)launches, groups == launches ? "" : "s");
+}
+
 static void say_idle_units(const struct judged *j, double value, FILE *out)
 {
-    const struct report_occupancy *o = j->o;
-    fprintf(out,
-            "limited by the grid: %" PRIu64 " work-groups a launch for %" PRIu64
-            " compute units, which have none for %.0f %% of the time",
-            j->k->work_groups[j->run] / j->k->launches[j->run], o->compute_units, value);
+    fputs("limited by the grid: ", out);
+    say_work_groups(j, out);
+    fprintf(out, " for %" PRIu64 " compute units, which have none for %.0f %% of the time",
+            j->o->compute_units, value);
 }
 
 static void say_unbalanced(const struct judged *j, double value, FILE *out)
@@ -189,10 +196,10 @@ static void say_unbalanced(const struct judged *j, double value, FILE *out)
     const struct report_occupancy *o = j->o;
     fprintf(out,
             "unbalanced: one compute unit had wavefronts for %" PRIu64 " cycles, all of them on "
-            "average for %.0f %% less; %" PRIu64 " work-groups a launch, of which %" PRIu64
-            " fit on each",
-            o->longest_unit_cycles / j->k->launches[j->run], value,
-            j->k->work_groups[j->run] / j->k->launches[j->run], o->work_groups_per_unit);
+            "average for %.0f %% less; ",
+            o->longest_unit_cycles / j->k->launches[j->run], value);
+    say_work_groups(j, out);
+    fprintf(out, ", of which %" PRIu64 " fit on each", o->work_groups_per_unit);
 }
 
 static void say_valu(const struct judged *j, double value, FILE *out)

@@ -23,7 +23,10 @@ import select
 import signal
 import sys
 import time
-from typing import Any, Iterable, NamedTuple
+
+TYPE_CHECKING = False  # as type checkers know it: typing takes as long to import as all the rest
+if TYPE_CHECKING:
+    from typing import Any, Iterable
 
 WALL_FACTOR = 20    # of the limit of CPU time: then a process waits for something in vain
 MOST_OUTPUT = 1 << 20
@@ -208,14 +211,11 @@ def result(status: int, log: str, batch: dict[str, Any], cpu: float) -> dict[str
 # ---- a batch
 
 
-class Ran(NamedTuple):
+class Ran:
     """A point that has ended, and whose files are where it wrote them."""
 
-    point: dict[str, Any]
-    log: str
-    status: int
-    cpu: float
-    wall: float
+    def __init__(self, point: dict[str, Any], log: str, status: int, cpu: float, wall: float):
+        self.point, self.log, self.status, self.cpu, self.wall = point, log, status, cpu, wall
 
 
 def run_point(point: dict[str, Any], batch: dict[str, Any]) -> Ran:

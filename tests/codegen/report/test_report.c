@@ -17,6 +17,7 @@ struct kernel {
     json_int_t unit_cycles;
     json_int_t longest; /* 0: all are alike */
     json_int_t l1_hits, l1_misses, l1_merged;
+    int groups; /* 0: 32 */
 };
 
 enum { UNITS = 64, SLOTS = UNITS * 40, CYCLES = 1000 };
@@ -28,9 +29,9 @@ static json_t *make_kernel(const struct kernel *k)
     json_t *kernel = json_pack(
         "{s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:{s:{s:I}, s:{s:I, s:I, s:I, s:I}, s:{s:I, s:I}}}",
         "name", k->name, "gpu", 0, "cycles", CYCLES, "slots", SLOTS, "wavefront_instructions", 100,
-        "work_groups", 32, "overlaps", 0, "slot_cycles", "issued", "valu", k->valu, "waiting",
-        "vmcnt", k->vmcnt, "barrier", k->barrier, "lds_conflict", k->conflict, "stores", k->stores,
-        "empty", "launch", k->launch, "draining", rest);
+        "work_groups", k->groups ? k->groups : 32, "overlaps", 0, "slot_cycles", "issued", "valu",
+        k->valu, "waiting", "vmcnt", k->vmcnt, "barrier", k->barrier, "lds_conflict", k->conflict,
+        "stores", k->stores, "empty", "launch", k->launch, "draining", rest);
     json_object_set_new(
         kernel, "occupancy",
         json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:{s:I, s:I, s:I}}",
@@ -156,6 +157,28 @@ Test(report, two_runs_are_compared_by_kernel_and_kind)
     free(out);
     json_decref(a);
     json_decref(b);
+}
+
+Test(report, work_groups_a_launch_are_a_mean)
+{
+    struct kernel kernels[] = {plain, plain};
+    kernels[0].groups = 1;
+    kernels[1].groups = 2;
+    kernels[0].unit_cycles = kernels[1].unit_cycles = CYCLES;
+    kernels[0].limiter = kernels[1].limiter = "grid";
+    char *out = text(&kernels[0]);
+    cr_expect_not_null(strstr(out, "limited by the grid: 1 work-group a launch for"));
+    free(out);
+    json_t *root = make_run(kernels, 2);
+    size_t size;
+    FILE *file = open_memstream(&out, &size);
+    report = (struct report){.arena = &arena};
+    cr_assert(report_read(&report, 0, root, "file"));
+    report_print_words(&report.kernels.items[0], 0, "", file);
+    fclose(file);
+    cr_expect_not_null(strstr(out, "limited by the grid: 1.5 work-groups a launch for"));
+    free(out);
+    json_decref(root);
 }
 
 Test(report, words_say_what_the_numbers_say)
