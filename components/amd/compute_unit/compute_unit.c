@@ -12,7 +12,7 @@
  *   cu_fetch.c          their code comes
  *   cu_wavefront.c      the next instruction is decoded; the wavefront sleeps in the wheel until it
  *                       may issue
- *   cu_issue.c          one SIMD a cycle issues; registers change at once
+ *   cu_issue.c          one SIMD a cycle issues; registers change at once (cu_execute.c)
  *   cu_vector_memory.c, cu_scalar_memory.c, cu_local_memory.c
  *                       what takes longer, until a counter goes down
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
@@ -72,7 +72,8 @@ static void compute_unit_init(struct compute_unit *c)
     size_t ahead = (size_t)compute_unit_params(c)->instruction_buffer;
     c->lines_ahead = (uint32_t)((ahead + CU_LINE - 1) / CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
-    c->decoded = platform_shared(&c->io.base, DECODE_ENTRIES * sizeof(struct decoded));
+    c->decoded = platform_shared(&c->io.base, (DECODE_ENTRIES + 1) * sizeof(struct decoded));
+    execute_init(c);
     init_tables(c, simds, waves, queue);
     for (; c->vmem_free_count < queue; c->vmem_free_count++)
         arena_at(uint16_t, c->vmem_free)[c->vmem_free_count] =

@@ -248,7 +248,7 @@ struct compute_unit {
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
     /* Arena offsets. */
-    uint32_t decoded;    /* struct decoded[DECODE_ENTRIES], shared: decode_cache.h */
+    uint32_t decoded;    /* struct decoded[DECODE_ENTRIES + 1], shared: decode_cache.h */
     uint32_t waves;      /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars;    /* struct isa_wave, alike */
     uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
@@ -517,6 +517,11 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
                       const uint32_t *address, uint64_t active, uint64_t now);
 static uint64_t lds_next_end(const struct compute_unit *c);
 static void lds_finish(struct compute_unit *c, uint64_t now);
+
+/* cu_execute.c */
+static void execute_init(const struct compute_unit *c);
+static inline enum isa_status execute(const struct compute_unit *c, const struct cu_wave *w,
+                                      struct isa_context *context, struct isa_wave *s);
 
 /* cu_issue.c */
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);

@@ -56,7 +56,7 @@ static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wa
     uint64_t pc = s->pc;
     if (engine_unlikely(instruction_recorder))
         work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
-    enum isa_status status = isa_execute(&context, s, inst);
+    enum isa_status status = execute(c, w, &context, s);
     if (__builtin_expect(status == ISA_OK, 1))
         return true;
     if (status == ISA_TRAPPED && !work_trap_is_fatal(s))

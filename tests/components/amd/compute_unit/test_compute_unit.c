@@ -306,6 +306,27 @@ Test(compute_unit, a_barrier_waits_for_the_last)
 
 /* ---- the unit as a whole ---- */
 
+Test(compute_unit, code_in_place_of_other_code_executes)
+{
+    /* Each lane stores the result of s_mov_b32 s4, 0, then of s_not_b32 s4, 0. */
+    enum { TO_NOT = 4 << 8, V_MOV_S4 = 0x7e040204 };
+    uint32_t words[] = {V_MOV_V1, V_SHIFT_2,  V_ADD_DATA, DATA,     S_MOV,
+                        V_MOV_S4, FLAT_STORE, 0x00000200, S_WAIT_VM};
+    set_up();
+    for (uint16_t run = 0; run < 2; run++) {
+        uint32_t stored[64];
+        words[4] = S_MOV + run * TO_NOT;
+        load(0, words, sizeof words / 4);
+        launch(ARRIVAL - 1 + run * 1000u, run, 0, 1, one, run);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        ended(run);
+        memcpy(stored, harness_memory + DATA, sizeof stored);
+        for (unsigned lane = 0; lane < 64; lane++)
+            cr_assert_eq(stored[lane], run ? UINT32_MAX : 0, "lane %u has %u in run %u", lane,
+                         stored[lane], run);
+    }
+}
+
 Test(compute_unit, kernels_that_share_it_have_accounts_of_their_own)
 {
     static const struct work_wavefront other[] = {{.simd = 1, .slot = 0}};
