@@ -178,7 +178,9 @@ int command_run(struct command *c)
             return status;
     }
     struct run_recording recording;
-    const struct run_ranks launched = run_ranks_of_launcher();
+    struct run_ranks launched = run_ranks_of_launcher();
+    if (!run_ranks_takes_part(&launched, &options))
+        return EXIT_CLEAN;
     if (!run_ranks_announce(c, &launched, &options))
         return EXIT_NOT_STARTED;
     if (launched.number > 0)

@@ -14,14 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `bytes` of zeroed address space without backing until touched; ends the program when the machine
- * refuses. */
+/* `bytes` of zeroed address space without backing until touched, between guards that nobody may
+ * touch; ends the program when the machine refuses. */
 void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
 /* Whether some of `bytes` from `start` on belong to the arena or to what was derived. */
 bool arena_touches(const void *start, size_t bytes);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
+/* Between the two nothing of the arena may be used: its addresses are those of nothing, so that
+ * host code with a wrong pointer faults in place of changing the state. The contents are moved, not
+ * copied, in some microseconds; where the system cannot do that, they stay. Without effect
+ * when it is done already. One thread at a time; other threads may go on. */
+void arena_hide(void);
+void arena_show(void);
 /* Gives the addresses back; nothing of the platform may be used any more. */
 void arena_close(void);
 
@@ -54,6 +60,8 @@ struct arena_ends {
     uint64_t rear;
 };
 struct arena_ends arena_ends(void);
+/* `offset`, in bytes, or where the rear part begins when nothing has been handed out between. */
+size_t arena_skip(size_t offset);
 /* Hands out what is left up to there. false: there is no such place, and nothing is done. */
 bool arena_extend(struct arena_ends to);
 

@@ -11,6 +11,7 @@
 #ifndef HEDDLE_RUNTIME_RANK_H
 #define HEDDLE_RUNTIME_RANK_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +47,12 @@ bool rank_open(void);
 void rank_close(void);
 /* Ends the program when there are several ranks: `what` cannot be done by them yet. */
 void rank_refuse(const char *what);
+
+/* Where rank 0 goes on, with longjmp(), when the run is interrupted and another rank does not
+ * answer for long: a launcher ends all ranks when one dies, a moment after it has told them. Then
+ * there are no exchanges any more. NULL: nowhere, it waits. */
+void rank_set_escape(jmp_buf *escape);
+bool rank_is_lost(void);
 
 /* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
  * valid until the next call. */

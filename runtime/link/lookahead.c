@@ -2,8 +2,6 @@
  * that long, so what one partition does in a window is noticed by others in a later one. */
 #include "lookahead.h"
 
-#include <string.h>
-
 #include "runtime/engine/bug.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -57,12 +55,13 @@ uint64_t lookahead_ps(const struct platform_table *table)
 
 /* The least latency of the rings whose ends are `apart`, in whole windows. */
 static uint64_t least_of(const struct platform_table *table,
-                         bool (*apart)(const struct platform_table *table, uint32_t a, uint32_t b))
+                         bool (*apart)(const struct platform_table *table,
+                                       const struct platform_ring *r))
 {
     uint64_t window = lookahead_ps(table), least = UINT64_MAX;
     for (uint32_t i = 0; window && i < table->ring_count; i++) {
         const struct platform_ring *r = &table->rings[i];
-        if (!apart(table, r->sender, r->receiver))
+        if (!apart(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
         least = latency < least ? latency : least;
@@ -70,33 +69,29 @@ static uint64_t least_of(const struct platform_table *table,
     return !window || least == UINT64_MAX ? window : least / window * window;
 }
 
-/* Is exactly one of them in the main partition? */
-static bool beside_main(const struct platform_table *table, uint32_t a, uint32_t b)
+/* Is exactly one of its ends in the main partition? */
+static bool leaves_main(const struct platform_table *table, const struct platform_ring *r)
 {
-    return !table->instances[a].partition != !table->instances[b].partition;
+    return !table->instances[r->sender].partition != !table->instances[r->receiver].partition;
 }
 
-static bool in_two_tops(const struct platform_table *table, uint32_t a, uint32_t b)
+static bool crosses_link(const struct platform_table *table, const struct platform_ring *r)
 {
-    const char *x = table->strings + table->instances[a].path;
-    const char *y = table->strings + table->instances[b].path;
-    size_t length = strcspn(x, ".");
-    return beside_main(table, a, b)
-           || (table->instances[a].partition
-               && (length != strcspn(y, ".") || strncmp(x, y, length) != 0));
+    bool two = table->instances[r->sender].partition != table->instances[r->receiver].partition;
+    return leaves_main(table, r) || (two && r->link);
 }
 
-static bool at_two_ranks(const struct platform_table *table, uint32_t a, uint32_t b)
+static bool crosses_ranks(const struct platform_table *table, const struct platform_ring *r)
 {
-    return beside_main(table, a, b) || platform_rank_of(a) != platform_rank_of(b);
+    return leaves_main(table, r) || platform_rank_of(r->sender) != platform_rank_of(r->receiver);
 }
 
-uint64_t lookahead_top_ps(const struct platform_table *table)
+uint64_t lookahead_links_ps(const struct platform_table *table)
 {
-    return least_of(table, in_two_tops);
+    return least_of(table, crosses_link);
 }
 
 uint64_t lookahead_ranks_ps(const struct platform_table *table)
 {
-    return least_of(table, at_two_ranks);
+    return least_of(table, crosses_ranks);
 }

@@ -27,8 +27,11 @@ void ring_trace_all(bool on);
  * the end of a window. */
 void ring_settle_links(uint32_t shard);
 void ring_settle_mixed(void);
-/* In timeline.c: a message sent at `time_ps` while tracing; `late`: granted by a shared link. */
-void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late);
+/* In timeline.c: a message sent at `time_ps` while tracing, over a shared link that granted it at
+ * `granted_ps`; RING_OWN: over none. */
+#define RING_OWN UINT64_MAX
+void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
+                uint64_t granted_ps);
 /* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
  * by exchange.c, in the shard of the receiver. */
 void ring_take(uint32_t number, uint64_t ready);

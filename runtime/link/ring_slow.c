@@ -224,7 +224,8 @@ static void announce_late(struct ring *r, uint64_t ready)
         engine_arrives_far(route_of(r)->receiver, ready);
 }
 
-void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes)
+void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,
+                uint64_t decided_ps)
 {
     struct ring *r = ring_at(number);
     struct message *m = ring_slot(slot);
@@ -232,12 +233,12 @@ void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes
     message_set_stamp(m, ready << 16 | (m->stamp & 0xffff) | RING_FULL);
     announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, time_ps, true);
+        ring_trace(r, m, time_ps, decided_ps);
 }
 
 static void grant(const struct granted_later *g)
 {
-    ring_grant(g->ring, g->slot, g->time_ps, g->bytes);
+    ring_grant(g->ring, g->slot, g->time_ps, g->bytes, g->time_ps);
 }
 
 uint64_t ring_link_free_ps(uint32_t link, unsigned half)
@@ -344,7 +345,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
     else if (ready != RING_UNKNOWN)
         announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, shard_now(route_of(r)->sender_domain), false);
+        ring_trace(r, m, shard_now(route_of(r)->sender_domain), RING_OWN);
 }
 
 void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
@@ -376,7 +377,7 @@ bool ring_look_again(uint32_t number)
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
-    r->first = arena_allocate((size_t)depth * r->step * ARENA_UNIT);
+    r->first = arena_allocate_front((size_t)depth * r->step * ARENA_UNIT);
     r->end = r->first + depth * r->step;
     r->head = r->first;
     r->tail = r->first;

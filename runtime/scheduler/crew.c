@@ -197,10 +197,18 @@ static uint64_t chosen_delays(void)
     return delays ? strtoull(delays, NULL, 10) : 0;
 }
 
+/* For statistics of more threads than there are processors: shards are dealt out and counted for as
+ * many as were asked for, and one thread runs them all. */
+static bool only_counts(void)
+{
+    const char *counted = getenv("HEDDLE_THREADS_COUNTED");
+    return counted && *counted;
+}
+
 uint32_t crew_most(void)
 {
     cpu_set_t set;
-    if (chosen_delays() || sched_getaffinity(0, sizeof set, &set) != 0)
+    if (chosen_delays() || only_counts() || sched_getaffinity(0, sizeof set, &set) != 0)
         return MAX_THREADS;
     return (uint32_t)CPU_COUNT(&set);
 }
@@ -209,7 +217,7 @@ void crew_open(uint32_t threads)
 {
     delay_seed = chosen_delays();
     creator = getpid();
-    for (; thread_count < threads; thread_count++)
+    for (; thread_count < threads && !only_counts(); thread_count++)
         start_worker(thread_count);
     balance_open(threads);
 }

@@ -25,6 +25,7 @@
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -700,7 +701,11 @@ enum engine_result engine_run(void)
     free_ps = fail_end_ps = ENGINE_NEVER;
     meet_ps = stretches && !stats_take_spans() ? stretch_ps : window_ps;
     bool begins = !rank_is_alone() || !engine_is_interrupted();
-    enum engine_result result = ended = begins ? loop() : ENGINE_INTERRUPTED;
+    jmp_buf lost;
+    rank_set_escape(&lost);
+    enum engine_result result = setjmp(lost) == 0 && begins ? loop() : ENGINE_INTERRUPTED;
+    ended = result;
+    rank_set_escape(NULL);
     if (engine.shard_count > 1)
         exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
@@ -736,7 +741,7 @@ void engine_set_limits(const struct engine_limits *chosen)
     if (!limits.stall_limit)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
     window_ps = limits.windowless ? 0 : lookahead_ps(engine_base.platform);
-    stretch_ps = limits.windowless ? 0 : lookahead_top_ps(engine_base.platform);
+    stretch_ps = limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
     stretches = !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= stretch_ps;
     engine_pause_at(ENGINE_NEVER);
     engine_set_order(limits.tick_order, limits.seed, limits.tick_all);

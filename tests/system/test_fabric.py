@@ -48,6 +48,12 @@ def test_gpus_of_nodes_on_a_fat_tree_work_together(run, program):
     run(f"platforms/pod64.heddle --generic --set nodes=3 --set gpus=2 -- {program}")
 
 
+def test_nodes_are_drawn_once_and_links_between_two_things_as_one():
+    drawn = call([HEDDLE, "dot", ROOT / "platforms/pod64.heddle"]).stdout
+    assert drawn.count("shared wire</FONT>") == 1 and "<B>hop ×28</B>" in drawn
+    assert drawn.count("×8 card") == 8 + 2  # of each node, and inside of one there and back
+
+
 def test_torus_without_a_free_place_in_its_rings_is_refused():
     call([HEDDLE, "check", ROOT / TESTER, "--platform", "on_torus", "--set",
           "torus.y.bubble=false"],

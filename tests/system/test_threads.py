@@ -2,6 +2,7 @@
 races.
 
 HEDDLE_THREAD_DELAYS makes threads wait at random, so that they are not in step."""
+import json
 import os
 from pathlib import Path
 
@@ -46,6 +47,18 @@ def test_number_of_threads_changes_no_byte_of_traces(measure, tmp_path, text):
                          ids=["devices", "tester"])
 def test_number_of_threads_changes_no_byte_of_several_gpus(measure, text):
     same_by_threads(measure, text)
+
+
+def test_threads_without_processors_are_counted(run, tmp_path):
+    gains = []
+    for threads in 2, 8:
+        file = tmp_path / f"{threads}.json"
+        run(f"platforms/r9nano.heddle --threads {threads} --stats {file} -- matmul_tiled",
+            env={"HEDDLE_THREADS_COUNTED": "1"})
+        counted = json.loads(file.read_text())["host"]["threads"]
+        assert counted["lanes"] == threads + 1
+        gains.append(counted["expected_gain"])
+    assert gains[1] > gains[0] > 1
 
 
 def test_two_threads_in_every_order_of_ticks_change_no_byte(measure):
