@@ -122,7 +122,7 @@ def table(records, which):
     count = len(errors)
     return "\n".join(lines) + (
         f"\n\nThe truth is inside the interval in {inside} of {count}. Errors: mean "
-        f"{100 * sum(errors) / count:.2f} %, worst {100 * max(errors):.2f} %. Geometric means: "
+        f"{100 * sum(errors) / count:.2f} %, worst {100 * max(errors):.2f} %. Geometric means:\n"
         f"{mean(speeds):.1f} times as fast, {mean(rates):.1f} million wavefront instructions a CPU "
         "second.")
 
