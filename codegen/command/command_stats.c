@@ -438,6 +438,19 @@ static void say_partial(const char *name, json_t *root)
                 by);
 }
 
+/* Nor are these all cycles of a run that simulated only a part. */
+static void say_sampled(const char *name, json_t *root)
+{
+    json_t *sample = json_object_get(root, "sample");
+    double cycles = json_number_value(json_object_get(sample, "cycles"));
+    double interval = json_number_value(json_object_get(sample, "interval"));
+    if (sample)
+        fprintf(stderr,
+                "heddle stats: '%s' is a sample: cycles and counters are of what was simulated in "
+                "detail; all launches would take %.0f cycles, +- %.2f %% at 95 %%\n",
+                name, cycles, cycles > 0 ? 100 * interval / cycles : 0);
+}
+
 int command_stats(struct command *c)
 {
     const struct options *o = c->options;
@@ -458,6 +471,7 @@ int command_stats(struct command *c)
     json_t **roots = arena_alloc(c->arena, (runs + 1) * sizeof *roots);
     while (read < runs && (roots[read] = command_statistics(c, o->arguments.items[read]))) {
         say_partial(o->arguments.items[read], roots[read]);
+        say_sampled(o->arguments.items[read], roots[read]);
         read++;
     }
     if (read == runs && command_output_open(&out)) {

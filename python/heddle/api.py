@@ -209,8 +209,17 @@ class Run:
         return int(self.statistics["time_ps"])
 
     @property
+    def sample(self) -> dict[str, Any] | None:
+        """The estimate of a run that simulated only a part: `cycles`, `interval` (half of the 95 %
+        interval, in cycles), and what they are made of. None: everything was simulated."""
+        return self.statistics.get("sample")
+
+    @property
     def cycles(self) -> int:
-        """Of all kernels."""
+        """Of all kernels. A Mistake where not all of them were simulated: see `sample`."""
+        if self.sample is not None:
+            raise Mistake("only a part of this run was simulated, so its cycles are an estimate: "
+                          "look at run.sample['cycles'] and run.sample['interval']")
         return sum(kernel["cycles"] for kernel in self.statistics["kernels"])
 
     @property

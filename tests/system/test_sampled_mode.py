@@ -1,8 +1,14 @@
 """`heddle run --mode sampled`: results, estimates, and what is written of them."""
+import sys
+
 import pytest
 
 import parts_model
-from harness import same_bytes
+from harness import ROOT, same_bytes
+
+sys.path.insert(0, str(ROOT / "python"))
+from heddle import api  # noqa: E402
+from heddle.mistakes import Mistake  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 PARTS = "aes128 80000" # a launch of 20 generations on tiny
@@ -16,6 +22,7 @@ def test_large_launch_is_simulated_in_parts(measure):
     full = measure(f"{TINY} --kernel-stats none -- {PARTS}").stats["kernels"][0]
     stats, launch = done.stats, done.stats["sample"]["in_parts"][0]
     assert stats["mode"] == "sampled"
+    assert stats["components"]["driver"]["launches"] == 1
     parts_model.check_all(stats)
     assert launch["detailed_work_groups"] < launch["work_groups"] / 2
     assert launch["wavefront_instructions"] == full["wavefront_instructions"]
@@ -23,6 +30,18 @@ def test_large_launch_is_simulated_in_parts(measure):
     ways = [record["simulated"] for record in stats["kernels"]]
     assert ways[0] == ways[-1] == "part" and "functional" in ways
     assert all((r["cycles"] > 0) == (r["simulated"] == "part") for r in stats["kernels"])
+
+
+def test_reader_says_that_it_is_a_sample(heddle, measure):
+    done = measure(f"{TINY} --mode sampled -- saxpy")
+    says = r"is a sample: .* all launches would take [0-9]+ cycles, \+- [0-9.]+ %"
+    heddle(f"stats {done.stats_file}", says)
+    heddle(f"report {done.stats_file} -o {done.stats_file.parent}/page.html")
+    assert "A sample: cycles and counters" in (done.stats_file.parent / "page.html").read_text()
+    run = api.Run(done.stats_file.read_text())
+    with pytest.raises(Mistake, match="its cycles are an estimate"):
+        assert run.cycles
+    assert run.sample["cycles"] > run.sample["interval"] > 0
 
 
 def test_sampled_mode_counts_the_same_however_it_is_run(measure):

@@ -72,6 +72,10 @@ def head(run: Run) -> str:
     if run.root.get("partial"):
         lines += (f'<p class="notice">The run did not come to its end: '
                   f'{escape(run.root["partial"])}.</p>')
+    if sample := run.root.get("sample"):
+        lines += (f'<p class="notice">A sample: cycles and counters are of what was simulated in '
+                  f'detail. All launches would take {count(round(sample["cycles"]))} cycles, '
+                  f'± {percent(sample["interval"] / (sample["cycles"] or 1))} at 95 %.</p>')
     if run.missing:
         lines += (f'<p class="notice">No topology and no measures of components: '
                   f'{escape(run.missing)}</p>')

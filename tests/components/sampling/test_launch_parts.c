@@ -12,6 +12,7 @@ struct machine {
     double scatter; /* of a generation's rate: a share */
     double drift;   /* from the first work-group to the last, a share */
     double ramp;    /* cycles that the first generation of a launch takes more */
+    double begin;   /* that the first two generations of each part take more */
     uint32_t seed;
     uint64_t groups;
 };
@@ -53,7 +54,7 @@ static struct part_log run(const struct machine *m, uint64_t first, uint32_t cou
         placed = free_at[best];
         double at = (double)(first + i) / (double)m->groups;
         double time = 1000 * pace[i / SLOTS] * (1 + m->drift * at) * (0.95 + 0.1 * uniform(seed));
-        free_at[best] += time + (first + i < SLOTS ? m->ramp : 0);
+        free_at[best] += time + (first + i < SLOTS ? m->ramp : 0) + (i < 2 * SLOTS ? m->begin : 0);
         ends[i] = (struct part_end){(uint64_t)free_at[best], WORK};
         end = fmax(end, free_at[best]);
     }
@@ -103,6 +104,14 @@ Test(launch_parts, steady_launch_is_estimated_from_a_small_part_of_it)
     cr_assert(fabs(error) < 0.005, "%.2f %% off", 100 * error);
     cr_assert(parts.detailed < m.groups / 4, "%llu in detail", (unsigned long long)parts.detailed);
     cr_assert(e.half + e.allowance < 0.02 * e.cycles);
+}
+
+Test(launch_parts, what_each_part_loses_at_its_begin_does_not_count)
+{
+    const struct machine m = {.begin = 900, .seed = 5, .groups = MOST};
+    struct parts_estimate e = sample(&m, 0.02);
+    double error = e.cycles / truth(&m) - 1;
+    cr_assert(fabs(error) < 0.006, "%.2f %% off", 100 * error);
 }
 
 Test(launch_parts, small_launch_is_one_part)
