@@ -35,6 +35,7 @@ static struct region front, rear;
 static size_t reserved;
 static char *derived;
 static size_t derived_used;
+static bool small_pages;
 
 static void *try_reserve(size_t bytes)
 {
@@ -107,13 +108,19 @@ void arena_close(void)
     reserved = 0;
 }
 
+void arena_use_small_pages(bool small)
+{
+    small_pages = small;
+}
+
 void arena_open(void)
 {
     arena_release(engine_base.arena, reserved);
     engine_base.arena = reserve_most();
     front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
-    madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
+    if (!small_pages)
+        madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;
