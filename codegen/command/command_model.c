@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command.h"
+#include "codegen/command/command_place.h"
 #include "codegen/emit/gen.h"
 #include "codegen/views/view.h"
 
@@ -58,6 +59,9 @@ int command_check(struct command *c)
             status = EXIT_ERRORS;
         else if (!o->json)
             print_summary(o->arguments.items[i], model);
+        if (model && model->root && o->ranks
+            && command_place_check(c, o->arguments.items[i], model))
+            status = EXIT_ERRORS;
         compile_close(compilation);
     }
     if (o->json)

@@ -7,6 +7,7 @@
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_ranks.h"
 #include "codegen/command/command_run_trace.h"
+#include "codegen/command/sample_print.h"
 #include "codegen/command/source_lines.h"
 #include "codegen/command/view_server.h"
 #include "codegen/report/profile_print.h"
@@ -100,11 +101,24 @@ static int print_profiles(struct command *c, const char *path, const char *progr
     return status;
 }
 
+/* --mode sampled: what was estimated, of each process that has launched kernels. */
+static void print_samples(struct command *c, const char *path, const struct run_outcome *outcome)
+{
+    unsigned count = (unsigned)outcome->processes.count;
+    for (unsigned i = 1; i <= (count ? count : 1); i++) {
+        json_t *statistics = json_load_file(path_of(c, path, i), 0, NULL);
+        if (json_object_get(statistics, "sample"))
+            sample_print(stderr, statistics);
+        json_decref(statistics);
+    }
+}
+
 static int run(struct command *c, const struct build_result *built, struct heddle_options *options,
                const char *program, char **arguments, struct run_outcome *outcome)
 {
     const char *file = NULL; /* for statistics that only the report reads */
-    if ((c->options->report || c->options->view) && !options->stats_path) {
+    bool sampled = options->mode == PLATFORM_SAMPLED;
+    if ((c->options->report || c->options->view || sampled) && !options->stats_path) {
         options->stats_path = file = command_temporary(c);
         if (!file)
             return EXIT_ERRORS;
@@ -122,6 +136,8 @@ static int run(struct command *c, const struct build_result *built, struct heddl
     view_server_end();
     if (c->options->report)
         status = print_reports(c, options->stats_path, outcome, status);
+    if (sampled)
+        print_samples(c, options->stats_path, outcome);
     if (run_profiles_instructions(c->options) && !strchr(c->options->profile, '='))
         status = print_profiles(c, options->instruction_profile, program, outcome, status);
     for (unsigned i = 1; file && (i == 1 || i <= outcome->processes.count); i++)
@@ -162,7 +178,9 @@ int command_run(struct command *c)
             return status;
     }
     struct run_recording recording;
-    const struct run_ranks launched = run_ranks_of_launcher();
+    struct run_ranks launched = run_ranks_of_launcher();
+    if (!run_ranks_takes_part(&launched, &options))
+        return EXIT_CLEAN;
     if (!run_ranks_announce(c, &launched, &options))
         return EXIT_NOT_STARTED;
     if (launched.number > 0)

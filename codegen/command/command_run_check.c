@@ -47,13 +47,49 @@ static bool parse_order(const char *text, struct heddle_options *options)
     return false;
 }
 
-/* "timing", "functional". */
+/* --mode sampled. */
+static bool check_sampled(const struct options *o)
+{
+    const struct {
+        bool wanted;
+        const char *name;
+    } refused[] = {{o->kernels, "--kernels"},       {o->interval, "--interval"},
+                   {o->checkpoint, "--checkpoint"}, {o->restore, "--restore"},
+                   {o->report, "--report"},         {o->play_instructions, "--play instructions"}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (!refused[i].wanted)
+            continue;
+        fprintf(stderr,
+                "heddle run: '--mode sampled' chooses itself what is simulated, and goes on for a "
+                "whole run of a program; without '%s'\n",
+                refused[i].name);
+        return false;
+    }
+    if (!o->program && !o->play_sass)
+        fprintf(stderr, "heddle run: '--mode sampled' executes a program; name one: heddle run "
+                        "PLATFORM --mode sampled -- PROGRAM ARGS...\n");
+    return o->program || o->play_sass;
+}
+
+/* "timing", "functional", "sampled". */
 static bool parse_mode(const struct options *o, struct heddle_options *options)
 {
+    bool sampled = o->mode && strcmp(o->mode, "sampled") == 0;
+    if (o->error && !sampled) {
+        fprintf(stderr,
+                "heddle run: '--error %s' is for '--mode sampled'; of launches that are "
+                "chosen while a program runs, '--interval' says it\n",
+                o->error);
+        return false;
+    }
+    if (sampled) {
+        options->mode = PLATFORM_SAMPLED;
+        return check_sampled(o);
+    }
     if (!o->mode || strcmp(o->mode, "timing") == 0)
         return true;
     if (strcmp(o->mode, "functional") != 0) {
-        fprintf(stderr, "heddle run: '--mode %s': it is timing or functional\n", o->mode);
+        fprintf(stderr, "heddle run: '--mode %s': it is timing, functional or sampled\n", o->mode);
         return false;
     }
     options->mode = PLATFORM_FUNCTIONAL;
@@ -106,16 +142,17 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
 {
     struct sampling sampling;
     char mistake[512];
-    options->kernels = o->kernels;
+    bool sampled = options->mode == PLATFORM_SAMPLED;
+    options->kernels = sampled ? "auto" : o->kernels;
     options->warmup = o->warmup;
-    options->interval = o->interval;
+    options->interval = !sampled ? o->interval : o->error ? o->error : "2";
     options->residency = o->residency;
     options->addresses = o->addresses;
     options->profile = !o->profile || run_profiles_instructions(o) ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0         ? PLATFORM_PROFILE_BLOCKS
                                                                    : PLATFORM_PROFILE_MEMORY;
-    if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)
-        || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
+    if (!sampling_parse(options->kernels, o->warmup, &sampling, mistake, sizeof mistake)
+        || !sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle run: %s\n", mistake);
         return false;
     }
@@ -125,7 +162,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
                         "'--play sass' or '--play instructions'; name one: heddle run PLATFORM "
                         "--kernels LIST -- PROGRAM ARGS...\n");
-    else if (sampling.automatic && !o->stats)
+    else if (sampling.automatic && !o->stats && !sampled)
         fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
                         "statistics; give '--stats FILE', too, or use heddle sample\n");
     else if (sampling.automatic && o->play_instructions)

@@ -10,6 +10,7 @@
 
 #include "codegen/command/command_run.h"
 #include "codegen/command/supervise.h"
+#include "runtime/engine/rank.h"
 #include "runtime/session/options_env.h"
 #include "runtime/session/run_ledger.h"
 
@@ -176,8 +177,11 @@ int run_program(struct command *c, const struct build_result *built, struct hedd
         return EXIT_ERRORS;
     }
     set_environment(c, built, options);
-    int status = supervise(&(struct supervise){
-        .program = program, .name = program, .arguments = arguments, .ledger = ledger});
+    int status = supervise(&(struct supervise){.program = program,
+                                               .name = program,
+                                               .arguments = arguments,
+                                               .apart = getenv(RANK_ENVIRONMENT) != NULL,
+                                               .ledger = ledger});
     read_outcome(c, ledger, outcome);
     close(ledger);
     report_processes(c, outcome);

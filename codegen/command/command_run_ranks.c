@@ -8,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codegen/command/command_place.h"
 #include "codegen/command/command_run.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_transport.h"
+#include "runtime/link/place.h"
 #include "runtime/session/exit_status.h"
 
 #define PATIENCE_S 10
@@ -59,7 +61,7 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
     const struct {
         bool wanted;
         const char *name;
-    } refused[] = {{o->mode != PLATFORM_TIMING, "--mode functional"},
+    } refused[] = {{o->mode == PLATFORM_SAMPLED, "--mode sampled"},
                    {o->checkpoint_path, "--checkpoint"},
                    {o->restore_path, "--restore"},
                    {o->watch.count, "--watch"},
@@ -80,17 +82,37 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
     return true;
 }
 
+bool run_ranks_takes_part(struct run_ranks *launched, const struct heddle_options *options)
+{
+    if (launched->count == 1 || options->mode != PLATFORM_FUNCTIONAL)
+        return true;
+    if (launched->number > 0)
+        return false;
+    fprintf(stderr,
+            "heddle run: note: functional mode uses one process; rank 0 runs the program, the "
+            "other %u end\n",
+            launched->count - 1);
+    launched->count = 1;
+    return true;
+}
+
 bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
                         const struct heddle_options *options)
 {
+    if (launched->count == 1 && c->options->place)
+        fprintf(stderr, "heddle run: '--place' is for several ranks: mpirun -n N heddle run ...\n");
     if (launched->count == 1)
-        return true;
+        return !c->options->place;
     if (!can_share(c, options, launched->number))
         return false;
     if (c->toolkit.mpi_folder)
         module =
             arena_printf(c->arena, "%s/heddle_mpi_%s.so", c->toolkit.mpi_folder, launched->library);
     if (module && access(module, R_OK) == 0 && make_token()) {
+        const char *place = command_place_run(c, launched->count, launched->number == 0);
+        if (!place)
+            return false;
+        setenv(PLACE_ENVIRONMENT, place, 1);
         setenv(RANK_ENVIRONMENT, arena_printf(c->arena, "%s;%u;%d", module, launched->count, token),
                1);
         return true;

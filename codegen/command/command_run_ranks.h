@@ -18,6 +18,9 @@ struct run_ranks {
 
 /* From the environment of the launcher. */
 struct run_ranks run_ranks_of_launcher(void);
+/* Functional mode has nothing that could be shared: rank 0 is alone then, and says so. false: this
+ * is another rank, which has nothing to do. */
+bool run_ranks_takes_part(struct run_ranks *launched, const struct heddle_options *options);
 /* For whoever opens a platform from now on: which module takes ranks to each other. false: there is
  * none, or they cannot do what the options ask for, as was said. */
 bool run_ranks_announce(struct command *c, const struct run_ranks *launched,

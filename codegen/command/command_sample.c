@@ -7,6 +7,7 @@
 
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
+#include "codegen/command/sample_print.h"
 #include "codegen/command/trial.h"
 #include "codegen/report/statistics_read.h"
 #include "components/sampling/sampling_options.h"
@@ -19,40 +20,6 @@ static double number(json_t *object, const char *key)
 static double percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 0;
-}
-
-static void print_groups(FILE *out, json_t *run, json_t *sample)
-{
-    size_t i;
-    json_t *group;
-    fprintf(out, "%8s %9s %14s %9s  kernel\n", "launches", "simulated", "cycles", "+-");
-    json_array_foreach(json_object_get(sample, "groups"), i, group)
-    {
-        json_t *record = statistics_launch(run, statistics_number(group, "first_launch"));
-        const char *name = json_string_value(json_object_get(record, "name"));
-        name = name ? name : "";
-        fprintf(out, "%8" PRIu64 " %9" PRIu64 " %14.0f %7.2f %%  %.*s\n",
-                statistics_number(group, "launches"), statistics_number(group, "simulated"),
-                number(group, "cycles"),
-                percent(number(group, "interval"), number(group, "cycles")),
-                (int)strcspn(name, "("), name);
-    }
-}
-
-static void print_total(FILE *out, json_t *run, json_t *sample)
-{
-    double cycles = number(sample, "cycles");
-    fprintf(out,
-            "%" PRIu64 " launches in %zu groups, %" PRIu64 " simulated, %" PRIu64
-            " more warmed caches up\n",
-            statistics_number(sample, "count"), json_array_size(json_object_get(sample, "groups")),
-            statistics_number(sample, "simulated"), statistics_number(sample, "touched"));
-    fprintf(out,
-            "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, a "
-            "trend %.2f %%, %.3f CPU seconds\n",
-            cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
-            percent(number(sample, "warmup_bias"), cycles),
-            percent(number(sample, "trend"), cycles), statistics_cpu_seconds(run));
 }
 
 /* --full: everything in detail, and how far the prediction is from it. */
@@ -138,8 +105,7 @@ int command_sample(struct command *c)
         json_decref(run);
         return EXIT_ERRORS;
     }
-    print_groups(output.file, run, sample);
-    print_total(output.file, run, sample);
+    sample_print(output.file, run);
     good = !o->full || compare(output.file, c, run, sample);
     json_decref(run);
     return command_output_close(&output, o->output, good);

@@ -191,8 +191,8 @@ static const struct option_spec {
     {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS | ON(LSP),
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
-     ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
-         | ON(TRACE) | ON(REPORT) | TRIAL_COMMANDS | ON(CALIBRATE) | ON(SWEEP),
+     ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD)
+         | ON(STATS) | ON(TRACE) | ON(REPORT) | TRIAL_COMMANDS | ON(CALIBRATE) | ON(SWEEP),
      "where to write: a folder (gen, doc, new, build, experiment, calibrate, sweep, trace group, "
      "trace mem) or a file (the others; default standard output)"},
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
@@ -275,7 +275,11 @@ static const struct option_spec {
     {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS,
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
-     "timing, or functional: the same instructions at once, without timing"},
+     "timing; functional: the same instructions at once, without timing; or sampled: all of them "
+     "executed, some of them with timing, and cycles estimated with an interval"},
+    {"--error", "PERCENT", KIND_TEXT, FIELD(error), ON(RUN),
+     "with --mode sampled: how wide half of the interval may be; less is simulated where it is "
+     "narrower (default 2)"},
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
      "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which "
@@ -309,9 +313,9 @@ static const struct option_spec {
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "
      "over them"},
-    {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN) | ON(DOT),
+    {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN) | ON(DOT) | ON(CHECK),
      "run: write statistics as JSON; dot: colour components by what this run measured, with its "
-     "settings unless there are others here"},
+     "settings unless there are others here; check --ranks: work and traffic as this run counted"},
     {"--stats-no-host", NULL, KIND_FLAG, FIELD(stats_no_host), ON(RUN),
      "leave out what depends on the host"},
     {"--kernel-stats", "WHICH", KIND_TEXT, FIELD(kernel_stats), ON(RUN),
@@ -373,6 +377,13 @@ static const struct option_spec {
      "trace; parameters may differ that change no sizes"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
+    {"--ranks", "N", KIND_NUMBER, FIELD(ranks), ON(CHECK),
+     "which of N processes of mpirun would run what: work of each, what crosses, how often they "
+     "meet, and how much faster that can be"},
+    {"--place", "FILE|LIST", KIND_TEXT, FIELD(place), ON(CHECK) | ON(RUN),
+     "with several ranks: which runs what, as in 'gpu[0..3]=0, gpu[4..7]=1, *=0'; the last one "
+     "that "
+     "fits holds (default: by work and traffic)"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--progress", "HOW", KIND_TEXT, FIELD(progress), ON(RUN),
@@ -438,7 +449,7 @@ bool options_shown(size_t index, struct option_shown *shown)
         {"--level", "platform gpu full"},
         {"--only", "memory control"},
         {"--layout", "wide column"},
-        {"--mode", "timing functional"},
+        {"--mode", "timing functional sampled"},
         {"--warmup", "none perfect full-memory functional"},
         {"--profile", "blocks memory instructions"},
         {"--bounds", "exact page"},

@@ -48,15 +48,15 @@ struct options {
     struct options_list set, include, expand, watch, module, record_path, record_kernel, fit, plot;
     struct options_list series_counter, vary, constraint, read;
     const char *platform, *output, *level, *only, *layout;
-    const char *kernels, *warmup, *interval, *profile, *residency, *addresses;
-    const char *mode, *bounds, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
+    const char *kernels, *warmup, *interval, *error, *profile, *residency, *addresses;
+    const char *mode, *bounds, *unified, *place, *stats, *kernel_stats, *report, *tick_order, *mcpu;
     const char *progress, *measure, *kernel, *description;
     const char *record_perfetto, *record_api, *record_instructions, *record_window;
     const char *series, *every, *view;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
     const char *labels, *method, *engine;
-    uint64_t max_cycles, stall_limit, threads, jobs, memory, line, scale;
+    uint64_t max_cycles, stall_limit, threads, ranks, jobs, memory, line, scale;
     uint64_t points, limit, budget, folds, seed, evaluations, sample;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;

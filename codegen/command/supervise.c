@@ -73,7 +73,7 @@ static void take_signal(struct signals *s, const struct supervise *child, pid_t 
     const struct timespec most = {.tv_nsec = wait_ms * 1000000L};
     int number =
         wait_ms ? sigtimedwait(&s->awaited, &info, &most) : sigwaitinfo(&s->awaited, &info);
-    if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL)
+    if (number > 0 && number != SIGCHLD && (child->apart || info.si_code != SI_KERNEL))
         pass_on(s, child, pid, &info);
 }
 
@@ -119,7 +119,9 @@ static int wait_for(const struct supervise *child, struct signals *s, pid_t pid)
 __attribute__((noreturn)) static void be_child(const struct supervise *child, pid_t parent,
                                                const sigset_t *mask)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, child->apart ? SIGTERM : SIGKILL);
+    if (child->apart)
+        setpgid(0, 0);
     if (getppid() != parent)
         _exit(EXIT_ERRORS);
     int nowhere = child->silent ? open("/dev/null", O_WRONLY) : -1;

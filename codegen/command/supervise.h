@@ -15,7 +15,9 @@ struct supervise {
     const char *name;       /* for messages */
     char *const *arguments; /* NULL-terminated */
     bool silent;            /* what it prints is thrown away, what it complains about is not */
-    int ledger;             /* of its processes (runtime/session/run_ledger.h); -1: none */
+    bool apart; /* in a process group of its own, which gets SIGTERM when we die: so that
+                   it can write its files when a launcher kills our group */
+    int ledger; /* of its processes (runtime/session/run_ledger.h); -1: none */
 };
 
 /* Returns its exit status, 128 + the signal that ended it, which is said, or EXIT_ERRORS when it

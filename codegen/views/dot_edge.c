@@ -226,6 +226,8 @@ static uint32_t wires_in_box(const struct dot_graph *graph, uint32_t box)
     uint32_t count = 0;
     for (uint32_t i = 1; i <= graph->model->wire_count; i++)
         count += dot_wire_box(graph, i) == box;
+    if (graph->scope->instance_count && count % graph->scope->instance_count == 0)
+        count /= graph->scope->instance_count;
     return count;
 }
 

@@ -329,18 +329,26 @@ static bool is_wide_interconnect(const struct dot_node *node)
     return in > 1 && out > 1;
 }
 
+/* Each instance of a composite that sets something of a link has one of its own. */
+static bool same_link(const struct model_link_type *a, const struct model_link_type *b)
+{
+    return a == b
+           || (a && b && strcmp(a->name, b->name) == 0 && a->latency_ps == b->latency_ps
+               && a->bandwidth_bytes_per_s == b->bandwidth_bytes_per_s);
+}
+
 static bool same_edge(const struct dot_edge *a, const struct dot_edge *b)
 {
     return a->from == b->from && a->to == b->to && a->from_port == b->from_port
-           && a->to_port == b->to_port && a->link == b->link && a->is_bus == b->is_bus
+           && a->to_port == b->to_port && same_link(a->link, b->link) && a->is_bus == b->is_bus
            && a->is_wire == b->is_wire && a->around == b->around && a->latency_cy == b->latency_cy;
 }
 
-/* Of an overview: ports and directions do not count, and wires keep to themselves. */
+/* Of an overview: ports and directions do not count. */
 static bool same_edge_in_overview(const struct dot_edge *a, const struct dot_edge *b)
 {
     bool ends = (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
-    return ends && a->link == b->link && a->is_bus == b->is_bus && a->wire == b->wire
+    return ends && same_link(a->link, b->link) && a->is_bus == b->is_bus && !a->wire == !b->wire
            && a->latency_cy == b->latency_cy && a->traffic == b->traffic;
 }
 

@@ -223,15 +223,24 @@ void kernel_end(const struct component *c, uint32_t kernel)
     pthread_mutex_unlock(&lock);
 }
 
-bool kernel_cycles_of(uint32_t number, uint64_t *cycles)
+bool kernel_times_of(uint32_t number, struct kernel_times *times)
 {
     for (uint32_t i = count; i-- > 0;) {
         if (records[i].launch != number || !(records[i].state & KERNEL_ENDED))
             continue;
-        *cycles = records[i].cycles;
+        *times = (struct kernel_times){records[i].start_ps, records[i].end_ps, records[i].cycles};
         return true;
     }
     return false;
+}
+
+bool kernel_cycles_of(uint32_t number, uint64_t *cycles)
+{
+    struct kernel_times times;
+    bool found = kernel_times_of(number, &times);
+    if (found)
+        *cycles = times.cycles;
+    return found;
 }
 
 void kernel_settle(void)
@@ -359,7 +368,7 @@ void kernel_cut(void)
         struct kernel_record *k = &records[i];
         if (k->state & KERNEL_ENDED)
             continue;
-        uint64_t cycle = engine_cycle_at(platform_component(k->component)->domain, engine.time_ps);
+        uint64_t cycle = engine_cycle_at(platform_domain_of(k->component), engine.time_ps);
         k->end_ps = engine.time_ps > k->start_ps ? engine.time_ps : k->start_ps;
         k->cycles = cycle > k->start_cycle ? cycle - k->start_cycle : 0;
         k->share = stats_span_end(k->span);

@@ -43,6 +43,11 @@ void kernel_end(const struct component *c, uint32_t kernel);
 /* Cycles of launch `number`, the last one that ended with that number. false: there is none. At the
  * end of windows. */
 bool kernel_cycles_of(uint32_t number, uint64_t *cycles);
+struct kernel_times {
+    uint64_t start_ps, end_ps, cycles;
+};
+/* The same with its times. */
+bool kernel_times_of(uint32_t number, struct kernel_times *times);
 
 /* ---- for sampling_extension.c ---- */
 

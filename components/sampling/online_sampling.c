@@ -9,19 +9,18 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "kernel_stats.h"
+#include "online_parts.h"
 #include "runtime/engine/arena.h"
+#include "sampling_thresholds.h"
 #include "warmup.h"
 
 #define MOST_LAUNCHES ((uint32_t)1 << 22)
-/* Kernels of a list begin when all is quiet, in a run of all when the one before them ends; DRAM is
- * refreshed at other moments of them then. Most that it made of a kernel of Rodinia's bfs: 1.1 %.
- */
-#define UNSTEADY      0.01
 
 static struct sampler *sampler; /* NULL: not made yet */
 static bool used;               /* by this run */
 static uint64_t depth;          /* of its warm-up */
 static double aim;
+static bool in_parts;    /* launches may be executed in parts */
 static uint64_t pending; /* launch that is simulated; 0: none */
 static struct online_sampling_code pending_code;
 static bool has_code;
@@ -42,13 +41,15 @@ static void open_sampler(void)
 static bool settle(void)
 {
     uint64_t cycles, vector[SAMPLER_VECTOR] = {0};
+    double inner = in_parts && has_code ? UNSTEADY : 0;
     if (!pending)
         return true;
-    if (!kernel_cycles_of((uint32_t)pending, &cycles))
+    if (online_parts_has(pending) ? !online_parts_result(pending, &cycles, &inner, vector)
+                                  : !kernel_cycles_of((uint32_t)pending, &cycles))
         return false;
     if (has_code)
         warm_executed(pending_code.entry, pending_code.first, pending_code.end, vector);
-    sampler_note(sampler, has_code ? vector : read_vector, cycles ? cycles : 1);
+    sampler_note(sampler, has_code ? vector : read_vector, cycles ? cycles : 1, inner);
     pending = 0;
     return true;
 }
@@ -57,8 +58,10 @@ void online_sampling_open(const struct sampling *sampling)
 {
     depth = sampling->depth;
     aim = sampling->aim;
+    in_parts = sampling->in_parts;
     used = false;
     pending = 0;
+    online_parts_open(sampling->in_parts, sampling->aim);
 }
 
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
@@ -86,7 +89,7 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
 
 void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR])
 {
-    sampler_note(sampler, vector, 0);
+    sampler_note(sampler, vector, 0, 0);
 }
 
 void online_sampling_read(const uint64_t vector[SAMPLER_VECTOR])
@@ -156,5 +159,7 @@ void online_sampling_write(struct json *j)
     json_uint(j, "touched", touched);
     write_groups(j);
     write_launches(j);
+    if (in_parts)
+        online_parts_write(j);
     json_close(j, '}');
 }

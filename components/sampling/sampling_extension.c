@@ -42,6 +42,7 @@ static bool start(const struct heddle_options *options, const struct platform_ta
         if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
                            sizeof mistake)
             && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
+            sampling.in_parts = options->mode == PLATFORM_SAMPLED;
             online_sampling_open(&sampling);
             census_open();
             progress_open();

@@ -26,6 +26,8 @@ struct sampling {
     const char *kernels; /* NULL: all */
     bool automatic;      /* "auto": chosen while the program runs, see
                             components/sampling/stratified_sampler.h */
+    bool in_parts;       /* `automatic`: large launches are simulated in parts
+                            (components/sampling/launch_parts.h) */
     enum sampling_warmup warmup;
     uint64_t depth; /* preceding kernels that are used; SAMPLING_ALL */
     double aim; /* of `automatic`: half of the interval that is enough, as a share of all cycles */

@@ -32,6 +32,7 @@ struct walk {
     double cycles;    /* so far */
     double simulated; /* of these */
     double simulated_squares;
+    double inner;            /* variance of the cycles of those */
     double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
     double open, open_far;
     uint32_t knots;             /* that count for others */
@@ -113,6 +114,8 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
         w.cycles += (double)l->cycles;
         w.simulated += (double)l->cycles;
         w.simulated_squares += (double)l->cycles * (double)l->cycles;
+        double deviation = (double)l->cycles * (double)l->inner;
+        w.inner += deviation * deviation;
         if (at > 0 || first_counts)
             add_knot(&w, (struct knot){.rate = (double)l->cycles / instructions,
                                        .at = at,
@@ -201,7 +204,7 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
     struct sampler_estimate e = {
         .cycles = w.cycles, .allowance = ALLOWANCE * (w.cycles - w.simulated), .freedom = INFINITY};
     double spread = common * w.last.rate * w.last.rate;
-    double unsteady = s->unsteady * s->unsteady * w.simulated_squares;
+    double unsteady = s->unsteady * s->unsteady * w.simulated_squares + w.inner;
     if (w.squares <= 0) { /* all were simulated */
         e.variance = unsteady;
         e.half = sampler_student(e.freedom) * sqrt(e.variance);

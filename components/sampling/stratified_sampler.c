@@ -373,7 +373,8 @@ static void note_way(struct sampler *s)
         s->detailed += s->detailed < SAMPLER_NONE;
 }
 
-void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles)
+void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles,
+                  double inner)
 {
     if (s->launches == s->capacity)
         return;
@@ -385,7 +386,8 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
                                  .detailed = s->detailed,
                                  .way = (uint8_t)s->way,
                                  .instructions = count_of(vector),
-                                 .cycles = cycles};
+                                 .cycles = cycles,
+                                 .inner = (float)inner};
     if (g->count)
         s->launch[g->last].next = number;
     else

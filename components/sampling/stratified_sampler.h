@@ -65,6 +65,7 @@ struct sampler_launch {
     uint8_t way;       /* enum sampling_way */
     uint64_t instructions;
     uint64_t cycles; /* 0: not simulated */
+    float inner;     /* standard deviation of what they would be in a run of all, as a share */
 };
 
 struct sampler_group {
@@ -137,8 +138,10 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
  * `flushes` of caches have been before it; shape->flushed is not looked at. */
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
                                  uint64_t flushes);
-/* It is over. `cycles`: 0 unless it was simulated. */
-void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles);
+/* It is over. `cycles`: 0 unless it was simulated; `inner`: their standard deviation, as a share.
+ */
+void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles,
+                  double inner);
 
 /* ---- estimates: sampler_estimate.c ---- */
 

@@ -37,8 +37,9 @@ struct proof {
     struct target target;
     uint32_t atomic; /* bit of this request */
     uint32_t round;
-    uint32_t *present;                 /* per class: actors that get at the target */
-    uint32_t *outside;                 /* scratch: classes */
+    uint32_t *present;                 /* per shape: actors that get at the target */
+    uint32_t *outside;                 /* scratch: classes, one of a shape */
+    VECTOR(uint32_t) shapes;           /* that there are */
     const struct node *end;            /* where the ways lead that are looked at */
     VECTOR(const struct node *) ended; /* and those that have been */
     VECTOR(struct keeper *) touched;
@@ -180,33 +181,50 @@ static void look_at_pair(struct proof *p, struct keeper *keeper, uint32_t number
 
 static void look_at_keeper(struct proof *p, struct keeper *keeper)
 {
-    uint64_t shapes = 0; /* of those outside, the first 64: each is looked at once */
     uint32_t *outside = p->outside, count = 0;
-    for (uint32_t b = 0; b < p->c.classes.count; b++) {
-        uint32_t shape = p->c.classes.items[b].shape;
-        if (p->present[b] == keeper->inside[b].count || (shape < 64 && (shapes >> shape & 1)))
-            continue;
-        shapes |= shape < 64 ? UINT64_C(1) << shape : 0;
-        outside[count++] = b;
+    for (uint32_t i = 0; i < p->shapes.count; i++) { /* classes of a shape are alike outside */
+        uint32_t shape = p->shapes.items[i], inside = 0;
+        for (uint32_t k = 0; k < keeper->entered.count; k++) {
+            uint32_t class = keeper->entered.items[k];
+            if (p->c.classes.items[class].shape == shape)
+                inside += keeper->inside[class].count;
+        }
+        if (p->present[shape] != inside)
+            outside[count++] = shape;
     }
-    for (uint32_t a = 0; a < p->c.classes.count && count > 0; a++)
-        for (uint32_t i = 0; i < count && keeper->inside[a].count > 0; i++)
-            look_at_pair(p, keeper, a, &p->c.classes.items[outside[i]]);
+    for (uint32_t a = 0; a < keeper->entered.count; a++)
+        for (uint32_t i = 0; i < count; i++)
+            look_at_pair(p, keeper, keeper->entered.items[a], &p->c.classes.items[outside[i]]);
 }
 
 /* ---- ways ---- */
+
+/* Into the list of classes that are inside, in their order. */
+static void note_class(struct proof *p, struct keeper *keeper, uint32_t class)
+{
+    vector_push(p->c.e->arena, &keeper->entered, class);
+    uint32_t *list = keeper->entered.items, at = keeper->entered.count - 1;
+    for (; at > 0 && list[at - 1] > class; at--)
+        list[at] = list[at - 1];
+    list[at] = class;
+}
 
 static void enter(struct proof *p, struct keeper *keeper, uint32_t actor, bool fenced,
                   bool released)
 {
     if (keeper->seen_in != p->round) {
+        for (uint32_t i = 0; i < keeper->entered.count; i++)
+            keeper->inside[keeper->entered.items[i]] = (struct presence){0};
         keeper->seen_in = p->round;
-        memset(keeper->inside, 0, p->c.classes.count * sizeof *keeper->inside);
+        keeper->entered.count = 0;
         vector_push(p->c.e->arena, &p->touched, keeper);
     }
-    struct presence *presence = &keeper->inside[p->c.actors.items[actor].class];
-    if (presence->count++ == 0)
+    uint32_t class = p->c.actors.items[actor].class;
+    struct presence *presence = &keeper->inside[class];
+    if (presence->count++ == 0) {
         presence->first = actor;
+        note_class(p, keeper, class);
+    }
     if (!fenced)
         presence->unfenced = actor + 1;
     if (!released)
@@ -229,7 +247,7 @@ static bool follow(struct proof *p, uint32_t number)
     p->end = p->end == NULL ? way.end : p->end;
     if (p->end != way.end)
         return true;
-    p->present[actor->class]++;
+    p->present[p->c.classes.items[actor->class].shape]++;
     for (uint32_t i = 0; i < way.count; i++) {
         const struct way_step *step = &way.steps[i];
         if (step->keeper != NULL)
@@ -333,6 +351,9 @@ static void run_coherence(struct elaboration *e)
         return;
     p.present = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
     p.outside = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
+    for (uint32_t i = 0; i < p.c.classes.count; i++)
+        if (p.c.classes.items[i].shape == i)
+            vector_push(e->arena, &p.shapes, i);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         for (uint32_t k = 0; k < e->nodes.items[i]->spaces.count; k++) {
             const struct model_space *space = e->nodes.items[i]->spaces.items[k].model;

@@ -8,8 +8,6 @@
  * enter the ring only where two places are free, so that one always stays free in it. They take for
  * entering what comes from anything but another one of their kind, so everything else that enters
  * or leaves the ring has to be of another kind. */
-#include <string.h>
-
 #include "dsl/check/check.h"
 
 struct edges {
@@ -21,18 +19,13 @@ struct channels {
     struct edges *after, *before; /* per path: what is waited for, what waits */
     uint32_t *parent;             /* per path: on the way of a search */
     uint32_t *queue;
-    bool *seen, *done;
+    uint32_t *seen; /* per path: root + 1 of the search that saw it */
+    bool *done;
 };
 
 static bool is_bubble(struct elaboration *e, struct node *node)
 {
-    const struct type_info *type = node->object.type;
-    for (uint32_t i = 0; i < type->params.v.count; i++)
-        if (strcmp(type->params.v.items[i]->name.text, "bubble") == 0) {
-            struct value value = object_value(e, &node->object, i);
-            return value.ok && value.integer != 0;
-        }
-    return false;
+    return node_is_set(e, node, "bubble");
 }
 
 static void add_edge(struct channels *c, uint32_t from, uint32_t to)
@@ -70,7 +63,6 @@ static void follow(struct channels *c, uint32_t start, uint32_t space)
 static uint32_t find_circle(struct channels *c, uint32_t root, uint32_t *circle)
 {
     uint32_t head = 0, tail = 0;
-    memset(c->seen, 0, c->e->paths.count * sizeof *c->seen);
     c->queue[tail++] = root;
     while (head < tail) {
         uint32_t path = c->queue[head++];
@@ -86,9 +78,9 @@ static uint32_t find_circle(struct channels *c, uint32_t root, uint32_t *circle)
                 circle[0] = root;
                 return count + 1;
             }
-            if (c->seen[to])
+            if (c->seen[to] == root + 1)
                 continue;
-            c->seen[to] = true;
+            c->seen[to] = root + 1;
             c->parent[to] = path;
             c->queue[tail++] = to;
         }

@@ -59,8 +59,9 @@ struct keeper {
     unsigned acquire, release;     /* what a fence from above does here: enum effects */
     uint32_t answers;              /* requests that end here, by bit */
     VECTOR(struct control) controls;
-    uint32_t seen_in;        /* scratch: the target for which `inside` counts */
-    struct presence *inside; /* per class */
+    uint32_t seen_in;         /* scratch: the target for which `inside` counts */
+    struct presence *inside;  /* per class */
+    VECTOR(uint32_t) entered; /* classes that are inside, in order */
 };
 
 /* Actors that differ in their place only. */
@@ -74,7 +75,7 @@ struct actor_class {
     uint32_t shape; /* the same for classes that differ in type, port and controller only */
 };
 
-/* What becomes of accesses that come by a path; the same for all actors of a class. */
+/* What becomes of accesses that come by a path; the same for all classes of the same moments. */
 struct arrival {
     bool known, forwards;
     struct node *node;             /* NULL: an open end */
@@ -101,7 +102,7 @@ struct way {
 
 struct coherence {
     struct elaboration *e;
-    struct arrival **arrivals; /* per class, NULL until needed: per path */
+    struct arrival **arrivals; /* per class, NULL until needed: per path; shared, see arrive() */
     uint32_t ***path_at;       /* per node, port, element: 1 + path that begins there; 0: none */
     struct keeper **keeper;    /* per node */
     struct node **controller;

@@ -137,14 +137,23 @@ static void add_step(const struct coherence *c, struct way *way, struct node *no
                           .splits = port != PORT_NONE && node->ports[port].count > 1};
 }
 
+/* The table of arrivals of a class: that of the first class with the same moments. */
+static struct arrival *arrivals_of(struct coherence *c, uint32_t class)
+{
+    for (uint32_t i = 0; i < class && c->arrivals[class] == NULL; i++)
+        if (c->classes.items[i].moments == c->classes.items[class].moments)
+            c->arrivals[class] = arrivals_of(c, i);
+    if (c->arrivals[class] == NULL)
+        c->arrivals[class] =
+            arena_alloc(c->e->arena, (c->e->paths.count + 1) * sizeof *c->arrivals[class]);
+    return c->arrivals[class];
+}
+
 static const struct arrival *arrive(struct coherence *c, uint32_t class,
                                     const struct route_path *path)
 {
     uint32_t number = (uint32_t)(path - c->e->paths.items);
-    if (c->arrivals[class] == NULL)
-        c->arrivals[class] =
-            arena_alloc(c->e->arena, (c->e->paths.count + 1) * sizeof *c->arrivals[class]);
-    struct arrival *arrival = &c->arrivals[class][number];
+    struct arrival *arrival = &arrivals_of(c, class)[number];
     if (arrival->known)
         return arrival;
     arrival->known = true;

@@ -444,6 +444,8 @@ void partitions_apply(struct elaboration *e);
 #define NO_ROUTE UINT32_MAX
 /* Does it pass requests on, as interconnects do, which have `any` ports in both directions? */
 bool node_forwards(const struct node *node);
+/* Has it that parameter, and is it true? */
+bool node_is_set(struct elaboration *e, struct node *node, const char *param);
 /* Sets routes_to of all interconnects without `by space`, when spaces have their places. */
 void routes_make(struct elaboration *e);
 

@@ -5,9 +5,10 @@
  * pass, the lowest numbered of several. A way ends at the only target of the space, or at anything
  * inside of the composite that declares it and is no interconnect of this kind ("gpu[2].rdma" for
  * "gpu[2].local"). So the order of outputs decides between ways of one length: with the outputs of
- * one dimension before those of the other, a mesh is routed dimension by dimension.
+ * one dimension before those of the other, a mesh is routed dimension by dimension. With `spread`,
+ * an interconnect takes one of these outputs after the other, from space to space.
  *
- * Distances are found by relaxation over the connections between interconnects, in their order. */
+ * Distances are found breadth first, from the interconnects at the ends of ways backwards. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
@@ -16,10 +17,13 @@
 
 struct routing {
     struct elaboration *e;
-    uint32_t *first; /* per node: its first path, in `next` */
-    uint32_t *next;  /* per path: next one from the same node */
+    uint32_t *first;                  /* per node: its first path, in `next` */
+    uint32_t *next;                   /* per path: next one from the same node */
+    uint32_t *first_into, *next_into; /* per node, per path: the same of paths that end there */
+    struct node **end;                /* per path: where it leads in the end; NULL: open */
     uint32_t
         *distance; /* per node: interconnects to pass until the space at hand, itself included */
+    struct node **queue;
 };
 
 bool node_forwards(const struct node *node)
@@ -40,6 +44,17 @@ static bool routes_by_map(const struct elaboration *e, const struct node *node)
            && node_forwards(node);
 }
 
+bool node_is_set(struct elaboration *e, struct node *node, const char *param)
+{
+    const struct type_info *type = node->object.type;
+    for (uint32_t i = 0; i < type->params.v.count; i++)
+        if (strcmp(type->params.v.items[i]->name.text, param) == 0) {
+            struct value value = object_value(e, &node->object, i);
+            return value.ok && value.integer != 0;
+        }
+    return false;
+}
+
 static bool is_inside(const struct node *node, const struct node *owner)
 {
     while (node != NULL && node != owner)
@@ -49,7 +64,7 @@ static bool is_inside(const struct node *node, const struct node *owner)
 
 /* Does a way to `space`, declared in `owner`, end at `node`? One of several targets holds only some
  * of its addresses, so a way there is none. */
-static bool is_target(const struct routing *r, const struct node *node, const struct node *owner,
+static bool is_target(const struct node *node, const struct node *owner,
                       const struct model_space *space)
 {
     bool is_one = false;
@@ -57,84 +72,124 @@ static bool is_target(const struct routing *r, const struct node *node, const st
         is_one |= is_inside(node, (const struct node *)space->targets[i]);
     if (is_one)
         return space->target_count == 1;
-    return owner->parent != NULL && is_inside(node, owner) && !routes_by_map(r->e, node);
+    return owner->parent != NULL && is_inside(node, owner) && node->routes_to == NULL;
 }
 
-/* Interconnects left to pass behind `path`; FAR: it does not lead there. */
-static uint32_t left_behind(const struct routing *r, const struct route_path *path,
-                            const struct node *owner, const struct model_space *space)
+/* Interconnects left to pass behind a path; FAR: it does not lead there. */
+static uint32_t left_behind(const struct routing *r, uint32_t path, const struct node *owner,
+                            const struct model_space *space)
 {
-    for (const struct route_path *on; (on = path_through(r->e, path)) != NULL;)
-        path = on;
-    const struct node *to = path->to.node;
-    if (!path->whole)
+    const struct node *to = r->end[path];
+    if (to == NULL)
         return FAR;
-    if (is_target(r, to, owner, space))
+    if (is_target(to, owner, space))
         return 0;
-    return routes_by_map(r->e, to) ? r->distance[to->model.id] : FAR;
+    return to->routes_to != NULL ? r->distance[to->model.id] : FAR;
 }
 
-static bool relax(struct routing *r, const struct node *owner, const struct model_space *space)
+static void find_distances(struct routing *r, const struct node *owner,
+                           const struct model_space *space)
 {
-    bool changed = false;
-    for (uint32_t i = 0; i < r->e->paths.count; i++) {
-        const struct route_path *path = &r->e->paths.items[i];
-        const struct node *from = path->from.node;
-        if (!routes_by_map(r->e, from))
-            continue;
-        uint32_t left = left_behind(r, path, owner, space);
-        if (left == FAR || left + 1 >= r->distance[from->model.id])
-            continue;
-        r->distance[from->model.id] = left + 1;
-        changed = true;
+    const struct elaboration *e = r->e;
+    uint32_t head = 0, tail = 0;
+    for (uint32_t i = 0; i < e->nodes.count; i++)
+        r->distance[i] = FAR;
+    for (uint32_t i = 0; i < e->nodes.count; i++) {
+        uint32_t id = e->nodes.items[i]->model.id;
+        for (uint32_t p = r->first[id]; p != NO_ROUTE && r->distance[id] == FAR; p = r->next[p])
+            if (r->end[p] != NULL && is_target(r->end[p], owner, space)) {
+                r->distance[id] = 1;
+                r->queue[tail++] = e->nodes.items[i];
+            }
     }
-    return changed;
+    while (head < tail) {
+        uint32_t at = r->queue[head++]->model.id;
+        for (uint32_t p = r->first_into[at]; p != NO_ROUTE; p = r->next_into[p]) {
+            struct node *from = e->paths.items[p].from.node;
+            if (r->distance[from->model.id] != FAR)
+                continue;
+            r->distance[from->model.id] = r->distance[at] + 1;
+            r->queue[tail++] = from;
+        }
+    }
 }
 
-/* The route of `node` to the space: the path to take, or NO_ROUTE. */
+/* The route of `node` to the space: the path to take, or NO_ROUTE. `turn` is the place among
+ * outputs of one distance, around at their end. */
 static uint32_t nearest(const struct routing *r, const struct node *node, const struct node *owner,
-                        const struct model_space *space)
+                        const struct model_space *space, uint32_t turn)
 {
-    uint32_t best = NO_ROUTE, best_left = FAR, best_output = 0;
+    uint32_t best = NO_ROUTE, best_left = FAR, count = 0;
     for (uint32_t p = r->first[node->model.id]; p != NO_ROUTE; p = r->next[p]) {
-        const struct route_path *path = &r->e->paths.items[p];
-        uint32_t left = left_behind(r, path, owner, space);
-        if (left == FAR || left > best_left
-            || (left == best_left && path->from.element >= best_output))
+        uint32_t left = left_behind(r, p, owner, space);
+        if (left == FAR || left > best_left)
             continue;
-        best = p;
+        count = left < best_left ? 1 : count + 1;
         best_left = left;
-        best_output = path->from.element;
+    }
+    int64_t best_output = -1;
+    for (uint32_t skip = count ? turn % count : 0; count && skip != UINT32_MAX; skip--) {
+        int64_t last = best_output;
+        best_output = INT64_MAX;
+        for (uint32_t p = r->first[node->model.id]; p != NO_ROUTE; p = r->next[p]) {
+            int64_t output = r->e->paths.items[p].from.element;
+            if (output <= last || output >= best_output
+                || left_behind(r, p, owner, space) != best_left)
+                continue;
+            best = p;
+            best_output = output;
+        }
     }
     return best;
 }
 
-static void route_to(struct routing *r, const struct node *owner, const struct model_space *space)
+static void route_to(struct routing *r, const struct node *owner, const struct model_space *space,
+                     uint32_t number)
 {
-    struct elaboration *e = r->e;
-    for (uint32_t i = 0; i < e->nodes.count; i++)
-        r->distance[e->nodes.items[i]->model.id] = FAR;
-    while (relax(r, owner, space))
-        continue;
-    for (uint32_t i = 0; i < e->nodes.count; i++) {
-        struct node *node = e->nodes.items[i];
-        if (node->routes_to != NULL)
-            node->routes_to[space->id] = nearest(r, node, owner, space);
+    find_distances(r, owner, space);
+    for (uint32_t i = 0; i < r->e->nodes.count; i++) {
+        struct node *node = r->e->nodes.items[i];
+        if (node->routes_to == NULL)
+            continue;
+        uint32_t turn = node_is_set(r->e, node, "spread") ? number : 0;
+        node->routes_to[space->id] = nearest(r, node, owner, space, turn);
     }
 }
 
+static uint32_t *none_each(struct routing *r, uint32_t count)
+{
+    uint32_t *numbers = arena_alloc(r->e->arena, (count + 1) * sizeof *numbers);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = NO_ROUTE;
+    return numbers;
+}
+
+/* Of paths from interconnects that route by the map. */
 static void index_paths(struct routing *r)
 {
     struct elaboration *e = r->e;
-    r->first = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *r->first);
-    r->next = arena_alloc(e->arena, (e->paths.count + 1) * sizeof *r->next);
-    r->distance = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *r->distance);
-    for (uint32_t i = 0; i < e->nodes.count; i++)
-        r->first[i] = NO_ROUTE;
+    r->first = none_each(r, e->nodes.count);
+    r->next = none_each(r, e->paths.count);
+    r->first_into = none_each(r, e->nodes.count);
+    r->next_into = none_each(r, e->paths.count);
+    r->distance = none_each(r, e->nodes.count);
+    r->queue = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof(struct node *));
+    r->end = arena_alloc(e->arena, (e->paths.count + 1) * sizeof(struct node *));
     for (uint32_t i = e->paths.count; i-- > 0;) {
-        uint32_t from = e->paths.items[i].from.node->model.id;
-        r->next[i] = r->first[from];
-        r->first[from] = i;
+        const struct route_path *path = &e->paths.items[i];
+        struct node *from = path->from.node;
+        r->end[i] = NULL;
+        if (from->routes_to == NULL)
+            continue;
+        r->next[i] = r->first[from->model.id];
+        r->first[from->model.id] = i;
+        for (const struct route_path *on; (on = path_through(e, path)) != NULL;)
+            path = on;
+        if (!path->whole)
+            continue;
+        r->end[i] = path->to.node;
+        r->next_into[i] = r->first_into[path->to.node->model.id];
+        r->first_into[path->to.node->model.id] = i;
     }
 }
 
@@ -154,10 +209,11 @@ void routes_make(struct elaboration *e)
     if (!any)
         return;
     index_paths(&r);
+    uint32_t number = 0;
     for (uint32_t i = 0; i < e->nodes.count; i++)
         for (uint32_t k = 0; k < e->nodes.items[i]->spaces.count; k++) {
             const struct model_space *space = e->nodes.items[i]->spaces.items[k].model;
             if (space != NULL && space->mapped)
-                route_to(&r, e->nodes.items[i], space);
+                route_to(&r, e->nodes.items[i], space, number++);
         }
 }

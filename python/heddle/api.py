@@ -17,7 +17,9 @@ frame is asked for.
 """
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import os
 import pathlib
@@ -152,10 +154,16 @@ class Platform:
     def diagram(self, level: str = "gpu") -> Figure:
         return Figure(_checked("dot", "--svg", "--level", level, self.path, *self._sets()))
 
-    def run(self, program: Sequence[object] = (), options: Sequence[str] = ()) -> Run:
-        """Simulates; `options` are of `heddle run`. A failure is a Mistake with what was said."""
+    def run(self, program: Sequence[object] = (), options: Sequence[str] = (), *,
+            every: str | None = None, counters: Sequence[str] = ()) -> Run:
+        """Simulates; `options` are of `heddle run`. With `every`, such as "1us" or "1000cy", the
+        run has a series, of all counters or of those named. A failure is a Mistake with what was
+        said."""
         with tempfile.TemporaryDirectory() as folder:
-            stats = pathlib.Path(folder) / "stats.json"
+            stats, series = pathlib.Path(folder) / "stats.json", pathlib.Path(folder) / "series.csv"
+            if every:
+                options = [*options, "--every", every, "--series", str(series),
+                           *(word for name in counters for word in ("--series-counter", name))]
             done = _call("run", self.path, *self._sets(), "--progress", "none", "--stats",
                          str(stats), *options, *(["--", *map(_word, program)] if program else []))
             if done.returncode != 0:
@@ -164,10 +172,11 @@ class Platform:
                               + (":\n" + "\n".join(told[-20:]) if told else ""))
             try:
                 text = stats.read_text(encoding="utf-8")
+                rows = series.read_text(encoding="utf-8") if every else None
             except OSError:
                 raise Mistake("the run wrote no statistics; does the program use the GPU?") \
                     from None
-        return Run(text, done.stdout, done.stderr, self)
+        return Run(text, done.stdout, done.stderr, self, rows)
 
 
 def load(path: Path, settings: Mapping[str, object] | None = None) -> Platform:
@@ -190,8 +199,9 @@ class Run:
     """Statistics of a run, and what it printed."""
 
     def __init__(self, text: str, output: str = "", errors: str = "",
-                 platform: Platform | None = None):
+                 platform: Platform | None = None, series: str | None = None):
         self.text, self.output, self.errors, self.platform = text, output, errors, platform
+        self._series = series
         self.statistics: dict[str, Any] = json.loads(text)
 
     @property
@@ -222,17 +232,40 @@ class Run:
                          if not isinstance(number, list)]
         return _frame(["path", "name", "value"], rows)
 
+    @property
+    def series(self) -> pandas.DataFrame:
+        """A row for each interval: from_ps, to_ps, and by how much every counter grew."""
+        if self._series is None:
+            raise Mistake("the run has no series: name an interval, as in run(..., every='1us')")
+        try:
+            names, *rows = csv.reader(io.StringIO(self._series))
+            return _frame(names, [[int(cell) for cell in row] for row in rows])
+        except (ValueError, csv.Error) as error:
+            raise Mistake(f"the series is none that heddle run wrote: {error}") from None
+
+    def report(self, path: Path) -> None:
+        """Writes the page of `heddle report`."""
+        with tempfile.TemporaryDirectory() as folder:
+            stats = pathlib.Path(folder) / f"{pathlib.Path(path).stem}.json"
+            write(stats, self.text)
+            words = []
+            if self._series is not None:
+                write(stats.with_suffix(".csv"), self._series)
+                words = ["--series", str(stats.with_suffix(".csv"))]
+            _checked("report", str(stats), *words, "-o", os.fspath(path))
+
     def save(self, path: Path) -> None:
         """As a statistics file for `heddle stats` and `heddle report`."""
         write(pathlib.Path(path), self.text)
 
 
-def open_run(path: Path) -> Run:
-    """What `heddle run --stats` has written."""
+def open_run(path: Path, series: Path | None = None) -> Run:
+    """What `heddle run --stats` and `--series` have written."""
     try:
-        return Run(pathlib.Path(path).read_text(encoding="utf-8"))
+        texts = [pathlib.Path(one).read_text(encoding="utf-8") for one in (path, series) if one]
+        return Run(texts[0], series=texts[1] if series else None)
     except OSError as error:
-        raise Mistake(f"cannot read '{os.fspath(path)}': {error.strerror}") from None
+        raise Mistake(f"cannot read '{error.filename}': {error.strerror}") from None
     except ValueError as error:
         raise Mistake(f"'{os.fspath(path)}' is no JSON: {error}") from None
 

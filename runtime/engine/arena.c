@@ -3,6 +3,9 @@
  * components, and their small arrays. Large ones stand behind it on small pages, as most are never
  * filled (registers, page tables, tables for the worst case). Both are handed out front to back.
  *
+ * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
+ * shares no page with what is kept here. A slice is address space only: sizes need not be known.
+ *
  * Invariant: every byte that has not been handed out is zero (fresh pages of the system), so
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
  * of components, and in a run by kernel_stats.c, one thread at a time, and between windows. */
@@ -12,27 +15,45 @@
 #include "runtime/engine/bug.h"
 #include "arena.h"
 #include "engine.h"
+#include "hideout.h"
 
 /* All that 32-bit offsets in units of 8 bytes can name. */
 #define ARENA_MOST   ((size_t)32 << 30)
 #define ARENA_LEAST  ((size_t)1 << 30)
 #define DERIVED_MOST ((size_t)1 << 30)
 
-/* Large enough for 16 devices; what is larger only stands further behind. */
+/* Large enough for 16 devices; what is larger only stands further behind. The rear begins at a
+ * gibibyte (hideout.h says why), or behind the front where there is little room. */
 #define FRONT_BYTES ((size_t)256 << 20)
+#define REAR_BEGINS ((size_t)1 << 30)
 /* Arrays up to here go to the front: with more, memory grows faster than speed. On a platform of
  * many components, whose front is larger than the host's caches, only those of a few lines do. */
 #define SMALL_BYTES ((size_t)32 << 10)
 #define FULL_FRONT  ((size_t)32 << 20)
 #define LEAST_BYTES ((size_t)2 << 10)
 
+#define HOST_PAGE   ((size_t)4096)
+#define GUARD_BYTES ((size_t)2 << 20) /* a huge page, so that what is guarded may lie on such */
+
 struct region { /* offsets */
     size_t used;
     size_t end;
 };
 
-static struct region front, rear;
-static size_t reserved;
+struct slice {
+    struct region front, rear;
+    size_t start[2]; /* of both */
+};
+
+#define SLICES_MOST 65 /* that of all, and one for each rank */
+#define SLICE_UNIT  ((size_t)2 << 20)
+
+static struct slice slices[SLICES_MOST];
+static struct slice *chosen = slices;
+static bool divided;
+static size_t reserved, rear_begins;
+static struct hideout_pieces pieces; /* that are of one kind for the system */
+static bool hidden;
 static char *derived;
 static size_t derived_used;
 static bool small_pages;
@@ -58,18 +79,31 @@ static void *try_reserve_at_base(size_t bytes)
     return NULL;
 }
 
+/* Whoever runs over the end of a neighbour's memory gets into this, and not into ours. */
+static size_t guarded(size_t bytes)
+{
+    return (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + 2 * GUARD_BYTES;
+}
+
+static __attribute__((noreturn)) void die_without_room(size_t bytes)
+{
+    die("cannot reserve %zu MiB of address space; raise the limit (ulimit -v)", bytes >> 20);
+}
+
 void *arena_reserve(size_t bytes)
 {
-    void *base = try_reserve(bytes);
+    char *base = try_reserve(guarded(bytes));
     if (!base)
-        die("cannot reserve %zu MiB of address space; raise the limit (ulimit -v)", bytes >> 20);
-    return base;
+        die_without_room(bytes);
+    mprotect(base, GUARD_BYTES, PROT_NONE);
+    mprotect(base + guarded(bytes) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
+    return base + GUARD_BYTES;
 }
 
 void arena_release(void *base, size_t bytes)
 {
     if (base)
-        munmap(base, bytes);
+        munmap((char *)base - GUARD_BYTES, guarded(bytes));
 }
 
 /* Under an address-space limit, or under valgrind, what there is; at ARENA_BASE where that is
@@ -81,12 +115,12 @@ static char *reserve_most(void)
         if (base)
             return base;
     }
-    for (reserved = ARENA_MOST; reserved > ARENA_LEAST; reserved /= 2) {
+    for (reserved = ARENA_MOST; reserved >= ARENA_LEAST; reserved /= 2) {
         char *base = try_reserve(reserved);
         if (base)
             return base;
     }
-    return arena_reserve(reserved);
+    die_without_room(ARENA_LEAST);
 }
 
 static bool overlap(const void *start, size_t bytes, const char *base, size_t size)
@@ -101,9 +135,24 @@ bool arena_touches(const void *start, size_t bytes)
            || overlap(start, bytes, derived, DERIVED_MOST);
 }
 
+void arena_hide(void)
+{
+    if (!hidden && engine_base.arena)
+        hidden = hideout_enter(engine_base.arena, &pieces);
+}
+
+void arena_show(void)
+{
+    if (hidden)
+        hideout_leave(engine_base.arena, &pieces);
+    hidden = false;
+}
+
 void arena_close(void)
 {
-    arena_release(engine_base.arena, reserved);
+    arena_show();
+    if (engine_base.arena)
+        munmap(engine_base.arena, reserved);
     engine_base.arena = NULL;
     reserved = 0;
 }
@@ -115,15 +164,53 @@ void arena_use_small_pages(bool small)
 
 void arena_open(void)
 {
-    arena_release(engine_base.arena, reserved);
+    arena_close();
     engine_base.arena = reserve_most();
-    front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
-    rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
+    rear_begins = reserved / 4 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
+    divided = false;
+    chosen = slices;
+    chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
+    chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
-        madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
+        madvise(engine_base.arena, rear_begins, MADV_HUGEPAGE); /* or not: it is only faster */
+    pieces = (struct hideout_pieces){2, {rear_begins, reserved}};
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;
+}
+
+void arena_divide(uint32_t owners, uint32_t own)
+{
+    size_t share = (reserved - rear_begins) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
+    size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
+    size_t ahead = most < FRONT_BYTES ? most : FRONT_BYTES;
+    if (owners >= SLICES_MOST)
+        bug("an arena of %u slices", owners);
+    divided = true;
+    slices[0].rear.end = rear_begins + share - ARENA_ALIGNMENT;
+    for (uint32_t i = 0; i < owners; i++) {
+        size_t start = rear_begins + (i + 1) * share;
+        slices[i + 1] = (struct slice){{start, start + ahead},
+                                       {start + ahead, start + share - ARENA_ALIGNMENT},
+                                       {start, start + ahead}};
+        if (i != own)
+            continue;
+        madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
+        pieces = (struct hideout_pieces){4, {rear_begins, start, start + ahead, reserved}};
+    }
+}
+
+void arena_select(uint32_t owner)
+{
+    if (divided)
+        chosen = owner == ARENA_COMMON ? slices : &slices[owner + 1];
+}
+
+void arena_slice(uint32_t owner, struct arena_run runs[2])
+{
+    const struct slice *s = &slices[owner + 1];
+    runs[0] = (struct arena_run){s->start[0], s->front.used - s->start[0]};
+    runs[1] = (struct arena_run){s->start[1], s->rear.used - s->start[1]};
 }
 
 static size_t hand_out(struct region *r, size_t bytes)
@@ -139,13 +226,16 @@ static uint32_t allocate(size_t bytes, bool in_front)
 {
     if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
-    bool fits = bytes <= front.end - front.used;
-    return (uint32_t)(hand_out(in_front && fits ? &front : &rear, bytes) / ARENA_UNIT);
+    bool fits = bytes <= chosen->front.end - chosen->front.used;
+    return (uint32_t)(hand_out(in_front && fits ? &chosen->front : &chosen->rear, bytes)
+                      / ARENA_UNIT);
 }
 
 uint32_t arena_allocate(size_t bytes)
 {
-    return allocate(bytes, bytes <= (front.used < FULL_FRONT ? SMALL_BYTES : LEAST_BYTES));
+    return allocate(
+        bytes,
+        bytes <= (chosen->front.used - chosen->start[0] < FULL_FRONT ? SMALL_BYTES : LEAST_BYTES));
 }
 
 uint32_t arena_allocate_front(size_t bytes)
@@ -170,15 +260,21 @@ void arena_clear(void *base, size_t bytes)
 
 struct arena_ends arena_ends(void)
 {
-    return (struct arena_ends){front.used, rear.used};
+    return (struct arena_ends){slices[0].front.used, slices[0].rear.used};
+}
+
+size_t arena_skip(size_t offset)
+{
+    return offset >= slices[0].front.used && offset < rear_begins ? rear_begins : offset;
 }
 
 bool arena_extend(struct arena_ends to)
 {
-    if (to.front > front.end || to.rear > rear.end || to.front % ARENA_ALIGNMENT
+    struct region *front = &slices[0].front, *rear = &slices[0].rear;
+    if (to.front > front->end || to.rear > rear->end || to.front % ARENA_ALIGNMENT
         || to.rear % ARENA_ALIGNMENT)
         return false;
-    front.used = to.front > front.used ? to.front : front.used;
-    rear.used = to.rear > rear.used ? to.rear : rear.used;
+    front->used = to.front > front->used ? to.front : front->used;
+    rear->used = to.rear > rear->used ? to.rear : rear->used;
     return true;
 }

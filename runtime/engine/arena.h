@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `bytes` of zeroed address space without backing until touched; ends the program when the machine
- * refuses. */
+/* `bytes` of zeroed address space without backing until touched, between guards that nobody may
+ * touch; ends the program when the machine refuses. */
 void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
 /* Whether some of `bytes` from `start` on belong to the arena or to what was derived. */
@@ -25,10 +25,29 @@ bool arena_touches(const void *start, size_t bytes);
 void arena_use_small_pages(bool small);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
+/* Between the two nothing of the arena may be used: its addresses are those of nothing, so that
+ * host code with a wrong pointer faults in place of changing the state. The contents are moved, not
+ * copied, in some microseconds; where the system cannot do that, they stay. Without effect
+ * when it is done already. One thread at a time; other threads may go on. */
+void arena_hide(void);
+void arena_show(void);
 /* Gives the addresses back; nothing of the platform may be used any more. */
 void arena_close(void);
 
 #define ARENA_ALIGNMENT 64
+
+/* With several ranks, behind arena_open(): cuts the arena into a slice for each of `owners`, and
+ * one for all of them. What is handed out from now on is of the slice selected last, at first that
+ * of all. Pages of other slices than `own` and the common one stay untouched at this rank. */
+#define ARENA_COMMON UINT32_MAX
+void arena_divide(uint32_t owners, uint32_t own);
+void arena_select(uint32_t owner);
+/* What has been handed out of a slice: two runs of the arena. */
+struct arena_run {
+    uint64_t start;
+    uint64_t bytes;
+};
+void arena_slice(uint32_t owner, struct arena_run runs[2]);
 
 /* Zeroed memory for tables of pointers, which are made anew at start-up and are not state. Lasts
  * until the next arena_open(). */
@@ -44,6 +63,8 @@ struct arena_ends {
     uint64_t rear;
 };
 struct arena_ends arena_ends(void);
+/* `offset`, in bytes, or where the rear part begins when nothing has been handed out between. */
+size_t arena_skip(size_t offset);
 /* Hands out what is left up to there. false: there is no such place, and nothing is done. */
 bool arena_extend(struct arena_ends to);
 

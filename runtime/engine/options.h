@@ -13,8 +13,10 @@
 #define PLATFORM_ABI 11
 
 /* How programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without timing; it is the
- * driver that does so, the rest of the platform stays as it is at start-up. */
-enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
+ * driver that does so, the rest of the platform stays as it is at start-up. PLATFORM_SAMPLED: some
+ * of it in detail, the rest at once; what it would take in detail is estimated
+ * (components/sampling). */
+enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL, PLATFORM_SAMPLED };
 
 /* How the user is told how far the run has come. */
 enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };

@@ -184,5 +184,11 @@ struct platform_table {
 /* The component instance `leaf` (index in platform_table.instances), for its wake-ups from host
  * calls. */
 struct component *platform_component(uint32_t leaf);
+/* Of components of other ranks, too, whose instances are not here. */
+uint32_t platform_id_of(uint32_t leaf);
+uint32_t platform_domain_of(uint32_t leaf);
+uint32_t platform_rank_of(uint32_t leaf);
+/* Is the instance initialised at this rank? Its own are, and those that write a store. */
+bool platform_is_here(uint32_t leaf);
 
 #endif

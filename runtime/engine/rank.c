@@ -1,13 +1,15 @@
 /* See rank.h. A message is its length and its bytes, cut into pieces that every library can send.
- * Who waits spins, then gives its processor away, then sleeps, so that ranks that share processors
- * do not take them from each other.
+ * Who waits spins, then gives its processor away, then sleeps. Where there are more ranks than
+ * processors it does not spin at all, so that ranks do not take processors from each other.
  *
  * Invariant: all ranks have made the same exchanges. Each message carries its number, so that a
  * mistake of ours shows at once. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "rank.h"
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +18,18 @@
 
 #include "bug.h"
 #include "rank_transport.h"
+#include "rank_trial.h"
 
-#define PIECE  ((size_t)1 << 30)
-#define SPINS  200u
-#define YIELDS 2000u
-#define NAP_NS 50000
+#define PIECE     ((size_t)1 << 30)
+#define NAP_NS    50000
+/* Launchers kill one or two seconds behind their first signal. */
+#define ANSWER_NS ((uint64_t)400000000)
+
+/* Rounds of polls before a rank gives its processor away, and before it sleeps. */
+struct patience {
+    uint32_t spins, yields;
+};
+static const struct patience patient = {200, 2000}, crowded = {1, 20};
 
 struct buffer {
     char *bytes;
@@ -36,7 +45,11 @@ struct head {
 struct ranks ranks = {0, 1, {0}};
 static const struct rank_transport *transport;
 static struct buffer out[RANK_MOST], in[RANK_MOST];
-static uint64_t exchanges;
+static struct patience patience;
+static jmp_buf *escape;
+static bool lost;
+static uint64_t alarmed_ns; /* when an interruption was first seen while waiting; 0: not yet */
+static uint64_t exchanges, sent_bytes, waited_ns, waited_cpu_ns;
 
 static void grow(struct buffer *b, size_t room)
 {
@@ -69,19 +82,50 @@ static void send_to(uint32_t to)
     rank_room(to, 0);
     const struct head head = {b->used, exchanges};
     memcpy(b->bytes, &head, sizeof head);
+    sent_bytes += b->used;
     for (size_t done = 0; done < b->used; done += PIECE)
         transport->send(to, b->bytes + done, b->used - done < PIECE ? b->used - done : PIECE);
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void escape_interrupted(void)
+{
+    uint64_t now = now_ns(CLOCK_MONOTONIC);
+    if (ranks.number != 0 || !escape || !engine_is_interrupted())
+        return;
+    alarmed_ns = alarmed_ns ? alarmed_ns : now;
+    lost = now - alarmed_ns > ANSWER_NS;
+    if (lost)
+        longjmp(*escape, 1);
 }
 
 static void rest(uint32_t *rounds)
 {
     const struct timespec nap = {0, NAP_NS};
-    if (++*rounds < SPINS)
+    if (++*rounds < patience.spins)
         return;
-    if (*rounds < YIELDS)
+    if (*rounds < patience.yields) {
         sched_yield();
-    else
-        nanosleep(&nap, NULL);
+        return;
+    }
+    nanosleep(&nap, NULL);
+    escape_interrupted();
+}
+
+void rank_set_escape(jmp_buf *chosen)
+{
+    escape = chosen;
+}
+
+bool rank_is_lost(void)
+{
+    return lost;
 }
 
 /* One piece of the message of a rank; true: that was the last. */
@@ -101,11 +145,16 @@ static bool receive_piece(uint32_t from, size_t size)
     return b->used == head.size;
 }
 
+struct rank_use rank_use(void)
+{
+    return (struct rank_use){exchanges, sent_bytes, waited_ns, waited_cpu_ns};
+}
+
 void rank_exchange(void)
 {
     uint64_t awaited = 0;
     uint32_t rounds = 0;
-    exchanges++;
+    rank_trial(++exchanges);
     for (uint32_t i = 0; i < ranks.count; i++) {
         if (i == ranks.number)
             continue;
@@ -113,6 +162,7 @@ void rank_exchange(void)
         awaited |= (uint64_t)1 << i;
         send_to(i);
     }
+    uint64_t start_ns = now_ns(CLOCK_MONOTONIC), start_cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     while (awaited || !transport->sent()) {
         rest(&rounds);
         for (uint64_t bits = awaited; bits; bits &= bits - 1) {
@@ -121,8 +171,11 @@ void rank_exchange(void)
             if (size >= 0 && receive_piece(i, (size_t)size))
                 awaited &= ~((uint64_t)1 << i);
             rounds = size >= 0 ? 0 : rounds;
+            alarmed_ns = size >= 0 ? 0 : alarmed_ns;
         }
     }
+    waited_ns += now_ns(CLOCK_MONOTONIC) - start_ns;
+    waited_cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns;
     for (uint32_t i = 0; i < ranks.count; i++)
         out[i].used = 0;
 }
@@ -212,6 +265,20 @@ static const struct rank_transport *load(const char *path)
     return function();
 }
 
+/* Some libraries that MPI uses take signals; how a run is interrupted is for us, or the program. */
+static bool open_transport(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+    enum { COUNT = sizeof signals / sizeof signals[0] };
+    struct sigaction before[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        sigaction(signals[i], NULL, &before[i]);
+    bool opened = transport->open(&ranks.number, &ranks.count);
+    for (size_t i = 0; i < COUNT; i++)
+        sigaction(signals[i], &before[i], NULL);
+    return opened;
+}
+
 bool rank_open(void)
 {
     const char *text = getenv(RANK_ENVIRONMENT);
@@ -234,8 +301,13 @@ bool rank_open(void)
         return false;
     }
 
-    if (!transport->open(&ranks.number, &ranks.count))
+    if (!open_transport())
         return false;
+    rank_trial_open(ranks.number);
+    cpu_set_t own;
+    bool fits = sched_getaffinity(0, sizeof own, &own) != 0
+                || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
+    patience = fits ? patient : crowded;
     if (ranks.count != count || ranks.count > RANK_MOST) {
         fprintf(stderr,
                 "heddle: the launcher has started %u ranks, of which %s sees %u (at most %d can be "
@@ -248,8 +320,13 @@ bool rank_open(void)
 
 void rank_close(void)
 {
-    if (transport)
+    jmp_buf gone;
+    rank_set_escape(&gone);
+    if (transport && !lost && setjmp(gone) == 0) {
+        rank_exchange(); /* when all are here, the library has nobody to wait for */
         transport->close();
+    }
+    rank_set_escape(NULL);
     transport = NULL;
     ranks.count = 1;
 }

@@ -11,6 +11,7 @@
 #ifndef HEDDLE_RUNTIME_RANK_H
 #define HEDDLE_RUNTIME_RANK_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +48,12 @@ void rank_close(void);
 /* Ends the program when there are several ranks: `what` cannot be done by them yet. */
 void rank_refuse(const char *what);
 
+/* Where rank 0 goes on, with longjmp(), when the run is interrupted and another rank does not
+ * answer for long: a launcher ends all ranks when one dies, a moment after it has told them. Then
+ * there are no exchanges any more. NULL: nowhere, it waits. */
+void rank_set_escape(jmp_buf *escape);
+bool rank_is_lost(void);
+
 /* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
  * valid until the next call. */
 void *rank_room(uint32_t to, size_t bytes);
@@ -59,6 +66,12 @@ const void *rank_take(uint32_t from, size_t bytes);
 const void *rank_last(uint32_t from, size_t bytes);
 /* How much of it has not been taken. */
 size_t rank_left(uint32_t from);
+/* What exchanges have cost this rank: how many, what it has sent, how long it waited for others. */
+struct rank_use {
+    uint64_t exchanges, bytes, waited_ns;
+    uint64_t waited_cpu_ns; /* processor time of that */
+};
+struct rank_use rank_use(void);
 /* A number that all ranks tell, summed. */
 uint64_t rank_sum(uint64_t own);
 /* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. */

@@ -11,13 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RANK_TRANSPORT_ABI 1
+#define RANK_TRANSPORT_ABI 2
 
 struct rank_transport {
     uint32_t abi;
     const char *name; /* of the library, for messages */
     /* The number of this process, and of how many. */
     bool (*open)(uint32_t *number, uint32_t *count);
+    /* How many of them are on this machine. */
+    uint32_t (*neighbours)(void);
     /* Begins to send; `bytes` stay as they are until sent(). */
     void (*send)(uint32_t to, const void *bytes, size_t size);
     /* Has everything been sent? */

@@ -22,6 +22,7 @@ struct shard {
     bool live;                      /* not only periodic wake-ups are left */
     bool step_end;                  /* shared links of the shard have something to settle */
     bool counted;                   /* this window: balance.c */
+    bool frozen;                    /* some of its components tick no more */
     uint32_t waits;                 /* senders that wait for room which another shard makes */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
 };
@@ -52,6 +53,8 @@ void shard_plan(uint32_t shard);
 void shard_run(uint32_t shard);
 /* Moves the shard's clocks to their last edges before `time_ps`; nothing may be due until then. */
 void shard_move_clocks(uint32_t shard, uint64_t time_ps);
+/* From a tick of a component: it ticks no more. */
+void shard_freeze(const struct component *c);
 
 /* ---- defined in scheduler/window.c ---- */
 

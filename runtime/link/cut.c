@@ -1,8 +1,8 @@
 /* See cut.h. Both ranks have the ring's control blocks and slots, each its own copy: the sender's
  * end is right at the sender's rank, the receiver's end at the receiver's. A message that was sent
- * in a window is copied into the same slot at the receiver's rank when the window is over, and the
- * stamp of a slot that was freed goes back. Nobody can miss either before: a message arrives, and a
- * credit counts, in a later window (ring_slow.c).
+ * is copied into the same slot at the receiver's rank when the ranks meet, and the stamp of a slot
+ * that was freed goes back. Nobody can miss either before: ranks meet before a message arrives, or
+ * a credit counts (window.c). The main partition is shard 0 (split.c).
  *
  * Slots are used in turn, so each end keeps the place of what comes next and no names travel. What
  * was freed is found by looking: the receiver's head has moved, or all that it held is gone. */
@@ -45,22 +45,36 @@ struct credits {
 
 static struct cut *cuts;
 static uint32_t cut_count;
-static uint32_t *cut_of; /* 1 + index, by ring */
-static uint64_t *arrivals;
+static uint32_t *cut_of;             /* 1 + index, by ring */
+static struct cut_arrivals arrivals; /* of what was collected */
+static bool leaves;
 
-static uint32_t rank_at(uint32_t component)
+static uint32_t rank_at(uint32_t domain)
 {
-    return component_rank(engine_base.components[component]);
-}
-
-static uint64_t time_at(uint32_t component, uint64_t cycle)
-{
-    return engine_time_of(engine_base.components[component]->domain, cycle);
+    return ranks.of_shard[domain / engine.clock_count];
 }
 
 static void lower(uint64_t *time_ps, uint64_t other)
 {
     *time_ps = other < *time_ps ? other : *time_ps;
+}
+
+/* Something reaches a component of `rank` whose clock is `domain`. */
+static void arrives(uint32_t rank, uint32_t domain, uint64_t cycle)
+{
+    uint64_t time_ps = engine_time_of(domain, cycle);
+    lower(&arrivals.rank_ps[rank], time_ps);
+    if (domain < engine.clock_count)
+        lower(&arrivals.main_ps, time_ps);
+    leaves = true;
+}
+
+static void forget_arrivals(void)
+{
+    for (uint32_t i = 0; i < ranks.count; i++)
+        arrivals.rank_ps[i] = ENGINE_NEVER;
+    arrivals.main_ps = ENGINE_NEVER;
+    leaves = false;
 }
 
 /* ---- telling ---- */
@@ -76,7 +90,7 @@ static void tell_message(uint32_t ring, uint64_t ready)
     rank_put(c->rank, &told, sizeof told);
     rank_put(c->rank, m, told.bytes);
     c->next = ring_after(r, c->next);
-    lower(&arrivals[c->rank], time_at(ring_receiver(r), ready));
+    arrives(c->rank, ring_receiver_domain(r), ready);
 }
 
 /* How many slots the receiver has freed since this was asked last. */
@@ -100,17 +114,26 @@ static void tell_credits(struct cut *c)
         uint64_t stamp = message_stamp(ring_slot(c->free));
         rank_put(c->rank, &stamp, sizeof stamp);
         c->free = ring_after(far, c->free);
-        lower(&arrivals[c->rank], time_at(ring_sender(far), stamp >> 16));
+        arrives(c->rank, ring_sender_domain(far), stamp >> 16);
     }
     c->held -= credits.count;
 }
 
-void cut_tell(uint64_t *arrival_ps)
+void cut_collect(void)
+{
+    exchange_take_out(tell_message);
+}
+
+bool cut_leaves(void)
+{
+    return leaves;
+}
+
+void cut_tell(struct cut_arrivals *told)
 {
     static const struct told no_message = {RING_NONE, 0, 0};
     static const struct credits no_credit = {RING_NONE, 0};
-    arrivals = arrival_ps;
-    exchange_take_out(tell_message);
+    cut_collect();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_message, sizeof no_message);
@@ -120,6 +143,8 @@ void cut_tell(uint64_t *arrival_ps)
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_credit, sizeof no_credit);
+    *told = arrivals;
+    forget_arrivals();
 }
 
 /* ---- taking ---- */
@@ -181,7 +206,8 @@ static bool check_links(const struct platform_table *table)
             const struct platform_ring *other = &table->rings[k];
             if (other->link != r->link
                 || (!bus && (other->is_reply ^ other->reversed) != (r->is_reply ^ r->reversed))
-                || rank_at(ring_sender(ring_at(k))) == rank_at(ring_sender(ring_at(i))))
+                || rank_at(ring_sender_domain(ring_at(k)))
+                       == rank_at(ring_sender_domain(ring_at(i))))
                 continue;
             if (ranks.number == 0)
                 fprintf(stderr,
@@ -208,11 +234,12 @@ bool cut_open(const struct platform_table *table)
     cuts = arena_derive((table->ring_count + 1) * sizeof *cuts);
     cut_of = arena_derive((table->ring_count + 1) * sizeof *cut_of);
     cut_count = 0;
+    forget_arrivals();
     if (!check_links(table))
         return false;
     for (uint32_t i = 0; i < table->ring_count; i++) {
-        uint32_t sender = rank_at(ring_sender(ring_at(i)));
-        uint32_t receiver = rank_at(ring_receiver(ring_at(i)));
+        uint32_t sender = rank_at(ring_sender_domain(ring_at(i)));
+        uint32_t receiver = rank_at(ring_receiver_domain(ring_at(i)));
         if (sender != receiver && (sender == ranks.number || receiver == ranks.number))
             add_cut(i, sender, receiver);
     }

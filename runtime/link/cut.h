@@ -1,20 +1,32 @@
-/* Rings between two ranks: what crosses them at the end of a window; see cut.c.
+/* Rings between two ranks: what crosses them when ranks meet; see cut.c.
  *
- * Life cycle: cut_open() when the instances are initialised, with several ranks. Then, between two
- * windows: cut_tell(), an exchange (rank.h), cut_take() for each of the others. */
+ * Life cycle: cut_open() when the instances are initialised, with several ranks. Then cut_collect()
+ * at the end of each window, and when ranks meet cut_tell(), an exchange (rank.h), and cut_take()
+ * for each of the others. */
 #ifndef HEDDLE_RUNTIME_CUT_H
 #define HEDDLE_RUNTIME_CUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/engine/rank.h"
+
 struct platform_table;
 
 /* false: the platform has something that cannot be cut; the reason was said, at rank 0. */
 bool cut_open(const struct platform_table *table);
-/* Tells the other ranks which messages were sent to them and which slots were freed. Lowers
- * `arrival_ps` of each rank to the time of the first of what it is told. */
-void cut_tell(uint64_t *arrival_ps);
+/* When the first of something told arrives: at each rank, and in the main partition. */
+struct cut_arrivals {
+    uint64_t main_ps;
+    uint64_t rank_ps[RANK_MOST]; /* last, so that only as many are told as there are ranks */
+};
+
+/* Takes in hand what was sent to other ranks in the window that ends. */
+void cut_collect(void);
+/* Has anything been taken in hand since the ranks met last? */
+bool cut_leaves(void);
+/* Tells the other ranks that, and which slots were freed. */
+void cut_tell(struct cut_arrivals *arrivals);
 /* Takes in what `from` has told. The clocks of all shards stand before the end of the window. */
 void cut_take(uint32_t from);
 

@@ -46,11 +46,6 @@ static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
     return &outboxes[(copy * engine.shard_count + from) * engine.shard_count + to];
 }
 
-static uint32_t shard_of(uint32_t id)
-{
-    return component_shard(engine_base.components[id]);
-}
-
 void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 {
     struct outbox *b = outbox_of(writing, from, to);
@@ -63,7 +58,7 @@ void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 
 void exchange_wait(uint32_t ring)
 {
-    uint32_t shard = shard_of(ring_sender(ring_at(ring)));
+    uint32_t shard = ring_sender_domain(ring_at(ring)) / engine.clock_count;
     if (shards[shard].waits == waits[shard].room)
         bug("ring %u: waits twice", ring);
     waits[shard].rings[shards[shard].waits++] = ring;
@@ -168,14 +163,6 @@ void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready))
     }
 }
 
-bool exchange_leaves(void)
-{
-    uint64_t written = 0;
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        written |= shards[i].written[writing];
-    return (written & shards_of_others()) != 0;
-}
-
 void exchange_look_again(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
@@ -201,8 +188,8 @@ void exchange_open(const struct platform_table *table)
         waits[i].room = 0;
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct ring *r = ring_at(i);
-        uint32_t from = shard_of(ring_sender(r));
-        uint32_t to = shard_of(ring_receiver(r));
+        uint32_t from = ring_sender_domain(r) / engine.clock_count;
+        uint32_t to = ring_receiver_domain(r) / engine.clock_count;
         uint32_t depth = (r->end - r->first) / r->step;
         if (from == to)
             continue;

@@ -36,8 +36,6 @@ void exchange_deliver_all(uint64_t start_ps);
 /* With several ranks, by the leader, between windows: calls `leave` for each arrival that is for a
  * shard of another rank, in the order of each ring, and forgets it. */
 void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready));
-/* Is there any? */
-bool exchange_leaves(void);
 /* Wakes senders of this rank for which there is room now. */
 void exchange_look_again(void);
 /* Does a sender of this rank wait for room? */

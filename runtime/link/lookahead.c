@@ -52,3 +52,46 @@ uint64_t lookahead_ps(const struct platform_table *table)
         fastest = table->domains[i].hz > fastest ? table->domains[i].hz : fastest;
     return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
 }
+
+/* The least latency of the rings whose ends are `apart`, in whole windows. */
+static uint64_t least_of(const struct platform_table *table,
+                         bool (*apart)(const struct platform_table *table,
+                                       const struct platform_ring *r))
+{
+    uint64_t window = lookahead_ps(table), least = UINT64_MAX;
+    for (uint32_t i = 0; window && i < table->ring_count; i++) {
+        const struct platform_ring *r = &table->rings[i];
+        if (!apart(table, r))
+            continue;
+        uint64_t latency = least_latency(table, r);
+        least = latency < least ? latency : least;
+    }
+    return !window || least == UINT64_MAX ? window : least / window * window;
+}
+
+/* Is exactly one of its ends in the main partition? */
+static bool leaves_main(const struct platform_table *table, const struct platform_ring *r)
+{
+    return !table->instances[r->sender].partition != !table->instances[r->receiver].partition;
+}
+
+static bool crosses_link(const struct platform_table *table, const struct platform_ring *r)
+{
+    bool two = table->instances[r->sender].partition != table->instances[r->receiver].partition;
+    return leaves_main(table, r) || (two && r->link);
+}
+
+static bool crosses_ranks(const struct platform_table *table, const struct platform_ring *r)
+{
+    return leaves_main(table, r) || platform_rank_of(r->sender) != platform_rank_of(r->receiver);
+}
+
+uint64_t lookahead_links_ps(const struct platform_table *table)
+{
+    return least_of(table, crosses_link);
+}
+
+uint64_t lookahead_ranks_ps(const struct platform_table *table)
+{
+    return least_of(table, crosses_ranks);
+}

@@ -1,4 +1,5 @@
-/* Which rank runs which partition. The same on every rank, from the tables alone. */
+/* Which rank runs which partition. `heddle run` decides it (codegen/place) and says it in the
+ * environment: the rank of each partition, "0,0,1,1". All ranks compare what they were told. */
 #ifndef HEDDLE_RUNTIME_PLACE_H
 #define HEDDLE_RUNTIME_PLACE_H
 
@@ -7,9 +8,12 @@
 
 #include "runtime/engine/platform_table.h"
 
-/* Fills rank_of[partition]. Partition 0, which has the host's side, is at rank 0. Partitions of one
- * top-level instance stay together where there are enough of these. false: there are fewer
- * partitions than ranks, as was said. */
+#define PLACE_ENVIRONMENT "HEDDLE_PLACE"
+
+/* What the environment says; "" when it says nothing. */
+const char *place_text(void);
+/* Fills rank_of[partition]. Partition 0, which has the host's side, is at rank 0. false: the list
+ * is not one of this platform, as was said. */
 bool place_partitions(const struct platform_table *table, uint32_t ranks, uint8_t *rank_of);
 
 #endif

@@ -154,6 +154,9 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles);
 /* The components at its ends, by id. */
 uint32_t ring_sender(const struct ring *r);
 uint32_t ring_receiver(const struct ring *r);
+/* Their clock domains, also where they are of another rank. */
+uint32_t ring_sender_domain(const struct ring *r);
+uint32_t ring_receiver_domain(const struct ring *r);
 
 /* Of the link that it crosses, a second; 0: none, or there is no limit. */
 uint64_t ring_link_bandwidth(const struct ring *r);

@@ -17,6 +17,8 @@ struct ring;
 /* First of all that is allocated: the rings stand at the same place of every arena. */
 void ring_reserve(void);
 void ring_open(const struct platform_table *table);
+/* When the components are initialised: what those of other ranks have added to rings. */
+void ring_agree(void);
 /* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
  * set again when one has been loaded. */
 void ring_trace_all(bool on);
@@ -25,8 +27,11 @@ void ring_trace_all(bool on);
  * the end of a window. */
 void ring_settle_links(uint32_t shard);
 void ring_settle_mixed(void);
-/* In timeline.c: a message sent at `time_ps` while tracing; `late`: granted by a shared link. */
-void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late);
+/* In timeline.c: a message sent at `time_ps` while tracing, over a shared link that granted it at
+ * `granted_ps`; RING_OWN: over none. */
+#define RING_OWN UINT64_MAX
+void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
+                uint64_t granted_ps);
 /* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
  * by exchange.c, in the shard of the receiver. */
 void ring_take(uint32_t number, uint64_t ready);

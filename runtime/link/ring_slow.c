@@ -32,6 +32,7 @@
 #include "runtime/engine/shard.h"
 #include "split.h"
 #include "port.h"
+#include "ring_ends.h"
 #include "wire.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -105,6 +106,16 @@ uint32_t ring_sender(const struct ring *r)
 uint32_t ring_receiver(const struct ring *r)
 {
     return route_of(r)->receiver;
+}
+
+uint32_t ring_sender_domain(const struct ring *r)
+{
+    return route_of(r)->sender_domain;
+}
+
+uint32_t ring_receiver_domain(const struct ring *r)
+{
+    return route_of(r)->receiver_domain;
 }
 
 uint64_t ring_link_bandwidth(const struct ring *r)
@@ -213,7 +224,8 @@ static void announce_late(struct ring *r, uint64_t ready)
         engine_arrives_far(route_of(r)->receiver, ready);
 }
 
-void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes)
+void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,
+                uint64_t decided_ps)
 {
     struct ring *r = ring_at(number);
     struct message *m = ring_slot(slot);
@@ -221,12 +233,12 @@ void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes
     message_set_stamp(m, ready << 16 | (m->stamp & 0xffff) | RING_FULL);
     announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, time_ps, true);
+        ring_trace(r, m, time_ps, decided_ps);
 }
 
 static void grant(const struct granted_later *g)
 {
-    ring_grant(g->ring, g->slot, g->time_ps, g->bytes);
+    ring_grant(g->ring, g->slot, g->time_ps, g->bytes, g->time_ps);
 }
 
 uint64_t ring_link_free_ps(uint32_t link, unsigned half)
@@ -333,7 +345,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
     else if (ready != RING_UNKNOWN)
         announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, shard_now(route_of(r)->sender_domain), false);
+        ring_trace(r, m, shard_now(route_of(r)->sender_domain), RING_OWN);
 }
 
 void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
@@ -365,7 +377,7 @@ bool ring_look_again(uint32_t number)
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
-    r->first = arena_allocate((size_t)depth * r->step * ARENA_UNIT);
+    r->first = arena_allocate_front((size_t)depth * r->step * ARENA_UNIT);
     r->end = r->first + depth * r->step;
     r->head = r->first;
     r->tail = r->first;
@@ -398,30 +410,47 @@ void ring_trace_all(bool on)
 }
 
 /* Both halves of a split ring count the same. */
-void ring_add_delay(uint32_t number, uint32_t cycles)
+static void add_delay(uint32_t near, uint32_t cycles)
 {
-    uint32_t near = split_near(number), far = split_far(near);
+    uint32_t far = split_far(near);
     uint32_t delay = routes[near].delay + cycles;
     if (delay > UINT16_MAX)
-        bug("ring %u: a delay of %u cycles", number, delay);
+        bug("ring %u: a delay of %u cycles", near, delay);
     routes[near].delay = delay;
     routes[far].delay = delay;
     find_simple(ring_at(near));
     find_simple(ring_at(far));
 }
 
-static void deepen(struct ring *r, uint32_t slots)
+static void add(uint32_t near, uint32_t cycles, uint32_t slots)
 {
+    struct ring *r = ring_at(near);
+    add_delay(near, cycles);
+    if (!slots)
+        return;
     place_slots(r, (r->end - r->first) / r->step + slots);
+    wire_deepen(near);
+    share_slots(near);
+}
+
+void ring_add_delay(uint32_t number, uint32_t cycles)
+{
+    uint32_t near = split_near(number);
+    add(near, cycles, 0);
+    ring_ends_note(near, cycles, 0);
 }
 
 void ring_add_pipeline(uint32_t number, uint32_t cycles)
 {
     uint32_t near = split_near(number);
-    ring_add_delay(near, cycles);
-    deepen(ring_at(near), cycles * ring_at(near)->width);
-    wire_deepen(near);
-    share_slots(near);
+    uint32_t slots = cycles * ring_at(near)->width;
+    add(near, cycles, slots);
+    ring_ends_note(near, cycles, slots);
+}
+
+void ring_agree(void)
+{
+    ring_ends_agree(add);
 }
 
 void ring_refused(struct ring *r, uint64_t limit)
@@ -487,17 +516,25 @@ static void count_link(const struct platform_ring *p, const struct route *route)
     h->shard = shard;
 }
 
+/* Beside one of their ends; between two ranks, each of which has its own copy, apart. */
+static void place_first_slots(const struct platform_ring *p, struct ring *r)
+{
+    uint32_t rank = platform_rank_of(p->sender);
+    arena_select(rank == platform_rank_of(p->receiver) ? rank : ARENA_COMMON);
+    place_slots(r, p->depth);
+    arena_select(ARENA_COMMON);
+}
+
 static void open_ring(const struct platform_table *table, uint32_t number)
 {
     const struct platform_ring *p = &table->rings[number];
     struct ring *r = ring_at(number);
     struct route *route = &routes[number];
-    uint32_t receiver = platform_component(p->receiver)->id;
-    uint32_t sender = platform_component(p->sender)->id;
+    uint32_t receiver = platform_id_of(p->receiver), sender = platform_id_of(p->sender);
     route->latency = p->latency;
     route->is_reply = p->is_reply;
-    route->sender_domain = (uint8_t)engine_base.components[sender]->domain;
-    route->receiver_domain = (uint8_t)engine_base.components[receiver]->domain;
+    route->sender_domain = (uint8_t)platform_domain_of(p->sender);
+    route->receiver_domain = (uint8_t)platform_domain_of(p->receiver);
     route->sender_shard = (uint8_t)(route->sender_domain / engine.clock_count);
     route->receiver_shard = (uint8_t)(route->receiver_domain / engine.clock_count);
     r->width = (uint16_t)p->width;
@@ -512,10 +549,11 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->sender = sender;
     route->receiver = receiver;
     r->mark = engine_mark_of(receiver);
-    r->pending = engine_base.components[receiver]->pending + p->pending / 64;
+    if (platform_is_here(p->receiver))
+        r->pending = engine_base.components[receiver]->pending + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
     if (split_near(number) == number)
-        place_slots(r, p->depth);
+        place_first_slots(p, r);
     else
         share_slots(split_near(number));
     if (p->link) {
@@ -556,4 +594,5 @@ void ring_open(const struct platform_table *table)
         waiting[i] = (struct waiting){
             arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed)), 0, 0};
     wire_open(table);
+    ring_ends_open(table);
 }

@@ -53,7 +53,7 @@ static const struct waiting *oldest(const struct channel *c)
     return &arena_at(struct waiting, c->items)[c->head];
 }
 
-static void grant(struct channel *c, uint64_t free_ps)
+static void grant(struct channel *c, uint64_t free_ps, uint64_t decided_ps)
 {
     struct waiting w = *oldest(c);
     c->head = c->head + 1 == c->size ? 0 : c->head + 1;
@@ -61,7 +61,7 @@ static void grant(struct channel *c, uint64_t free_ps)
     c->use.messages++;
     c->use.bytes += w.bytes;
     c->use.waited_ps += w.time_ps < free_ps ? free_ps - w.time_ps : 0;
-    ring_grant(c->use.ring, w.slot, w.time_ps, w.bytes);
+    ring_grant(c->use.ring, w.slot, w.time_ps, w.bytes, decided_ps);
 }
 
 /* When the half decides next; ENGINE_NEVER: nothing waits. */
@@ -99,7 +99,7 @@ static uint64_t settle_half(struct wire_half *h, uint64_t end_ps)
             return time_ps;
         uint32_t index = choose(h, time_ps);
         h->turn = index + 1 == h->count ? 0 : index + 1;
-        grant(&channels[h->first + index], free_ps);
+        grant(&channels[h->first + index], free_ps, time_ps);
     }
 }
 
@@ -172,7 +172,7 @@ void wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes)
 
 static uint32_t shard_of(uint32_t ring)
 {
-    return component_shard(engine_base.components[ring_sender(ring_at(ring))]);
+    return ring_sender_domain(ring_at(ring)) / engine.clock_count;
 }
 
 static bool takes(const struct platform_ring *r, uint32_t link, uint32_t half)

@@ -53,7 +53,8 @@ const struct wire_channel_use *wire_channel(uint32_t link, unsigned half, uint32
 /* In ring_slow.c. Sends a message that was sent at `time_ps` over its link now, and tells its
  * receiver.
  */
-void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes);
+void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,
+                uint64_t decided_ps);
 /* When a half has sent everything that it was granted. */
 uint64_t ring_link_free_ps(uint32_t link, unsigned half);
 

@@ -29,6 +29,18 @@ static bool open_ranks(uint32_t *number, uint32_t *count)
     return true;
 }
 
+static uint32_t neighbours(void)
+{
+    MPI_Comm here;
+    int count = 1;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here)
+        != MPI_SUCCESS)
+        return 1;
+    MPI_Comm_size(here, &count);
+    MPI_Comm_free(&here);
+    return (uint32_t)count;
+}
+
 static void send_bytes(uint32_t to, const void *bytes, size_t size)
 {
     if (request_count == REQUESTS_MOST) {
@@ -80,6 +92,7 @@ const struct rank_transport *heddle_rank_transport(void)
     static const struct rank_transport table = {.abi = RANK_TRANSPORT_ABI,
                                                 .name = HEDDLE_MPI_NAME,
                                                 .open = open_ranks,
+                                                .neighbours = neighbours,
                                                 .send = send_bytes,
                                                 .sent = all_sent,
                                                 .arrived = arrived,

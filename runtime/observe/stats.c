@@ -21,6 +21,7 @@
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 #include "stats.h"
+#include "stats_ranks.h"
 #include "runtime/link/ring.h"
 #include "stats_span.h"
 #include "runtime/engine/version.h"
@@ -229,6 +230,8 @@ static void write_host(const struct stats_threads *threads)
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
     if (threads && engine.shard_count > 1)
         write_threads(threads);
+    if (!rank_is_alone())
+        stats_ranks_write(&out);
     json_close(&out, '}');
 }
 
@@ -258,7 +261,12 @@ bool stats_write(const struct stats_threads *threads)
     json_open(&out, NULL, '{');
     write_stamp();
     json_text(&out, "platform", platform_string(table->name));
-    json_text(&out, "mode", options.mode == PLATFORM_FUNCTIONAL ? "functional" : "timing");
+    static const char *const modes[] = {
+        [PLATFORM_TIMING] = "timing",
+        [PLATFORM_FUNCTIONAL] = "functional",
+        [PLATFORM_SAMPLED] = "sampled",
+    };
+    json_text(&out, "mode", modes[options.mode]);
     write_end();
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
@@ -275,6 +283,11 @@ bool stats_write(const struct stats_threads *threads)
     complain();
     output_file_discard(&file);
     return false;
+}
+
+bool stats_take_spans(void)
+{
+    return options.stats_path && options.span_stats != PLATFORM_SPAN_STATS_NONE;
 }
 
 bool stats_open(const struct platform_table *described, const struct heddle_options *chosen)

@@ -8,6 +8,9 @@
 #include "runtime/state/platform.h"
 
 bool stats_open(const struct platform_table *table, const struct heddle_options *options);
+/* Are spans of statistics wanted (stats_span.h), which begin and end with a window?
+ * The same at all ranks. */
+bool stats_take_spans(void);
 
 /* What several threads could help and did; the scheduler counts it (scheduler/balance.h). Work is
  * in ticks. */

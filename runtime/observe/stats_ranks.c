@@ -3,6 +3,7 @@
 #include "stats_ranks.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -11,21 +12,16 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/wire.h"
+#include "json.h"
 #include "stats_span.h"
 
-/* Between rank 0 and the rank `owner`, of numbers in the arena. */
+/* Between rank 0 and the rank `owner`. */
 static void move(const void *numbers, size_t size, uint32_t owner)
 {
     if (ranks.number == 0)
-        memcpy(engine_base.arena + ((const char *)numbers - engine_base.arena),
-               rank_take(owner, size), size);
+        memcpy((void *)(uintptr_t)numbers, rank_take(owner, size), size);
     else
         rank_put(0, numbers, size);
-}
-
-static uint32_t rank_of_leaf(uint32_t leaf)
-{
-    return component_rank(platform_component(leaf));
 }
 
 static void move_blocks(uint32_t owner)
@@ -35,7 +31,7 @@ static void move_blocks(uint32_t owner)
     const struct stat_block *blocks = stats_blocks(&count);
     for (uint32_t b = 0; b < count; b++) {
         uint32_t leaf = b < t->instance_count ? b : t->parts[b - t->instance_count].owner_instance;
-        if (rank_of_leaf(leaf) == owner)
+        if (platform_rank_of(leaf) == owner)
             move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
     }
 }
@@ -44,7 +40,7 @@ static void move_rings(uint32_t owner)
 {
     const struct platform_table *t = engine_base.platform;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        if (rank_of_leaf(t->rings[i].sender) == owner)
+        if (platform_rank_of(t->rings[i].sender) == owner)
             move(&ring_at(i)->messages, sizeof ring_at(i)->messages, owner);
 }
 
@@ -56,7 +52,7 @@ static uint32_t rank_of_half(uint32_t link, unsigned half)
         const struct platform_ring *r = &t->rings[i];
         unsigned back = t->links[link].shared == LINK_BUS ? 0 : r->is_reply ^ r->reversed;
         if (r->link == link + 1 && back == half)
-            return rank_of_leaf(r->sender);
+            return platform_rank_of(r->sender);
     }
     return UINT32_MAX;
 }
@@ -72,8 +68,51 @@ static void move_links(uint32_t owner)
     }
 }
 
+/* Of host machines; no result depends on it. */
+struct spent {
+    uint64_t peak_rss_bytes, cpu_us, instructions;
+    struct rank_use use;
+};
+
+static struct spent spent[RANK_MOST];
+
+static uint64_t us(const struct timeval *t)
+{
+    return (uint64_t)t->tv_sec * 1000000 + (uint64_t)t->tv_usec;
+}
+
+static struct spent spent_here(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (struct spent){(uint64_t)usage.ru_maxrss * 1024,
+                          us(&usage.ru_utime) + us(&usage.ru_stime), engine_instructions(),
+                          rank_use()};
+}
+
+void stats_ranks_write(struct json *out)
+{
+    spent[0] = spent_here();
+    json_open(out, "ranks", '[');
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        json_open(out, NULL, '{');
+        json_uint(out, "peak_rss_bytes", spent[i].peak_rss_bytes);
+        json_decimal(out, "cpu_seconds", (double)spent[i].cpu_us * 1e-6);
+        json_decimal(out, "waited_seconds", (double)spent[i].use.waited_ns * 1e-9);
+        json_decimal(out, "waited_cpu_seconds", (double)spent[i].use.waited_cpu_ns * 1e-9);
+        json_uint(out, "instructions", spent[i].instructions);
+        json_uint(out, "meetings", spent[i].use.exchanges);
+        json_uint(out, "bytes_sent", spent[i].use.bytes);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
 static void move_all(uint32_t owner)
 {
+    if (ranks.number == owner)
+        spent[owner] = spent_here();
+    move(&spent[owner], sizeof spent[owner], owner);
     move_blocks(owner);
     move_rings(owner);
     move_links(owner);

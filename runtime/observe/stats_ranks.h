@@ -5,9 +5,13 @@
 
 #include <stdint.h>
 
+struct json;
+
 /* By all ranks but 0: puts the numbers of their components and rings into what rank 0 is told. */
 void stats_ranks_tell(void);
 /* By rank 0. */
 void stats_ranks_take(uint32_t from);
+/* What the host machines have spent on each rank, as it was told last. */
+void stats_ranks_write(struct json *out);
 
 #endif

@@ -60,16 +60,17 @@ const struct stat_block *stats_blocks(uint32_t *count)
 
 /* ---- blocks and places ---- */
 
+/* Of another rank (`here` is false): as that has told them, in a place of their own, so that the
+ * object stays untouched. */
 static void add_block(const char *path, const char *object, uint32_t offset,
-                      const struct stat_descriptor *stats, uint32_t count)
+                      const struct stat_descriptor *stats, uint32_t count, bool here)
 {
     struct stat_block *b = &blocks[block_count++];
-    *b = (struct stat_block){.path = path,
-                             .values = (const uint64_t *)(const void *)(object + offset),
-                             .stats = stats,
-                             .stat_count = count};
+    *b = (struct stat_block){.path = path, .stats = stats, .stat_count = count};
     for (uint32_t i = 0; i < count; i++)
         b->words += stat_words(&stats[i]);
+    b->values = here ? (const uint64_t *)(const void *)(object + offset)
+                     : arena_derive(b->words * sizeof *b->values);
     total_words += b->words;
 }
 
@@ -81,14 +82,13 @@ void stats_blocks_find(const struct platform_table *table)
     for (uint32_t i = 0; i < table->instance_count; i++) {
         const struct unit_type *u = platform_unit_of(i);
         add_block(platform_string(table->instances[i].path), (const char *)platform_component(i),
-                  u->stats_offset, u->stats, u->stat_count);
+                  u->stats_offset, u->stats, u->stat_count, platform_is_here(i));
     }
     for (uint32_t i = 0; i < table->part_count; i++) {
-        const struct part *part = platform_part_at(i);
-        const struct unit_part_type *u =
-            platform_unit_of(table->parts[i].owner_instance)->parts[part->kind];
-        add_block(platform_string(table->parts[i].path), (const char *)part, u->stats_offset,
-                  u->stats, u->stat_count);
+        uint32_t owner = table->parts[i].owner_instance;
+        const struct unit_part_type *u = platform_unit_of(owner)->parts[platform_kind_of_part(i)];
+        add_block(platform_string(table->parts[i].path), platform_part_at(i), u->stats_offset,
+                  u->stats, u->stat_count, platform_is_here(owner));
     }
 }
 

@@ -26,6 +26,7 @@
 #include "runtime/state/lookup.h"
 #include "needed.h"
 #include "timeline_fields.h"
+#include "timeline_flows.h"
 #include "timeline_select.h"
 #include "timeline_spans.h"
 #include "watch.h"
@@ -42,17 +43,21 @@
  * the growth since `arrival_ps`). */
 struct event {
     uint64_t time_ps;
-    uint32_t order; /* instance; UINT32_MAX: granted by a shared link, after all instances */
+    uint64_t order_ps; /* when it happened: of what a shared link granted, when it did so */
+    uint32_t order;    /* instance; ORDER_BUS, ORDER_WIRE: granted, after all instances */
     uint32_t sequence;
     char phase;
     uint8_t fields[RING_FIELD_BYTES];
     uint16_t tag;
     uint32_t number; /* instance or ring */
+    uint32_t kind;   /* of a message, in its direction */
     uint64_t id;
     uint64_t arrival_ps;
     const char *name;
     const char *layout; /* of the fields */
 };
+
+enum { ORDER_BUS = UINT32_MAX - 1, ORDER_WIRE };
 
 struct collected {
     _Alignas(64) struct event *events;
@@ -81,13 +86,34 @@ static void start_event(const char *phase, const char *category, const char *nam
     json_print(&out, "\"0x%" PRIx64 "\"", id);
 }
 
+static void write_id(const char *key, uint64_t id)
+{
+    json_key(&out, key);
+    json_print(&out, "\"0x%" PRIx64 "\"", id);
+}
+
 static void write_message(const struct event *e)
 {
-    if (!timeline_selects_now(e->time_ps))
+    bool shown = timeline_selects_now(e->time_ps);
+    struct timeline_hop hop = {e->number, e->kind,    e->tag,       e->fields,
+                               e->id,     e->time_ps, e->arrival_ps};
+    struct timeline_flow flow = timeline_flows_add(&hop, shown);
+    if (!shown)
         return;
     start_event("b", "message", e->name, e->time_ps, CONNECTIONS, e->number + 1, e->id);
+    if (flow.id && !(flow.first && flow.last)) {
+        write_id("bind_id", flow.id);
+        if (!flow.first)
+            json_bool(&out, "flow_in", true);
+        if (!flow.last)
+            json_bool(&out, "flow_out", true);
+    }
     json_open(&out, "args", '{');
     json_uint(&out, "tag", e->tag);
+    if (flow.id)
+        write_id("flow", flow.id);
+    if (flow.merged)
+        write_id("merged", flow.merged);
     timeline_write_fields(&out, e->layout, e->fields);
     json_close(&out, '}');
     json_close(&out, '}');
@@ -210,6 +236,7 @@ static void add_event(uint32_t shard, const struct event *e)
 static void add_span(char phase, const struct component *c, uint64_t id, const char *name)
 {
     add_event(component_shard(c), &(struct event){.time_ps = shard_now(c->domain),
+                                                  .order_ps = shard_now(c->domain),
                                                   .order = c->leaf,
                                                   .phase = phase,
                                                   .number = c->leaf,
@@ -250,6 +277,7 @@ void timeline_write_growth(const char *path, const char *counter, uint64_t from_
                            uint64_t growth)
 {
     add_event(0, &(struct event){.time_ps = to_ps,
+                                 .order_ps = to_ps,
                                  .phase = 'c',
                                  .id = growth,
                                  .arrival_ps = from_ps,
@@ -257,7 +285,8 @@ void timeline_write_growth(const char *path, const char *counter, uint64_t from_
                                  .layout = counter});
 }
 
-void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late)
+void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
+                uint64_t granted_ps)
 {
     if (engine.tracing & ENGINE_WATCHES)
         watch_message(r, m, time_ps);
@@ -271,35 +300,49 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
     uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
     if (message_cycle(m) == RING_UNKNOWN || kind >= protocol->request_count + protocol->reply_count)
         return;
-    struct event e = {
-        .time_ps = time_ps,
-        .order = late ? UINT32_MAX : p->sender,
-        .phase = 'm',
-        .tag = m->tag,
-        .number = number,
-        .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
-        .arrival_ps =
-            engine_time_of(engine_base.components[ring_receiver(r)]->domain, message_cycle(m)),
-        .name = platform_string(table->messages[protocol->first_message + kind].name),
-        .layout = platform_string(table->messages[protocol->first_message + kind].fields)};
+    uint32_t order = granted_ps == RING_OWN                          ? p->sender
+                     : table->links[p->link - 1].shared == LINK_WIRE ? ORDER_WIRE
+                                                                     : ORDER_BUS;
+    struct event e = {.time_ps = time_ps,
+                      .order_ps = granted_ps == RING_OWN ? time_ps : granted_ps,
+                      .order = order,
+                      .phase = 'm',
+                      .tag = m->tag,
+                      .number = number,
+                      .kind = message_kind(m),
+                      .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
+                      .arrival_ps = engine_time_of(ring_receiver_domain(r), message_cycle(m)),
+                      .name = platform_string(table->messages[protocol->first_message + kind].name),
+                      .layout =
+                          platform_string(table->messages[protocol->first_message + kind].fields)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
-    add_event(component_shard(engine_base.components[ring_sender(r)]), &e);
+    add_event(ring_sender_domain(r) / engine.clock_count, &e);
+}
+
+/* In a step buses grant in order of rings, then wires in that of links, each its two ways. */
+static uint32_t place_of(const struct event *e)
+{
+    if (e->order != ORDER_WIRE)
+        return e->order == ORDER_BUS ? e->number : 0;
+    const struct platform_ring *p = &table->rings[e->number];
+    return 2 * p->link + (p->is_reply ^ p->reversed);
 }
 
 /* What one instance did is in the collection of one shard, in order; what shared links granted, in
- * that of the senders' shards, in order of rings. */
+ * that of the senders' shards. */
 static int by_time(const void *a, const void *b)
 {
     const struct event *x = a;
     const struct event *y = b;
-    if (x->time_ps != y->time_ps)
-        return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->order_ps != y->order_ps)
+        return x->order_ps < y->order_ps ? -1 : 1;
     if ((x->phase == 'c') != (y->phase == 'c')) /* of what came before that time */
         return x->phase == 'c' ? -1 : 1;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
-    if (x->order == UINT32_MAX && x->number != y->number)
-        return x->number < y->number ? -1 : 1;
+    uint32_t place_x = place_of(x), place_y = place_of(y);
+    if (place_x != place_y)
+        return place_x < place_y ? -1 : 1;
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
@@ -423,6 +466,7 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
     if (options->series_ps || options->series_cycles)
         name_thread(GROWTHS, 0, "process_name", "counters: growth by interval", "");
     timeline_spans_open(table->instance_count);
+    timeline_flows_open(table);
     for (uint32_t i = 0; i < table->instance_count; i++)
         name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),
                     "");
@@ -444,6 +488,7 @@ bool timeline_close(void)
     ring_trace_all(engine.tracing != 0);
     write_open_spans();
     timeline_spans_close();
+    timeline_flows_close();
     json_close(&out, ']');
     json_close(&out, '}');
     json_raw(&out, "\n", 1);

@@ -1,4 +1,4 @@
-/* See meeting.h. One exchange a window: a word of what was decided, the messages and credits of cut
+/* See meeting.h. One exchange: a word of what was decided, the messages and credits of cut
  * rings, what was written to stores. Since each rank says when the first of what it sends arrives
  * at which rank, everybody knows when everybody has something to do next without asking again.
  *
@@ -6,6 +6,7 @@
  * shards have sent each other is delivered, and only then it knows its own next edge. */
 #include "meeting.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "runtime/engine/engine.h"
@@ -21,10 +22,15 @@
 struct word {
     struct meeting own;
     bool waits; /* a sender waits for room, which another rank may make at any time */
-    uint64_t arrival_ps[RANK_MOST];
+    struct cut_arrivals arrivals;
 };
 
 static struct word words[RANK_MOST];
+
+static size_t word_bytes(void)
+{
+    return offsetof(struct word, arrivals.rank_ps) + ranks.count * sizeof(uint64_t);
+}
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -46,24 +52,25 @@ static void plan_all(struct meeting *m)
 static void tell(struct meeting *m, uint64_t limit_ps)
 {
     struct word *w = &words[ranks.number];
-    for (uint32_t i = 0; i < ranks.count; i++)
-        w->arrival_ps[i] = ENGINE_NEVER;
-    cut_tell(w->arrival_ps);
+    cut_tell(&w->arrivals);
     exchange_deliver_all(least(m->end_ps, limit_ps));
     plan_all(m);
     for (uint32_t i = 0; i < ranks.count; i++)
-        m->live |= w->arrival_ps[i] != ENGINE_NEVER;
+        m->live |= w->arrivals.rank_ps[i] != ENGINE_NEVER;
+    m->decides_ps = least(m->decides_ps, w->arrivals.main_ps);
+    if (ranks.number == 0)
+        m->decides_ps = least(m->decides_ps, shards[0].next_ps);
     w->own = *m;
     w->waits = exchange_waits();
     store_log_tell();
     timeline_tell();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
-            rank_put(i, w, sizeof *w);
+            rank_put(i, w, word_bytes());
     rank_exchange();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
-            memcpy(&words[i], rank_last(i, sizeof words[i]), sizeof words[i]);
+            memcpy(&words[i], rank_last(i, word_bytes()), word_bytes());
 }
 
 /* What all say together. */
@@ -74,10 +81,11 @@ static void agree(struct meeting *m)
         const struct meeting *own = &words[i].own;
         uint64_t next_ps = own->next_ps;
         for (uint32_t from = 0; from < ranks.count; from++)
-            next_ps = least(next_ps, words[from].arrival_ps[i]);
+            next_ps = least(next_ps, words[from].arrivals.rank_ps[i]);
         m->next_ps = least(m->next_ps, next_ps);
         m->end_ps = own->end_ps > m->end_ps ? own->end_ps : m->end_ps;
         m->now_ps = own->now_ps > m->now_ps ? own->now_ps : m->now_ps;
+        m->decides_ps = least(m->decides_ps, own->decides_ps);
         m->live |= own->live;
         m->stop |= own->stop;
         m->failed |= own->failed;

@@ -15,8 +15,9 @@ struct meeting {
     bool stop;
     bool interrupted; /* of rank 0 only */
     bool failed;
-    bool settles;      /* an extension has something to settle */
-    uint64_t alone_ps; /* afterwards: until then, no other rank has anything to do */
+    bool settles;        /* an extension has something to settle */
+    uint64_t decides_ps; /* before that, nothing is decided that concerns all ranks */
+    uint64_t alone_ps;   /* afterwards: until then, no other rank has anything to do */
 };
 
 /* What rank 0 asks the others to do. */

@@ -47,7 +47,8 @@ static struct wheel *wheels;
 static struct wheel_node *wheel_nodes;
 static uint32_t *wheel_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
-static uint32_t *order; /* ids of one edge, for orders other than ascending; by first word */
+static uint64_t *frozen; /* by bitmap word: those that tick no more */
+static uint32_t *order;  /* ids of one edge, for orders other than ascending; by first word */
 static int tick_order;
 static bool tick_all;
 
@@ -144,6 +145,8 @@ static uint32_t collect_ids(const struct engine_domain *d, uint32_t *ids)
     for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
         for (uint32_t b = 0; b < 64; b++) {
             uint32_t id = w * 64 + b;
+            if (frozen[w] >> b & 1)
+                continue;
             if (engine_base.components[id] && (tick_all || engine_base.active[w] >> b & 1))
                 ids[count++] = id;
         }
@@ -253,6 +256,18 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     }
 }
 
+void shard_freeze(const struct component *c)
+{
+    frozen[c->id >> 6] |= (uint64_t)1 << (c->id & 63);
+    shards[component_shard(c)].frozen = true;
+}
+
+static void leave_frozen(const struct engine_domain *d)
+{
+    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
+        engine_base.active[w] &= ~frozen[w];
+}
+
 static bool is_awake(const struct engine_domain *d)
 {
     for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
@@ -291,6 +306,8 @@ static void run_edge(struct shard *l, uint32_t domain, uint64_t cycle)
     clock_move(d, cycle);
     merge_awake(domain, cycle);
     wheel_take(&wheels[domain], cycle, engine_base.active);
+    if (engine_unlikely(l->frozen))
+        leave_frozen(d);
     if (engine_unlikely(l->counted))
         count_ticks(l, d);
     if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
@@ -424,6 +441,7 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
         for (uint32_t w = 0; w < (all[g].count + 63) / 64; w++)
             word_groups[all[g].first_id / 64 + w] = g;
     }
+    frozen = arena_derive(((size_t)id_count / 64 + 1) * sizeof *frozen);
     wheels = arena_at(struct wheel, arena_allocate_front(engine.domain_count * sizeof *wheels));
     wheel_nodes = arena_at(struct wheel_node,
                            arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));

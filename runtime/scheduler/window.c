@@ -16,9 +16,16 @@
  * gets the same one, so all numbers are the same. A platform without partitions has no window; its
  * windows are as short as a step.
  *
+ * With several ranks, each goes through the windows of a stretch by itself: what crosses between
+ * ranks, or between the main partition and the others, takes at least that long. All that concerns
+ * all ranks is decided by components of the main partition, so a stretch ends with the first window
+ * in which one of these may tick, which is known when ranks meet. A component can fail anywhere: it
+ * stops ticking, and the run goes on to the end of the stretch, with one process, too.
+ *
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +37,7 @@
 #include "runtime/engine/extension.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/series.h"
+#include "runtime/observe/stats.h"
 #include "balance.h"
 #include "crew.h"
 #include "meeting.h"
@@ -37,6 +45,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/state/owned.h"
@@ -52,12 +61,16 @@
 #define LINES_SECONDS       10.0 /* the first one comes after a second */
 
 static struct engine_limits limits;
-static uint64_t window_ps; /* 0: none */
+static uint64_t window_ps;  /* 0: none */
+static uint64_t stretch_ps; /* of the description; window_ps: windows only */
+static bool stretches;      /* ranks are cut so that they can go on for that long */
+static uint64_t meet_ps;    /* with several ranks: stretch_ps, or window_ps */
 static uint64_t limit_ps;
 static uint64_t pause_ps;  /* one shard only */
 static uint64_t end_ps;    /* of the present window */
 static uint64_t until_ps;  /* shards run their edges before that: end_ps or the limit */
 static uint32_t fastest;   /* clock */
+static uint64_t free_ps;   /* until then other ranks have nothing to do with us */
 static uint64_t alone_ps;  /* until then a shard alone runs on, but for samples on the way */
 static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
@@ -72,6 +85,7 @@ static void (**deferred)(struct component *c);
 static uint32_t *deferred_leaves;
 static uint32_t deferred_count;
 static uint64_t failed_ps;
+static uint64_t fail_end_ps; /* the run ends there; ENGINE_NEVER: nobody has failed */
 static uint32_t failed_leaf;
 static char failure[512];
 
@@ -151,7 +165,11 @@ const char *engine_cut_by(void)
 void engine_fail(const struct component *c, const char *format, ...)
 {
     uint64_t now = shard_now(c->domain);
-    engine_stop();
+    if (stretch_ps == window_ps)
+        engine_stop();
+    else
+        shard_freeze(c);
+    window_ask_end();
     pthread_mutex_lock(&lock);
     if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
         va_list arguments;
@@ -384,7 +402,8 @@ static uint64_t find_due(void)
 static uint64_t free_until(void)
 {
     uint64_t last_ps = pause_ps < limit_ps ? pause_ps : limit_ps;
-    return watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+    uint64_t until = watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+    return until < fail_end_ps ? until : fail_end_ps;
 }
 
 /* One shard alone has something to do: until the window in which another has, it runs on like the
@@ -395,7 +414,7 @@ static void run_solo(uint32_t shard)
     uint64_t own = shards[shard].next_ps;
     shards[shard].next_ps = ENGINE_NEVER;
     uint64_t others = next_of_shards(&live);
-    others = others < met.alone_ps ? others : met.alone_ps;
+    others = others < free_ps ? others : free_ps;
     shards[shard].next_ps = own;
     until_ps = free_until();
     if (others != ENGINE_NEVER && window_start(others) < until_ps)
@@ -441,7 +460,7 @@ static void run_shards(uint64_t time)
     exchange_turn();
     uint64_t due = find_due();
     uint32_t threads = balance_begin(due);
-    if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps && met.alone_ps >= end_ps)
+    if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps && free_ps >= end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
         run_together(due, threads);
@@ -473,9 +492,17 @@ static void agree_on_failure(void)
     }
 }
 
+/* At the end of a window, or of a stretch. */
+static void note_failure(uint64_t time_ps)
+{
+    if (stretch_ps > window_ps && fail_end_ps == ENGINE_NEVER)
+        fail_end_ps = (time_ps / stretch_ps + 1) * stretch_ps;
+}
+
 static void meet(void)
 {
     met = (struct meeting){.end_ps = end_ps,
+                           .decides_ps = ENGINE_NEVER,
                            .stop = __atomic_load_n(&stop, __ATOMIC_RELAXED),
                            .interrupted = engine_is_interrupted(),
                            .failed = failure[0] != '\0',
@@ -485,6 +512,8 @@ static void meet(void)
     __atomic_store_n(&stop, met.stop, __ATOMIC_RELAXED);
     if (!ranks.number)
         timeline_settle();
+    if (met.failed)
+        note_failure(end_ps - 1);
     if (met.failed)
         agree_on_failure();
     if (met.settles)
@@ -501,6 +530,8 @@ static void settle(void)
 {
     ring_settle_mixed();
     wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
+    if (failure[0])
+        note_failure(failed_ps);
     if (rank_is_alone()) {
         extensions_settle();
         timeline_settle();
@@ -511,26 +542,61 @@ static void settle(void)
 
 /* No other rank has anything to do until `met.alone_ps`: windows before that need no meeting,
  * unless there is something to tell. */
-static bool goes_on_alone(uint64_t *time_ps)
+static bool goes_on_alone(uint64_t time_ps, bool live)
 {
-    bool live;
-    if (met.alone_ps <= end_ps || __atomic_load_n(&stop, __ATOMIC_RELAXED) || failure[0]
-        || extensions_ask() || exchange_leaves() || engine.tracing)
-        return false;
-    *time_ps = next_here(&live);
-    return live && *time_ps < free_until() && window_end(*time_ps) <= window_start(met.alone_ps)
-           && window_start(*time_ps) < watch.next_ps;
+    return live && met.alone_ps > end_ps && !cut_leaves() && !extensions_ask() && !failure[0]
+           && !engine.tracing && window_end(time_ps) <= window_start(met.alone_ps)
+           && window_start(time_ps) < watch.next_ps;
 }
 
-/* To the end of a window at which all ranks meet. */
+/* Is there another window to run before this rank meets the others, which is at `last_ps` or
+ * later? */
+static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
+{
+    bool live;
+    if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        return false;
+    *time_ps = next_here(&live);
+    return *time_ps < free_until() && (*time_ps < last_ps || goes_on_alone(*time_ps, live));
+}
+
+/* The end of the stretch that begins with the first step of all ranks. */
+static uint64_t stretch_end(uint64_t time_ps)
+{
+    uint64_t end = window_end(time_ps), last = (time_ps / meet_ps + 1) * meet_ps;
+    if (meet_ps == window_ps || engine.tracing)
+        return end;
+    if (met.decides_ps < last)
+        last = window_end(met.decides_ps);
+    if (watch.next_ps < last)
+        last = watch.next_ps;
+    return last > end ? last : end;
+}
+
 static void run_to_meeting(uint64_t time_ps)
 {
-    do {
+    if (rank_is_alone()) {
         run_shards(time_ps);
         settle();
-    } while (!rank_is_alone() && goes_on_alone(&time_ps));
-    if (!rank_is_alone())
-        meet();
+        return;
+    }
+    uint64_t last_ps = stretch_end(time_ps);
+    free_ps = met.alone_ps > last_ps ? met.alone_ps : last_ps;
+    do {
+        run_shards(time_ps);
+        if (end_ps < last_ps && (deferred_count || __atomic_load_n(&stop, __ATOMIC_RELAXED)))
+            bug("something is decided at %llu ps, before ranks meet", (unsigned long long)end_ps);
+        settle();
+        cut_collect();
+    } while (goes_on(&time_ps, last_ps));
+    end_ps = last_ps > end_ps ? last_ps : end_ps;
+    meet();
+}
+
+/* A failure ends the run with the stretch in which it came. */
+static bool has_failed(uint64_t next_ps, bool live)
+{
+    return fail_end_ps != ENGINE_NEVER && (!live || next_ps > limit_ps || next_ps >= fail_end_ps);
 }
 
 /* To which time everything has come, as move_clocks() says it. */
@@ -554,6 +620,8 @@ static enum engine_result loop(void)
     for (;;) {
         bool live;
         uint64_t time = next_step(&live);
+        if (has_failed(time, live))
+            return ENGINE_FAILED;
         if (!live)
             return is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
         if (time > limit_ps)
@@ -630,8 +698,14 @@ enum engine_result engine_run(void)
         shard_plan(i);
     }
     met = (struct meeting){.alone_ps = ENGINE_NEVER};
+    free_ps = fail_end_ps = ENGINE_NEVER;
+    meet_ps = stretches && !stats_take_spans() ? stretch_ps : window_ps;
     bool begins = !rank_is_alone() || !engine_is_interrupted();
-    enum engine_result result = ended = begins ? loop() : ENGINE_INTERRUPTED;
+    jmp_buf lost;
+    rank_set_escape(&lost);
+    enum engine_result result = setjmp(lost) == 0 && begins ? loop() : ENGINE_INTERRUPTED;
+    ended = result;
+    rank_set_escape(NULL);
     if (engine.shard_count > 1)
         exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
@@ -667,6 +741,8 @@ void engine_set_limits(const struct engine_limits *chosen)
     if (!limits.stall_limit)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
     window_ps = limits.windowless ? 0 : lookahead_ps(engine_base.platform);
+    stretch_ps = limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
+    stretches = !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= stretch_ps;
     engine_pause_at(ENGINE_NEVER);
     engine_set_order(limits.tick_order, limits.seed, limits.tick_all);
     limit_ps = limits.max_cycles ? engine_time_of(fastest, limits.max_cycles) : ENGINE_NEVER - 1;

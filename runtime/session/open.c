@@ -1,5 +1,7 @@
 /* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
  * Called by front ends: a program's runtime library, and `heddle run`. */
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +91,7 @@ const char *platform_record_trace(void)
  * watched are for finding mistakes, in one thread. */
 static bool build(const struct platform_table *table, const struct heddle_options *options)
 {
-    bool alone = mode != PLATFORM_TIMING || options->checkpoint_path || options->restore_path
+    bool alone = mode == PLATFORM_FUNCTIONAL || options->checkpoint_path || options->restore_path
                  || options->watch.count;
     uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
     uint32_t most = crew_most();
@@ -142,7 +144,7 @@ static bool start(const struct heddle_options *options)
         fprintf(stderr, "heddle: unknown tick order %d\n", options->tick_order);
         return false;
     }
-    if (options->mode != PLATFORM_TIMING && options->mode != PLATFORM_FUNCTIONAL) {
+    if (options->mode < PLATFORM_TIMING || options->mode > PLATFORM_SAMPLED) {
         fprintf(stderr, "heddle: unknown mode %d\n", options->mode);
         return false;
     }
@@ -204,14 +206,28 @@ static int run(void)
     return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : EXIT_GAVE_UP;
 }
 
+/* What the others have counted. */
+static void finish_ranks(void)
+{
+    jmp_buf lost;
+    rank_set_escape(&lost);
+    if (!rank_is_lost() && !rank_is_alone() && setjmp(lost) == 0) {
+        meeting_call(MEETING_END);
+        meeting_settle(true);
+    }
+    rank_set_escape(NULL);
+    if (rank_is_lost()) {
+        signal(SIGPIPE, SIG_IGN); /* who has read what we print may be gone, too */
+        fprintf(stderr, "heddle: another rank does not answer; of the components of others there "
+                        "are the statistics that they told last\n");
+    }
+}
+
 static int finish(void)
 {
     if (ranks.number)
         return EXIT_CLEAN;
-    if (!rank_is_alone()) {
-        meeting_call(MEETING_END);
-        meeting_settle(true);
-    }
+    finish_ranks();
     watch_close();
     view_close();
     bool sampled = series_close();

@@ -13,6 +13,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/sha256.h"
 #include "runtime/engine/version.h"
+#include "runtime/link/place.h"
 #include "runtime/scheduler/meeting.h"
 
 /* Of the shared object that this is part of. */
@@ -42,6 +43,7 @@ bool ranks_agree(const struct platform_table *table, const struct heddle_options
     bool same = rank_agree("version", HEDDLE_VERSION);
     same = same && rank_agree("platform", table->model_hash);
     same = same && rank_agree("options", text);
+    same = same && rank_agree("placement", place_text());
     return same && rank_agree("code of the platform", file);
 }
 

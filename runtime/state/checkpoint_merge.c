@@ -110,6 +110,12 @@ static bool holds_something(const char *page)
     return memcmp(page, zeros, CHECKPOINT_PAGE) != 0;
 }
 
+/* The next page that may hold something. */
+static uint64_t skip_hole(uint64_t page)
+{
+    return arena_skip(page * CHECKPOINT_PAGE) / CHECKPOINT_PAGE;
+}
+
 void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep)
 {
     own = table;
@@ -127,7 +133,7 @@ void merge_open(const struct platform_table *table, const char *set, uint64_t by
     if (!start_map)
         start_map = arena_reserve(pages / 8 + 1);
     merge_bare(true);
-    for (uint64_t i = 0; i < pages; i++) {
+    for (uint64_t i = 0; i < pages; i = skip_hole(i + 1)) {
         const char *page = engine_base.arena + i * CHECKPOINT_PAGE;
         if (!holds_something(page))
             continue;
@@ -271,7 +277,7 @@ static bool compare(const struct merge_file *file)
     if (!patches)
         patches = arena_reserve(pages * WORDS * sizeof *patches);
     merge_bare(true);
-    for (uint64_t i = 0; i < pages && good; i++) {
+    for (uint64_t i = 0; i < pages && good; i = skip_hole(i + 1)) {
         const char *now = engine_base.arena + i * CHECKPOINT_PAGE;
         const uint8_t *saved = page_at(&saves, i), *then = page_at(&starts, i);
         then = then || !held_at_start(file, i) ? then : saved;

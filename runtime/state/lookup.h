@@ -12,6 +12,8 @@ void *platform_part_at(uint32_t number);
 void platform_hide_kinds(void);
 void platform_show_kinds(void);
 const struct unit_type *platform_unit_of(uint32_t leaf);
+/* Index of the part's type in its unit. */
+uint32_t platform_kind_of_part(uint32_t number);
 const void *platform_driver(void);
 /* Complaints about a table go to stderr as "heddle: platform tables: ..."; false if there were any.
  */

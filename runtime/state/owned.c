@@ -1,58 +1,18 @@
-/* See owned.h. Runs of the arena in the order in which they were handed out, which is the same at
- * all ranks. The arena begins zeroed, and most of it is never touched: a run of zeros is told as
- * such. */
+/* See owned.h. Each rank tells what was handed out of its slice of the arena, which has the same
+ * addresses at all ranks. The arena begins zeroed, and most of it is never touched: what is zero is
+ * told as such. Rank 0 has then as much memory as one process. */
 #include "owned.h"
 
 #include <string.h>
 
-#include "runtime/engine/bug.h"
+#include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
-#include "runtime/engine/shard.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/split.h"
 
-#define RUNS_MOST ((uint32_t)1 << 22)
-#define CHUNK     4096u /* bytes that are told or left out together */
-
-struct run {
-    uint64_t start;
-    uint64_t bytes;
-    uint32_t shard;
-};
-
-static struct run *runs;
-static uint32_t run_count;
-
-void owned_forget(void)
-{
-    run_count = 0;
-}
-
-static void add(uint32_t shard, uint64_t start, uint64_t end)
-{
-    struct run *last = run_count ? &runs[run_count - 1] : NULL;
-    if (start == end)
-        return;
-    if (last && last->shard == shard && last->start + last->bytes == start) {
-        last->bytes += end - start;
-        return;
-    }
-    if (!runs)
-        runs = arena_reserve(RUNS_MOST * sizeof *runs);
-    if (run_count == RUNS_MOST)
-        die("the platform has too many components for several ranks");
-    runs[run_count++] = (struct run){start, end - start, shard};
-}
-
-void owned_between(uint32_t shard, struct arena_ends before, struct arena_ends after)
-{
-    if (rank_is_alone())
-        return;
-    add(shard, before.front, after.front);
-    add(shard, before.rear, after.rear);
-}
+#define CHUNK 4096u /* bytes that are told or left out together */
 
 static bool is_zero(const char *bytes, size_t size)
 {
@@ -89,21 +49,60 @@ static void move(void *bytes, uint64_t size, uint32_t owner)
         tell(bytes, size);
 }
 
-static uint32_t rank_at(uint32_t component)
+/* Also where the runs are: others know only what was handed out before components were initialised.
+ */
+static void move_slice(uint32_t owner)
 {
-    return component_rank(engine_base.components[component]);
+    struct arena_run runs[2];
+    if (owner == 0 || (ranks.number != 0 && ranks.number != owner))
+        return;
+    arena_slice(owner, runs);
+    if (ranks.number == 0)
+        memcpy(runs, rank_take(owner, sizeof runs), sizeof runs);
+    else
+        rank_put(0, runs, sizeof runs);
+    for (uint32_t i = 0; i < 2; i++)
+        move(engine_base.arena + runs[i].start, runs[i].bytes, owner);
 }
 
-/* The slots are those of the receiver. */
+static void shift(struct ring *r, uint32_t first)
+{
+    r->end += first - r->first;
+    r->head += first - r->first;
+    r->tail += first - r->first;
+    r->first = first;
+}
+
+/* Each of the two ranks has slots of its own; those of the receiver count. Rank 0 may be neither,
+ * and makes room. */
+static void move_slots(struct ring *near, struct ring *far, uint32_t receiver)
+{
+    uint64_t bytes = (uint64_t)(far->end - far->first) * ARENA_UNIT;
+    if (ranks.number == receiver && receiver != 0)
+        tell((const char *)ring_slot(far->first), bytes);
+    if (ranks.number != 0)
+        return;
+    uint32_t first = arena_allocate(bytes);
+    if (receiver == 0)
+        memcpy(ring_slot(first), ring_slot(far->first), bytes);
+    else
+        take((char *)ring_slot(first), bytes, receiver);
+    shift(near, first);
+    shift(far, first);
+}
+
 static void move_rings(void)
 {
     for (uint32_t i = 0; i < engine_base.platform->ring_count; i++) {
         struct ring *near = ring_at(i), *far = ring_at(split_far(i));
-        uint32_t sender = rank_at(ring_sender(near)), receiver = rank_at(ring_receiver(near));
+        const struct platform_ring *ends = &engine_base.platform->rings[i];
+        uint32_t sender = platform_rank_of(ends->sender);
+        uint32_t receiver = platform_rank_of(ends->receiver);
         move(near, sizeof *near, sender);
         if (far != near)
             move(far, sizeof *far, receiver);
-        move(ring_slot(near->first), (uint64_t)(near->end - near->first) * ARENA_UNIT, receiver);
+        if (sender != receiver) /* the slots of others are in the slices */
+            move_slots(near, far, receiver);
     }
 }
 
@@ -114,9 +113,8 @@ void owned_gather(void)
     for (uint32_t pass = 0; pass < 2; pass++) {
         bool tells = pass == 0;
         if (tells == (ranks.number != 0)) {
-            for (uint32_t i = 0; i < run_count; i++)
-                move(engine_base.arena + runs[i].start, runs[i].bytes,
-                     ranks.of_shard[runs[i].shard]);
+            for (uint32_t i = 0; i < ranks.count; i++)
+                move_slice(i);
             move_rings();
         }
         if (tells)

@@ -4,7 +4,11 @@
  * Ids are given in the order of shards, and in a shard in the order of groups, each group at a
  * multiple of 64; with one shard instance order and id order agree. Binding words are copied behind
  * `struct component` (or `struct part`), with numbers of parts and stores replaced by arena
- * offsets. Called once by heddle_platform.start(), and by tests. */
+ * offsets. Called once by heddle_platform.start(), and by tests.
+ *
+ * With several ranks every instance has its place at all of them, in the slice of its owner
+ * (arena.h), but only those that are here are touched and initialised. Whoever writes a store is
+ * at every rank, for the copies of the store, in the common slice. */
 #include "platform.h"
 
 #include <stdio.h>
@@ -26,12 +30,12 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/link/split.h"
 #include "memory.h"
-#include "owned.h"
 #include "runtime/link/ring.h"
 
 static const struct platform_table *table;
 static struct engine_group *engine_groups;
 static uint32_t *instance_ids; /* component id of each instance */
+static uint8_t *instance_domains;
 static uint32_t *part_offsets; /* arena offset of each part */
 static uint32_t *store_offsets;
 static struct platform_way *ways; /* of the spaces */
@@ -55,6 +59,33 @@ const void *platform_driver(void)
 struct component *platform_component(uint32_t leaf)
 {
     return engine_base.components[instance_ids[leaf]];
+}
+
+uint32_t platform_id_of(uint32_t leaf)
+{
+    return instance_ids[leaf];
+}
+
+uint32_t platform_domain_of(uint32_t leaf)
+{
+    return instance_domains[leaf];
+}
+
+uint32_t platform_rank_of(uint32_t leaf)
+{
+    return ranks.of_shard[instance_domains[leaf] / engine.clock_count];
+}
+
+/* In whose slice of the arena the instance, its parts and what they allocate are. */
+static uint32_t slice_of(uint32_t leaf)
+{
+    return platform_unit_of(leaf)->store_count ? ARENA_COMMON : platform_rank_of(leaf);
+}
+
+bool platform_is_here(uint32_t leaf)
+{
+    return rank_is_alone() || platform_rank_of(leaf) == ranks.number
+           || slice_of(leaf) == ARENA_COMMON;
 }
 
 void *platform_part_at(uint32_t number)
@@ -138,8 +169,10 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
             const struct platform_group *p = &table->groups[g];
             uint32_t members = 0;
             for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
-                if (split_shard_of(table, leaf) == shard)
-                    instance_ids[leaf] = ids + members++;
+                if (split_shard_of(table, leaf) != shard)
+                    continue;
+                instance_ids[leaf] = ids + members++;
+                instance_domains[leaf] = (uint8_t)(shard * engine.clock_count + p->domain);
             }
             if (!members)
                 continue;
@@ -178,24 +211,28 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
     struct component *c =
         (void *)(g->instances + (size_t)(id - g->first_id) * g->unit->instance_bytes);
     engine_base.components[id] = c;
+    uint32_t pending = *pending_words, words = (p->incoming_count + 63) / 64;
+    *pending_words += words;
+    if (!platform_is_here(leaf))
+        return;
     c->id = id;
     c->leaf = leaf;
     c->params = p->params;
     c->domain = g->domain;
-    c->pending = *pending_words;
-    c->pending_words = (p->incoming_count + 63) / 64;
+    c->pending = pending;
+    c->pending_words = words;
     c->incoming = p->incoming;
     c->route_space = p->route_space;
     c->route_else = p->route_else;
-    *pending_words += c->pending_words;
 }
 
 /* The instances of the table that belong to `g`, which is part of one of the table's groups. */
 static void open_members(struct engine_group *g, uint32_t *pending_words)
 {
-    struct arena_ends before = arena_ends();
+    arena_select(g->unit->store_count ? ARENA_COMMON
+                                      : ranks.of_shard[g->domain / engine.clock_count]);
     g->instances = arena_at(char, arena_allocate_front((size_t)g->count * g->unit->instance_bytes));
-    owned_between(g->domain / engine.clock_count, before, arena_ends());
+    arena_select(ARENA_COMMON);
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++) {
         if (instance_ids[leaf] - g->first_id < g->count)
             open_instance(g, leaf, pending_words);
@@ -225,7 +262,8 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
     }
     uint32_t pending = arena_allocate_front((pending_words + 1) * sizeof(uint64_t));
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
-        platform_component(leaf)->pending += pending;
+        if (platform_is_here(leaf))
+            platform_component(leaf)->pending += pending;
 }
 
 const struct unit_type *platform_unit_of(uint32_t leaf)
@@ -265,9 +303,11 @@ void platform_show_kinds(void)
         part_type(i, &((struct part *)platform_part_at(i))->kind);
 }
 
-static uint32_t shard_of_part(uint32_t number)
+uint32_t platform_kind_of_part(uint32_t number)
 {
-    return component_shard(platform_component(table->parts[number].owner_instance));
+    uint32_t kind;
+    part_type(number, &kind);
+    return kind;
 }
 
 /* Owners stand before their parts in the table, so their offsets are known. */
@@ -279,9 +319,10 @@ static void open_parts(void)
     for (uint32_t i = 0; i < table->part_count; i++) {
         const struct platform_part *p = &table->parts[i];
         uint32_t kind;
-        struct arena_ends before = arena_ends();
+        arena_select(slice_of(p->owner_instance));
         part_offsets[i] = arena_allocate(part_type(i, &kind)->instance_bytes);
-        owned_between(shard_of_part(i), before, arena_ends());
+        if (!platform_is_here(p->owner_instance))
+            continue;
         struct part *part = arena_at(struct part, part_offsets[i]);
         const char *owner = (const char *)platform_component(p->owner_instance);
         part->number = i;
@@ -291,6 +332,7 @@ static void open_parts(void)
                           ? (uint32_t)((owner - engine_base.arena) / ARENA_UNIT)
                           : part_offsets[p->owner_part];
     }
+    arena_select(ARENA_COMMON);
     for (uint32_t i = 0; i < table->part_ref_count; i++)
         part_refs[i] = part_offsets[table->part_refs[i]];
     engine_base.part_refs = part_refs;
@@ -311,10 +353,8 @@ static void open_stores(void)
     store_offsets = arena_at(uint32_t, arena_allocate((table->store_count + 1) * sizeof(uint32_t)));
     for (uint32_t i = 0; i < table->instance_count; i++) {
         const struct unit_type *unit = platform_unit_of(i);
-        struct arena_ends before = arena_ends();
         for (uint32_t k = 0; k < unit->store_count; k++)
             store_offsets[table->instances[i].stores + k] = arena_allocate(unit->store_bytes[k]);
-        owned_between(component_shard(platform_component(i)), before, arena_ends());
     }
 }
 
@@ -343,11 +383,15 @@ static void bind_all(void)
     for (uint32_t i = 0; i < table->instance_count; i++) {
         const struct platform_instance *p = &table->instances[i];
         char *instance = (char *)platform_component(i);
+        if (!platform_is_here(i))
+            continue;
         bind((uint32_t *)(void *)(instance + platform_unit_of(i)->io_words_offset), p->bindings,
              p->binding_count);
     }
     for (uint32_t i = 0; i < table->part_count; i++) {
         char *part = platform_part_at(i);
+        if (!platform_is_here(table->parts[i].owner_instance))
+            continue;
         bind((uint32_t *)(void *)(part + sizeof(struct part)), table->parts[i].bindings,
              table->parts[i].binding_count);
     }
@@ -372,17 +416,20 @@ static void initialise_all(void)
         deepest = part_depth(i) > deepest ? part_depth(i) : deepest;
     for (uint32_t depth = deepest + 1; depth-- > 0;) {
         for (uint32_t i = 0; i < table->part_count; i++) {
-            struct arena_ends before = arena_ends();
-            if (part_depth(i) == depth)
-                part_type(i, &kind)->init(platform_part_at(i));
-            owned_between(shard_of_part(i), before, arena_ends());
+            uint32_t leaf = table->parts[i].owner_instance;
+            if (part_depth(i) != depth || !platform_is_here(leaf))
+                continue;
+            arena_select(slice_of(leaf));
+            part_type(i, &kind)->init(platform_part_at(i));
         }
     }
     for (uint32_t i = 0; i < table->instance_count; i++) {
-        struct arena_ends before = arena_ends();
+        if (!platform_is_here(i))
+            continue;
+        arena_select(slice_of(i));
         platform_unit_of(i)->init(platform_component(i));
-        owned_between(component_shard(platform_component(i)), before, arena_ends());
     }
+    arena_select(ARENA_COMMON);
 }
 
 /* Does the instance write this store? */
@@ -409,7 +456,7 @@ static bool check_stores(void)
             if (table->binding_kinds[w] != BIND_STORE || store == UINT32_MAX)
                 continue;
             uint32_t writer = writer_of(store);
-            if (component_rank(platform_component(i)) == component_rank(platform_component(writer))
+            if (platform_rank_of(i) == platform_rank_of(writer)
                 || store_is_offered(arena_at(char, store_offsets[store])))
                 continue;
             if (ranks.number == 0)
@@ -487,7 +534,8 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     engine.shard_count = split_shard_count(table, threads);
     if (!engine.shard_count)
         return false;
-    owned_forget();
+    if (!rank_is_alone())
+        arena_divide(ranks.count, ranks.number);
     store_log_forget();
     engine.domain_count = engine.clock_count * engine.shard_count;
     table = split_table(described, engine.shard_count);
@@ -499,6 +547,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     ring_reserve();
     instance_ids =
         arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
+    instance_domains = arena_derive(table->instance_count + 1);
     uint32_t group_count;
     uint32_t id_count;
     struct engine_group *groups = open_groups(&group_count, &id_count);
@@ -513,6 +562,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     engine_open(groups, group_count, id_count);
     extensions_build(table);
     initialise_all();
+    ring_agree();
     exchange_open(table);
     return rank_is_alone() || (check_stores() && cut_open(table));
 }

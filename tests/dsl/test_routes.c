@@ -11,10 +11,11 @@
 enum { LOCAL, EAST, WEST, SOUTH, NORTH };
 enum { CLOCKWISE = 1, BACK };
 
-static const struct model *compile(const char *platform, const char *const *sets, size_t set_count)
+static const struct model *compile_file(const char *file, const char *platform,
+                                        const char *const *sets, size_t set_count)
 {
     static char path[600];
-    snprintf(path, sizeof path, "%s/../system/fabrics.heddle", fixture_root());
+    snprintf(path, sizeof path, "%s/../%s", fixture_root(), file);
     struct compile_options options = {
         .library_root = fixture_library(), .overrides = sets, .override_count = set_count};
     struct compilation *c = compile_open(&options);
@@ -25,12 +26,14 @@ static const struct model *compile(const char *platform, const char *const *sets
     return model;
 }
 
-/* The output of stop `at` for the memory of stop `to`. */
-static int output(const struct model *model, const char *network, unsigned at, unsigned to)
+static const struct model *compile(const char *platform, const char *const *sets, size_t set_count)
 {
-    char stop[64], space[64];
-    snprintf(stop, sizeof stop, "%s.stop[%u]", network, at);
-    snprintf(space, sizeof space, "home[%u].local", to);
+    return compile_file("system/fabrics.heddle", platform, sets, set_count);
+}
+
+/* The output of an interconnect for a space. */
+static int output_of(const struct model *model, const char *stop, const char *space)
+{
     for (uint32_t i = 0; i < model->instance_count; i++) {
         const struct model_instance *instance = model->instances[i];
         if (strcmp(instance->path, stop) != 0)
@@ -42,6 +45,15 @@ static int output(const struct model *model, const char *network, unsigned at, u
     }
     cr_assert(false, "no %s or %s", stop, space);
     abort();
+}
+
+/* The output of stop `at` for the memory of stop `to`. */
+static int output(const struct model *model, const char *network, unsigned at, unsigned to)
+{
+    char stop[64], space[64];
+    snprintf(stop, sizeof stop, "%s.stop[%u]", network, at);
+    snprintf(space, sizeof space, "home[%u].local", to);
+    return output_of(model, stop, space);
 }
 
 Test(routes, a_mesh_goes_along_the_row_first)
@@ -82,4 +94,44 @@ Test(routes, a_ring_is_taken_the_shorter_way_and_half_of_it_clockwise)
                              at, to);
             }
     }
+}
+
+Test(routes, a_fat_tree_goes_up_by_the_spine_of_its_destination)
+{
+    enum { NODES = 3, GPUS = 4 };
+    const struct model *model = compile_file("../platforms/pod64.heddle", "pod64",
+                                             (const char *[]){"nodes=3", "gpus=4"}, 2);
+    for (unsigned leaf = 0; leaf < NODES; leaf++)
+        for (unsigned node = 0; node < NODES; node++)
+            for (unsigned gpu = 0; gpu < GPUS; gpu++) {
+                char stop[32], space[64];
+                snprintf(stop, sizeof stop, "leaf[%u]", leaf);
+                snprintf(space, sizeof space, "node[%u].gpu[%u].local", node, gpu);
+                cr_expect_eq(output_of(model, stop, space), (int)(node == leaf ? gpu : GPUS + gpu),
+                             "%s to %s", stop, space);
+                snprintf(stop, sizeof stop, "spine[%u]", gpu);
+                cr_expect_eq(output_of(model, stop, space), (int)node, "%s to %s", stop, space);
+            }
+}
+
+Test(routes, a_torus_takes_the_lowest_dimension_first_and_the_shorter_way)
+{
+    enum { SIDE = 4, NODES = SIDE * SIDE * SIDE, UP = 1, DOWN = 2 };
+    const struct model *model = compile("on_torus", NULL, 0);
+    for (unsigned at = 0; at < NODES; at += 5)
+        for (unsigned to = 0; to < NODES; to++) {
+            char stop[32], space[32];
+            unsigned scale = 1, dimension = 0;
+            for (; dimension < 3 && at / scale % SIDE == to / scale % SIDE; dimension++)
+                scale *= SIDE;
+            snprintf(space, sizeof space, "home[%u].local", to);
+            snprintf(stop, sizeof stop, "torus.hub[%u]", at);
+            cr_expect_eq(output_of(model, stop, space), (int)dimension, "%s to %s", stop, space);
+            if (dimension == 3)
+                continue;
+            unsigned ahead = (to / scale % SIDE + SIDE - at / scale % SIDE) % SIDE;
+            snprintf(stop, sizeof stop, "torus.%c[%u]", "xyz"[dimension], at);
+            cr_expect_eq(output_of(model, stop, space), 2 * ahead <= SIDE ? UP : DOWN, "%s to %s",
+                         stop, space);
+        }
 }

@@ -5,7 +5,7 @@ be refused by `heddle check`, end with an error that heddle names, or give right
 program passes, and so does the memory tester. A wrong result, a crash or a hang is a failure of the
 checker or of the simulator.
 
-    nice tests/system/removals.py --count 1000 --seed 1 [--report FILE]
+    nice python3 tests/system/removals.py --count 1000 --seed 1 [--among mi300a] [--report FILE]
 """
 import argparse
 import collections
@@ -35,6 +35,14 @@ ONE_GPU = """vectoradd saxpy matmul_tiled transpose reduction histogram stencil 
     """.split()
 SEVERAL_GPUS = "peers spread devices peer_copies halo".split() + ONE_GPU[:15]
 SMALL = "gpu.arrays=1 gpu.banks=2 gpu.vram=256MiB"
+# What is built for targets of CDNA: NAME.gfx9, NAME.gfx942, and where it is built for all targets.
+CDNA = "scratch shuffles matrix".split()
+CDNA_ALL = """copies fences atomics flushes shared_lines spmv streams device_variables life pipeline
+    """.split()
+LABELS = """vectoradd 4096, memcopy_d2d 1, matrixtranspose 64, stencil2d 64, nbody 256, atax 64,
+    matrixmultiplication 64, pagerank 64, fastwalshtransform 1024""".split(",")
+TINY_CDNA = "gpu.arrays=2 gpu.channels=2 gpu.l2=32KiB gpu.vram=256MiB"
+TINY_DIES = f"{TINY_CDNA} gpu.xcds=2 gpu.io_dies=2 gpu.memory_channels=2 gpu.infinity_cache=64KiB"
 
 
 @dataclasses.dataclass
@@ -53,7 +61,16 @@ def on(*names, **how):
     return [Subject(f"platforms/{name}.heddle", **how) for name in names]
 
 
+def for_cdna(target, suffix):
+    """Programs, with their arguments."""
+    labels = [label.split() for label in LABELS]
+    return [*(f"{name}.{suffix}" for name in CDNA),
+            *(f"cdna/{name}.{target} {size} --check" for name, size in labels),
+            *(f"{name}.{suffix}" for name in CDNA_ALL if (PROGRAMS / f"{name}.{suffix}").exists())]
+
+
 GCN3 = "components/amd/gcn3/gcn3.heddle"
+CDNA_PARTS = "components/amd/cdna/cdna.heddle"
 SECTORS = "components/nvidia/sector_memory/sector_memory.heddle"
 API = [f"--play=api={ROOT}/tests/components/traces/api_trace/traces/vecadd",
        f"--module={PROGRAMS}/vecadd_kernels.hsaco"]
@@ -72,6 +89,10 @@ SUBJECTS = [
     *on("packet_trace", sets="arrays=1 banks=2 vram=256MiB", play="api"),
     *[Subject(f"platforms/{name}.heddle", sets="sms=2 channels=2", play="sass", library=SECTORS)
       for name in ("rtx3070", "qv100")],
+    *on("mi210", sets=TINY_CDNA, programs=for_cdna("gfx90a", "gfx9"), library=CDNA_PARTS),
+    *on("mi300a", sets=TINY_DIES, programs=for_cdna("gfx942", "gfx942"), library=CDNA_PARTS),
+    *on("mi300x", sets=f"{TINY_DIES} queues=true driver.launch_by=queue",
+        programs=for_cdna("gfx942", "gfx942"), library=CDNA_PARTS),
     *[Subject(f"docs/examples/{name}.heddle", programs=ONE_GPU)
       for name in ("l3/l3", "mid_cache/mid_cache", "chiplets/chiplets", "prefetcher/streaming")],
     *[Subject("tests/system/memtest.heddle", platform=p)
@@ -244,16 +265,18 @@ class Mutant:
         return dumps[0] != dumps[1]
 
 
-def all_mutants():
+def all_mutants(among=""):
     for subject in SUBJECTS:
+        if among not in subject.file:
+            continue
         for file in filter(None, [subject.file, subject.library]):
             for kind, begin, end in removals((ROOT / file).read_text()):
                 yield Mutant(subject, file, kind, begin, end)
 
 
-def choose(count, seed):
+def choose(count, seed, among=""):
     """So many at random, of those that change the platform."""
-    mutants = list(all_mutants())
+    mutants = list(all_mutants(among))
     random.Random(seed).shuffle(mutants)
     yield from itertools.islice((m for m in mutants if m.has_effect()), count)
 
@@ -332,7 +355,8 @@ def judge(mutant, folder):
     if mutant.subject.play:
         return judge_played(mutant, run, folder)
     for program in mutant.subject.programs or [None]:
-        own = ["--", PROGRAMS / program] if program else ["--set", "tester.episodes=20"]
+        words = program.split() if program else []
+        own = ["--", PROGRAMS / words[0], *words[1:]] if program else ["--set", "tester.episodes=20"]
         status, output = call([*run, *own])
         outcome = judge_run(status, output)
         if outcome != RIGHT:
@@ -344,11 +368,12 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--count", type=int, default=1000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--among", default="", help="only of files with this in their name")
     options.add_argument("--from", dest="first", type=int, default=0)
     options.add_argument("--only", type=int, help="number of one mutant of the sample")
     options.add_argument("--report", type=Path, default=Path("/dev/stdout"))
     o = options.parse_args()
-    mutants = itertools.islice(enumerate(choose(o.count, o.seed)), o.first, None)
+    mutants = itertools.islice(enumerate(choose(o.count, o.seed, o.among)), o.first, None)
     if o.only is not None:
         mutants = itertools.islice(mutants, o.only - o.first, o.only - o.first + 1)
     counts = collections.Counter()

@@ -2,7 +2,7 @@
 tester."""
 import pytest
 
-from harness import same
+from harness import HEDDLE, ROOT, call, same
 
 EIGHT = "platforms/r9nano_x8_fabric.heddle --generic --set gpu.arrays=1"  # eight small GPUs
 TESTER = "tests/system/fabrics.heddle"
@@ -21,9 +21,10 @@ def test_processor_and_gpu_share_one_memory(run):
 @pytest.mark.parametrize("platform, options", [
     ("on_mesh", ""), ("on_mesh", "--set '**.stop.depth=2'"),
     ("on_ring", ""), ("on_ring", "--set '**.stop.depth=2'"),
+    ("on_torus", "--set torus.*.depth=2 --set torus_hop.latency=5ns --set tester.episodes=10"),
     # several connections on a wire between endpoints; what passes one passes the wire and the other
     ("on_endpoints", "--set near.depth=1 --set far.depth=1 --set hub.depth=1")],
-    ids=["mesh", "narrow-mesh", "ring", "narrow-ring", "narrow-endpoints"])
+    ids=["mesh", "narrow-mesh", "ring", "narrow-ring", "narrow-torus", "narrow-endpoints"])
 def test_network_passes_the_memory_tester(run, platform, options):
     run(f"{TESTER} --platform {platform} --generic {options}")
 
@@ -37,6 +38,26 @@ def test_network_counts_the_same_however_it_is_run(measure, platform, order):
     same(reference, measure(f"{text} {order}"))
     if platform == "on_endpoints":
         check_endpoints(reference.stats)
+
+
+@pytest.mark.parametrize("program", ["collectives ring 200", "collectives tree 200",
+                                     "collectives halving 200", "collectives exchange 200",
+                                     "halo3d 3", "stages 6"])
+def test_gpus_of_nodes_on_a_fat_tree_work_together(run, program):
+    """Six GPUs in three nodes: not a power of two, and not a cube."""
+    run(f"platforms/pod64.heddle --generic --set nodes=3 --set gpus=2 -- {program}")
+
+
+def test_nodes_are_drawn_once_and_links_between_two_things_as_one():
+    drawn = call([HEDDLE, "dot", ROOT / "platforms/pod64.heddle"]).stdout
+    assert drawn.count("shared wire</FONT>") == 1 and "<B>hop ×28</B>" in drawn
+    assert drawn.count("×8 card") == 8 + 2  # of each node, and inside of one there and back
+
+
+def test_torus_without_a_free_place_in_its_rings_is_refused():
+    call([HEDDLE, "check", ROOT / TESTER, "--platform", "on_torus", "--set",
+          "torus.y.bubble=false"],
+         "wait for each other in a circle of 4 interconnects .E0506", status=1)
 
 
 def check_endpoints(stats):

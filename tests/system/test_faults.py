@@ -30,6 +30,17 @@ def test_host_pointers_that_cannot_be_used_are_named(run):
         "memory of the simulator itself")
 
 
+@pytest.mark.parametrize("touched, says", [
+    ("", "device memory at 0x2[0-9a-f]{11}: byte 20 of the allocation of 256 bytes"),
+    ("0x40000ffc", "0x40001010, where the simulator keeps its own state"),  # its first page
+    ("0x240000000", "0x240000014, where the simulator keeps its own state")])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_memory_that_host_code_must_not_touch_is_named(run, touched, says, threads):
+    """Of the device, and of the simulator, which a pointer cut to 32 bits could reach."""
+    run(f"{TINY} --mode functional --threads {threads} -- bad_hosttouch {touched}",
+        f"host code touched {says}", status=139)
+
+
 @pytest.mark.parametrize("program, target, says", [
     ("bad_malloc", "gfx803", "for service 3 .malloc, free, new or delete., which is not supported"),
     ("bad_malloc.gfx942", "gfx942", "device code allocates memory .*, which is not supported")])

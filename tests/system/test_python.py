@@ -49,12 +49,28 @@ def test_run_has_the_statistics_of_the_command(measure, tmp_path):
     assert run.cycles == sum(run.kernels["cycles"])
     found = run.components.set_index(["path", "name"])["value"]
     assert found["gpu.l2[1]", "misses"] == stats["components"]["gpu.l2[1]"]["misses"]
+    with pytest.raises(heddle.Mistake, match="has no series: name an interval"):
+        _ = run.series
     run.save(tmp_path / "s.json")
     assert heddle.open_run(tmp_path / "s.json").time_ps == stats["time_ps"]
     with pytest.raises(heddle.Mistake, match="status 3:\n.*\nerror: this"):
         heddle.load(TINY).run(["/bin/sh", "-c", "echo heddle: >&2; echo error: this >&2; exit 3"])
     with pytest.raises(heddle.Mistake, match="has used HIP"):
         heddle.load(TINY).run(["/bin/true"])
+
+
+def test_run_has_a_series_and_a_page(tmp_path):
+    run = heddle.load(TINY).run([PROGRAMS / "vectoradd", 512], every="1us", counters=["gpu.l2"])
+    grown = run.series
+    assert list(grown["from_ps"])[1:] == list(grown["to_ps"])[:-1] and len(grown) > 3
+    misses = run.components.query("path == 'gpu.l2[0]' and name == 'misses'")["value"]
+    assert [grown["gpu.l2[0].misses"].sum()] == list(misses)
+    run.report(tmp_path / "page.html")
+    assert "Over time" in (tmp_path / "page.html").read_text()
+    (tmp_path / "bad.csv").write_text("from_ps\nx\n")
+    run.save(tmp_path / "s.json")
+    with pytest.raises(heddle.Mistake, match="none that heddle run wrote"):
+        _ = heddle.open_run(tmp_path / "s.json", tmp_path / "bad.csv").series
 
 
 def test_sweep_has_frames_of_its_tables(tmp_path):

@@ -1,10 +1,16 @@
 """One simulation by several processes (mpirun): the statistics and traces of one process, and a
 clear end when a rank cannot go on."""
+import json
+import os
 import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
-from harness import ANY, BUILD, HEDDLE, PROGRAMS, call, same_file, words_of
+from harness import ANY, BUILD, FAILS, HEDDLE, PROGRAMS, call, same_file, words_of
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"
             " --set gpu.vram=64MiB")
@@ -20,9 +26,9 @@ def launcher(library):
     return [name, *LAUNCHERS[library].split()]
 
 
-def by_ranks(ranks, text, *says, library="openmpi", **how):
+def by_ranks(ranks, text, *says, library="openmpi", seconds=SECONDS, **how):
     return call([*launcher(library), "-n", ranks, HEDDLE, "run", *words_of(text)], *says,
-                env=PASS_AS_ROOT, seconds=SECONDS, **how)
+                env=PASS_AS_ROOT, seconds=seconds, **how)
 
 
 def outputs(folder, name):
@@ -51,6 +57,60 @@ def test_number_of_ranks_changes_no_byte_of_any_program(run, tmp_path, program, 
     same_file(tmp_path / "one.json", tmp_path / "two.json")
 
 
+# Whatever can be cut: GPUs, shader arrays, a processor beside them.
+SPLIT = {
+    "ring4": "platforms/ring4.heddle --set gpu.arrays=2 --set gpu.banks=2 --set gpu.vram=64MiB",
+    "full4": "platforms/ring4.heddle --set topology=full --set gpu.arrays=2 --set gpu.vram=64MiB",
+    "managed4": "platforms/managed4.heddle",
+    "x4": "platforms/r9nano_x4.heddle",
+    "node8": "platforms/node8.heddle",
+    "r9nano": "platforms/r9nano.heddle",
+    "apu": "platforms/apu.heddle",
+}
+TWENTY = ("vectoradd peers devices peer_copies contexts allreduce halo matmul_gpus gpu_threads"
+          " managed managed_both streams bad_oob bad_trap bfs reduction histogram each_gpu"
+          " random_streams stencil").split()
+WAYS = [(ranks, threads, library) for ranks in (1, 2, 3, 4, 8) for threads in (1, 2)
+        for library in LAUNCHERS]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("program", TWENTY)
+@pytest.mark.parametrize("platform", SPLIT)
+def test_no_way_to_run_changes_a_byte(run, tmp_path, platform, program):
+    """Each program on each platform in three of the ways, which differ from case to case."""
+    case = list(SPLIT).index(platform) * len(TWENTY) + TWENTY.index(program)
+    kind = ["sum", "none", "all"][case % 3]
+    text = f"{SPLIT[platform]} --kernel-stats {kind} --stats-no-host --stats {tmp_path}/NAME.json"
+    if case % 4 == 0:
+        text += f" --record perfetto={tmp_path}/NAME.trace"
+    run(f"{text.replace('NAME', 'one')} -- {program}", status=ANY)
+    for step in (0, 7, 14):
+        ranks, threads, library = WAYS[(case + step) % len(WAYS)]
+        call([*launcher(library), "-n", ranks, HEDDLE, "run", *words_of(
+            f"{text.replace('NAME', 'more')} --threads {threads} -- {program}")], status=ANY,
+             env={**PASS_AS_ROOT, "HEDDLE_RANK_DELAYS": str(case)}, seconds=600)
+        same_file(tmp_path / "one.json", tmp_path / "more.json", f"{ranks} ranks, {library}")
+        if case % 4 == 0:
+            same_file(tmp_path / "one.trace", tmp_path / "more.trace", f"{ranks} ranks, {library}")
+        (tmp_path / "more.json").unlink()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("own", ["", " --set node.l2_write=through", " --set topology=one_way",
+                                 " --set node.l2_caches=all --set tester.order=scoped"
+                                 " --set tester.order.agents=4"])
+def test_memory_tester_finds_no_mistake_across_ranks(run, tmp_path, own, ranks):
+    text = ("tests/system/memtest4.heddle --set tester.episodes=50 --set tester.seed=SEED"
+            f"{own} --stats-no-host --stats {tmp_path}")
+    for seed in (1, 2):
+        seeded = text.replace("SEED", str(100 * ranks + seed))
+        run(f"{seeded}/one.json")
+        by_ranks(ranks, f"{seeded}/more.json", library=list(LAUNCHERS)[seed % 2], seconds=600)
+        same_file(tmp_path / "one.json", tmp_path / "more.json")
+
+
 def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
     text = f"{PLATFORM} --max-cycles 9000 -- peers 64"
 
@@ -63,12 +123,15 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
 
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
-    (f"{PLATFORM} --mode functional -- devices", "'--mode functional' cannot be used with several "
-                                                 "ranks yet", 7),
     (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7)],
-    ids=["no-hip", "functional", "view"])
+    ids=["no-hip", "view"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
+
+
+def test_functional_mode_is_for_rank_0_alone():
+    done = by_ranks(2, f"{PLATFORM} --mode functional -- devices", "note: functional mode uses one")
+    assert done.stdout.count("PASS") == 1
 
 
 def test_ranks_of_different_platforms_end_at_once():
@@ -76,3 +139,133 @@ def test_ranks_of_different_platforms_end_at_once():
     other = [str(word).replace("banks=2", "banks=4") for word in words]
     call([*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, *other],
          "ranks 0 and 1 differ in the platform", status=7, env=PASS_AS_ROOT, seconds=SECONDS)
+
+
+@pytest.mark.full
+def test_memory_of_a_rank_is_its_share(run, tmp_path):
+    """Of sixteen GPUs of 9 MB. What each process has besides, libraries and tables, is not
+    shared."""
+    text = "platforms/ring4.heddle --generic --set gpus=16 --set gpu.arrays=8"
+    run(f"{text} --stats {tmp_path}/one.json -- devices")
+    by_ranks(4, f"{text} --stats {tmp_path}/four.json -- devices")
+    alone = json.loads((tmp_path / "one.json").read_text())["host"]["peak_rss_bytes"]
+    ranks = json.loads((tmp_path / "four.json").read_text())["host"]["ranks"]
+    assert len(ranks) == 4
+    for rank in ranks:
+        assert rank["peak_rss_bytes"] < alone / 4 + (48 << 20)
+        assert rank["meetings"] > 0 and rank["cpu_seconds"] > 0
+
+
+# ---- when a rank cannot go on ----
+
+LAUNCHES = f"{PLATFORM} --stats FILE --stats-no-host -- each_gpu 64 8"
+
+
+def started(library, text, **env):
+    return subprocess.Popen([*launcher(library), "-n", "2", HEDDLE, "run", *words_of(text)],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                            env={**os.environ, **PASS_AS_ROOT, **env})
+
+
+def below(pid):
+    told = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
+    own = [int(word) for word in told.stdout.split()]
+    return own + [found for child in own for found in below(child)]
+
+
+def rank_1(launched):
+    """Its process."""
+    for pid in below(launched.pid):
+        words = Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
+        if {"OMPI_COMM_WORLD_RANK=1", "PMI_RANK=1"} & set(words):
+            return pid
+    raise AssertionError("there is no rank 1")
+
+
+def until_file(path):
+    end = time.monotonic() + SECONDS
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    return json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("library", LAUNCHERS)
+def test_statistics_of_ended_kernels_outlive_a_rank(tmp_path, library):
+    stats = tmp_path / "stats.json"
+    with started(library, f"{LAUNCHES.replace('FILE', str(stats))} 100000") as launched:
+        while "launch 2 is done" not in launched.stdout.readline():
+            assert launched.poll() is None
+        begin = time.monotonic()
+        os.kill(rank_1(launched), signal.SIGKILL)
+        launched.stdout.read()
+        assert launched.wait(SECONDS) != 0
+    kernels = until_file(stats)["kernels"]
+    assert time.monotonic() - begin < 10
+    assert sum("partial" not in kernel for kernel in kernels) >= 4
+    assert until_file(stats)["partial"] == "interruption"
+
+
+@pytest.mark.parametrize("death", ["1:4", "1:300", *(
+    pytest.param(death, marks=pytest.mark.full) for death in "0:1 1:1 1:6 1:40 0:40".split())])
+def test_run_ends_whenever_a_rank_dies(tmp_path, death):
+    """While they agree, begin, copy, or run kernels."""
+    text = LAUNCHES.replace("FILE", f"{tmp_path}/stats.json")
+    begin = time.monotonic()
+    call([*launcher("mpich" if death[0] == "1" else "openmpi"), "-n", 2, HEDDLE, "run",
+          *words_of(f"{text} 2")], status=FAILS, seconds=SECONDS,
+         env={**PASS_AS_ROOT, "HEDDLE_RANK_DIES": death})
+    assert time.monotonic() - begin < 15
+
+
+def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
+    text = f"{LAUNCHES} 6"
+    run(text.replace("FILE", f"{tmp_path}/one.json"))
+    with started("openmpi", text.replace("FILE", f"{tmp_path}/two.json")) as launched:
+        while "launch 1 is done" not in launched.stdout.readline():
+            assert launched.poll() is None
+        for number in [signal.SIGSTOP, signal.SIGCONT]:
+            os.kill(rank_1(launched), number)
+            time.sleep(0.3)
+        launched.stdout.read()
+        assert launched.wait(SECONDS) == 0
+    same_file(tmp_path / "one.json", tmp_path / "two.json")
+
+
+def test_delays_of_ranks_change_no_byte(run, tmp_path):
+    text = f"{PLATFORM} --kernel-stats none --stats FILE --stats-no-host -- peers 64"
+    run(text.replace("FILE", f"{tmp_path}/one.json"))
+    call([*launcher("mpich"), "-n", 2, HEDDLE, "run",
+          *words_of(text.replace("FILE", f"{tmp_path}/two.json"))], "^PASS",
+         env={"HEDDLE_RANK_DELAYS": "3"}, seconds=SECONDS)
+    same_file(tmp_path / "one.json", tmp_path / "two.json")
+
+
+def test_only_rank_0_writes_and_all_end_when_it_cannot(tmp_path):
+    words = [HEDDLE, "run", *words_of(f"{PLATFORM} --stats {tmp_path}/own.json -- devices")]
+    other = [str(word).replace("own.json", "other.json") for word in words]
+    one_each = [*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, *other]
+    call(one_each, "^PASS", env=PASS_AS_ROOT, seconds=SECONDS)
+    assert os.listdir(tmp_path) == ["own.json"]
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    by_ranks(2, f"{PLATFORM} --stats {folder}/own.json -- /bin/sh -c 'rmdir {folder};"
+                f" exec {PROGRAMS}/devices'", "cannot write the statistics", status=FAILS)
+
+
+def test_launcher_of_another_library_is_named():
+    script = ("export PMI_SIZE=2 PMI_RANK=$OMPI_COMM_WORLD_RANK; unset OMPI_COMM_WORLD_SIZE;"
+              ' exec "$0" "$@"')
+    launcher("mpich")
+    call([*launcher("openmpi"), "-n", 2, "sh", "-c", script, HEDDLE, "run",
+          *words_of(f"{PLATFORM} -- devices")],
+         "the launcher has started 2 ranks, of which .* sees 1", status=FAILS, env=PASS_AS_ROOT,
+         seconds=SECONDS)
+
+
+def test_ranks_of_different_code_end_at_once():
+    words = [HEDDLE, "run", *words_of(PLATFORM)]
+    program = ["--", PROGRAMS / "devices"]
+    call([*launcher("openmpi"), "-n", 1, *words, *program, ":", "-n", 1, *words, "--generic",
+          *program], "ranks 0 and 1 differ in the code of the platform", status=7,
+         env=PASS_AS_ROOT, seconds=SECONDS)

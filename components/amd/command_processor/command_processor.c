@@ -24,6 +24,7 @@
 #include "runtime/observe/hang.h"
 #include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
+#include "components/sampling/online_parts.h"
 #include "runtime/state/platform.h"
 #include "runtime/observe/timeline.h"
 #include "components/sampling/warmup.h"
@@ -275,6 +276,8 @@ static bool dispatch(struct command_processor *c, uint32_t number)
         (struct placed_group){(uint16_t)number, placement.wavefronts};
     account_place(account_of(c, number), &c->all, command_processor_now(c), placement.wavefronts,
                   !d->left);
+    if (engine_unlikely(parts_logged))
+        parts_note_placed(&c->io.base);
     return true;
 }
 
@@ -332,6 +335,8 @@ static bool work_receive(struct command_processor *c)
                            g->wavefronts, i,
                            work_finished_account(command_processor_work_reply_payload(c, i)));
             kernel_count(d->record, 1, m->finished.wavefront_instructions);
+            if (engine_unlikely(parts_logged))
+                parts_note_ended(&c->io.base, m->finished.wavefront_instructions);
             progress_done(1);
             if (dispatcher_finished(d, i, m->tag))
                 kernel_release(c, g->dispatcher);

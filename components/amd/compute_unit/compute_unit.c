@@ -22,6 +22,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
+#include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "components/sampling/warmup.h"
 #include "runtime/state/platform.h"
@@ -36,6 +37,33 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
 
 static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};
 
+/* What wavefronts use all the time stands at the front of the arena; of the rest little is touched,
+ * from its beginning on. */
+static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size_t queue)
+{
+    uint32_t vgprs = work_registers(cu_target(c), (uint32_t)compute_unit_params(c)->vgprs);
+    c->waves = arena_allocate_front(waves * sizeof(struct cu_wave));
+    c->scalars = arena_allocate_front(waves * sizeof(struct isa_wave));
+    c->buffers = arena_allocate_front(waves * c->line_slots * CU_LINE);
+    c->groups = arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_group));
+    c->vmem_table = arena_allocate_front(queue * sizeof(struct cu_vmem));
+    c->vmem_free = arena_allocate_front(queue * sizeof(uint16_t));
+    c->vmem_order = arena_allocate_front(queue * sizeof(uint16_t));
+    c->rest_free = arena_allocate_front(queue * sizeof(uint16_t));
+    c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
+    c->played = arena_allocate(waves * sizeof(struct cu_played));
+    c->ledgers = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger));
+    c->vgprs = arena_allocate(simds * vgprs * 64 * sizeof(uint32_t));
+    c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
+    c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
+    index_pool_init(&c->free_lines, CU_LINES);
+    c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
+    c->stages = arena_allocate(queue * CU_STAGE);
+    c->wide = arena_allocate(queue * CU_WIDE_STAGE);
+    c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
+    c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
+}
+
 static void compute_unit_init(struct compute_unit *c)
 {
     size_t simds = (size_t)compute_unit_params(c)->simds;
@@ -45,29 +73,15 @@ static void compute_unit_init(struct compute_unit *c)
     c->lines_ahead = (uint32_t)((ahead + CU_LINE - 1) / CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
     c->decoded = platform_shared(&c->io.base, DECODE_ENTRIES * sizeof(struct decoded));
-    c->waves = arena_allocate(waves * sizeof(struct cu_wave));
-    c->played = arena_allocate(waves * sizeof(struct cu_played));
-    c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
-    c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
-    uint32_t vgprs = work_registers(cu_target(c), (uint32_t)compute_unit_params(c)->vgprs);
-    c->vgprs = arena_allocate(simds * vgprs * 64 * sizeof(uint32_t));
-    c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
-    c->vmem_table = arena_allocate(queue * sizeof(struct cu_vmem));
-    c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
-    c->rest_free = arena_allocate(queue * sizeof(uint16_t));
-    c->stages = arena_allocate(queue * CU_STAGE);
-    c->wide = arena_allocate(queue * CU_WIDE_STAGE);
-    c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
-    c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
+    init_tables(c, simds, waves, queue);
     for (; c->vmem_free_count < queue; c->vmem_free_count++)
-        c->vmem_free[c->vmem_free_count] = (uint16_t)(queue - 1 - c->vmem_free_count);
+        arena_at(uint16_t, c->vmem_free)[c->vmem_free_count] =
+            (uint16_t)(queue - 1 - c->vmem_free_count);
     for (; c->rest_free_count < queue; c->rest_free_count++)
         arena_at(uint16_t, c->rest_free)[c->rest_free_count] =
             (uint16_t)(queue - 1 - c->rest_free_count);
-    for (; c->line_free_count < CU_LINES; c->line_free_count++)
-        c->line_free[c->line_free_count] = (uint16_t)(CU_LINES - 1 - c->line_free_count);
     for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
-        c->smem_free[c->smem_free_count] = (uint16_t)(CU_SMEM - 1 - c->smem_free_count);
+        c->smem_free[c->smem_free_count] = (uint8_t)(CU_SMEM - 1 - c->smem_free_count);
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);

@@ -17,6 +17,7 @@
 #include "components/protocols/work/work_placement.h"
 #include "components/amd/execute/work_record.h"
 #include "components/amd/execute/decode_cache.h"
+#include "components/protocols/mem/index_pool.h"
 #include "components/protocols/page_table/program_table.h"
 #include "cu_retime_port.h"
 #include "runtime/engine/bug.h"
@@ -34,7 +35,6 @@ enum {
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
     CU_LINES = 1088,          /* vector memory: lines of all instructions in flight */
     CU_SMEM = 64,             /* scalar memory instructions in flight */
-    CU_MAX_VMEM = 1024,       /* largest vmem_queue */
     CU_STAGE = ISA_LANES * 4, /* bytes */
     CU_WIDE_STAGE = ISA_LANES * 16,
     CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
@@ -262,22 +262,22 @@ struct compute_unit {
     uint32_t played;     /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
+    uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, a stack */
+    uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
+    uint32_t lines;      /* struct cu_line[CU_LINES] */
+    uint32_t smem;       /* struct cu_smem[CU_SMEM] */
+    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS] */
+    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS] */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_send_head;
-    uint32_t vmem_free_count, line_free_count, rest_free_count;
-    uint16_t vmem_free[CU_MAX_VMEM];  /* unused entries, a stack */
-    uint16_t vmem_order[CU_MAX_VMEM]; /* those with unsent lines, a ring of vmem_queue */
-    struct cu_line line[CU_LINES];
-    uint16_t line_free[CU_LINES];
+    uint32_t vmem_free_count, rest_free_count;
+    struct index_pool free_lines;
     /* Scalar memory. */
-    struct cu_smem smem[CU_SMEM];
-    uint16_t smem_free[CU_SMEM], smem_order[CU_SMEM];
+    uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
     uint32_t smem_free_count, smem_send_head;
-    /* Work-groups. */
-    struct cu_group group[CU_MAX_GROUPS];
-    struct cu_ledger ledger[CU_MAX_GROUPS];
-    uint32_t resident; /* wavefronts */
+    uint64_t ledgers_used; /* with work-groups that are not answered */
+    uint32_t resident;     /* wavefronts */
     uint64_t active_since;
     /* Bounds: the allocation hit last. */
     uint64_t span_start, span_end;
@@ -290,6 +290,44 @@ struct compute_unit {
 static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)
 {
     return arena_at(struct cu_wave, c->waves) + wave;
+}
+
+/* The entries of tables by their numbers, and back. */
+
+static inline struct cu_group *cu_group_at(const struct compute_unit *c, unsigned slot)
+{
+    return arena_at(struct cu_group, c->groups) + slot;
+}
+
+static inline unsigned cu_group_slot(const struct compute_unit *c, const struct cu_group *g)
+{
+    return (unsigned)(g - cu_group_at(c, 0));
+}
+
+static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_ledger, c->ledgers) + number;
+}
+
+static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_line, c->lines) + number;
+}
+
+static inline struct cu_smem *cu_smem_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_smem, c->smem) + number;
+}
+
+static inline unsigned cu_smem_number(const struct compute_unit *c, const struct cu_smem *e)
+{
+    return (unsigned)(e - cu_smem_at(c, 0));
+}
+
+/* Room for the lines of one more vector memory instruction. */
+static inline bool cu_has_lines(const struct compute_unit *c)
+{
+    return index_pool_used(&c->free_lines) + COALESCER_MAX_LINES <= CU_LINES;
 }
 
 static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned wave)
@@ -357,7 +395,7 @@ static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint
 /* What an execution of the wavefront may touch. */
 static inline struct isa_context cu_context(const struct compute_unit *c, const struct cu_wave *w)
 {
-    const struct cu_group *g = &c->group[w->group];
+    const struct cu_group *g = cu_group_at(c, w->group);
     struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
                                   .vgpr_count = g->vgprs,
                                   .agpr_count = g->agprs,

@@ -10,7 +10,7 @@ static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_ins
                      uint64_t pc, unsigned lane, const char *what)
 {
     const struct cu_wave *w = cu_wave_at(c, wave);
-    const struct cu_group *g = &c->group[w->group];
+    const struct cu_group *g = cu_group_at(c, w->group);
     const struct work_fault_place place = {
         .kernel = program_kernel_name(compute_unit_program(c), g->kernel),
         .inst = inst,
@@ -26,7 +26,7 @@ static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_ins
 
 static uint32_t wave_pid(const struct compute_unit *c, unsigned wave)
 {
-    return c->group[cu_wave_at(c, wave)->group].pid;
+    return cu_group_at(c, cu_wave_at(c, wave)->group)->pid;
 }
 
 /* True when [start, end) lies in one allocation that this GPU may access; it is remembered. */

@@ -107,7 +107,7 @@ static bool fetch_send(struct compute_unit *c)
             return false;
         retime_code_request(c, wave, wave * c->line_slots + (unsigned)victim);
         compute_unit_imem_send_read(c, (uint16_t)(wave * c->line_slots + (unsigned)victim), line,
-                                    CU_LINE, c->group[w->group].pid, false);
+                                    CU_LINE, cu_group_at(c, w->group)->pid, false);
         w->line[victim] = line;
         w->line_state[victim] = LINE_COMING;
         c->fetch_simd = slot == 63 ? (simd + 1) % (uint32_t)compute_unit_params(c)->simds : simd;

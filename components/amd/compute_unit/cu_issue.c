@@ -47,7 +47,7 @@ static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa
 static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                           const struct isa_inst *inst)
 {
-    if (engine_unlikely(c->group[w->group].played)) {
+    if (engine_unlikely(cu_group_at(c, w->group)->played)) {
         played_step(c, w, wave);
         return true;
     }
@@ -96,7 +96,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
                                                              const struct isa_inst *inst,
                                                              uint64_t now)
 {
-    struct cu_group *g = &c->group[w->group];
+    struct cu_group *g = cu_group_at(c, w->group);
     uint64_t nops = cu_decoded(c)[w->decoded].nops;
     uint64_t next = now + nops * (uint64_t)compute_unit_params(c)->simds + 1;
     if (!issue_execute(c, w, wave, inst))
@@ -223,7 +223,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
     uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256
                        && !(inst->flags & ISA_IS_SWIZZLE);
-    if (engine_unlikely(c->group[w->group].played))
+    if (engine_unlikely(cu_group_at(c, w->group)->played))
         has_address = played_lds(c, w, wave, address, &active);
     else if (has_address)
         memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,

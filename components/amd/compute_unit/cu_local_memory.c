@@ -83,7 +83,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
         conflicts *= (unsigned)compute_unit_params(c)->lds_write_cycles;
     }
     struct cu_wave *w = cu_wave_at(c, wave);
-    struct work_account *account = &c->ledger[w->ledger].account;
+    struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
     account->lds_busy += cycles;
     c->retime.lds += cycles;
     account->lds_conflict += conflicts;

@@ -32,7 +32,7 @@ static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave)
         if (memory_only_takes_time(&d->inst))
             break;
         enum isa_status status = ISA_OK;
-        if (c->group[w->group].played)
+        if (cu_group_at(c, w->group)->played)
             played_step(c, w, wave);
         else
             status = isa_execute(&context, s, &d->inst);

@@ -39,7 +39,7 @@ static const char *const profile_names[PROFILE_ALL] = {
 
 static struct profile_row *profile_at(struct compute_unit *c, const struct cu_wave *w, uint64_t pc)
 {
-    struct profile_row *row = profile_row(c->io.base.leaf, c->group[w->group].kernel, pc);
+    struct profile_row *row = profile_row(c->io.base.leaf, cu_group_at(c, w->group)->kernel, pc);
     const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
     if (!row->text[0] && d->valid && d->address == pc
         && isa_format(&d->inst, UINT64_MAX, row->text, sizeof row->text) >= sizeof row->text)
@@ -49,7 +49,7 @@ static struct profile_row *profile_at(struct compute_unit *c, const struct cu_wa
 
 static void profile_start(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
-    uint32_t kernel = c->group[w->group].kernel;
+    uint32_t kernel = cu_group_at(c, w->group)->kernel;
     w->issuing = w->waiting = cu_scalars(c, wave)->pc;
     profile_name_columns("kernel", profile_names, PROFILE_ALL);
     profile_name_program(c->io.base.leaf, kernel,

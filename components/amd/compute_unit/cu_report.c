@@ -10,7 +10,7 @@
 static const char *wave_reason(const struct compute_unit *c, const struct cu_wave *w, char *text,
                                size_t size)
 {
-    const struct cu_group *g = &c->group[w->group];
+    const struct cu_group *g = cu_group_at(c, w->group);
     switch ((enum cu_wave_state)w->state) {
     case WAVE_WAITCNT:
         if (w->limit_vm != ISA_NO_WAIT && w->vm > w->limit_vm)
@@ -40,7 +40,7 @@ static const char *wave_reason(const struct compute_unit *c, const struct cu_wav
 static void note_wave(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
                       struct hang_report *report)
 {
-    const struct cu_group *g = &c->group[w->group];
+    const struct cu_group *g = cu_group_at(c, w->group);
     char reason[96], text[ISA_MAX_TEXT] = "";
     uint64_t pc = cu_scalars(c, wave)->pc;
     const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];

@@ -137,7 +137,7 @@ static inline void retime_barrier(struct compute_unit *c, const struct cu_group 
         for (unsigned i = 0; i < g->waves; i++) {
             const struct cu_wave *w = cu_wave_at(c, g->wave[i]);
             const struct retime_wave *t = retime_wave(c, g->wave[i]);
-            if (w->state != WAVE_BARRIER || w->group != (uint8_t)(g - c->group))
+            if (w->state != WAVE_BARRIER || w->group != (uint8_t)cu_group_slot(c, g))
                 continue;
             for (unsigned s = 0; s < WORK_RETIMES && !pass; s++)
                 last.by[s] = t->reached - t->lead.by[s] > last.by[s] ? t->reached - t->lead.by[s]
@@ -164,7 +164,7 @@ static inline void retime_group_start(struct compute_unit *c, const struct cu_gr
         r->last_sent = 0;
         r->vector_port = r->scalar_port = r->code = (struct cu_retime_port){0};
     }
-    arena_at(struct retime_lead, r->groups)[g - c->group] = (struct retime_lead){{0}};
+    arena_at(struct retime_lead, r->groups)[cu_group_slot(c, g)] = (struct retime_lead){{0}};
 }
 
 /* `lead`: of its placement. */
@@ -197,7 +197,8 @@ static inline void retime_group_end(struct compute_unit *c, const struct cu_grou
 {
     if (!c->retime.on)
         return;
-    const struct retime_lead *end = arena_at(struct retime_lead, c->retime.groups) + (g - c->group);
+    const struct retime_lead *end =
+        arena_at(struct retime_lead, c->retime.groups) + cu_group_slot(c, g);
     account->ended = now;
     for (unsigned s = 0; s < WORK_RETIMES; s++)
         if (end->by[s] > account->retimed[s])
@@ -344,7 +345,7 @@ static inline void retime_vector_answer(struct compute_unit *c, unsigned number,
     const struct retime_sent *out = arena_at(struct retime_sent, c->retime.out) + line;
     struct retime_lead lost =
         retime_lost(&c->retime.vector_port, out->ready, &out->lead, note, now);
-    uint64_t address = c->line[line].line.address;
+    uint64_t address = cu_line_at(c, line)->line.address;
     struct retime_line *l = arena_at(struct retime_line, c->retime.lines)
                             + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
     bool known = l->address == address;

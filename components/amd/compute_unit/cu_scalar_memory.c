@@ -26,14 +26,14 @@ static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t no
 {
     struct cu_wave *w = cu_wave_at(c, e->wave);
     bool loads = e->access.kind == ISA_SCALAR_LOAD || (smem_is_atomic(e) && e->access.glc);
-    if (loads && engine_likely(!c->group[w->group].played)) {
+    if (loads && engine_likely(!cu_group_at(c, w->group)->played)) {
         for (unsigned i = e->access.valid; i < e->access.dwords; i++)
             e->data[i] = 0;
         isa_scalar_load(cu_scalars(c, e->wave), &e->inst, e->data);
     }
     w->lgkm--;
-    retime_over(c, e->wave, c->retime.scalar, (unsigned)(e - c->smem), false, true, now);
-    c->smem_free[c->smem_free_count++] = (uint16_t)(e - c->smem);
+    retime_over(c, e->wave, c->retime.scalar, cu_smem_number(c, e), false, true, now);
+    c->smem_free[c->smem_free_count++] = (uint8_t)cu_smem_number(c, e);
     vmem_unblock(c, now);
     wave_counted(c, w, now);
 }
@@ -62,8 +62,8 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
 {
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
-    struct cu_smem *e = &c->smem[c->smem_free[c->smem_free_count - 1]];
-    bool played = engine_unlikely(c->group[w->group].played);
+    struct cu_smem *e = cu_smem_at(c, c->smem_free[c->smem_free_count - 1]);
+    bool played = engine_unlikely(cu_group_at(c, w->group)->played);
     enum isa_status status = played ? played_scalar(c, w, wave, inst, &e->access)
                                     : isa_scalar_address(&context, s, inst, &e->access);
     if (status != ISA_OK) {
@@ -100,13 +100,13 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if ((e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e)) && !played)
         isa_scalar_store_data(s, inst, e->data);
     c->smem_free_count--;
-    retime_issue(c, c->retime.scalar, (unsigned)(e - c->smem), wave, now, now);
+    retime_issue(c, c->retime.scalar, cu_smem_number(c, e), wave, now, now);
     w->lgkm++;
     if (moves && !e->access.valid)
         smem_complete(c, e, now);
     else
         c->smem_order[(c->smem_send_head + c->smem_send_count++) % CU_SMEM] =
-            (uint16_t)(e - c->smem);
+            (uint8_t)cu_smem_number(c, e);
     return ISSUE_DONE;
 }
 
@@ -140,9 +140,9 @@ static bool smem_send(struct compute_unit *c)
     if (!compute_unit_smem_can_send(c))
         return false;
     unsigned number = c->smem_order[c->smem_send_head];
-    struct cu_smem *e = &c->smem[number];
+    struct cu_smem *e = cu_smem_at(c, number);
     uint16_t tag = (uint16_t)(number * 2 + e->unsent);
-    uint32_t pid = c->group[cu_wave_at(c, e->wave)->group].pid;
+    uint32_t pid = cu_group_at(c, cu_wave_at(c, e->wave)->group)->pid;
     uint64_t start, end;
     smem_part(e, e->unsent, &start, &end);
     if (e->access.kind == ISA_SCALAR_CACHE_OP)
@@ -166,7 +166,7 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
     while ((m = compute_unit_smem_peek_reply(c))) {
-        struct cu_smem *e = &c->smem[m->tag / 2];
+        struct cu_smem *e = cu_smem_at(c, m->tag / 2);
         if (e->access.kind == ISA_SCALAR_LOAD || (smem_is_atomic(e) && e->access.glc)) {
             const uint8_t *line = mem_data_data(compute_unit_smem_reply_payload(c), CU_LINE);
             uint64_t start, end;

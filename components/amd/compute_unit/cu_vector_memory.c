@@ -83,9 +83,9 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->remaining)
             break;
-        if (e->mask && e->returns && !e->fence && engine_likely(!c->group[w->group].played))
+        if (e->mask && e->returns && !e->fence && engine_likely(!cu_group_at(c, w->group)->played))
             vmem_write_back(c, w, e, number);
-        struct work_account *account = &c->ledger[w->ledger].account;
+        struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
         account->vmem_issued++;
         account->vmem_cycles += now - e->issued;
         profile_returned(c, w, e->pc, now - e->issued);
@@ -96,7 +96,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
         w->flat -= e->flat;
-        c->vmem_free[c->vmem_free_count++] = (uint16_t)number;
+        arena_at(uint16_t, c->vmem_free)[c->vmem_free_count++] = (uint16_t)number;
         if (e->rest != CU_NONE)
             arena_at(uint16_t, c->rest_free)[c->rest_free_count++] = e->rest;
         vmem_unblock(c, now);
@@ -141,14 +141,14 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, struct cu
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
     for (unsigned i = count; i-- > 0;) {
-        uint16_t place = c->line_free[--c->line_free_count];
-        c->line[place] = (struct cu_line){lines[i], (uint16_t)number, e->unsent};
+        uint16_t place = (uint16_t)index_pool_take(&c->free_lines);
+        *cu_line_at(c, place) = (struct cu_line){lines[i], (uint16_t)number, e->unsent};
         e->unsent = place;
     }
     if (compute_unit_params(c)->vmem_lanes)
         vmem_work_out_addresses(c, e, m, count);
     c->io.stats.vmem_lines += count;
-    c->ledger[cu_wave_at(c, e->wave)->ledger].account.vmem_lines += count;
+    cu_ledger_at(c, cu_wave_at(c, e->wave)->ledger)->account.vmem_lines += count;
     profile_asked(c, e, count);
 }
 
@@ -163,13 +163,14 @@ static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vm
         cu_vmem_at(c, w->vmem_last)->next = (uint16_t)number;
     w->vmem_last = (uint16_t)number;
     if (e->remaining) {
-        c->vmem_order[(c->vmem_send_head + c->vmem_send_count++) % queue] = (uint16_t)number;
+        arena_at(uint16_t, c->vmem_order)[(c->vmem_send_head + c->vmem_send_count++) % queue] =
+            (uint16_t)number;
     }
 }
 
 static inline bool vmem_is_full(const struct compute_unit *c)
 {
-    return !c->vmem_free_count || c->line_free_count < COALESCER_MAX_LINES;
+    return !c->vmem_free_count || !cu_has_lines(c);
 }
 
 /* Of what has been worked out, what is needed until the instruction is over. A plain run of bytes
@@ -220,8 +221,8 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
 {
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
-    bool played = engine_unlikely(c->group[w->group].played);
-    unsigned number = c->vmem_free[c->vmem_free_count - 1];
+    bool played = engine_unlikely(cu_group_at(c, w->group)->played);
+    unsigned number = arena_at(uint16_t, c->vmem_free)[c->vmem_free_count - 1];
     unsigned place = arena_at(uint16_t, c->rest_free)[c->rest_free_count - 1];
     struct cu_vmem *e = cu_vmem_at(c, number);
     struct cu_vmem_rest *rest = cu_vmem_rest_at(c, place);
@@ -272,7 +273,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
 static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
                             uint16_t tag, uint32_t pid)
 {
-    struct coalesced_line line = c->line[tag].line;
+    struct coalesced_line line = cu_line_at(c, tag)->line;
     void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
     uint8_t *data = mem_write_data(payload, CU_LINE);
     if (e->rest == CU_NONE)
@@ -286,7 +287,7 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, con
 static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
                              uint16_t tag, uint32_t pid)
 {
-    struct coalesced_line line = c->line[tag].line;
+    struct coalesced_line line = cu_line_at(c, tag)->line;
     const struct cu_vmem_rest *rest = cu_vmem_rest_at(c, e->rest);
     const struct isa_memory *m = &rest->access;
     void *payload = compute_unit_vmem_send_atomic(c, tag, line.address, pid,
@@ -300,9 +301,10 @@ static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, co
 static void vmem_send_line(struct compute_unit *c, const struct cu_vmem *e, unsigned number,
                            uint16_t tag)
 {
-    uint32_t pid = c->group[cu_wave_at(c, e->wave)->group].pid;
+    uint32_t pid = cu_group_at(c, cu_wave_at(c, e->wave)->group)->pid;
     if (e->kind == ISA_MEMORY_LOAD)
-        compute_unit_vmem_send_read(c, tag, c->line[tag].line.address, CU_LINE, pid, e->coherent);
+        compute_unit_vmem_send_read(c, tag, cu_line_at(c, tag)->line.address, CU_LINE, pid,
+                                    e->coherent);
     else if (e->kind == ISA_MEMORY_STORE)
         vmem_send_store(c, e, cu_stage(c, number, e->bytes), tag, pid);
     else
@@ -328,7 +330,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
     unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, width;
     for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count;
          width--) {
-        unsigned number = c->vmem_order[c->vmem_send_head];
+        unsigned number = arena_at(uint16_t, c->vmem_order)[c->vmem_send_head];
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             return false;
@@ -338,7 +340,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
             uint16_t tag = e->unsent;
             retime_send(c, number, tag, now);
             vmem_send_line(c, e, number, tag);
-            e->unsent = c->line[tag].next;
+            e->unsent = cu_line_at(c, tag)->next;
             if (e->pace)
                 e->first_send = now + 1 + e->pace;
         }
@@ -355,7 +357,7 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 {
     if (!c->vmem_send_count)
         return ENGINE_NEVER;
-    return cu_vmem_at(c, c->vmem_order[c->vmem_send_head])->first_send;
+    return cu_vmem_at(c, arena_at(uint16_t, c->vmem_order)[c->vmem_send_head])->first_send;
 }
 
 /* Bytes of a line to the stage. */
@@ -375,14 +377,15 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
     while ((m = compute_unit_vmem_peek_reply(c))) {
-        unsigned number = m->tag >= CU_LINES ? (unsigned)m->tag - CU_LINES : c->line[m->tag].owner;
+        unsigned number =
+            m->tag >= CU_LINES ? (unsigned)m->tag - CU_LINES : cu_line_at(c, m->tag)->owner;
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (!e->fence) {
             if (e->returns)
-                vmem_take_data(c, e, number, c->line[m->tag].line,
+                vmem_take_data(c, e, number, cu_line_at(c, m->tag)->line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             profile_served(c, e->wave, e->pc, m);
-            c->line_free[c->line_free_count++] = m->tag;
+            index_pool_give(&c->free_lines, m->tag);
             retime_vector_answer(c, number, m->tag, message_note(m), now);
         } else {
             retime_fence_answer(c, c->retime.vector, number, now);
@@ -390,7 +393,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)
             vmem_retire(c, cu_wave_at(c, e->wave), now);
-        if (c->line_free_count == COALESCER_MAX_LINES)
+        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_MAX_LINES)
             vmem_unblock(c, now);
     }
 }

@@ -6,7 +6,7 @@
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {
-    return c->ledger[w->ledger].account.slot_cycles;
+    return cu_ledger_at(c, w->ledger)->account.slot_cycles;
 }
 
 /* Accounts for the time up to now by what the wavefront was waiting for; from now on, or from the
@@ -125,7 +125,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
         w->line_slot = (uint8_t)slot;
     }
     const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
-    bool played = engine_unlikely(c->group[w->group].played);
+    bool played = engine_unlikely(cu_group_at(c, w->group)->played);
     if (played) {
         size = size < sizeof joined ? size : sizeof joined;
         bytes = played_code(c, w, pc, size, joined);
@@ -169,7 +169,7 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
     uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
     unsigned slot = w->line_slot, offset = (unsigned)(pc - line);
     if (line != w->line_address || w->line_state[slot] != LINE_VALID || w->line[slot] != line
-        || engine_unlikely(c->group[w->group].played))
+        || engine_unlikely(cu_group_at(c, w->group)->played))
         return wave_decode_anew(c, w, wave);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
     if (engine_unlikely(!decode_holds(d, cu_target(c), pc, cu_line_bytes(c, wave, slot) + offset,
@@ -184,7 +184,7 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
 static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                               uint64_t now)
 {
-    if (engine_likely(!c->group[w->group].memory_only) || wave_skip(c, w, wave))
+    if (engine_likely(!cu_group_at(c, w->group)->memory_only) || wave_skip(c, w, wave))
         wave_sleep(c, w, now);
 }
 

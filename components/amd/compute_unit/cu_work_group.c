@@ -69,18 +69,17 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
 /* The ledger of a kernel: the one it has, or a new one. There are as many as work-groups. */
 static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t now)
 {
-    unsigned unused = CU_MAX_GROUPS, i = 0;
-    while (i < CU_MAX_GROUPS && !(c->ledger[i].groups && c->ledger[i].dispatch == dispatch)) {
-        if (!c->ledger[i].groups && unused == CU_MAX_GROUPS)
-            unused = i;
-        i++;
-    }
-    i = i == CU_MAX_GROUPS ? unused : i;
-    c->ledger[i].dispatch = dispatch;
-    c->ledger[i].groups++;
-    if (!c->ledger[i].running++)
-        c->ledger[i].active_since = now;
-    return i;
+    uint64_t used = c->ledgers_used;
+    while (used && cu_ledger_at(c, (unsigned)__builtin_ctzll(used))->dispatch != dispatch)
+        used &= used - 1;
+    unsigned number = (unsigned)__builtin_ctzll(used ? used : ~c->ledgers_used);
+    struct cu_ledger *ledger = cu_ledger_at(c, number);
+    c->ledgers_used |= (uint64_t)1 << number;
+    ledger->dispatch = dispatch;
+    ledger->groups++;
+    if (!ledger->running++)
+        ledger->active_since = now;
+    return number;
 }
 
 /* Takes one work-group from the port. */
@@ -91,7 +90,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
         return;
     struct work_placement p;
     memcpy(&p, work_map_placement(compute_unit_work_payload(c)), sizeof p);
-    struct cu_group *g = &c->group[p.work_group_slot];
+    struct cu_group *g = cu_group_at(c, p.work_group_slot);
     if (p.work_group_slot >= CU_MAX_GROUPS || g->used)
         bug("compute unit: work-group slot %u is taken", p.work_group_slot);
     *g = (struct cu_group){.tag = m->tag,
@@ -131,12 +130,13 @@ static void group_answer(struct compute_unit *c)
 {
     while (c->finished && compute_unit_work_can_reply(c)) {
         unsigned slot = (unsigned)__builtin_ctzll(c->finished);
-        struct cu_group *g = &c->group[slot];
-        struct cu_ledger *ledger = &c->ledger[g->ledger];
+        struct cu_group *g = cu_group_at(c, slot);
+        struct cu_ledger *ledger = cu_ledger_at(c, g->ledger);
         void *payload = compute_unit_work_reply_finished(c, g->tag, g->instructions);
         memcpy(work_finished_account(payload), &ledger->account, sizeof ledger->account);
         memset(&ledger->account, 0, sizeof ledger->account);
-        ledger->groups--;
+        if (!--ledger->groups)
+            c->ledgers_used &= ~((uint64_t)1 << g->ledger);
         if (g->played)
             replay_give(played_place(c, slot));
         g->used = 0;
@@ -152,7 +152,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
     retime_barrier(c, g, now);
     for (unsigned i = 0; i < g->waves; i++) {
         struct cu_wave *w = cu_wave_at(c, g->wave[i]);
-        if (w->state == WAVE_BARRIER && w->group == (uint8_t)(g - c->group))
+        if (w->state == WAVE_BARRIER && w->group == (uint8_t)cu_group_slot(c, g))
             wave_continue(c, w, g->wave[i], now, now + 1);
     }
 }
@@ -160,20 +160,20 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
 /* The last wavefront of the group has ended. */
 static void group_finish(struct compute_unit *c, const struct cu_group *g, uint64_t now)
 {
-    struct cu_ledger *ledger = &c->ledger[g->ledger];
+    struct cu_ledger *ledger = cu_ledger_at(c, g->ledger);
     ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
     ledger->account.held += g->waves * (now - g->arrived);
     retime_group_end(c, g, &ledger->account, now);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
-    c->finished |= (uint64_t)1 << (g - c->group);
-    timeline_end(&c->io.base, (uint64_t)(g - c->group),
+    c->finished |= (uint64_t)1 << cu_group_slot(c, g);
+    timeline_end(&c->io.base, cu_group_slot(c, g),
                  program_kernel_name(compute_unit_program(c), g->kernel));
 }
 
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    struct cu_group *g = &c->group[w->group];
+    struct cu_group *g = cu_group_at(c, w->group);
     wave_waits(c, w, now, WORK_ENDED);
     if (engine_unlikely(instruction_recorder))
         instruction_recorder->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));

@@ -211,7 +211,9 @@ static const uint32_t *fetch(const struct isa_context *ctx, const struct isa_wav
 }
 
 /* Sign bits of floats by type; abs clears, then neg flips. In 64-bit values they are in the high
- * words. */
+ * words. In a word of two halves (v_dot2c_f32_f16) it is bit 31, that of the upper half: LLVM's
+ * assembler takes the modifiers of a register of 32 bits there, not neg_lo and neg_hi, and no
+ * compiler emits them. */
 static void apply_sign(struct lanes *value, unsigned type, bool abs, bool neg)
 {
     bool high = type == TYPE_F64 || type == TYPE_M64;

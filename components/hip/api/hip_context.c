@@ -8,9 +8,9 @@ enum { STACK_MOST = 65536 };
 
 static _Thread_local struct {
     unsigned depth, room;
-    uint8_t *device;
+    uint16_t *device;
 } stack;
-_Static_assert(HIP_DEVICES_MAX <= UINT8_MAX + 1, "device numbers fit the stack");
+_Static_assert(HIP_DEVICES_MAX <= UINT16_MAX + 1, "device numbers fit the stack");
 
 static hipCtx_t context_of(int device)
 {
@@ -50,11 +50,11 @@ static hipError_t push(int device)
     }
     if (stack.depth == stack.room) {
         stack.room = stack.room ? 2 * stack.room : 16;
-        stack.device = hip_grow(stack.device, stack.room);
+        stack.device = hip_grow(stack.device, stack.room * sizeof *stack.device);
     }
     hipError_t error = hip_set_current_device(device);
     if (error == hipSuccess) {
-        stack.device[stack.depth++] = (uint8_t)device;
+        stack.device[stack.depth++] = (uint16_t)device;
     }
     return error;
 }

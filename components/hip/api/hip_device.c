@@ -480,14 +480,14 @@ static hipError_t switch_peer(int peer, bool on)
     if (!are_joined(hip_current_device(), peer)) {
         return hipErrorPeerAccessUnsupported;
     }
-    uint64_t *peers = &hip.devices[hip_current_device()].peers, bit = 1ull << peer;
-    if (((*peers & bit) != 0) == on) {
+    uint8_t *enabled = &hip.devices[hip_current_device()].peers[peer];
+    if (*enabled == on) {
         return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
     }
     hipError_t error = hip_status(
         hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
         "peer access");
-    *peers ^= error == hipSuccess ? bit : 0;
+    *enabled = error == hipSuccess ? on : *enabled;
     if (error == hipSuccess) {
         HIP_RECORD(.kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = on);
     }

@@ -1,8 +1,9 @@
 /* Device addresses lie in a range of the host's address space that nothing may touch, so a host
  * access to device memory faults; the handler here says which allocation it was, then lets the
  * program die by the signal. Addresses of pinned memory lie behind it, so that one that was freed
- * is known as such. Other faults go to the handler that was there before; of those inside of the
- * library it is said that the program has passed a wrong pointer.
+ * is known as such. The simulator's own state faults, too, while code of the program runs. Other
+ * faults go to the handler that was there before; of those inside of the library it is said that
+ * the program has passed a wrong pointer.
  *
  * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
@@ -123,6 +124,11 @@ static void say(const struct note *note)
     (void)written; /* the program is about to die: there is no one to tell */
 }
 
+static bool is_state(uint64_t address)
+{
+    return hip.state == HIP_OPEN && hip.api->is_hidden((const void *)(uintptr_t)address);
+}
+
 static void explain_other(uint64_t address)
 {
     struct note note = {.used = 0};
@@ -130,6 +136,11 @@ static void explain_other(uint64_t address)
         add_text(&note, "heddle: host code touched pinned memory at ");
         add_number(&note, address, 16);
         add_text(&note, ", which is not, or no longer, allocated\n");
+    } else if (is_state(address)) {
+        add_text(&note, "heddle: host code touched ");
+        add_number(&note, address, 16);
+        add_text(&note, ", where the simulator keeps its own state: the program has used a wrong "
+                        "pointer, perhaps one that was cut to 32 bits\n");
     } else {
         add_text(&note, "heddle: a call of HIP touched ");
         add_number(&note, address, 16);
@@ -171,7 +182,7 @@ static void handle(int signal_number, siginfo_t *info, void *context)
     bool served = hip_managed_fault(address, is_write(context));
     if (ours && !served) {
         explain(address);
-    } else if (!served && (in_call || hip_is_pinned_address(address))) {
+    } else if (!served && (in_call || hip_is_pinned_address(address) || is_state(address))) {
         explain_other(address);
     }
     hip_turns_inside(-1);

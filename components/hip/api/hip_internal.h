@@ -31,7 +31,7 @@
 #include <string.h>
 
 enum {
-    HIP_DEVICES_MAX = 64,
+    HIP_DEVICES_MAX = 576,     /* as many as a driver has, and some of the program's own */
     HIP_WAVEFRONT = 64,        /* work-items; all supported architectures */
     HIP_ALLOCATION_ALIGN = 256 /* bytes; what hipMalloc promises (HIP programming guide) */
 };
@@ -40,10 +40,10 @@ struct hip_device {
     bool used;       /* false: destroyed */
     uint32_t number; /* that the driver knows it by */
     struct driver_device_info info;
-    bool xnack, sramecc; /* what code objects of this architecture find */
-    bool has_xnack;      /* do they ask */
-    uint32_t queue;      /* of the null stream, and of what the library does itself */
-    uint64_t peers;      /* bit d: peer access to device d is enabled */
+    bool xnack, sramecc;            /* what code objects of this architecture find */
+    bool has_xnack;                 /* do they ask */
+    uint32_t queue;                 /* of the null stream, and of what the library does itself */
+    uint8_t peers[HIP_DEVICES_MAX]; /* is peer access to device d enabled? */
 };
 
 enum hip_state {

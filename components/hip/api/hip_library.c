@@ -176,9 +176,17 @@ void hip_lock(void)
     has_lock = true;
 }
 
+static void hide_state(void)
+{
+    if (hip.state == HIP_OPEN) {
+        hip.api->hide();
+    }
+}
+
 void hip_unlock(void)
 {
     has_lock = false;
+    hide_state();
     pthread_mutex_unlock(&hip.lock);
     hip_turns_inside(-1);
 }
@@ -290,6 +298,7 @@ static uint64_t now_ps(void)
 {
     hip_turns_inside(1);
     uint64_t time_ps = hip.api ? hip.api->now() : 0;
+    hide_state();
     hip_turns_inside(-1);
     return time_ps;
 }
@@ -305,7 +314,7 @@ static void step_engine(bool poll)
 }
 
 const struct hip_turns_engine hip_turns_engine = {
-    .is_done = hip_ticket_done, .now_ps = now_ps, .step = step_engine};
+    .is_done = hip_ticket_done, .now_ps = now_ps, .step = step_engine, .leave = hide_state};
 
 bool hip_take_turn(uint64_t ticket, bool poll)
 {

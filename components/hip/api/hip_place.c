@@ -65,6 +65,11 @@ static hipError_t check_plain(const struct hip_place *place, uint64_t size, bool
 {
     void *pointer = (void *)(uintptr_t)place->address;
     uint64_t end = place->address;
+    if (hip.state == HIP_OPEN && hip.api->is_hidden(pointer)) {
+        hip_say("%s: the host address %p is memory of the simulator itself, not of the program",
+                what, pointer);
+        return hipErrorInvalidValue;
+    }
     if (hip_is_accessible(place->address, size, written, &end)) {
         return hipSuccess;
     }

@@ -81,6 +81,9 @@ void hip_turns_give(struct hip_turns_thread *thread)
     hip_turns.holder = thread;
     hip_turns.turn++;
     thread->operations = 0;
+    if (!thread->runs_engine) {
+        hip_turns_engine.leave();
+    }
     grant(thread);
 }
 

@@ -116,6 +116,7 @@ struct hip_turns_engine {
     bool (*is_done)(uint64_t ticket); /* or nothing will be done any more */
     uint64_t (*now_ps)(void);         /* simulated time */
     void (*step)(bool poll);          /* at most a poll when `poll` is set */
+    void (*leave)(void);              /* code of the program goes on */
 };
 extern const struct hip_turns_engine hip_turns_engine;
 

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 9
+#define DRIVER_API_VERSION 10
 
 enum driver_status {
     DRIVER_OK,
@@ -260,6 +260,12 @@ struct driver_api {
     int (*finish)(void);
     /* Queues that the program writes itself. */
     const struct driver_queue_api *user_queues;
+    /* The calling thread leaves the front end for code of the program: what that code writes by a
+     * wrong pointer must not change the simulation, so that the addresses of its state fault until
+     * the next call. Without effect while another thread is in a call. */
+    void (*hide)(void);
+    /* Does the address belong to the simulation's state? Also from a signal handler. */
+    bool (*is_hidden)(const void *address);
 };
 
 #endif

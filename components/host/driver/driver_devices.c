@@ -172,7 +172,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
                 die("driver: '%s' is one component more than the %d that a platform with GPUs can "
                     "have",
                     path, PROGRAM_INSTANCES);
-            driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
+            driver_program(d)->gpu_of[table->groups[g].first + i] = (uint16_t)number;
         }
     }
     info->work_groups_per_cu = 16;

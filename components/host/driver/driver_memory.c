@@ -221,14 +221,15 @@ static uint64_t memory_run(const struct driver *d, uint64_t address, uint64_t *r
     return physical;
 }
 
-static uint64_t memory_owners(const struct driver *d, uint64_t address, uint64_t size)
+static struct gpu_set memory_owners(const struct driver *d, uint64_t address, uint64_t size)
 {
-    uint64_t owners = 0, rest;
+    struct gpu_set owners = {{0}};
+    uint64_t rest;
     if (d->device_count == 1)
-        return 1;
+        return gpu_set_of(0);
     for (uint64_t done = 0; done < size; done += rest)
-        owners |=
-            (uint64_t)1 << memory_device_of(&d->memory, memory_physical(d, address + done, &rest));
+        gpu_set_put(&owners,
+                    memory_device_of(&d->memory, memory_physical(d, address + done, &rest)));
     return owners;
 }
 

@@ -44,8 +44,8 @@ static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64
 /* The same, but *rest is what is left of its fragment, which lies in one piece. */
 static uint64_t memory_run(const struct driver *d, uint64_t address, uint64_t *rest);
 
-/* The GPUs whose memory holds [address, address + size): bit i is GPU i. */
-static uint64_t memory_owners(const struct driver *d, uint64_t address, uint64_t size);
+/* The GPUs whose memory holds [address, address + size). */
+static struct gpu_set memory_owners(const struct driver *d, uint64_t address, uint64_t size);
 
 /* The GPU whose memory holds the page of `address`. */
 static uint32_t memory_owner(const struct driver *d, uint64_t address);

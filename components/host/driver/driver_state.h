@@ -24,7 +24,7 @@
 #include "runtime/state/platform.h"
 
 enum {
-    DRIVER_DEVICES = 64,
+    DRIVER_DEVICES = GPU_SET_MOST, /* other sets of GPUs hold as many */
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
     DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */
@@ -95,10 +95,10 @@ struct driver_device {
     uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_flush.c */
-    bool ring_wrapped; /* lines of the ring may be in caches: flush before the next launch */
-    bool caches_all;   /* its L2 keeps lines of all memory, which others do not see */
-    uint64_t reached;  /* caches_all: GPUs whose memory its kernels could access; as a set */
-    bool takes_copies; /* from and to other GPUs, directly */
+    bool ring_wrapped;      /* lines of the ring may be in caches: flush before the next launch */
+    bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
+    struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */
+    bool takes_copies;      /* from and to other GPUs, directly */
     bool line_shared; /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing; /* flushes that are not answered */
     uint32_t kernels_running;
@@ -170,9 +170,9 @@ struct driver_sample {
 struct driver_migrate {
     uint32_t touches; /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
     uint32_t first, count;
-    uint32_t state;                /* enum migrate_state, of the first question */
-    uint32_t told;                 /* GPUs that were sent what the state is about */
-    uint64_t paused;               /* bit i: GPU i */
+    uint32_t state; /* enum migrate_state, of the first question */
+    uint32_t told;  /* GPUs that were sent what the state is about */
+    struct gpu_set paused;
     uint64_t paused_at;            /* cycle */
     uint64_t not_before;           /* cycle of the next pause */
     bool ready;                    /* nobody uses managed memory */

@@ -17,6 +17,8 @@ enum memory_result memory_register_device(struct memory_manager *m, uint64_t bas
         if (base < other->base + other->size && other->base < base + size)
             return MEMORY_OVERLAP;
     }
+    if (m->device_count == MEMORY_DEVICES)
+        bug("memory manager: more than %d devices", MEMORY_DEVICES);
     struct memory_device *device = &m->device[m->device_count++];
     uint64_t first = (base + m->page - 1) / m->page, pages = (base + size) / m->page - first;
     uint32_t capacity = (uint32_t)(pages / 2 + 2); /* free extents do not touch */

@@ -34,7 +34,7 @@
 #include "page_allocator.h"
 
 enum {
-    MEMORY_DEVICES = 64,
+    MEMORY_DEVICES = GPU_SET_MOST,
     MEMORY_RETIRED = PROGRAM_ALLOCATIONS,    /* ranges */
     MEMORY_RETIRED_MANY = MEMORY_RETIRED / 2 /* memory_recycle() is due at the next chance */
 };
@@ -106,7 +106,16 @@ void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end);
 /* The device whose memory holds the physical address, or UINT32_MAX. */
 static inline uint32_t memory_device_of(const struct memory_manager *m, uint64_t physical)
 {
-    for (uint32_t i = 0; i < m->device_count; i++) {
+    uint32_t first = 0;
+    if (m->device_count > 8) { /* most often all are of one size, one behind the other */
+        uint64_t guess = (physical - m->device[0].base) / m->device[0].size;
+        first = guess < m->device_count ? (uint32_t)guess : 0;
+    }
+    for (uint32_t i = first; i < m->device_count; i++) {
+        if (physical - m->device[i].base < m->device[i].size)
+            return i;
+    }
+    for (uint32_t i = 0; i < first; i++) {
         if (physical - m->device[i].base < m->device[i].size)
             return i;
     }

@@ -2,6 +2,7 @@
 #include "components/protocols/command/launch_record.h"
 
 #include "components/sampling/kernel_stats.h"
+#include "components/sampling/online_parts.h"
 #include "components/sampling/sampling_options.h"
 
 static uint32_t launch_record_begin(const struct component *c, const struct program_table *program,
@@ -9,8 +10,10 @@ static uint32_t launch_record_begin(const struct component *c, const struct prog
 {
     uint32_t record = kernel_begin(c, program_kernel_name(program, kernel),
                                    program_kernel_symbol(program, kernel), packet->gpu);
-    kernel_set_launch(
-        record, aql_launch(packet),
-        sampling_way_name(aql_memory_only(packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
+    kernel_set_launch(record, aql_launch(packet),
+                      parts_logged
+                          ? "part"
+                          : sampling_way_name(aql_memory_only(packet) ? SAMPLING_MEMORY_ONLY
+                                                                      : SAMPLING_DETAILED));
     return record;
 }

@@ -7,10 +7,10 @@
 
 #include "runtime/engine/store_log.h"
 
-/* All numbers in front of the GPUs that components belong to, which stay as they are. */
+/* All numbers in front of what GPUs may access. */
 static void wrote_head(const struct program_table *table)
 {
-    store_wrote(table, offsetof(struct program_table, gpu_of));
+    store_wrote(table, offsetof(struct program_table, reach));
 }
 
 static void wrote_allocations(const struct program_table *table, uint32_t first)
@@ -30,8 +30,8 @@ const struct program_allocation *program_overlap(const struct program_table *tab
 
 void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer, bool on)
 {
-    uint64_t bit = (uint64_t)1 << peer;
-    table->reach[gpu] = on ? table->reach[gpu] | bit : table->reach[gpu] & ~bit;
+    (on ? gpu_set_put : gpu_set_drop)(&table->reach[gpu], peer);
+    store_wrote(&table->reach[gpu], sizeof table->reach[gpu]);
     table->version++;
     wrote_head(table);
 }

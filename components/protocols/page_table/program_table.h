@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu_set.h"
 #include "page_table.h"
 
 enum {
@@ -22,7 +23,7 @@ enum {
     PROGRAM_KERNELS = 1 << 14,
     PROGRAM_NAME_BYTES = 4 << 20,
     PROGRAM_FREED = 1024, /* allocations that were freed, remembered for reports */
-    PROGRAM_GPUS = 64,
+    PROGRAM_GPUS = GPU_SET_MOST,
     PROGRAM_INSTANCES = 1 << 16
 };
 
@@ -51,12 +52,12 @@ struct program_table {
     uint32_t allocated, freed; /* buffers of the program, so far */
     uint32_t kernel_count;
     uint32_t name_bytes;
-    uint32_t opened;              /* some allocation is or was open */
-    uint32_t named;               /* allocations at an address that another process uses, too */
-    uint64_t reach[PROGRAM_GPUS]; /* bit j of i: kernels on GPU i may access memory of GPU j */
+    uint32_t opened; /* some allocation is or was open */
+    uint32_t named;  /* allocations at an address that another process uses, too */
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
+    struct gpu_set reach[PROGRAM_GPUS]; /* GPUs whose memory kernels on GPU i may access */
     /* The GPU that a component belongs to, by its number in the platform. */
-    uint8_t gpu_of[PROGRAM_INSTANCES];
+    uint16_t gpu_of[PROGRAM_INSTANCES];
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
     struct program_freed freed_buffer[PROGRAM_FREED]; /* the n-th at n modulo their number */
     uint32_t object_count;
@@ -112,7 +113,7 @@ const struct program_allocation *program_overlap(const struct program_table *tab
 static inline bool program_reaches(const struct program_table *table, uint32_t gpu,
                                    const struct program_allocation *a)
 {
-    return a->open || a->device == gpu || (table->reach[gpu % PROGRAM_GPUS] >> a->device & 1);
+    return a->open || a->device == gpu || gpu_set_has(&table->reach[gpu % PROGRAM_GPUS], a->device);
 }
 
 /* Has the platform several GPUs? */

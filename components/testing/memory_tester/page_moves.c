@@ -89,7 +89,7 @@ static void gpus_note(struct memory_tester *c)
     store_offer(program);
     for (uint32_t i = 0; i < gpus; i++) {
         uint32_t ring = engine_base.port_rings[2 * (memory_tester_io(c)->move_first + i)];
-        program->gpu_of[table->rings[ring].receiver] = (uint8_t)i;
+        program->gpu_of[table->rings[ring].receiver] = (uint16_t)i;
         program->memory_base[i] = platform_map_base(i);
         program->memory_size[i] = platform_map_size(i);
         if (frames_each(c) * page_bytes(c) > program->memory_size[i])

@@ -126,13 +126,14 @@ def chart(series: Series, title: str, tracks: list[Track],
     if not shown:
         return None
     lines = [[value(track, i) for i in range(len(series.intervals))] for track in shown]
-    top = max((v for values in lines for v in values if v is not None), default=0) or 1
     y, height = 26.0, 120.0
+    scale = draw.Linear([0.0, *(v for values in lines for v in values if v)], y + height, y)
+    top = scale.high
     shapes = [text(8, 16, title, size=13)]
-    for i in range(3):
-        at = y + height - height * i / 2
+    for tick in scale.ticks():
+        at = scale.at(tick)
         shapes.append(line(LEFT, at, RIGHT, at, "#e8e8e8"))
-        shapes.append(text(LEFT - 5, at + 4, words(top * i / 2), "end", 11))
+        shapes.append(text(LEFT - 5, at + 4, words(tick), "end", 11))
     for track, values, colour in zip(shown, lines, COLOURS):
         shapes.append(f'<path d="{_steps(series, values, top, y, height)}" fill="none" '
                       f'stroke="{colour}" stroke-width="1.5" data-line="{draw.escape(track.path)}" '

@@ -291,11 +291,14 @@ class Database:
                      number))
         sql.execute("UPDATE host SET kips = ?, peak_rss = ? WHERE point = ?",
                     (*line["host"], number))
-        sql.executemany("INSERT OR REPLACE INTO kernels VALUES (?, ?, ?, ?, ?, ?)",
+        sql.executemany("INSERT INTO kernels VALUES (?, ?, ?, ?, ?, ?)",
                         [(number, *row) for row in kernels])
-        sql.executemany("INSERT OR REPLACE INTO components VALUES (?, ?, ?, ?)",
-                        [(number, *row) for row in line["components"]])
-        sql.executemany("INSERT OR REPLACE INTO printed VALUES (?, ?, ?)",
+        # In the order of the key, in which a table grows at its end.
+        sql.executemany("INSERT INTO components VALUES (?, ?, ?, ?)",
+                        [(number, path, name, value)
+                         for path, row in sorted(line["components"].items())
+                         for name, value in sorted(row.items())])
+        sql.executemany("INSERT INTO printed VALUES (?, ?, ?)",
                         [(number, *row) for row in line["printed"].items()])
         return True
 

@@ -427,6 +427,17 @@ static uint32_t stream_flags(void)
     return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
 }
 
+static void hide(void)
+{
+    state.hidden++;
+}
+
+static bool is_hidden(const void *address)
+{
+    (void)address;
+    return false;
+}
+
 static void set_attendant(void (*attend)(const struct driver_attention *now))
 {
     (void)attend;
@@ -493,6 +504,8 @@ static const struct driver_api api = {
     .set_attendant = set_attendant,
     .error_text = error_text,
     .finish = finish,
+    .hide = hide,
+    .is_hidden = is_hidden,
 };
 
 static bool start(const struct heddle_options *options)

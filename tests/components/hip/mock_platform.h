@@ -17,6 +17,7 @@ struct mock_state {
     unsigned pending;             /* commands that were not executed yet */
     unsigned allocations;         /* living ones */
     unsigned finished;            /* calls of finish() of the driver */
+    unsigned hidden;              /* calls of hide() */
     enum driver_status fail_next; /* the next wait answers this, like a kernel that faulted */
 };
 

@@ -36,7 +36,7 @@ static enum sampling_way launch(const struct made_up *m)
     uint64_t cycles = (uint64_t)llround(m->rate * (double)m->instructions);
     uint32_t number = sampler.launches;
     enum sampling_way way = sampler_choose(&sampler, &m->shape, flushes);
-    sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? cycles : 0);
+    sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? cycles : 0, 0);
     truth += (double)cycles;
     ways[number] = "d?ts"[way];
     ways[number + 1] = 0;
@@ -239,7 +239,7 @@ Test(stratified_sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_t
         uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
         enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
         vector[7] = way == SAMPLING_DETAILED ? 6000 : 0;
-        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0);
+        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0, 0);
         simulated += way == SAMPLING_DETAILED;
     }
     cr_expect_lt(simulated, 25, "%u simulated", simulated);
@@ -256,7 +256,7 @@ Test(stratified_sampler, a_group_that_nothing_can_represent_is_joined)
         uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
         enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
         vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? 80000 : 0;
-        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0);
+        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0, 0);
     }
     cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, 900 * 53000.0, 0.01 * 900 * 53000);
 }

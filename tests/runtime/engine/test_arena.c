@@ -1,5 +1,6 @@
 /* The arena: what lies where, and that nothing lies twice. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 #include "runtime/engine/arena.h"
@@ -108,4 +109,61 @@ Test(arena, is_extended_to_where_it_was_but_never_shrunk)
     cr_expect_geq(place(arena_allocate(100)), more.front);
     cr_expect_geq(place(arena_allocate(MIB)), more.rear);
     arena_close();
+}
+
+/* What stands in front, what stands behind, and the byte after both. */
+static void fill(uint32_t at[2])
+{
+    arena_open();
+    at[0] = arena_allocate(100);
+    at[1] = arena_allocate(MIB);
+    memset(arena_at(char, at[0]), 0x55, 100);
+    memset(arena_at(char, at[1]), 0xaa, MIB);
+}
+
+Test(arena, what_was_hidden_is_the_same_when_it_is_shown)
+{
+    uint32_t at[2];
+    fill(at);
+    for (int i = 0; i < 3; i++) {
+        arena_hide();
+        arena_hide();
+        arena_show();
+        arena_show();
+        const char *front = arena_at(char, at[0]), *rear = arena_at(char, at[1]);
+        cr_expect(front[0] == 0x55 && front[99] == 0x55 && front[100] == 0);
+        cr_expect((uint8_t)rear[0] == 0xaa && (uint8_t)rear[MIB - 1] == 0xaa && rear[MIB] == 0);
+        arena_at(char, at[1])[MIB] = 0;
+    }
+    arena_close();
+}
+
+Test(arena, what_is_hidden_in_front_cannot_be_written, .signal = SIGSEGV)
+{
+    uint32_t at[2];
+    fill(at);
+    arena_hide();
+    arena_at(char, at[0])[3] = 1;
+}
+
+Test(arena, what_is_hidden_behind_cannot_be_read, .signal = SIGSEGV)
+{
+    uint32_t at[2];
+    fill(at);
+    arena_hide();
+    cr_expect_neq(arena_at(volatile char, at[1])[3], 0);
+}
+
+Test(arena, who_runs_over_the_end_of_a_reservation_faults, .signal = SIGSEGV)
+{
+    volatile char *bytes = arena_reserve(5000);
+    bytes[8191] = 1;
+    bytes[8192] = 1;
+}
+
+Test(arena, who_runs_over_the_start_of_a_reservation_faults, .signal = SIGSEGV)
+{
+    volatile char *bytes = arena_reserve(5000);
+    bytes[0] = 1;
+    bytes[-1] = 1;
 }

@@ -28,12 +28,20 @@ static const char *command_span(const struct driver_command *k)
     return k->span ? names[k->span] : command_name(k);
 }
 
-static uint64_t command_owners(const struct driver *d, const struct driver_command *k)
+static struct gpu_set command_owners(const struct driver *d, const struct driver_command *k)
 {
+    struct gpu_set none = {{0}}, owners = none, sources = none;
     if (!command_is_move(k))
-        return 0;
-    uint64_t owners = memory_owners(d, k->move.address, k->size);
-    return k->kind == DRIVER_COPY ? owners | memory_owners(d, k->move.source, k->size) : owners;
+        return none;
+    owners = memory_owners(d, k->move.address, k->size);
+    if (k->kind == DRIVER_COPY)
+        sources = memory_owners(d, k->move.source, k->size);
+    return gpu_set_join(owners, &sources);
+}
+
+static bool command_touches(const struct driver *d, const struct driver_command *k)
+{
+    return command_is_move(k) && (k->size || d->device_count == 1);
 }
 
 /* Copies go past the caches, which hold whole lines. Where a copy ends inside a line, a kernel that

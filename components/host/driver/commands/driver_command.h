@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "components/protocols/command/aql_packet.h"
+#include "components/protocols/page_table/gpu_set.h"
 
 enum driver_kind {
     DRIVER_WRITE,
@@ -71,6 +72,8 @@ struct command_launch {
     uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
     uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
     bool timed;              /* counted in sample.timed */
+    bool in_parts;           /* executed part after part, driver_parts.c; then its packet's */
+    uint16_t header;         /* header as a whole */
     bool played;             /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
     uint32_t yielded;                        /* PHASE_YIELDED: its number among those */
@@ -87,8 +90,8 @@ struct driver_command {
     uint64_t not_before; /* cycle: when the host had called */
     uint64_t size;       /* bytes to move */
     uint64_t sent, received;
-    uint64_t flushed; /* bit i: the caches of device i have been flushed for this command */
-    uint32_t next;    /* in its queue, or in the list of free ones */
+    struct gpu_set flushed; /* devices whose caches have been flushed for this command */
+    uint32_t next;          /* in its queue, or in the list of free ones */
     uint32_t queue;
     uint32_t in_flight;   /* messages */
     uint32_t pid;         /* of launches, shoot-downs and opened queues */
@@ -132,8 +135,11 @@ static inline uint32_t launch_count(const struct driver_command *k)
 static const char *command_name(const struct driver_command *k);
 static const char *command_span(const struct driver_command *k);
 
-/* The GPUs whose memory a copy or a fill touches; bit i is GPU i. */
-static uint64_t command_owners(const struct driver *d, const struct driver_command *k);
+/* The GPUs whose memory a copy or a fill touches. */
+static struct gpu_set command_owners(const struct driver *d, const struct driver_command *k);
+
+/* Are there any? */
+static bool command_touches(const struct driver *d, const struct driver_command *k);
 
 /* Ends the first command of the queue. */
 static void command_complete(struct driver *d, struct driver_queue *q);

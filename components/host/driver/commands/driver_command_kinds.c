@@ -13,8 +13,10 @@
 #include "driver_command_queues.h"
 #include "driver_direct.h"
 #include "driver_flush.h"
+#include "driver_parts.h"
 #include "driver_sampling.h"
 #include "driver_transfer.h"
+#include "components/sampling/online_parts.h"
 
 /* ---- begin ---- */
 
@@ -166,6 +168,8 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     memcpy(command_launch_packet(payload), &k->launch.packet, sizeof k->launch.packet);
     memcpy(command_launch_descriptor(payload), k->launch.descriptor, sizeof k->launch.descriptor);
     launch_find_preload(d, k, command_launch_descriptor(payload));
+    if (k->launch.in_parts)
+        online_parts_start();
     record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     dirty_note(d, number, k->pid);
@@ -241,7 +245,7 @@ static void answer_launch(struct driver *d, uint32_t gpu, uint32_t command,
 {
     struct driver_command *k = driver_command_at(d, command);
     answer_done(d, gpu, command, sent);
-    if (k->phase == PHASE_RUNNING && k->launch.user == DRIVER_NONE)
+    if (k->phase == PHASE_RUNNING && k->launch.user == DRIVER_NONE && !parts_continue(d, k, gpu))
         command_complete(d, driver_queue_at(d, k->queue));
 }
 

@@ -17,6 +17,7 @@
 #include "driver_flush.h"
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
+#include "driver_parts.h"
 #include "driver_sampling.h"
 #include "driver_setup.h"
 #include "runtime/observe/timeline.h"
@@ -114,13 +115,14 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
         return false;
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:
-        return (d->migrate.state == MIGRATE_NONE || k->flushed) && command_begin(d, q, command);
+        return (d->migrate.state == MIGRATE_NONE || gpu_set_any(&k->flushed))
+               && command_begin(d, q, command);
     case PHASE_MOVE:
     case PHASE_LAUNCH_FIRST:
         return command_kinds[k->kind].step(d, q, command);
     case PHASE_UNTIMED_RETRY:
     case PHASE_UNTIMED_DONE:
-        if (sample_step(d, k, q->device))
+        if (sample_step(d, k, q->device) && !parts_continue(d, k, q->device))
             command_complete(d, q);
         return true;
     case PHASE_YIELDED:

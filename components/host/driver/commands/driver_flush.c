@@ -30,17 +30,16 @@ static void dirty_init(struct driver *d)
 static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
 {
     const struct program_table *program = driver_program(d);
-    uint64_t reach = program->opened ? UINT64_MAX : program->reach[gpu] | (uint64_t)1 << gpu;
+    struct gpu_set reach = program->opened ? gpu_set_first(d->device_count) : program->reach[gpu];
+    gpu_set_put(&reach, gpu);
     d->dirty_clock++;
     if (d->device[gpu].caches_all) {
-        d->device[gpu].reached |= reach;
+        d->device[gpu].reached = gpu_set_join(reach, &d->device[gpu].reached);
         *dirty_time(d, gpu, pid) = d->dirty_clock;
         return;
     }
-    for (uint32_t i = 0; i < d->device_count; i++) {
-        if (reach >> i & 1)
-            *dirty_time(d, i, pid) = d->dirty_clock;
-    }
+    for (int i = GPU_SET_NONE; (i = gpu_set_next(&reach, i + 1)) != GPU_SET_NONE;)
+        *dirty_time(d, (uint32_t)i, pid) = d->dirty_clock;
 }
 
 static bool dirty_is(const struct driver *d, uint32_t number, uint32_t pid)
@@ -72,23 +71,27 @@ static void dirty_leave(struct driver *d, uint32_t pid)
 /* ---- flushes that commands need ---- */
 
 /* The GPUs whose L2 may hold lines of memory of the owners. */
-static uint64_t flush_holders(const struct driver *d, uint64_t owners)
+static struct gpu_set flush_holders(const struct driver *d, struct gpu_set owners)
 {
-    uint64_t holders = owners;
-    for (uint32_t i = 0; i < d->device_count && owners; i++) {
-        if (d->device[i].reached & owners)
-            holders |= (uint64_t)1 << i;
+    struct gpu_set holders = owners;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        if (gpu_set_meets(&d->device[i].reached, &owners))
+            gpu_set_put(&holders, i);
     }
     return holders;
 }
 
-/* The first of the owners of memory at `address` whose L2 may hold lines of it, or DRIVER_NONE. */
-static uint32_t flush_owner(const struct driver *d, uint64_t owners, uint64_t address)
+/* The first of those who may hold lines of [address, address + size), which was not flushed for the
+ * command and whose L2 may be dirty, or DRIVER_NONE. */
+static uint32_t flush_owner(const struct driver *d, const struct driver_command *k,
+                            uint64_t address)
 {
     uint32_t pid = program_find(driver_program(d), address)->pid;
-    for (; owners; owners &= owners - 1) {
-        if (dirty_is(d, (uint32_t)__builtin_ctzll(owners), pid))
-            return (uint32_t)__builtin_ctzll(owners);
+    struct gpu_set owners =
+        gpu_set_without(flush_holders(d, memory_owners(d, address, k->size)), &k->flushed);
+    for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;) {
+        if (dirty_is(d, (uint32_t)i, pid))
+            return (uint32_t)i;
     }
     return DRIVER_NONE;
 }
@@ -99,23 +102,19 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
         return d->device[device].ring_wrapped || d->device[device].line_shared ? device
                                                                                : DRIVER_NONE;
-    if (!command_owners(d, k))
+    if (!command_touches(d, k))
         return DRIVER_NONE;
-    uint32_t number =
-        flush_owner(d, flush_holders(d, memory_owners(d, k->move.address, k->size)) & ~k->flushed,
-                    k->move.address);
+    uint32_t number = flush_owner(d, k, k->move.address);
     if (number == DRIVER_NONE && k->kind == DRIVER_COPY)
-        number = flush_owner(
-            d, flush_holders(d, memory_owners(d, k->move.source, k->size)) & ~k->flushed,
-            k->move.source);
+        number = flush_owner(d, k, k->move.source);
     return number;
 }
 
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k)
 {
-    uint64_t owners = flush_holders(d, command_owners(d, k));
-    for (; owners; owners &= owners - 1) {
-        if (d->device[__builtin_ctzll(owners)].flushing)
+    struct gpu_set owners = flush_holders(d, command_owners(d, k));
+    for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;) {
+        if (d->device[i].flushing)
             return true;
     }
     return false;
@@ -135,6 +134,6 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
     device->flushing++;
     d->io.stats.flushes++;
     driver_command_at(d, command)->phase = PHASE_FLUSHING;
-    driver_command_at(d, command)->flushed |= (uint64_t)1 << number;
+    gpu_set_put(&driver_command_at(d, command)->flushed, number);
     return true;
 }

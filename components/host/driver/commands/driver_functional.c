@@ -21,8 +21,10 @@
 #include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
+#include "components/sampling/online_parts.h"
 #include "components/sampling/online_sampling.h"
 #include "components/sampling/warmup.h"
+#include "driver_parts.h"
 #include "runtime/engine/rank.h"
 #include "runtime/state/memory.h"
 
@@ -283,6 +285,16 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
     return true;
 }
 
+/* `--kernels auto`: what the launch, or the part of it, has executed. */
+static void functional_tell(const struct driver_command *k, const struct functional_result *result,
+                            const uint64_t *executed)
+{
+    if (k->launch.in_parts)
+        online_parts_executed(k->launch.groups, result->instructions, executed);
+    else
+        online_sampling_executed(executed);
+}
+
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way)
 {
@@ -290,7 +302,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
     enum isa_target target;
-    if (k->launch.packet.private_bytes && !scratch_acquire(d, k, number, true))
+    if (k->launch.packet.private_bytes && k->launch.scratch_pool == DRIVER_NONE
+        && !scratch_acquire(d, k, number, true))
         return false;
     memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
@@ -318,19 +331,20 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .executed = platform_sampling()->automatic ? executed : NULL};
     launch.may_yield =
         platform_mode() == PLATFORM_FUNCTIONAL && !launch.touches && others_from(d, k) < UINT64_MAX;
-    if (launch.touches) {
+    if (launch.touches && !parts_goes_on(k)) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
             warm_flush_all();
         else
             warm_begin_all();
-        warm_clear_counts();
     }
+    if (launch.touches)
+        warm_clear_counts();
     address_list_launch(k->launch.number);
     record_start(d, k, number);
     device->kernels_running++;
     const struct functional_result result = execute(&launch, k);
     if (launch.executed && result.end == FUNCTIONAL_DONE)
-        online_sampling_executed(executed);
+        functional_tell(k, &result, executed);
     return functional_part(d, k, number, way, &result);
 }
 

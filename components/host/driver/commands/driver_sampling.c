@@ -28,6 +28,7 @@
 #include "driver_flush.h"
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
+#include "driver_parts.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/lookup.h"
 #include "components/sampling/residency.h"
@@ -101,7 +102,7 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
         dirty_flush(d, number);
         d->device[number].ring_wrapped = false;
         d->device[number].line_shared = false;
-        k->flushed |= (uint64_t)1 << number;
+        gpu_set_put(&k->flushed, number);
     }
 }
 
@@ -157,6 +158,8 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
     k->launch.way =
         (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code, false);
     d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;
+    if (d->sample.chosen)
+        parts_choose(d, k, device);
     return true;
 }
 

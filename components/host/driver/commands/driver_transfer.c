@@ -145,7 +145,7 @@ static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint6
 static bool copy_reaches(const struct driver *d, uint32_t gpu, uint32_t owner, uint64_t address)
 {
     const struct program_table *program = driver_program(d);
-    return program->reach[gpu] >> owner & 1 || program_find(program, address)->open;
+    return gpu_set_has(&program->reach[gpu], owner) || program_find(program, address)->open;
 }
 
 /* The GPU whose DMA engine copies between memory at `from` on GPU `source` and memory at `to` on
@@ -165,14 +165,14 @@ static uint32_t copy_engine(const struct driver *d, uint32_t source, uint32_t ta
 
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k)
 {
-    uint64_t sources = memory_owners(d, k->move.source, k->size),
-             targets = memory_owners(d, k->move.address, k->size);
-    if (!((sources | targets) & ((sources | targets) - 1)))
+    struct gpu_set sources = memory_owners(d, k->move.source, k->size),
+                   targets = memory_owners(d, k->move.address, k->size),
+                   all = gpu_set_join(sources, &targets);
+    if (gpu_set_next(&all, gpu_set_next(&all, 0) + 1) == GPU_SET_NONE)
         return COPY_INSIDE;
-    for (uint64_t s = sources; s; s &= s - 1) {
-        for (uint64_t t = targets; t; t &= t - 1) {
-            if (copy_engine(d, (uint32_t)__builtin_ctzll(s), (uint32_t)__builtin_ctzll(t),
-                            k->move.source, k->move.address)
+    for (int s = GPU_SET_NONE; (s = gpu_set_next(&sources, s + 1)) != GPU_SET_NONE;) {
+        for (int t = GPU_SET_NONE; (t = gpu_set_next(&targets, t + 1)) != GPU_SET_NONE;) {
+            if (copy_engine(d, (uint32_t)s, (uint32_t)t, k->move.source, k->move.address)
                 == DRIVER_NONE)
                 return COPY_BY_HOST;
         }

@@ -102,19 +102,19 @@ static bool migrate_meets_copies(const struct driver *d)
         const struct driver_queue *q = driver_queue_at(d, i);
         const struct driver_command *k =
             q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
-        if (k && command_owners(d, k) && (k->phase != PHASE_QUEUED || k->flushed))
+        if (k && command_touches(d, k) && (k->phase != PHASE_QUEUED || gpu_set_any(&k->flushed)))
             return true;
     }
     return false;
 }
 
 /* The GPUs on which kernels may run; those of user queues are not counted here. */
-static uint64_t migrate_running(const struct driver *d)
+static struct gpu_set migrate_running(const struct driver *d)
 {
-    uint64_t running = 0;
+    struct gpu_set running = {{0}};
     for (uint32_t i = 0; i < d->device_count; i++) {
         if (d->device[i].kernels_running || driver_queues_count(d))
-            running |= (uint64_t)1 << i;
+            gpu_set_put(&running, i);
     }
     return running;
 }
@@ -146,7 +146,8 @@ static bool migrate_start(struct driver *d)
         m->state = MIGRATE_NEXT;
         return true;
     }
-    if (migrate_running(d) && m->not_before > driver_now(d)) {
+    struct gpu_set running = migrate_running(d);
+    if (gpu_set_any(&running) && m->not_before > driver_now(d)) {
         driver_wake_at(d, m->not_before);
         return false;
     }
@@ -162,9 +163,9 @@ static bool migrate_drain(struct driver *d)
     m->paused = migrate_running(d);
     m->paused_at = driver_now(d);
     m->told = 0;
-    m->ready = !m->paused;
-    m->state = m->paused ? MIGRATE_PAUSE : MIGRATE_NEXT;
-    if (m->paused) {
+    m->ready = !gpu_set_any(&m->paused);
+    m->state = m->ready ? MIGRATE_NEXT : MIGRATE_PAUSE;
+    if (!m->ready) {
         d->io.stats.pauses++;
         timeline_begin(&d->io.base, UINT64_MAX, "pause");
     }
@@ -176,7 +177,7 @@ static bool migrate_tell(struct driver *d, bool *progress)
 {
     struct driver_migrate *m = &d->migrate;
     for (int slot; m->told < d->device_count; m->told++) {
-        if (!(m->paused >> m->told & 1))
+        if (!gpu_set_has(&m->paused, m->told))
             continue;
         if ((slot = slot_for(d, m->told)) < 0)
             return false;
@@ -214,7 +215,7 @@ static bool migrate_resume(struct driver *d)
     bool progress = false;
     if (!migrate_tell(d, &progress))
         return progress;
-    m->paused = 0;
+    m->paused = (struct gpu_set){{0}};
     m->not_before = driver_now(d) + (uint64_t)driver_params(d)->migration_interval;
     d->io.stats.pause_cycles += driver_now(d) - m->paused_at;
     timeline_end(&d->io.base, UINT64_MAX, "pause");
@@ -231,7 +232,7 @@ static bool migrate_next(struct driver *d)
     if (m->count && (m->ready || !migrate_needs_pause(d)))
         return false;
     m->told = 0;
-    if (m->paused)
+    if (gpu_set_any(&m->paused))
         m->state = MIGRATE_RESUME;
     else
         migrate_end(d);

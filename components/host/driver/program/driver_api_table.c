@@ -31,6 +31,7 @@ static struct driver *the_driver(void)
 static void api_enter(void)
 {
     pthread_mutex_lock(&driver_process()->mutex);
+    arena_show();
 }
 
 static enum driver_status api_leave(enum driver_status status)
@@ -39,9 +40,26 @@ static enum driver_status api_leave(enum driver_status status)
     return status;
 }
 
+/* Whoever holds the lock uses the state, and comes here itself. */
+static void api_hide(void)
+{
+    if (pthread_mutex_trylock(&driver_process()->mutex) != 0)
+        return;
+    arena_hide();
+    pthread_mutex_unlock(&driver_process()->mutex);
+}
+
+static bool api_is_hidden(const void *address)
+{
+    return arena_touches(address, 1);
+}
+
 static uint32_t api_device_count(void)
 {
-    return the_driver()->device_count;
+    api_enter();
+    uint32_t count = the_driver()->device_count;
+    api_leave(DRIVER_OK);
+    return count;
 }
 
 static enum driver_status api_device_info(uint32_t device, struct driver_device_info *info)
@@ -610,11 +628,14 @@ static bool enter_last(void)
 {
     enum { PATIENCE_S = 60 };
     struct timespec until;
-    if (!engine_is_interrupted())
-        return pthread_mutex_lock(&driver_process()->mutex) == 0;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_S;
-    return pthread_mutex_timedlock(&driver_process()->mutex, &until) == 0;
+    bool entered = engine_is_interrupted()
+                       ? pthread_mutex_timedlock(&driver_process()->mutex, &until) == 0
+                       : pthread_mutex_lock(&driver_process()->mutex) == 0;
+    if (entered)
+        arena_show();
+    return entered;
 }
 
 static int api_finish(void)
@@ -690,6 +711,8 @@ static const struct driver_api api_table = {
     .error_text = api_error_text,
     .finish = api_finish,
     .user_queues = &driver_queue_api_table,
+    .hide = api_hide,
+    .is_hidden = api_is_hidden,
 };
 
 static const struct driver_api *driver_api_table(void)

@@ -41,12 +41,12 @@ static bool user_send_rings(struct driver *d)
 {
     struct driver_user *u = user_of(d);
     uint32_t kept = 0;
-    uint64_t full = 0; /* GPUs */
+    struct gpu_set full = {{0}};
     bool sent = false;
     for (uint32_t i = 0; i < u->ring_count; i++) {
         struct user_ring r = u->rings[i];
-        if (full >> r.gpu & 1 || !driver_doorbell_can_send(d, r.gpu)) {
-            full |= (uint64_t)1 << r.gpu;
+        if (gpu_set_has(&full, r.gpu) || !driver_doorbell_can_send(d, r.gpu)) {
+            gpu_set_put(&full, r.gpu);
             u->rings[kept++] = r;
             continue;
         }

@@ -128,14 +128,16 @@ static bool user_tell(struct driver *d)
     return told;
 }
 
-/* The GPUs whose L2 may hold what kernels on `gpu` wrote, beside its own; as a set. */
-static uint64_t user_written(const struct driver *d, uint32_t gpu)
+/* The GPUs whose L2 may hold what kernels on `gpu` wrote, beside its own. */
+static struct gpu_set user_written(const struct driver *d, uint32_t gpu)
 {
     const struct program_table *program = driver_program(d);
+    struct gpu_set written = {{0}};
     if (d->device[gpu].caches_all)
-        return 0;
-    uint64_t all = d->device_count < 64 ? ((uint64_t)1 << d->device_count) - 1 : UINT64_MAX;
-    return (program->opened ? all : program->reach[gpu] & all) & ~((uint64_t)1 << gpu);
+        return written;
+    written = program->opened ? gpu_set_first(d->device_count) : program->reach[gpu];
+    gpu_set_drop(&written, gpu);
+    return written;
 }
 
 static bool user_release(struct driver *d)
@@ -148,10 +150,11 @@ static bool user_release(struct driver *d)
     if (!u->releasing)
         u->release_left = user_written(d, r->gpu);
     u->releasing = true;
-    if (u->release_left) {
-        if (!command_flush(d, DRIVER_COMMANDS + 1, (uint32_t)__builtin_ctzll(u->release_left)))
+    int next = gpu_set_next(&u->release_left, 0);
+    if (next != GPU_SET_NONE) {
+        if (!command_flush(d, DRIVER_COMMANDS + 1, (uint32_t)next))
             return false;
-        u->release_left &= u->release_left - 1;
+        gpu_set_drop(&u->release_left, (uint32_t)next);
         return true;
     }
     if (!driver_interrupt_can_reply(d, r->gpu))

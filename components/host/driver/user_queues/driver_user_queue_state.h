@@ -66,11 +66,11 @@ struct driver_user {
     uint32_t want_count;
     struct user_release releases[USER_WANTS]; /* first come, first served */
     uint32_t release_count;
-    uint64_t release_left; /* of the first: bit i: GPU i is to be flushed */
-    bool releasing;        /* it has begun */
-    uint64_t events;       /* signals and packets that may have changed */
-    bool stop_at_event;    /* the program waits for one */
-    uint64_t awaited;      /* by it: a signal */
+    struct gpu_set release_left; /* of the first: that are to be flushed */
+    bool releasing;              /* it has begun */
+    uint64_t events;             /* signals and packets that may have changed */
+    bool stop_at_event;          /* the program waits for one */
+    uint64_t awaited;            /* by it: a signal */
     struct user_listener {
         bool waits;
         uint64_t events; /* as its packet processor knows them */

@@ -142,6 +142,15 @@ static uint64_t dot2c_f16_half(const struct lane *l)
     return without_denormals(fused(F16, 0, l->v[3] >> 16, low));
 }
 
+/* Of each word the upper half is negated, or has its sign cleared. */
+static uint64_t dot2c_f16_signs(const struct lane *l)
+{
+    struct lane other = *l;
+    other.v[2] ^= 0x80000000;
+    other.v[3] &= 0x7fffffff;
+    return dot2c_f16(&other);
+}
+
 static uint64_t dot(uint32_t a, uint32_t b, uint32_t c, unsigned bits)
 {
     int64_t sum = (int32_t)c;
@@ -441,6 +450,11 @@ static const struct vector_case {
      fmac_f64_signs},
     {ISA_GFX90A, "v_dot2c_f32_f16_e32 v10, v2, v3", {0x6e140702}, 1, dot2c_f16},
     {ISA_GFX90A, "v_dot2c_f32_f16_e32 v10, 0.5, v3", {0x6e1406f0}, 1, dot2c_f16_half},
+    {ISA_GFX90A,
+     "v_dot2c_f32_f16_e64 v10, -v2, |v3|",
+     {0xd137020a, 0x20020702},
+     1,
+     dot2c_f16_signs},
     {ISA_GFX90A, "v_dot2c_i32_i16_e32 v10, v2, v3", {0x70140702}, 1, dot2c_i16},
     {ISA_GFX90A, "v_dot4c_i32_i8_e32 v10, v2, v3", {0x72140702}, 1, dot4c},
     {ISA_GFX90A, "v_dot8c_i32_i4_e32 v10, v2, v3", {0x74140702}, 1, dot8c},

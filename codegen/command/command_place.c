@@ -1,0 +1,110 @@
+/* See command_place.h. */
+#include "codegen/command/command_place.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codegen/place/place.h"
+
+/* --place names a file, or is a placement itself. NULL: the file cannot be read. */
+static const char *text_of_place(const struct command *c)
+{
+    const char *given = c->options->place;
+    if (strchr(given, '=') && access(given, F_OK) != 0)
+        return given;
+    FILE *file = fopen(given, "r");
+    if (!file)
+        return NULL;
+    size_t size = 0, room = 4096;
+    char *text = arena_alloc(c->arena, room);
+    for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
+        size += got;
+        if (room - size > 1)
+            continue;
+        char *more = arena_alloc(c->arena, 2 * room);
+        memcpy(more, text, size);
+        text = more;
+        room *= 2;
+    }
+    fclose(file);
+    text[size] = '\0';
+    return text;
+}
+
+/* NULL: it was said why, if `say`. */
+static uint8_t *find(const struct command *c, const struct place_graph *graph, unsigned ranks,
+                     bool say)
+{
+    const char *name = c->options->command == COMMAND_RUN ? "run" : "check";
+    uint8_t *rank_of = arena_alloc(c->arena, graph->count + 1);
+    if (ranks > PLACE_RANKS_MOST) {
+        if (say)
+            fprintf(stderr, "heddle %s: %u ranks are too many: at most %d\n", name, ranks,
+                    PLACE_RANKS_MOST);
+        return NULL;
+    }
+    if (graph->count <= ranks) {
+        if (say)
+            fprintf(stderr,
+                    "heddle %s: %u ranks: this platform has %u partition%s besides the host's "
+                    "side, and each rank needs one\n",
+                    name, ranks, graph->count - 1, graph->count == 2 ? "" : "s");
+        return NULL;
+    }
+    if (!c->options->place)
+        return place_find(graph, c->arena, ranks, rank_of) ? rank_of : NULL;
+    const char *text = text_of_place(c);
+    const char *wrong = text ? place_read(graph, c->arena, ranks, text, rank_of)
+                             : "it is neither a file nor a list of PATH=RANK";
+    if (wrong && say)
+        fprintf(stderr, "heddle %s: --place %s: %s\n", name, text ? "" : c->options->place, wrong);
+    return wrong ? NULL : rank_of;
+}
+
+int command_place_check(const struct command *c, const char *file, const struct model *model)
+{
+    struct place_graph graph;
+    json_t *statistics = c->options->stats ? command_statistics(c, c->options->stats) : NULL;
+    if (c->options->stats && !statistics)
+        return EXIT_ERRORS;
+    if (!model->window_ps) {
+        fprintf(stderr,
+                "heddle check: '%s' has no partitions that can go on by themselves, so one rank "
+                "runs it all\n",
+                file);
+        return EXIT_ERRORS;
+    }
+    place_graph_make(&graph, c->arena, model, statistics);
+    json_decref(statistics);
+    const uint8_t *rank_of = find(c, &graph, (unsigned)c->options->ranks, true);
+    if (!rank_of)
+        return EXIT_ERRORS;
+    place_print(&graph, (uint32_t)c->options->ranks, rank_of, stdout);
+    if (!c->options->output)
+        return EXIT_CLEAN;
+    struct command_output output;
+    if (!command_output_open(&output))
+        return EXIT_ERRORS;
+    place_write(&graph, rank_of, output.file);
+    return command_output_close(&output, c->options->output, true);
+}
+
+const char *command_place_run(const struct command *c, unsigned ranks, bool say)
+{
+    struct place_graph graph;
+    const char *text = NULL;
+    struct compilation *compilation = command_open(c);
+    const struct model *model =
+        compile_platform(compilation, c->options->arguments.items[0], c->options->platform);
+    if (model) {
+        place_graph_make(&graph, c->arena, model, NULL);
+        const uint8_t *rank_of = find(c, &graph, ranks, say);
+        char *at = arena_alloc(c->arena, 4 * (size_t)graph.count + 1);
+        text = rank_of ? at : NULL;
+        for (uint32_t i = 0; rank_of && i < graph.count; i++)
+            at += sprintf(at, "%s%u", i ? "," : "", rank_of[i]);
+    }
+    compile_close(compilation);
+    return text;
+}

@@ -1,0 +1,71 @@
+/* Placements: which rank runs which partition of a platform.
+ *
+ * A graph has a node for each partition, with the work that it takes, and an edge between two that
+ * are connected, with what crosses there. Work and traffic are counted by an earlier run: messages
+ * that components took in, and bytes that crossed; or, without one, components and connections.
+ *
+ * Partition 0 (what no `partition` names: the driver, the host) is at rank 0. No rank is without a
+ * partition besides. The same graph gives the same placement everywhere: ranks find it each for
+ * itself, and compare. All memory is the arena's. */
+#ifndef HEDDLE_CODEGEN_PLACE_H
+#define HEDDLE_CODEGEN_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "dsl/arena.h"
+#include "dsl/model.h"
+
+#define PLACE_RANKS_MOST 64 /* as RANK_MOST of the runtime */
+
+struct place_edge {
+    uint32_t a, b; /* partitions, a < b */
+    uint32_t connections;
+    uint64_t latency_ps; /* the shortest */
+    uint64_t traffic;    /* bytes that were counted; else connections */
+    double bytes_per_ns; /* that can cross, both ways; connections without a link are not counted */
+};
+
+struct place_graph {
+    const struct model *model;
+    uint32_t count;
+    uint64_t *work; /* by partition, at least 1 */
+    struct place_edge *edges;
+    uint32_t edge_count;
+    bool is_counted;
+};
+
+/* `statistics` of a run of this platform, or NULL. */
+void place_graph_make(struct place_graph *graph, struct arena *arena, const struct model *model,
+                      const json_t *statistics);
+
+/* Fills rank_of[partition]. false: there are fewer partitions than ranks. Parts that meet within
+ * the shortest latencies stay together as long as ranks get about as much work as without that:
+ * ranks meet as often as the shortest latency between them says. */
+bool place_find(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
+                uint8_t *rank_of);
+
+/* "gpu[0..3]=0, gpu[4..7]=1, *=0", or a line each; the last one that fits a partition holds. `#`
+ * begins a comment. NULL, or what is wrong with it, for people. */
+const char *place_read(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
+                       const char *text, uint8_t *rank_of);
+/* The same, a line for each partition. */
+void place_write(const struct place_graph *graph, const uint8_t *rank_of, FILE *out);
+
+/* What a placement comes to, for people. */
+void place_print(const struct place_graph *graph, uint32_t ranks, const uint8_t *rank_of,
+                 FILE *out);
+
+/* ---- of this room ---- */
+
+/* Cuts `groups` nodes (group 0: the main one) into ranks by METIS; edges are those of the graph,
+ * between group_of[partition]. false: heddle was built without it, or it finds nothing. */
+bool place_by_metis(const struct place_graph *graph, struct arena *arena, const uint32_t *group_of,
+                    uint32_t groups, uint32_t ranks, uint8_t *rank_of_group);
+/* Whether heddle was built with METIS. */
+bool place_has_metis(void);
+
+#endif

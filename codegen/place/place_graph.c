@@ -1,0 +1,92 @@
+/* From a model to the graph of its partitions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/place/place.h"
+
+static uint64_t connection_latency_ps(const struct model *model, const struct model_connection *c)
+{
+    uint64_t hz = model->domains[c->to->owner->domain].hz;
+    return c->link ? c->link->latency_ps : c->latency_cy * (1000000000000u / (hz ? hz : 1));
+}
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct place_edge *x = a, *y = b;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* Edges between the same two, one behind the other, become one. */
+static uint32_t merge(struct place_edge *edges, uint32_t count)
+{
+    uint32_t kept = 0;
+    qsort(edges, count, sizeof *edges, by_ends);
+    for (uint32_t i = 0; i < count; i++) {
+        struct place_edge *last = kept ? &edges[kept - 1] : NULL;
+        if (!last || by_ends(last, &edges[i]) != 0) {
+            edges[kept++] = edges[i];
+            continue;
+        }
+        last->connections += edges[i].connections;
+        last->traffic += edges[i].traffic;
+        last->bytes_per_ns += edges[i].bytes_per_ns;
+        if (edges[i].latency_ps < last->latency_ps)
+            last->latency_ps = edges[i].latency_ps;
+    }
+    return kept;
+}
+
+/* Messages of a connection, both ways; they are counted under the port that sends requests. */
+static uint64_t counted(struct arena *arena, const json_t *connections,
+                        const struct model_connection *c, uint64_t *back)
+{
+    const struct model_port *from = c->from;
+    const char *path = arena_printf(arena, "%s.%s", from->owner->path, from->decl->name);
+    const json_t *one = json_object_get(connections, path);
+    if (!one)
+        one = json_object_get(connections, arena_printf(arena, "%s[%u]", path, from->element));
+    *back = (uint64_t)json_integer_value(json_object_get(one, "replies"));
+    return (uint64_t)json_integer_value(json_object_get(one, "requests"));
+}
+
+/* A message is about one tick of whoever takes it in; what it carries is a line for those that go
+ * one way or the other. */
+static void count_messages(struct place_graph *graph, struct arena *arena,
+                           const json_t *connections, const struct model_connection *c,
+                           struct place_edge *edge)
+{
+    uint64_t back = 0, there = counted(arena, connections, c, &back);
+    graph->work[c->to->owner->partition] += there;
+    graph->work[c->from->owner->partition] += back;
+    edge->traffic = there + back;
+}
+
+void place_graph_make(struct place_graph *graph, struct arena *arena, const struct model *model,
+                      const json_t *statistics)
+{
+    const json_t *connections = json_object_get(statistics, "connections");
+    *graph = (struct place_graph){
+        .model = model, .count = model->partition_count, .is_counted = connections != NULL};
+    graph->work = arena_alloc(arena, (graph->count + 1) * sizeof *graph->work);
+    graph->edges = arena_alloc(arena, (model->connection_count + 1) * sizeof *graph->edges);
+    for (uint32_t i = 0; i < model->leaf_count; i++)
+        graph->work[model->leaves[i]->partition]++;
+    for (uint32_t i = 0; i < model->connection_count; i++) {
+        const struct model_connection *c = model->connections[i];
+        uint32_t from = c->from->owner->partition, to = c->to->owner->partition;
+        struct place_edge edge = {.a = from < to ? from : to,
+                                  .b = from < to ? to : from,
+                                  .connections = 1,
+                                  .latency_ps = connection_latency_ps(model, c),
+                                  .traffic = 1};
+        if (c->link)
+            edge.bytes_per_ns = 2 * (double)c->link->bandwidth_bytes_per_s / 1e9;
+        if (graph->is_counted)
+            count_messages(graph, arena, connections, c, &edge);
+        if (from != to)
+            graph->edges[graph->edge_count++] = edge;
+    }
+    graph->edge_count = merge(graph->edges, graph->edge_count);
+}

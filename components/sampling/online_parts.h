@@ -1,0 +1,45 @@
+/* Launches simulated in parts (--mode sampled): between command processors, which write down when
+ * work-groups begin and end, the driver, which executes part after part, and
+ * components/sampling/launch_parts.h, which chooses them and estimates. One launch at a time. */
+#ifndef HEDDLE_SAMPLING_ONLINE_PARTS_H
+#define HEDDLE_SAMPLING_ONLINE_PARTS_H
+
+#include "launch_parts.h"
+#include "runtime/engine/engine.h"
+#include "runtime/observe/json.h"
+
+/* ---- command processors ---- */
+
+/* A part is simulated in detail: its work-groups are written down. */
+extern bool parts_logged;
+
+/* From ticks, while `parts_logged`; any thread. */
+void parts_note_placed(const struct component *c);
+void parts_note_ended(const struct component *c, uint64_t instructions);
+
+/* ---- the driver; when nothing else ticks, or from its own tick when nothing is under way ---- */
+
+/* At the start of a run. `aim`: as in struct sampling. */
+void online_parts_open(bool on, double aim);
+/* Is launch `number` executed in parts from here on? Not where that would not pay. */
+bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident);
+/* The next part of the launch. false: it is over. */
+bool online_parts_next(struct sampled_part *next);
+/* The part has begun, and will be simulated in detail. */
+void online_parts_start(void);
+/* It is over: in detail, or without timing, with what it has executed. */
+void online_parts_timed(void);
+void online_parts_executed(uint64_t groups, uint64_t instructions, const uint64_t *vector);
+
+/* ---- online_sampling.c ---- */
+
+/* Of a launch that was executed in parts: cycles, their standard deviation as a share, and what the
+ * parts without timing executed, added to `vector`. false: launch `number` was not, or is not over.
+ */
+bool online_parts_result(uint64_t number, uint64_t *cycles, double *inner, uint64_t *vector);
+/* Is launch `number` being executed in parts? */
+bool online_parts_has(uint64_t number);
+/* Of the statistics: the launches that were executed in parts. */
+void online_parts_write(struct json *j);
+
+#endif

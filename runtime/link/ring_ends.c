@@ -1,0 +1,62 @@
+/* See ring_ends.h. Sums by ring, so the order of what was added does not matter. Whoever writes a
+ * store is initialised at all ranks and must add nothing: no driver does. */
+#include "ring_ends.h"
+
+#include <string.h>
+
+#include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+
+struct added {
+    uint32_t ring;
+    uint32_t cycles, slots;
+};
+
+static const struct platform_table *table;
+static struct added *sums; /* by ring; NULL: alone */
+
+void ring_ends_open(const struct platform_table *opened)
+{
+    table = opened;
+    sums = rank_is_alone() ? NULL : arena_derive((table->ring_count + 1) * sizeof *sums);
+}
+
+void ring_ends_note(uint32_t near, uint32_t cycles, uint32_t slots)
+{
+    if (!sums)
+        return;
+    sums[near].cycles += cycles;
+    sums[near].slots += slots;
+}
+
+/* Of the end of a ring that lies between this rank and another; this rank when it does not. */
+static uint32_t rank_across(uint32_t ring)
+{
+    uint32_t sender = platform_rank_of(table->rings[ring].sender);
+    uint32_t receiver = platform_rank_of(table->rings[ring].receiver);
+    return sender == ranks.number ? receiver : receiver == ranks.number ? sender : ranks.number;
+}
+
+void ring_ends_agree(void (*add)(uint32_t near, uint32_t cycles, uint32_t slots))
+{
+    if (!sums)
+        return;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        uint32_t to = rank_across(i);
+        const struct added told = {i, sums[i].cycles, sums[i].slots};
+        if (to != ranks.number && (told.cycles || told.slots))
+            rank_put(to, &told, sizeof told);
+    }
+    rank_exchange();
+    for (uint32_t from = 0; from < ranks.count; from++) {
+        struct added told;
+        while (from != ranks.number && rank_left(from)) {
+            memcpy(&told, rank_take(from, sizeof told), sizeof told);
+            if (told.ring >= table->ring_count || rank_across(told.ring) != from)
+                bug("rank %u adds to ring %u, which does not lie between us", from, told.ring);
+            add(told.ring, told.cycles, told.slots);
+        }
+    }
+}

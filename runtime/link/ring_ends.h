@@ -1,0 +1,19 @@
+/* What the components at one end of a ring add to it (ring_add_delay(), ring_add_pipeline()), told
+ * to the rank of the other end, where these components are not initialised.
+ *
+ * Life cycle: ring_ends_open() before components are initialised, ring_ends_agree() behind that,
+ * by all ranks. Alone neither is needed. */
+#ifndef HEDDLE_RUNTIME_RING_ENDS_H
+#define HEDDLE_RUNTIME_RING_ENDS_H
+
+#include <stdint.h>
+
+struct platform_table;
+
+void ring_ends_open(const struct platform_table *table);
+/* By ring_slow.c: to ring `near`, of the tables, cycles and slots were added here. */
+void ring_ends_note(uint32_t near, uint32_t cycles, uint32_t slots);
+/* Calls `add` for what was added at other ranks to rings that end here. */
+void ring_ends_agree(void (*add)(uint32_t near, uint32_t cycles, uint32_t slots));
+
+#endif

@@ -1,0 +1,322 @@
+/* See timeline_flows.h. A component's list holds the requests that it has been sent and not
+ * answered, in the order of their sending: some dozens, a few hundred at a memory. */
+#include "timeline_flows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "needed.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring.h"
+#include "runtime/state/lookup.h"
+
+#define LINE_BYTES    64  /* of protocols whose answers have no line */
+#define MOST_BYTES    256 /* of a request that is one line, or part of it */
+#define PAGE_BITS     12  /* the smallest page */
+#define NO_FIELD      0xff
+#define FIRST_ENTRIES 1024 /* of the table of translations; a power of 2 */
+
+/* Where fields of a message stand, and in how many bytes. */
+struct field {
+    uint8_t at, bytes; /* at: NO_FIELD: there is none */
+};
+
+struct shape {
+    struct field address, size, pid, page_bits;
+    bool awaited, translates; /* answers have a page */
+    uint32_t line;
+};
+
+struct request {
+    uint64_t flow, merged, address, arrival_ps;
+    uint32_t ring, pid, line;
+    uint32_t asked[2]; /* of others on its behalf: lines; translations */
+    uint16_t tag;
+    bool shown;     /* a message of the flow */
+    uint32_t asker; /* instance that sent it */
+};
+
+struct list {
+    struct request *requests;
+    uint32_t count, capacity;
+};
+
+struct translation {
+    uint64_t page, physical; /* `page`: of PAGE_BITS, and 1 more than the number; 0: free */
+    uint32_t pid, bits;
+};
+
+static const struct platform_table *table;
+static struct shape *shapes; /* by message */
+static struct list *lists;   /* by instance */
+static struct {
+    struct translation *entries;
+    uint32_t count, capacity;
+    uint64_t sizes; /* bit n: a page of 2^n bytes was seen */
+} known;
+
+/* ---- fields ---- */
+
+static uint64_t value_of(struct field f, const uint8_t *fields)
+{
+    uint64_t value = 0;
+    if (f.at != NO_FIELD)
+        memcpy(&value, fields + f.at, f.bytes);
+    return value;
+}
+
+/* `layout` as in struct platform_message. */
+static struct shape shape_of(const char *layout)
+{
+    struct field none = {NO_FIELD, 0};
+    struct shape s = {none, none, none, none, false, false, LINE_BYTES};
+    uint8_t at = 0;
+    while (*layout) {
+        size_t n = strcspn(layout, ":");
+        struct field f = {at, (uint8_t)(layout[n + 2] - '0')};
+        if (layout[n + 1] == 'a' && s.address.at == NO_FIELD)
+            s.address = f;
+        else if (n == 4 && strncmp(layout, "size", n) == 0)
+            s.size = f;
+        else if (n == 3 && strncmp(layout, "pid", n) == 0)
+            s.pid = f;
+        else if (n == 9 && strncmp(layout, "page_bits", n) == 0)
+            s.page_bits = f;
+        at = (uint8_t)(at + f.bytes);
+        layout += strcspn(layout, ",");
+        layout += *layout == ',';
+    }
+    return s;
+}
+
+static void learn_protocol(const struct platform_protocol *p)
+{
+    struct shape *of = &shapes[p->first_message];
+    uint32_t line = 0;
+    bool translates = false;
+    for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
+        const struct platform_message *m = &table->messages[p->first_message + i];
+        of[i] = shape_of(platform_string(m->fields));
+        of[i].awaited = m->awaited;
+        if (i < p->request_count)
+            continue;
+        line = m->payload_bytes > line ? m->payload_bytes : line;
+        translates = translates || of[i].page_bits.at != NO_FIELD;
+    }
+    for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
+        of[i].line = line ? line : LINE_BYTES;
+        of[i].translates = translates;
+    }
+}
+
+void timeline_flows_open(const struct platform_table *described)
+{
+    uint32_t messages = 0;
+    table = described;
+    for (uint32_t i = 0; i < table->protocol_count; i++) {
+        const struct platform_protocol *p = &table->protocols[i];
+        uint32_t end = p->first_message + p->request_count + p->reply_count;
+        messages = end > messages ? end : messages;
+    }
+    shapes = needed(calloc(messages + 1, sizeof *shapes), "flows");
+    lists = needed(calloc(table->instance_count + 1, sizeof *lists), "flows");
+    for (uint32_t i = 0; i < table->protocol_count; i++)
+        learn_protocol(&table->protocols[i]);
+}
+
+/* ---- translations ---- */
+
+static struct translation *entry_of(uint32_t pid, uint64_t page)
+{
+    uint64_t hash = (page * 0x9e3779b97f4a7c15u) ^ ((uint64_t)pid * 0xc2b2ae3d27d4eb4fu);
+    for (uint64_t i = hash ^ hash >> 32;; i++) {
+        struct translation *t = &known.entries[i & (known.capacity - 1)];
+        if (!t->page || (t->page == page + 1 && t->pid == pid))
+            return t;
+    }
+}
+
+static void make_room(void)
+{
+    if (2 * known.count < known.capacity)
+        return;
+    struct translation *old = known.entries;
+    uint32_t count = known.capacity;
+    known.capacity = count ? 2 * count : FIRST_ENTRIES;
+    known.entries = needed(calloc(known.capacity, sizeof *known.entries), "flows");
+    for (uint32_t i = 0; i < count; i++)
+        if (old[i].page)
+            *entry_of(old[i].pid, old[i].page - 1) = old[i];
+    free(old);
+}
+
+/* A page is found by the first of its smallest parts. */
+static void learn_translation(const struct request *r, uint64_t physical, uint32_t bits)
+{
+    if (bits < PAGE_BITS || bits > 62)
+        bits = PAGE_BITS;
+    make_room();
+    uint64_t page = r->address >> bits << (bits - PAGE_BITS);
+    struct translation *t = entry_of(r->pid, page);
+    known.count += !t->page;
+    *t = (struct translation){page + 1, physical, r->pid, bits};
+    known.sizes |= (uint64_t)1 << bits;
+}
+
+static bool translate(uint32_t pid, uint64_t address, uint64_t *physical)
+{
+    for (uint64_t sizes = known.sizes; sizes; sizes &= sizes - 1) {
+        unsigned bits = (unsigned)__builtin_ctzll(sizes);
+        const struct translation *t = entry_of(pid, address >> bits << (bits - PAGE_BITS));
+        if (!t->page || t->bits != bits)
+            continue;
+        *physical = t->physical | (address & (((uint64_t)1 << bits) - 1));
+        return true;
+    }
+    return false;
+}
+
+/* ---- requests ---- */
+
+/* How sure is it that `r` is about `address`, in lines of so many bytes? A request that waits for
+ * its translation asks for no line. */
+enum likeness { OTHER_LINE, SAME_IN_PAGE, SAME_LINE };
+
+static enum likeness likeness_of(const struct request *r, uint64_t address, uint32_t line)
+{
+    uint64_t physical, bytes = line > r->line ? line : r->line;
+    if (r->address / bytes == address / bytes)
+        return SAME_LINE;
+    if (translate(r->pid, r->address, &physical))
+        return physical / bytes == address / bytes ? SAME_LINE : OTHER_LINE;
+    uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1;
+    bool same = (r->address & in_page) / bytes == (address & in_page) / bytes;
+    return same && !r->asked[1] ? SAME_IN_PAGE : OTHER_LINE;
+}
+
+/* The request on whose behalf `instance` asks; NULL: on its own. */
+static struct request *behalf_of(uint32_t instance, const struct shape *s, uint64_t address,
+                                 uint64_t now_ps)
+{
+    struct list *l = &lists[instance];
+    struct request *best = NULL;
+    unsigned most = 0;
+    for (uint32_t i = 0; i < l->count; i++) {
+        struct request *r = &l->requests[i];
+        if (r->arrival_ps > now_ps)
+            continue;
+        enum likeness alike = SAME_LINE;
+        if (!s->translates)
+            alike = likeness_of(r, address, s->line);
+        else if (r->address >> PAGE_BITS != address >> PAGE_BITS)
+            alike = OTHER_LINE;
+        unsigned score = alike ? 2 * (unsigned)alike + !r->asked[s->translates] : 0;
+        if (score > most) {
+            most = score;
+            best = r;
+        }
+    }
+    return best;
+}
+
+static void add_request(uint32_t instance, const struct request *r)
+{
+    struct list *l = &lists[instance];
+    if (l->count == l->capacity) {
+        l->capacity = l->capacity ? 2 * l->capacity : 8;
+        l->requests = needed(realloc(l->requests, l->capacity * sizeof *r), "flows");
+    }
+    l->requests[l->count++] = *r;
+}
+
+static bool take_request(uint32_t instance, uint32_t ring, uint16_t tag, struct request *r)
+{
+    struct list *l = &lists[instance];
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (l->requests[i].ring != ring || l->requests[i].tag != tag)
+            continue;
+        *r = l->requests[i];
+        memmove(&l->requests[i], &l->requests[i + 1], (--l->count - i) * sizeof *r);
+        return true;
+    }
+    return false;
+}
+
+static struct timeline_flow add_asked(const struct timeline_hop *h, const struct platform_ring *p,
+                                      const struct shape *s, bool shown)
+{
+    uint64_t address = value_of(s->address, h->fields);
+    if (s->address.at == NO_FIELD || value_of(s->size, h->fields) > MOST_BYTES)
+        return (struct timeline_flow){0};
+    struct request *on = behalf_of(p->sender, s, address, h->sent_ps);
+    struct request r = {.flow = on ? on->flow : h->id,
+                        .address = address,
+                        .arrival_ps = h->arrival_ps,
+                        .ring = h->ring,
+                        .pid = (uint32_t)value_of(s->pid, h->fields),
+                        .line = s->line,
+                        .tag = h->tag,
+                        .shown = shown || (on && on->shown),
+                        .asker = p->sender};
+    struct timeline_flow flow = {.id = r.flow, .first = !(on && on->shown)};
+    if (on) {
+        on->asked[s->translates]++;
+        on->shown = r.shown;
+        on->merged = s->translates ? on->merged : 0;
+    }
+    if (s->awaited)
+        add_request(p->receiver, &r);
+    return flow;
+}
+
+/* Those who wait at the asker for the line that this answer brings, and have asked nobody. */
+static void note_merged(const struct request *answered, uint64_t arrival_ps)
+{
+    struct list *l = &lists[answered->asker];
+    for (uint32_t i = 0; i < l->count; i++) {
+        struct request *r = &l->requests[i];
+        if (r->flow != answered->flow && !r->asked[0] && !r->merged && r->arrival_ps <= arrival_ps
+            && likeness_of(r, answered->address, answered->line) == SAME_LINE)
+            r->merged = answered->flow;
+    }
+}
+
+static struct timeline_flow add_answer(const struct timeline_hop *h, const struct platform_ring *p,
+                                       const struct shape *s)
+{
+    struct request r;
+    if (p->peer == RING_NONE || !take_request(p->sender, p->peer, h->tag, &r))
+        return (struct timeline_flow){0};
+    if (s->translates)
+        learn_translation(&r, value_of(s->address, h->fields),
+                          (uint32_t)value_of(s->page_bits, h->fields));
+    else
+        note_merged(&r, h->arrival_ps);
+    struct list *l = &lists[r.asker];
+    bool goes_on = false;
+    for (uint32_t i = 0; i < l->count && !goes_on; i++)
+        goes_on = l->requests[i].flow == r.flow;
+    return (struct timeline_flow){
+        .id = r.flow, .first = !r.shown, .last = !goes_on, .merged = r.asked[0] ? 0 : r.merged};
+}
+
+struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool shown)
+{
+    const struct platform_ring *p = &table->rings[hop->ring];
+    const struct platform_protocol *protocol = &table->protocols[p->protocol];
+    uint32_t kind = hop->kind + (p->is_reply ? protocol->request_count : 0);
+    const struct shape *s = &shapes[protocol->first_message + kind];
+    return p->is_reply ? add_answer(hop, p, s) : add_asked(hop, p, s, shown);
+}
+
+void timeline_flows_close(void)
+{
+    for (uint32_t i = 0; lists && i < table->instance_count; i++)
+        free(lists[i].requests);
+    free(lists);
+    free(shapes);
+    free(known.entries);
+    lists = NULL;
+    shapes = NULL;
+    memset(&known, 0, sizeof known);
+}

@@ -1,0 +1,53 @@
+"""`heddle run --mode sampled`: results, estimates, and what is written of them."""
+import pytest
+
+import parts_model
+from harness import same_bytes
+
+TINY = "platforms/tiny.heddle"
+PARTS = "aes128 80000" # a launch of 20 generations on tiny
+ORDERS = ["--tick-order=random:3", "--threads=2", "--tick-all", "--generic"]
+
+
+def test_large_launch_is_simulated_in_parts(measure):
+    """Less than half of it in detail; results right, counts exact, the truth inside."""
+    done = measure(f"{TINY} --mode sampled --kernel-stats none -- {PARTS}", "PASS aes128",
+                   r"1 +4[0-9]\.[0-9]+ % +[0-9]+ +[0-9.]+ %  encrypt", "predicted: [0-9]+ cycles")
+    full = measure(f"{TINY} --kernel-stats none -- {PARTS}").stats["kernels"][0]
+    stats, launch = done.stats, done.stats["sample"]["in_parts"][0]
+    assert stats["mode"] == "sampled"
+    parts_model.check_all(stats)
+    assert launch["detailed_work_groups"] < launch["work_groups"] / 2
+    assert launch["wavefront_instructions"] == full["wavefront_instructions"]
+    assert abs(launch["cycles"] - full["cycles"]) <= launch["interval"] < 0.05 * full["cycles"]
+    ways = [record["simulated"] for record in stats["kernels"]]
+    assert ways[0] == ways[-1] == "part" and "functional" in ways
+    assert all((r["cycles"] > 0) == (r["simulated"] == "part") for r in stats["kernels"])
+
+
+def test_sampled_mode_counts_the_same_however_it_is_run(measure):
+    same_bytes(measure, f"{TINY} {{}} --mode sampled -- {PARTS}", ORDERS)
+
+
+# Many launches; atomics and several GPUs; private memory; a device of several GPUs; no statistics.
+@pytest.mark.parametrize("text", [
+    f"{TINY} --mode sampled --error 5% -- dct8x8 64 8",
+    "platforms/r9nano_x4.heddle --mode sampled -- atomics",
+    f"{TINY} --mode sampled -- scratch",
+    "platforms/r9nano_x4.heddle --mode sampled --unified 0,1,2,3 -- dct8x8 64 8"],
+    ids=["dct8x8", "atomics", "scratch", "unified"])
+def test_program_passes_in_sampled_mode(run, text):
+    run(text, "PASS", r"predicted: [0-9]+ cycles, \+- [0-9]+")
+
+
+@pytest.mark.parametrize("text, says", [
+    ("--mode sample -- saxpy", "it is timing, functional or sampled"),
+    ("--mode sampled", "name one"),
+    ("--mode sampled --kernels 1 -- saxpy", "without '--kernels'"),
+    ("--mode sampled --interval 1 -- saxpy", "without '--interval'"),
+    ("--mode sampled --report cpi -- saxpy", "without '--report'"),
+    ("--mode sampled --error 0 -- saxpy", "how far off the sum may be"),
+    ("--error 2 -- saxpy", "'--error 2' is for '--mode sampled'")],
+    ids=["mode", "program", "kernels", "interval", "report", "zero", "error"])
+def test_mistake_is_named(run, text, says):
+    run(f"{TINY} {text}", says, status=2)
