@@ -59,6 +59,7 @@ static struct hideout_pieces taken; /* while it is hidden */
 static bool hidden;
 static char *derived;
 static size_t derived_used;
+static bool small_pages;
 
 static void *try_reserve(size_t bytes)
 {
@@ -163,6 +164,11 @@ void arena_close(void)
     reserved = 0;
 }
 
+void arena_use_small_pages(bool small)
+{
+    small_pages = small;
+}
+
 void arena_open(void)
 {
     arena_close();
@@ -172,7 +178,8 @@ void arena_open(void)
     chosen = slices;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
-    madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
+    if (!small_pages)
+        madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
     kinds[0] = (struct hideout_piece){rear_begins, reserved};
     kind_count = 1;
     arena_release(derived, DERIVED_MOST);

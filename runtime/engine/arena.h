@@ -20,6 +20,9 @@ void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
 /* Whether some of `bytes` from `start` on belong to the arena or to what was derived. */
 bool arena_touches(const void *start, size_t bytes);
+/* From the next arena_open() on: for runs in which components hardly do more than start, so that
+ * clearing huge pages would take longer than it saves. */
+void arena_use_small_pages(bool small);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
 /* Between the two nothing of the arena may be used: its addresses are those of nothing, so that

@@ -28,7 +28,10 @@
 #define ENGINE_MAX_CLOCKS  16 /* of a platform */
 #define ENGINE_MAX_DOMAINS 64 /* clocks times shards */
 #define ENGINE_NEVER       UINT64_MAX
-#define ENGINE_NEAR        128 /* cycles in which arrivals are marked in bitmaps */
+#define ENGINE_NEAR        512 /* cycles in which wake-ups are marked in bitmaps */
+/* From the marks of one word of the bitmap to those of the next. Were it a power of two, the marks
+ * of a cycle would meet in a few sets of the host's caches. */
+#define ENGINE_NEAR_STRIDE (ENGINE_NEAR + 64)
 
 #define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */
 #define ENGINE_WATCHES  2u /* and messages are looked at one by one: watch.h */
@@ -85,8 +88,8 @@ struct engine_bases {
     char *arena;
     uint64_t *active;
     uint64_t *next;
-    uint64_t *near; /* who gets a message in cycle r modulo ENGINE_NEAR: word r of each of the
-                       bitmap's words, [word_count][ENGINE_NEAR] */
+    uint64_t *near; /* who is woken in cycle r modulo ENGINE_NEAR: word r of each of the bitmap's
+                       words, [word_count][ENGINE_NEAR_STRIDE] */
     struct component **components; /* by id; NULL in the gaps between groups */
     const uint32_t *incoming;
     const uint32_t *port_rings; /* pairs {request ring, reply ring} of port arrays */
@@ -186,7 +189,7 @@ static inline void engine_wake_next(uint32_t id)
 
 /* What stands at the same place of every arena: at the beginning. */
 struct engine_front {
-    /* Cycles, modulo ENGINE_NEAR, in which somebody gets a message: 1. */
+    /* Cycles, modulo ENGINE_NEAR, in which somebody is woken: 1. */
     uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];
 };
 #define ENGINE_FRONT (64 / ARENA_UNIT) /* arena offset; the rings stand behind it: */
@@ -198,21 +201,21 @@ static inline uint8_t *engine_near_used(uint32_t domain)
 }
 
 /* Component `id` as the two functions below want it: arena offset of its word of `near` for cycle
- * 0, a multiple of ENGINE_NEAR, and its bit in that word. */
+ * 0, a multiple of 64, and its bit in that word. */
 static inline uint32_t engine_mark_of(uint32_t id)
 {
-    uint64_t *word = engine_base.near + (size_t)(id >> 6) * ENGINE_NEAR;
+    uint64_t *word = engine_base.near + (size_t)(id >> 6) * ENGINE_NEAR_STRIDE;
     return (uint32_t)(((char *)word - engine_base.arena) / ARENA_UNIT) | (id & 63);
 }
 
 /* Make the component of `mark` and `domain` tick at `cycle` of its clock, less than ENGINE_NEAR
- * cycles from now, in which a message reaches it. A mark is made for each message, whether its
- * receiver sleeps or not: that costs less than finding out. What lies above the low bits of `cycle`
- * does not count. */
+ * cycles from now, in which a message reaches it, or it wants to. A mark is made for each message,
+ * whether its receiver sleeps or not: that costs less than finding out. What lies above the low
+ * bits of `cycle` does not count. */
 static inline void engine_mark_arrival(uint32_t mark, uint32_t domain, uint64_t cycle)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    *arena_at(uint64_t, (mark & ~(ENGINE_NEAR - 1u)) | row) |= (uint64_t)1 << (mark & 63);
+    *arena_at(uint64_t, (mark & ~63u) + row) |= (uint64_t)1 << (mark & 63);
     engine_near_used(domain)[row] = 1;
 }
 

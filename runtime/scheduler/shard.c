@@ -113,6 +113,8 @@ void engine_find_reason(struct component *c)
     uint64_t wake = arrival < c->wake ? arrival : c->wake;
     if (wake <= now + 1)
         engine_wake_next(id);
+    else if (wake - now < ENGINE_NEAR)
+        engine_mark_arrival(engine_mark_of(id), c->domain, wake);
     else if (wake != ENGINE_NEVER)
         wheel_set(&wheels[c->domain], id, wake, false);
     if (engine_unlikely(c->periodic < wake))
@@ -182,7 +184,8 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     struct component *c = engine_base.components[id];
     const struct wheel_node *n = &wheels[c->domain].nodes[id];
     uint64_t soon = component_now(c) + 1;
-    uint64_t arrivals = engine_base.near[(size_t)(id >> 6) * ENGINE_NEAR + soon % ENGINE_NEAR];
+    uint64_t arrivals =
+        engine_base.near[(size_t)(id >> 6) * ENGINE_NEAR_STRIDE + soon % ENGINE_NEAR];
     bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
     if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
@@ -237,12 +240,13 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     uint32_t words = d->word_count; /* a local, so that the compiler makes vectors of the loops */
     if (engine_near_used(domain)[row]) {
-        uint64_t *restrict near = engine_base.near + (size_t)d->first_word * ENGINE_NEAR + row;
+        uint64_t *restrict near =
+            engine_base.near + (size_t)d->first_word * ENGINE_NEAR_STRIDE + row;
         engine_near_used(domain)[row] = 0;
         for (uint32_t w = 0; w < words; w++) {
-            active[w] |= next[w] | near[(size_t)w * ENGINE_NEAR];
+            active[w] |= next[w] | near[(size_t)w * ENGINE_NEAR_STRIDE];
             next[w] = 0;
-            near[(size_t)w * ENGINE_NEAR] = 0;
+            near[(size_t)w * ENGINE_NEAR_STRIDE] = 0;
         }
         return;
     }

@@ -239,11 +239,11 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
     }
 }
 
-/* At a multiple of ENGINE_NEAR: engine_mark_of(). */
+/* At a multiple of 64: engine_mark_of(). */
 static uint32_t allocate_near(uint32_t words)
 {
-    size_t bytes = ((size_t)words + 1) * ENGINE_NEAR * sizeof(uint64_t);
-    return (arena_allocate_front(bytes) + ENGINE_NEAR - 1) / ENGINE_NEAR * ENGINE_NEAR;
+    size_t bytes = ((size_t)words + 1) * ENGINE_NEAR_STRIDE * sizeof(uint64_t);
+    return (arena_allocate_front(bytes) + 63) / 64 * 64;
 }
 
 static void open_instances(struct engine_group *groups, uint32_t group_count, uint32_t id_count)

@@ -61,18 +61,22 @@ static void dram_answer_at(struct dram *c, uint32_t number, uint64_t time_ps)
     ring[at & c->mask] = (struct dram_answer){.due = due, .number = number};
 }
 
-/* true: something was issued, so there may be room. */
-static bool dram_advance(struct dram *c, uint64_t until_ps)
+static __attribute__((noinline)) void dram_issue(struct dram *c, uint64_t until_ps)
 {
-    const struct dram_timing_ops *ops = dram_timing_ops(c);
-    struct part *part = dram_timing(c);
     uint64_t done;
     uint32_t number;
-    if (ops->next_ps(part) > until_ps)
-        return false;
-    while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
+    while ((number = dram_timing_ops(c)->advance(dram_timing(c), until_ps, &done))
+           != DRAM_TIMING_NONE)
         dram_answer_at(c, number, done + c->extra_ps);
-    return true;
+}
+
+/* true: something was issued, so there may be room. */
+static inline bool dram_advance(struct dram *c, uint64_t until_ps)
+{
+    bool due = dram_timing_ops(c)->next_ps(dram_timing(c)) <= until_ps;
+    if (due)
+        dram_issue(c, until_ps);
+    return due;
 }
 
 /* A request takes effect on its line. */
