@@ -17,7 +17,7 @@ counted() { # threads, key, program...
     local n=$1 key=$2
     shift 2
     HEDDLE_THREADS_COUNTED=1 "$heddle" run platforms/r9nano.heddle --threads "$n" \
-        --stats "$stats" -- "$build/tests/programs/$@" >/dev/null
+        --stats "$stats" -- "$build/tests/programs/$1" "${@:2}" >/dev/null
     grep -oE "\"$key\": *[0-9.]+" "$stats" | grep -oE '[0-9.]+$'
 }
 
