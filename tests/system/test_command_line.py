@@ -93,7 +93,7 @@ REFUSED = [
     (f"run {TINY} --kernels , -- vectoradd", "--kernels"),
     (f"run {TINY} --kernels 99999999999999999999 -- vectoradd", "--kernels"),
     (f"run {TINY} --tick-order random:-1 -- vectoradd", "ascending, descending"),
-    (f"run {TINY} --mode fast -- vectoradd", "timing or functional"),
+    (f"run {TINY} --mode fast -- vectoradd", "timing, functional or sampled"),
     (f"run {TINY} --mode functional --record perfetto=HERE/a -- vectoradd", "there are none"),
     (f"run {MEMTEST} --watch nan", "it is an address"),
     (f"run {TINY} --stats-no-host -- vectoradd", "give '--stats FILE'"),
