@@ -527,10 +527,19 @@ static const char *bare_path(struct arena *arena, const char *path)
     return bare;
 }
 
+/* Have all small arrays together few enough elements to be drawn out? */
+static bool has_few_elements(const struct model_instance *root)
+{
+    uint32_t elements = 0;
+    for (uint32_t i = 0; i < root->child_count; i++)
+        elements += is_small_array(root->children[i]);
+    return elements <= DOT_DRAWN_OUT;
+}
+
 /* Is a small array of composites in the platform? Then level gpu is an overview with insets. */
 static bool has_small_arrays(const struct model_instance *root)
 {
-    for (uint32_t i = 0; i < root->child_count; i++)
+    for (uint32_t i = 0; has_few_elements(root) && i < root->child_count; i++)
         if (root->children[i]->type->is_composite && is_small_array(root->children[i]))
             return true;
     return false;
@@ -541,7 +550,7 @@ static void choose_depth(struct builder *b, const struct model_instance *scope)
     const struct view_options *o = b->options;
     bool is_root = !scope->parent;
     bool alone = is_root && o->expand_count == 0 && !o->collapse;
-    b->draw_out = alone && o->level != VIEW_LEVEL_FULL;
+    b->draw_out = alone && o->level != VIEW_LEVEL_FULL && has_few_elements(scope);
     b->graph->is_overview = alone
                             && (o->level == VIEW_LEVEL_PLATFORM
                                 || (o->level == VIEW_LEVEL_GPU && has_small_arrays(scope)));

@@ -24,7 +24,10 @@
 #include "dsl/model.h"
 
 #define DOT_NO_PORT     UINT32_MAX
-#define DOT_SMALL_ARRAY 8 /* elements of an array that an overview still draws one by one */
+/* Elements of an array that an overview still draws one by one, and of all such arrays together:
+ * with three arrays of eight connections hide what they join. */
+#define DOT_SMALL_ARRAY 8
+#define DOT_DRAWN_OUT   20
 
 struct dot_node {
     uint32_t id;             /* index in dot_graph.nodes */
