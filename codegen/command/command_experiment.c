@@ -115,22 +115,28 @@ static bool measure(struct experiment *e, struct experiment_kernel *k)
     return true;
 }
 
+/* The kernels of the list, each from cold caches. */
+static json_t *run_cold(const struct experiment *e, const char *kernels)
+{
+    const char *options[] = {"--kernels",
+                             kernels,
+                             "--warmup",
+                             "none",
+                             "--kernel-stats",
+                             "all",
+                             e->residency ? "--residency" : NULL,
+                             e->residency,
+                             NULL};
+    return trial_run(e->command, options);
+}
+
 /* With --corrections: two runs for all kernels. The time of each is that of the whole run. */
 static bool measure_together(struct experiment *e)
 {
     const char *chosen = e->list;
     const char *perfect[] = {"--kernels", chosen, "--warmup", "perfect", NULL};
-    const char *none[] = {"--kernels",
-                          chosen,
-                          "--warmup",
-                          "none",
-                          "--kernel-stats",
-                          "all",
-                          e->residency ? "--residency" : NULL,
-                          e->residency,
-                          NULL};
     json_t *warm = trial_run(e->command, perfect);
-    json_t *cold = warm ? trial_run(e->command, none) : NULL;
+    json_t *cold = warm ? run_cold(e, chosen) : NULL;
     for (uint32_t i = 0; i < e->count && cold; i++) {
         struct experiment_kernel *k = &e->kernels[i];
         json_t *run[] = {warm, cold};
@@ -195,17 +201,8 @@ static int by_cost(const void *left, const void *right)
 /* Simulates all launches cold, and corrects each. */
 static bool rank(struct experiment *e)
 {
-    const char *options[] = {"--kernels",
-                             "1-",
-                             "--warmup",
-                             "none",
-                             "--kernel-stats",
-                             "all",
-                             e->residency ? "--residency" : NULL,
-                             e->residency,
-                             NULL};
     json_t *launches = json_object_get(e->profile, "kernels"), *launch;
-    json_t *cold = trial_run(e->command, options);
+    json_t *cold = run_cold(e, "1-");
     if (!cold)
         return false;
     size_t i;
