@@ -150,13 +150,20 @@ uint64_t wire_mixed_next(void)
     return mixed_next;
 }
 
-/* Something waits in the half now. */
+/* Something waits in the half now. Shards that run at the same time note mixed halves. */
 static void note_waiting(struct wire_half *h)
 {
     uint32_t first = h->mixed ? mixed_first : shard_first[h->shard];
     uint32_t at = (uint32_t)(h - halves) - first;
-    waits[h->mixed ? engine.shard_count : h->shard][at / 64] |= (uint64_t)1 << at % 64;
-    h->next_ps = 0;
+    uint64_t *word = &waits[h->mixed ? engine.shard_count : h->shard][at / 64];
+    uint64_t bit = (uint64_t)1 << at % 64;
+    if (h->mixed) {
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+        __atomic_store_n(&h->next_ps, 0, __ATOMIC_RELAXED);
+    } else {
+        *word |= bit;
+        h->next_ps = 0;
+    }
 }
 
 void wire_find(void)
