@@ -74,6 +74,7 @@ static void set_environment(struct command *c, const struct build_result *built,
 /* What a run is to write, for messages: the first of them that it has. */
 static const char *first_output(const struct options *o)
 {
+    const char *instructions = run_profiles_instructions(o) ? strchr(o->profile, '=') : NULL;
     const char *written[] = {o->stats,
                              o->series,
                              o->record_perfetto,
@@ -81,7 +82,10 @@ static const char *first_output(const struct options *o)
                              o->record_instructions,
                              o->profile ? o->residency : NULL,
                              o->addresses,
-                             o->report ? "the report" : NULL};
+                             instructions ? instructions + 1 : NULL,
+                             run_profiles_instructions(o) ? "the profile" : NULL,
+                             o->report ? "the report" : NULL,
+                             o->mode && strcmp(o->mode, "sampled") == 0 ? "the estimate" : NULL};
     for (size_t i = 0; i < sizeof written / sizeof written[0]; i++)
         if (written[i])
             return written[i];

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,6 +74,13 @@ static bool complain(const char *path)
     return false;
 }
 
+/* In a child of the program: its exit() would write what the spool holds once more. */
+static void leave_spool(void)
+{
+    if (series.spool)
+        __fpurge(series.spool);
+}
+
 /* Opened before anything is simulated, so that a wrong path costs nothing. */
 static bool open_spool(void)
 {
@@ -79,6 +88,10 @@ static bool open_spool(void)
         return true;
     if (!output_file_open(&series.spool_file, series.path))
         return complain(series.path);
+    static bool told;
+    if (!told)
+        pthread_atfork(NULL, NULL, leave_spool);
+    told = true;
     output_file_hide(&series.spool_file);
     series.spool = fdopen(series.spool_file.fd, "w+");
     return series.spool || complain(series.path);

@@ -18,7 +18,11 @@ PROGRAM = PROGRAMS / "processes"
 OUTPUTS = {"stats": "--stats {}/out.json", "perfetto": "--record perfetto={}/out.json",
            "api": "--record api={}/out", "instructions": "--record instructions={}/out",
            "residency": "--mode functional --profile memory --residency {}/out",
-           "addresses": "--mode functional --profile memory --addresses {}/out"}
+           "addresses": "--mode functional --profile memory --addresses {}/out",
+           "series": "--series {}/out --every 1us",
+           "profile": "--profile instructions={}/out"}
+# What is printed and leaves no file.
+PRINTED = ["--report cpi", "--profile instructions", "--mode sampled"]
 HAS_NONE = "nothing was written|nothing is recorded"
 
 # A way of ending, its status (None: what stands for a file that is missing), how many processes
@@ -52,6 +56,11 @@ def test_each_process_has_files_of_its_own(tmp_path, way, kind):
     names = ["out" + suffix, "out.process2" + suffix][:writers]
     assert sorted(os.listdir(tmp_path)) == names
     assert all(is_whole(tmp_path / name, kind) for name in names)
+
+
+@pytest.mark.parametrize("options", PRINTED)
+def test_what_is_not_printed_is_missed(options):
+    run(f"{TINY} {options} -- {PROGRAM} nothing", HAS_NONE, status=8)
 
 
 def test_programs_of_a_script_are_told_apart(tmp_path):
