@@ -1,5 +1,6 @@
 // A kernel reads far behind the end of its only input. Expected: the launch fails as an illegal
-// address when it is waited for, and stays failed. Arguments: [elements behind the end].
+// address when it is waited for, and stays failed. Arguments: [elements behind the end] [wrong calls
+// before it; the input is a null pointer then].
 #include "check.hpp"
 
 __global__ void read_behind(const int *in, int *out, int distance)
@@ -12,7 +13,10 @@ int main(int argc, char **argv)
     int distance = size_argument(argc, argv, 1, 1 << 26);
     std::vector<int> data(64, 1);
     int *in = to_device(data), *out = to_device(data);
-    read_behind<<<1, 64>>>(in, out, 64 + distance);
+    int wrong = size_argument(argc, argv, 2, 0);
+    for (int i = 0; i < wrong; i++)
+        (void)hipMemcpy(out, nullptr, 4, hipMemcpyHostToDevice);
+    read_behind<<<1, 64>>>(wrong ? nullptr : in, out, wrong ? 0 : 64 + distance);
     hipError_t error = hipDeviceSynchronize();
     if (error != hipErrorIllegalAddress) {
         std::printf("FAIL bad_oob: %s\n", hipGetErrorName(error));

@@ -88,6 +88,13 @@ def test_access_out_of_bounds_names_the_lane(run):
         "lane", status=FAILS)
 
 
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+def test_null_pointer_of_a_kernel_is_called_so(run, mode):
+    """Also behind more wrong calls than are told."""
+    run(f"{TINY} --mode {mode} -- bad_oob 1 60", "further messages are left out",
+        "through a null pointer, at 0x0", status=3)
+
+
 def test_memory_of_another_gpu_needs_peer_access(run):
     for mode, says in ("timing", ["s_load|flat_load|global_load"]), ("functional", []):
         run(f"platforms/ring4.heddle --mode {mode} -- bad_peer", "^PASS", "memory of GPU 1",
