@@ -13,6 +13,8 @@ RTX = "platforms/rtx3070.heddle"
 # HERE is a folder of the test's own, with a file `file`, a folder `folder`, and a copy of the
 # platform, `own.heddle`.
 REFUSED = [
+    ("check platforms/r9nano.heddle --set memory=hmb", "1 error"),
+    ("check platforms/ring4.heddle --set gpus=4000", "E0302"),
     (f"run {TINY}", "needs a program"),
     (f"run {TINY} --", "no program behind '--'"),
     (f"run {TINY} -- HERE/nosuch", "cannot find the program"),

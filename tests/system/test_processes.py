@@ -2,6 +2,7 @@
 they are whole and by process, or their lack is said with a status that is not 0."""
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -219,6 +220,22 @@ def test_progress_is_told_in_lines_when_asked_for(folders):
                     r"about \d+ s left, \d+ instructions, \d+ KIPS$", line)
     run(f"{TINY} --progress often -- {PROGRAM} plain", "auto, lines or none", status=2)
     assert not run(f"{TINY} -- {PROGRAM} plain").stderr
+
+
+def test_progress_is_told_in_one_line_of_a_terminal():
+    ours, its = pty.openpty()
+    words = [str(HEDDLE), "run", *f"{TINY} -- {PROGRAM} spin".split()]
+    said = ""
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=its, cwd=ROOT,
+                          start_new_session=True, preexec_fn=heed_interrupts) as process:
+        os.close(its)
+        while said.count("kernel 2 of 2") < 2:
+            said += os.read(ours, 4096).decode()
+        process.send_signal(signal.SIGTERM)
+    os.close(ours)
+    told = said[said.index("kernel 2 of 2"):]
+    assert "\r" in told[:told.rindex("kernel 2 of 2")]
+    assert "\n" not in told[:told.rindex("kernel 2 of 2")]
 
 
 def test_platform_that_drives_itself_is_interrupted(folders):

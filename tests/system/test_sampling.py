@@ -96,6 +96,7 @@ MISTAKES = [
     (f"{RUN} --mode functional --profile all -- dct8x8", 2, "it is blocks, memory, instr"),
     (f"{RUN} --kernels nosuch -- dct8x8", 8,
      r"no launch is 'nosuch'\nheddle: there were 24 launches: .*\(\d+, the first is 1\)"),
+    (f"{RUN} --kernels 500 -- dct8x8", 8, "no launch is '500'\nheddle: there were 24"),
     (f"{RUN} --kernels 2-3,500,7- -- dct8x8", 0, "no launch is '500'\nheddle: there were 24"),
     (f"{RUN} --kernels auto --stats FOLDER/a.json -- processes nothing", 8, "has used HIP"),
     (f"{RUN} --kernels auto --stats FOLDER/a.json -- copies", 8, "no kernel was launched"),
