@@ -647,10 +647,12 @@ static enum engine_result loop(void)
     }
 }
 
-/* All clocks to the end of the last window in which something happened. */
+/* All clocks to the end of the last window in which something happened, or which a failure left. */
 static void move_clocks(enum engine_result result)
 {
     uint64_t last = met.now_ps;
+    if (result == ENGINE_FAILED && fail_end_ps != ENGINE_NEVER)
+        last = fail_end_ps - 1;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         last = shards[i].now_ps > last ? shards[i].now_ps : last;
     if (window_ps && result != ENGINE_PAUSED) {

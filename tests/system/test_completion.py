@@ -15,7 +15,7 @@ TINY = harness.ROOT / "platforms/tiny.heddle"
 LINES = [
     ("heddle ", {"check", "run", "lsp", "help"}, {"--set"}),
     ("heddle ch", {"check"}, {"run"}),
-    ("heddle check --", {"--set", "--json", "--allow-incoherent"}, {"--threads", "--stats"}),
+    ("heddle check --", {"--set", "--json", "--allow-incoherent"}, {"--threads", "--series"}),
     ("heddle run --thr", {"--threads"}, {"--set"}),
     ("heddle run x --mode ", {"timing", "functional"}, {"--mode"}),
     ("heddle new ", {"component", "part", "platform"}, set()),
