@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes docs/evidence/accuracy-cdna.md: the machines of CDNA beside what was measured on cards.
 
-run.py HEDDLE [--jobs N] [--limit SECONDS] [--budget SECONDS] [--points N] [--frozen COMMIT]
-       [--folder DIR] --write docs/evidence
+run.py HEDDLE [--jobs N] [--limit SECONDS] [--budget SECONDS] [--micro-budget SECONDS]
+       [--points N] [--frozen COMMIT] [--folder DIR] --write docs/evidence
 
 It starts `heddle calibrate` for each description in docs/evidence/measured, in the root of the
 checkout, and puts its tables together. What is done stays in DIR (default build/accuracy), so it
@@ -114,12 +114,12 @@ def missing(report):
 # ---- labels and micro-benchmarks
 
 
-def budget(arguments):
-    return ["--budget", str(arguments.budget)] if arguments.budget else []
+def budget(seconds):
+    return ["--budget", str(seconds)] if seconds else []
 
 
 def micro(arguments):
-    rows, report = calibrate(arguments, "mi300x", *budget(arguments),
+    rows, report = calibrate(arguments, "mi300x", *budget(arguments.micro_budget),
                              *(["--points", str(arguments.points)] if arguments.points else []))
     near = sum(abs(float(r["simulated"]) / float(r["measured"]) - 1) <= WITHIN for r in rows)
     return [f"{near} of {len(rows)} points are within 10 %.", "", TABLE.search(report)[0].strip(),
@@ -128,7 +128,7 @@ def micro(arguments):
 
 
 def labels(arguments):
-    rows, report = calibrate(arguments, "mi300a", *budget(arguments))
+    rows, report = calibrate(arguments, "mi300a", *budget(arguments.budget))
     points = [compared(row) for row in rows]
     dealt = compare.fold_of_labels(sorted({p.row.label for p in points}), FOLDS, SEED)
     e = compare.errors_of(points)
@@ -210,6 +210,7 @@ def page(arguments):
         "looked at.", "", frozen, "", "```sh",
         f"tests/bench/accuracy/run.py HEDDLE --limit {arguments.limit}"
         + (f" --budget {arguments.budget}" if arguments.budget else "")
+        + (f" --micro-budget {arguments.micro_budget}" if arguments.micro_budget else "")
         + (f" --points {arguments.points}" if arguments.points else "")
         + (f" --frozen {arguments.frozen}" if arguments.frozen else "")
         + " --write docs/evidence", "```", "",
@@ -236,7 +237,8 @@ def main():
     parser.add_argument("--freeze", action="store_true", help="write the digests of parameters")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)
-    parser.add_argument("--budget", type=int, help="CPU seconds of the labels, and of MI300X")
+    parser.add_argument("--budget", type=int, help="CPU seconds of the labels of MI300A")
+    parser.add_argument("--micro-budget", type=int, help="and of the micro-benchmarks of MI300X")
     parser.add_argument("--points", type=int, help="of each micro-benchmark of MI300X")
     parser.add_argument("--frozen", metavar="COMMIT", default="")
     parser.add_argument("--assemble", action="store_true", help="run nothing, read --folder")
