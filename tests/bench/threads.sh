@@ -2,7 +2,7 @@
 # Wall time on one thread and on several: threads.sh BUILD [PAIRS] [THREADS]. Runs of both
 # kinds take turns, so that what else the machine does meets both; printed is the median of the
 # ratios of pairs with its 95 % interval (order statistics of the binomial distribution), as
-# Markdown.
+# Markdown. threads.txt has the programs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
@@ -44,13 +44,4 @@ while read -r program; do
             printf "| %s | %.3f | %.3f | %.2f | %.2f .. %.2f |\n",
                 p, median(one, n), median(many, n), median(ratio, n), ratio[low], ratio[n + 1 - low]
         }'
-done <<'END'
-matmul_tiled 256
-matmul 256
-nbody 2048
-histogram 5000000
-stencil 1536
-vectoradd 2000000
-reduction 5000000
-aes128 65536
-END
+done <tests/bench/threads.txt

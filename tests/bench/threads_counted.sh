@@ -2,7 +2,8 @@
 # What several threads would gain, from counts: threads_counted.sh BUILD [THREADS...]. No processor
 # is needed for a thread and no clock is read, so the table is the same on any machine. Work is
 # counted as runtime/scheduler/balance.c does: ticks, instructions, and what handing over a window
-# costs. What the threads' caches gain or lose is not in it. Prints Markdown.
+# costs. What the threads' caches gain or lose is not in it. Prints Markdown; the
+# programs are those of threads.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
@@ -30,13 +31,4 @@ while read -r program; do
         printf ' %.2f |' "$(counted "$threads" expected_gain $program)"
     done
     echo
-done <<'END'
-matmul_tiled 256
-matmul 256
-nbody 2048
-histogram 5000000
-stencil 1536
-vectoradd 2000000
-reduction 5000000
-aes128 65536
-END
+done <tests/bench/threads.txt
