@@ -10,6 +10,12 @@
 #include "engine.h"
 #include "rank.h"
 
+enum shard_watch {
+    SHARD_FROZEN = 1,  /* some of its components tick no more */
+    SHARD_COUNTED = 2, /* ticks of this window are counted: balance.c */
+    SHARD_LOGGED = 4   /* who ticks is noted: observe/stats_log.h */
+};
+
 /* Of whoever runs the shard; read by the leader between windows. */
 struct shard {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
@@ -21,8 +27,7 @@ struct shard {
     uint64_t random_state;          /* for orders of ticks */
     bool live;                      /* not only periodic wake-ups are left */
     bool step_end;                  /* shared links of the shard have something to settle */
-    bool counted;                   /* this window: balance.c */
-    bool frozen;                    /* some of its components tick no more */
+    uint8_t watched;                /* enum shard_watch: what else is done at an edge */
     uint32_t waits;                 /* senders that wait for room which another shard makes */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
 };

@@ -51,7 +51,7 @@ int ranks_serve(void)
 {
     while (meeting_await() == MEETING_RUN)
         engine_run();
-    meeting_settle(true);
+    meeting_settle_last();
     rank_close();
     return EXIT_CLEAN;
 }
