@@ -600,12 +600,12 @@ static uint64_t stretch_end(uint64_t time_ps)
     return last > end ? last : end;
 }
 
-/* Others may have a kernel that begins or ends in the window that is over, or this rank has had one
- * in the stretch. */
-static void log_window(uint64_t last_ps)
+/* A window is over, and the next one of this rank, if there is one, is that of `next_ps`. Between
+ * the two a kernel of others may begin or end; or one of this rank has, in the stretch. */
+static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
 {
     if (stats_log_ticked && end_ps < last_ps
-        && (end_ps > met.alone_ps || extensions_ask(0) != ENGINE_NEVER))
+        && (!more || window_end(next_ps) > met.alone_ps || extensions_ask(0) != ENGINE_NEVER))
         stats_log_note((uint32_t)((end_ps - begun_ps) / window_ps) - 1);
 }
 
@@ -616,17 +616,19 @@ static void run_to_meeting(uint64_t time_ps)
         settle();
         return;
     }
+    bool more;
     uint64_t last_ps = stretch_end(time_ps);
     begun_ps = window_start(time_ps);
     free_ps = met.alone_ps > last_ps || stats_log_ticked ? met.alone_ps : last_ps;
     do {
         run_shards(time_ps);
-        log_window(last_ps);
         if (end_ps < last_ps && (deferred_count || __atomic_load_n(&stop, __ATOMIC_RELAXED)))
             bug("something is decided at %llu ps, before ranks meet", (unsigned long long)end_ps);
         settle();
         cut_collect();
-    } while (goes_on(&time_ps, last_ps));
+        more = goes_on(&time_ps, last_ps);
+        log_window(last_ps, more, time_ps);
+    } while (more);
     end_ps = last_ps > end_ps ? last_ps : end_ps;
     meet();
 }
