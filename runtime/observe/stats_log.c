@@ -14,6 +14,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
+#include "stats_ranks.h"
 #include "stats_span.h"
 
 /* A block of statistics of this rank. */
@@ -42,11 +43,6 @@ static uint32_t noted_count;
 static uint32_t window_count;
 static uint32_t window_ends[STATS_LOG_WINDOWS]; /* in `noted` */
 
-static uint32_t leaf_of_block(const struct platform_table *t, uint32_t block)
-{
-    return block < t->instance_count ? block : t->parts[block - t->instance_count].owner_instance;
-}
-
 /* Sorted by counting: blocks of an id stand together. */
 static uint64_t find_own(const struct platform_table *t)
 {
@@ -56,14 +52,14 @@ static uint64_t find_own(const struct platform_table *t)
     first_of = arena_derive(((size_t)id_words * 64 + 2) * sizeof *first_of);
     owns = arena_derive(((size_t)count + 1) * sizeof *owns);
     for (uint32_t b = 0; b < count; b++)
-        if (blocks[b].words && platform_is_here(leaf_of_block(t, b)))
-            first_of[platform_component(leaf_of_block(t, b))->id + 2]++;
+        if (blocks[b].words && platform_is_here(stats_leaf_of_block(t, b)))
+            first_of[platform_component(stats_leaf_of_block(t, b))->id + 2]++;
     for (uint32_t id = 2; id < id_words * 64 + 2; id++)
         first_of[id] += first_of[id - 1];
     for (uint32_t b = 0; b < count; b++) {
-        if (!blocks[b].words || !platform_is_here(leaf_of_block(t, b)))
+        if (!blocks[b].words || !platform_is_here(stats_leaf_of_block(t, b)))
             continue;
-        uint32_t place = first_of[platform_component(leaf_of_block(t, b))->id + 1]++;
+        uint32_t place = first_of[platform_component(stats_leaf_of_block(t, b))->id + 1]++;
         owns[place] = (struct own){b, blocks[b].words, blocks[b].values, NULL};
         words += blocks[b].words;
         own_count++;

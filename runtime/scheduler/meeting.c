@@ -16,6 +16,8 @@
 #include "runtime/engine/store_log.h"
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
+#include "runtime/observe/profile.h"
+#include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/stats_ranks.h"
 #include "runtime/observe/timeline.h"
@@ -65,6 +67,7 @@ static void tell(struct meeting *m, uint64_t limit_ps)
     w->waits = exchange_waits();
     store_log_tell();
     timeline_tell();
+    series_tell(false);
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, w, word_bytes());
@@ -107,7 +110,9 @@ static void take(uint64_t start_ps)
         cut_take(i);
         store_log_take(i);
         timeline_take(i);
+        series_hear(i);
     }
+    series_join();
     exchange_look_again();
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
@@ -161,9 +166,16 @@ void meeting_settle_last(void)
 {
     stats_ranks_tell();
     extensions_tell(ENGINE_NEVER, true);
+    series_tell(true);
+    profile_tell();
     rank_exchange();
-    if (ranks.number == 0)
-        take_settled(ENGINE_NEVER);
+    if (ranks.number)
+        return;
+    take_settled(ENGINE_NEVER);
+    for (uint32_t i = 1; i < ranks.count; i++) {
+        series_hear(i);
+        profile_take(i);
+    }
 }
 
 void meeting_call(enum meeting_command command)

@@ -621,6 +621,7 @@ static void run_to_meeting(uint64_t time_ps)
     begun_ps = window_start(time_ps);
     free_ps = met.alone_ps > last_ps || stats_log_ticked ? met.alone_ps : last_ps;
     do {
+        series_take_until(time_ps);
         run_shards(time_ps);
         if (end_ps < last_ps && (deferred_count || __atomic_load_n(&stop, __ATOMIC_RELAXED)))
             bug("something is decided at %llu ps, before ranks meet", (unsigned long long)end_ps);
