@@ -38,6 +38,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
+#include "runtime/observe/stats_log.h"
 #include "balance.h"
 #include "crew.h"
 #include "meeting.h"
@@ -65,6 +66,7 @@ static uint64_t window_ps;  /* 0: none */
 static uint64_t stretch_ps; /* of the description; window_ps: windows only */
 static bool stretches;      /* ranks are cut so that they can go on for that long */
 static uint64_t meet_ps;    /* with several ranks: stretch_ps, or window_ps */
+static uint64_t begun_ps;   /* the present stretch */
 static uint64_t limit_ps;
 static uint64_t pause_ps;  /* one shard only */
 static uint32_t fastest;   /* clock */
@@ -377,8 +379,10 @@ static void run_window(uint32_t shard)
     l->until_ps = window_told.plan.until_ps;
     if (exchange_deliver(shard, window_start(window_told.plan.end_ps - 1)))
         shard_plan(shard);
-    l->counted = window_told.plan.counts;
-    if (!l->counted) {
+    l->watched =
+        (uint8_t)((l->watched & SHARD_FROZEN) | (window_told.plan.counts ? SHARD_COUNTED : 0)
+                  | (stats_log_ticked ? SHARD_LOGGED : 0));
+    if (!(l->watched & SHARD_COUNTED)) {
         run_on(shard);
         return;
     }
@@ -499,6 +503,25 @@ static void note_failure(uint64_t time_ps)
         fail_end_ps = (time_ps / stretch_ps + 1) * stretch_ps;
 }
 
+/* Of the present stretch. */
+static uint64_t end_of_window(uint32_t window)
+{
+    return window == MEETING_LAST ? window_plan.end_ps : begun_ps + (window + 1) * window_ps;
+}
+
+/* Ends of windows for which an extension wants statistics. */
+static uint64_t find_settled(void)
+{
+    uint64_t windows = 0, from_ps = 0;
+    while ((from_ps = extensions_ask(from_ps)) != ENGINE_NEVER) {
+        uint64_t window = stats_log_ticked ? (from_ps - begun_ps) / window_ps : MEETING_LAST;
+        bool last = window >= STATS_LOG_WINDOWS || window_end(from_ps) >= window_plan.end_ps;
+        windows |= (uint64_t)1 << (last ? MEETING_LAST : window);
+        from_ps = window_end(from_ps);
+    }
+    return windows;
+}
+
 static void meet(void)
 {
     met = (struct meeting){.end_ps = window_plan.end_ps,
@@ -506,7 +529,7 @@ static void meet(void)
                            .stop = __atomic_load_n(&stop, __ATOMIC_RELAXED),
                            .interrupted = engine_is_interrupted(),
                            .failed = failure[0] != '\0',
-                           .settles = extensions_ask()};
+                           .settles = find_settled()};
     meeting_hold(&met, limit_ps + 1);
     window_plan.end_ps = met.end_ps;
     __atomic_store_n(&stop, met.stop, __ATOMIC_RELAXED);
@@ -517,7 +540,8 @@ static void meet(void)
     if (met.failed)
         agree_on_failure();
     if (met.settles)
-        meeting_settle(false);
+        meeting_settle(met.settles, end_of_window);
+    stats_log_forget();
 }
 
 /* Is work left that nobody does? */
@@ -533,7 +557,7 @@ static void settle(void)
     if (failure[0])
         note_failure(failed_ps);
     if (rank_is_alone()) {
-        extensions_settle();
+        extensions_settle(ENGINE_NEVER);
         timeline_settle();
     }
     if (deferred_count)
@@ -544,8 +568,9 @@ static void settle(void)
  * unless there is something to tell. */
 static bool goes_on_alone(uint64_t time_ps, bool live)
 {
-    return live && met.alone_ps > window_plan.end_ps && !cut_leaves() && !extensions_ask()
-           && !failure[0] && !engine.tracing && window_end(time_ps) <= window_start(met.alone_ps)
+    return live && met.alone_ps > window_plan.end_ps && !cut_leaves()
+           && extensions_ask(0) == ENGINE_NEVER && !failure[0] && !timeline_is_filling()
+           && window_end(time_ps) <= window_start(met.alone_ps)
            && window_start(time_ps) < watch.next_ps;
 }
 
@@ -564,13 +589,25 @@ static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
 static uint64_t stretch_end(uint64_t time_ps)
 {
     uint64_t end = window_end(time_ps), last = (time_ps / meet_ps + 1) * meet_ps;
-    if (meet_ps == window_ps || engine.tracing)
+    uint64_t logged = window_start(time_ps) + STATS_LOG_WINDOWS * window_ps;
+    if (meet_ps == window_ps)
         return end;
+    if (stats_log_ticked && logged < last)
+        last = logged;
     if (met.decides_ps < last)
         last = window_end(met.decides_ps);
     if (watch.next_ps < last)
         last = watch.next_ps;
     return last > end ? last : end;
+}
+
+/* A window is over, and the next one of this rank, if there is one, is that of `next_ps`. Between
+ * the two a kernel of others may begin or end; or one of this rank has, in the stretch. */
+static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
+{
+    if (stats_log_ticked && window_plan.end_ps < last_ps
+        && (!more || window_end(next_ps) > met.alone_ps || extensions_ask(0) != ENGINE_NEVER))
+        stats_log_note((uint32_t)((window_plan.end_ps - begun_ps) / window_ps) - 1);
 }
 
 static void run_to_meeting(uint64_t time_ps)
@@ -580,9 +617,12 @@ static void run_to_meeting(uint64_t time_ps)
         settle();
         return;
     }
+    bool more;
     uint64_t last_ps = stretch_end(time_ps);
-    free_ps = met.alone_ps > last_ps ? met.alone_ps : last_ps;
+    begun_ps = window_start(time_ps);
+    free_ps = met.alone_ps > last_ps || stats_log_ticked ? met.alone_ps : last_ps;
     do {
+        series_take_until(time_ps);
         run_shards(time_ps);
         if (window_plan.end_ps < last_ps
             && (deferred_count || __atomic_load_n(&stop, __ATOMIC_RELAXED)))
@@ -590,7 +630,9 @@ static void run_to_meeting(uint64_t time_ps)
                 (unsigned long long)window_plan.end_ps);
         settle();
         cut_collect();
-    } while (goes_on(&time_ps, last_ps));
+        more = goes_on(&time_ps, last_ps);
+        log_window(last_ps, more, time_ps);
+    } while (more);
     window_plan.end_ps = last_ps > window_plan.end_ps ? last_ps : window_plan.end_ps;
     meet();
 }
@@ -703,7 +745,10 @@ enum engine_result engine_run(void)
     }
     met = (struct meeting){.alone_ps = ENGINE_NEVER};
     free_ps = fail_end_ps = ENGINE_NEVER;
-    meet_ps = stretches && !stats_take_spans() ? stretch_ps : window_ps;
+    meet_ps = stretches ? stretch_ps : window_ps;
+    if (meet_ps > window_ps && stats_take_spans() && !stats_log_ticked)
+        stats_log_open();
+    stats_log_begin();
     bool begins = !rank_is_alone() || !engine_is_interrupted();
     jmp_buf lost;
     rank_set_escape(&lost);
@@ -759,6 +804,7 @@ void window_open(void)
     ended = ENGINE_IDLE;
     interrupted = false;
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
+    stats_log_close();
     deferred_count = 0;
     deferred = arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred);
     deferred_leaves =
