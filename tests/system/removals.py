@@ -383,7 +383,7 @@ def table(report):
     outcomes = [*GOOD, WRONG, CRASH, HANG]
     found = re.findall(rf"^\d+ ({'|'.join(outcomes)}): \S*?(\w+)\.heddle ", report, re.MULTILINE)
     counts = collections.Counter(found)
-    print("| platform | removals |", " | ".join(outcomes).lower(), "|")
+    print("| platform | removals | refused | named error | right | wrong | crash | hang |")
     print("| --- |" + " ---: |" * (len(outcomes) + 1))
     for platform in [*sorted({platform for _, platform in found}), None]:
         row = [sum(n for (outcome, of), n in counts.items()
