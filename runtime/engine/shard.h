@@ -23,13 +23,6 @@ struct shard {
     uint64_t now_ps;                /* of the last edge that was run */
     uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
     uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
-    uint64_t ticks;                 /* of this window, if that is counted */
-    uint64_t instructions;          /* retired in this window; likewise */
-    uint64_t random_state;          /* for orders of ticks */
-    bool live;                      /* not only periodic wake-ups are left */
-    bool step_end;                  /* shared links of the shard have something to settle */
-    uint8_t watched;                /* enum shard_watch: what else is done at an edge */
-    uint32_t waits;                 /* senders that wait for room which another shard makes */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
     bool live;           /* not only periodic wake-ups are left */
     bool step_end;       /* shared links of the shard have something to settle */
@@ -39,6 +32,7 @@ struct shard {
     _Alignas(64) uint64_t instructions; /* retired in this window; likewise */
     uint64_t random_state;              /* for orders of ticks */
 };
+
 /* A number that threads wait for to change: crew.c. */
 struct counter {
     uint32_t value;
