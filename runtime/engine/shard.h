@@ -60,6 +60,12 @@ struct window_round {
 };
 extern struct window_round window_told __attribute__((visibility("hidden")));
 
+/* What shards do from now on is what `window_plan` says. */
+static inline void window_tell(void)
+{
+    window_told.plan = window_plan;
+}
+
 extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));
 
 static inline uint32_t component_shard(const struct component *c)

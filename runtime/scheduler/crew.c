@@ -152,7 +152,7 @@ void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads)
 {
     static uint64_t delays;
     if ((threads < 2 && !delay_seed) || thread_count == 1 || !due) {
-        window_told.plan = window_plan;
+        window_tell();
         for (; due; due &= due - 1)
             work((uint32_t)__builtin_ctzll(due));
         return;
@@ -164,7 +164,7 @@ void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads)
     uint32_t first = first_of_leader(due);
     uint32_t done = value_of(&finished.counter) + shards_in(due) - 1;
     window_told.work = work;
-    window_told.plan = window_plan;
+    window_tell();
     __atomic_store_n(&window_told.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
     change(&window_told.number, 1, delay_seed ? INT_MAX : threads - 1);
     if (engine_unlikely(delays))

@@ -422,7 +422,7 @@ static void run_solo(uint32_t shard)
     if (others != ENGINE_NEVER && window_start(others) < window_plan.until_ps)
         window_plan.until_ps = window_start(others);
     solo = &shards[shard];
-    window_told.plan = window_plan;
+    window_tell();
     run_window(shard);
     solo = NULL;
     uint64_t last = window_end(shards[shard].now_ps); /* it may have found nothing to do */
