@@ -54,8 +54,9 @@ $(functions T)
 
 ## These answer hipErrorNotSupported
 
-The first call of each says so on standard error. Among them are graphs and the capture of streams,
-textures, arrays, graphics, and memory that processes share.
+The first call of each says so on standard error. Among them are nodes of events in graphs, arrays,
+textures, graphics, and memory that processes share. Nodes of a graph that is launched are made one
+after the other, so branches do not run side by side.
 
 \`\`\`
 $(functions W)

@@ -6,6 +6,7 @@
  * a refused one has no effect. Invariant: pageable host memory is not read or written after the
  * call returned.
  */
+#include "hip_graph.h"
 #include "hip_managed.h"
 #include "hip_place.h"
 #include "hip_recorder.h"
@@ -189,6 +190,22 @@ static hipError_t finish(const struct copy *copy, hipError_t error)
     return error;
 }
 
+static hipError_t capture(const struct copy *copy)
+{
+    struct hip_node_action action = {.kind = NODE_COPY};
+    hipMemcpy3DParms *p = &action.copy;
+    if (copy->blocking) {
+        return hip_capture_spoil(copy->stream, copy->what);
+    }
+    p->dstPtr.ptr = (void *)(uintptr_t)copy->to_address;
+    p->dstPtr.pitch = copy->to_pitch;
+    p->srcPtr.ptr = (void *)(uintptr_t)copy->from_address;
+    p->srcPtr.pitch = copy->from_pitch;
+    p->extent = (hipExtent){copy->width, copy->rows, 1};
+    p->kind = copy->kind;
+    return hip_capture_call(copy->stream, &action);
+}
+
 static hipError_t run(struct copy *copy)
 {
     int device = 0;
@@ -199,6 +216,9 @@ static hipError_t run(struct copy *copy)
     copy->to = hip_place_of(copy->to_address);
     copy->from = hip_place_of(copy->from_address);
     error = check(copy);
+    if (hip_captures(copy->stream)) {
+        return error == hipSuccess ? capture(copy) : error;
+    }
     if (error == hipSuccess) {
         error = managed(copy);
     }

@@ -1,5 +1,6 @@
 /* Events: marks in the queues of streams. An event remembers the last mark that it was recorded as.
  */
+#include "hip_graph.h"
 #include "hip_handle.h"
 #include "hip_hostcall.h"
 #include "hip_recorder.h"
@@ -59,6 +60,9 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
         hip_say("hipEventRecord: the event belongs to device %d, the stream to device %d",
                 found->device, device);
         error = hipErrorInvalidHandle;
+    }
+    if (error == hipSuccess && hip_captures(stream)) {
+        return hip_capture_record(stream, event);
     }
     if (error == hipSuccess) {
         error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
@@ -137,6 +141,9 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
     hipError_t error = found && flags == 0 ? hip_stream_queue(stream, &queue, &device)
                        : found             ? hipErrorInvalidValue
                                            : hipErrorInvalidHandle;
+    if (error == hipSuccess && hip_capture_wait(stream, event)) {
+        return hipSuccess;
+    }
     if (error == hipSuccess) {
         error = hip_stream_order(stream, DRIVER_STREAM_WAIT_EVENT);
     }

@@ -1,5 +1,6 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
  * filled, too. The steps are those of a copy: check, managed, order, record, enqueue. */
+#include "hip_graph.h"
 #include "hip_managed.h"
 #include "hip_place.h"
 #include "hip_recorder.h"
@@ -95,6 +96,19 @@ static hipError_t fill_on_host(const struct fill *fill)
     return error;
 }
 
+static hipError_t capture(const struct fill *fill)
+{
+    struct hip_node_action action = {.kind = NODE_FILL,
+                                     .fill = {.address = fill->address,
+                                              .value = fill->value,
+                                              .width = fill->width,
+                                              .count = fill->count,
+                                              .rows = fill->rows,
+                                              .pitch = fill->pitch}};
+    return fill->blocking ? hip_capture_spoil(fill->stream, fill->what)
+                          : hip_capture_call(fill->stream, &action);
+}
+
 static hipError_t run(struct fill *fill)
 {
     int device = 0;
@@ -104,6 +118,9 @@ static hipError_t run(struct fill *fill)
     }
     fill->to = hip_place_of(fill->address);
     error = check(fill);
+    if (hip_captures(fill->stream)) {
+        return error == hipSuccess ? capture(fill) : error;
+    }
     if (error == hipSuccess) {
         error = managed(fill);
     }
@@ -150,6 +167,20 @@ hipError_t hip_fill_2d(void *to, size_t pitch, int value, size_t width, size_t r
                         .pitch = pitch,
                         .stream = stream,
                         .blocking = blocking,
+                        .what = what};
+    return run(&fill);
+}
+
+hipError_t hip_fill_elements(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
+                             size_t rows, hipStream_t stream, const char *what)
+{
+    struct fill fill = {.address = (uintptr_t)to,
+                        .value = value,
+                        .width = width,
+                        .count = count,
+                        .rows = rows,
+                        .pitch = pitch,
+                        .stream = stream,
                         .what = what};
     return run(&fill);
 }

@@ -220,11 +220,20 @@ hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_
 hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t rows, hipMemcpyKind kind, const char *what);
 
+/* ---- hip_volume.c ---- */
+
+/* What hipMemcpy3DAsync does. */
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking,
+                       const char *what);
+
 /* ---- hip_fill.c ---- */
 
 /* Rows of bytes, with all checks of hipMemset2D; and the check alone. */
 hipError_t hip_fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
                        hipStream_t stream, bool blocking, const char *what);
+/* `count` elements of `width` bytes in each row; does not wait. */
+hipError_t hip_fill_elements(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
+                             size_t rows, hipStream_t stream, const char *what);
 hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows, const char *what);
 
 /* ---- hip_module.c ---- */

@@ -1,7 +1,9 @@
 /* Launches: what a program asks for is checked against the device and the kernel, its arguments are
  * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
  */
+#include "hip_graph.h"
 #include "hip_hostcall.h"
+#include "hip_launch.h"
 #include "hip_managed.h"
 #include "hip_recorder.h"
 #include "hip_registered.h"
@@ -16,6 +18,8 @@
 /* What a program asks for; `grid` in work-items. */
 struct request {
     const struct hip_function *function;
+    const void *host_function; /* by which the program knows it, or */
+    hipFunction_t handle;      /* this one */
     uint64_t grid[3];
     uint64_t block[3];
     uint64_t dynamic_lds;
@@ -181,6 +185,35 @@ static hipError_t bring_memory(uint32_t queue, const char *what)
     return error;
 }
 
+/* The arguments, to be laid out again with what is hidden when it is launched. */
+static hipError_t keep(const struct request *request, int device, struct hip_kernel_call *call)
+{
+    struct kernarg_geometry geometry = geometry_of(request, device);
+    uint8_t *kernarg = NULL;
+    hipError_t error = lay_out(request, &geometry, &kernarg);
+    if (error != hipSuccess) {
+        hip_release(kernarg);
+        return error;
+    }
+    *call = (struct hip_kernel_call){.host_function = request->host_function,
+                                     .function = request->handle,
+                                     .dynamic_lds = request->dynamic_lds,
+                                     .arguments = kernarg,
+                                     .size = kernarg_size(request->function->kernel)};
+    for (int i = 0; i < 3; i++) {
+        call->blocks[i] = (uint32_t)(request->grid[i] / request->block[i]);
+        call->block[i] = (uint32_t)request->block[i];
+    }
+    return hipSuccess;
+}
+
+static hipError_t capture(const struct request *request, int device)
+{
+    struct hip_node_action action = {.kind = NODE_KERNEL};
+    hipError_t error = keep(request, device, &action.kernel);
+    return error == hipSuccess ? hip_capture_call(request->stream, &action) : error;
+}
+
 /* The steps are those of a copy: check, managed, order, record, enqueue. */
 static hipError_t launch(const struct request *request)
 {
@@ -195,6 +228,9 @@ static hipError_t launch(const struct request *request)
     }
     if (error != hipSuccess) {
         return error;
+    }
+    if (hip_captures(request->stream)) {
+        return capture(request, device);
     }
     struct kernarg_geometry geometry = geometry_of(request, device);
     if (hip_calls_host(request->function)) {
@@ -284,8 +320,11 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
 static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block,
                                        void **values, size_t dynamic_lds, hipStream_t stream)
 {
-    struct request request = {
-        .dynamic_lds = dynamic_lds, .stream = stream, .values = values, .what = "hipLaunchKernel"};
+    struct request request = {.host_function = host_function,
+                              .dynamic_lds = dynamic_lds,
+                              .stream = stream,
+                              .values = values,
+                              .what = "hipLaunchKernel"};
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = hip_stream_queue(stream, &queue, &device);
@@ -372,6 +411,7 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
                                   void **values, void **extra)
 {
     struct request request = {.function = hip_check_function(handle),
+                              .handle = handle,
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
                               .values = values,
@@ -396,4 +436,53 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
 {
     const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
     HIP_API(launch_function(function, blocks, block, dynamic_lds, stream, values, extra));
+}
+
+/* ---- launches that are kept ---- */
+
+/* Finds the kernel on `device`. */
+static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
+                              struct request *request)
+{
+    request->host_function = call->host_function;
+    request->handle = call->function;
+    request->dynamic_lds = call->dynamic_lds;
+    set_block_grid(request, call->blocks, call->block);
+    if (call->host_function) {
+        return hip_find_host_function(call->host_function, device, &request->function);
+    }
+    request->function = hip_check_function(call->function);
+    return request->function ? hipSuccess : hipErrorInvalidHandle;
+}
+
+hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **extra,
+                         const char *what)
+{
+    int device = hip_current_device();
+    struct request request = {.values = values, .what = what};
+    hipError_t error = find_kernel(call, device, &request);
+    if (error == hipSuccess && extra) {
+        error = read_extra(extra, &request);
+    }
+    if (error == hipSuccess) {
+        error = check_geometry(&request, device);
+    }
+    return error == hipSuccess ? keep(&request, device, call) : error;
+}
+
+hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream, const char *what)
+{
+    uint32_t queue = 0;
+    int device = 0;
+    struct request request = {
+        .stream = stream, .packed = call->arguments, .packed_size = call->size, .what = what};
+    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    error = error == hipSuccess ? find_kernel(call, device, &request) : error;
+    return error == hipSuccess ? launch(&request) : error;
+}
+
+void hip_release_call(struct hip_kernel_call *call)
+{
+    hip_release(call->arguments);
+    call->arguments = NULL;
 }

@@ -10,6 +10,7 @@
  *
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
  * it (hip_handle.h). */
+#include "hip_graph.h"
 #include "hip_handle.h"
 #include "hip_hostcall.h"
 #include "hip_recorder.h"
@@ -418,6 +419,16 @@ static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, vo
     if (!callback || flags != 0) {
         return hipErrorInvalidValue;
     }
+    if (hip_captures(stream)) {
+        struct hip_node_action action = {.kind = NODE_HOST,
+                                         .host = {.callback = callback, .data = data}};
+        return hip_capture_call(stream, &action);
+    }
+    return hip_call_back(stream, callback, data);
+}
+
+hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void *data)
+{
     hipError_t error = hip_stream_wait(stream, "hipStreamAddCallback");
     hip_unlock();
     callback(stream, error, data);
@@ -458,12 +469,14 @@ hipError_t hipStreamDestroy(hipStream_t stream)
 
 hipError_t hipStreamSynchronize(hipStream_t stream)
 {
-    HIP_API(hip_stream_wait(stream, "hipStreamSynchronize"));
+    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream, "hipStreamSynchronize")
+                                 : hip_stream_wait(stream, "hipStreamSynchronize"));
 }
 
 hipError_t hipStreamQuery(hipStream_t stream)
 {
-    HIP_API(query_stream(stream));
+    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream, "hipStreamQuery")
+                                 : query_stream(stream));
 }
 
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags)

@@ -66,8 +66,8 @@ static hipError_t refuse_arrays(const char *what)
     return hipErrorNotSupported;
 }
 
-static hipError_t copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking,
-                          const char *what)
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking,
+                       const char *what)
 {
     if (!p) {
         return hipErrorInvalidValue;
@@ -91,12 +91,12 @@ static hipError_t copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool bl
 
 hipError_t hipMemcpy3D(const hipMemcpy3DParms *p)
 {
-    HIP_API(copy_3d(p, NULL, true, "hipMemcpy3D"));
+    HIP_API(hip_copy_3d(p, NULL, true, "hipMemcpy3D"));
 }
 
 hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream)
 {
-    HIP_API(copy_3d(p, stream, false, "hipMemcpy3DAsync"));
+    HIP_API(hip_copy_3d(p, stream, false, "hipMemcpy3DAsync"));
 }
 
 /* ---- as drivers have it: a side says of which kind its memory is ---- */
