@@ -205,7 +205,7 @@ static uint64_t time_round(void)
 
 uint64_t crew_round_ns(void)
 {
-    uint64_t times[ROUNDS];
+    uint64_t times[ROUNDS] = {0};
     if (thread_count == 1 || delay_seed || forked)
         return 0;
     time_round(); /* wakes it up */
