@@ -296,6 +296,7 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     options = *chosen;
     started = seconds(CLOCK_MONOTONIC);
     extensions_open_stats();
+    stats_ranks_open(table);
     if (!options.stats_path)
         return true;
     /* What other ranks write of spans goes to rank 0, by memory. */

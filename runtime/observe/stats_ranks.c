@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
@@ -20,6 +21,35 @@ uint32_t stats_leaf_of_block(const struct platform_table *t, uint32_t block)
     return block < t->instance_count ? block : t->parts[block - t->instance_count].owner_instance;
 }
 
+/* Who counts, for speed: of each block, ring and half of a link. */
+static uint8_t *block_ranks, *ring_ranks, *half_ranks;
+
+void stats_ranks_open(const struct platform_table *t)
+{
+    if (rank_is_alone())
+        return;
+    uint32_t block_count = t->instance_count + t->part_count;
+    block_ranks = arena_derive(block_count + 1);
+    ring_ranks = arena_derive(t->ring_count + 1);
+    half_ranks = arena_derive(2 * (size_t)t->link_count + 1);
+    memset(half_ranks, RANK_MOST, 2 * t->link_count);
+    for (uint32_t b = 0; b < block_count; b++)
+        block_ranks[b] = (uint8_t)platform_rank_of(stats_leaf_of_block(t, b));
+    for (uint32_t i = t->ring_count; i-- > 0;) {
+        const struct platform_ring *r = &t->rings[i];
+        ring_ranks[i] = (uint8_t)platform_rank_of(r->sender);
+        if (!r->link)
+            continue;
+        bool back = t->links[r->link - 1].shared != LINK_BUS && r->is_reply ^ r->reversed;
+        half_ranks[2 * (r->link - 1) + back] = ring_ranks[i];
+    }
+}
+
+uint32_t stats_rank_of_half(uint32_t link, unsigned half)
+{
+    return half_ranks[2 * link + half];
+}
+
 /* Between rank 0 and the rank `owner`. */
 static void move(const void *numbers, size_t size, uint32_t owner)
 {
@@ -31,41 +61,24 @@ static void move(const void *numbers, size_t size, uint32_t owner)
 
 static void move_blocks(uint32_t owner)
 {
-    const struct platform_table *t = engine_base.platform;
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
-    for (uint32_t b = 0; b < count; b++) {
-        uint32_t leaf = stats_leaf_of_block(t, b);
-        if (platform_rank_of(leaf) == owner)
+    for (uint32_t b = 0; b < count; b++)
+        if (block_ranks[b] == owner && blocks[b].words)
             move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
-    }
 }
 
 static void move_rings(uint32_t owner)
 {
-    const struct platform_table *t = engine_base.platform;
-    for (uint32_t i = 0; i < t->ring_count; i++)
-        if (platform_rank_of(t->rings[i].sender) == owner)
+    for (uint32_t i = 0; i < engine_base.platform->ring_count; i++)
+        if (ring_ranks[i] == owner)
             move(&ring_at(i)->messages, sizeof ring_at(i)->messages, owner);
-}
-
-/* That of the first ring there. */
-uint32_t stats_rank_of_half(uint32_t link, unsigned half)
-{
-    const struct platform_table *t = engine_base.platform;
-    for (uint32_t i = 0; i < t->ring_count; i++) {
-        const struct platform_ring *r = &t->rings[i];
-        unsigned back = t->links[link].shared == LINK_BUS ? 0 : r->is_reply ^ r->reversed;
-        if (r->link == link + 1 && back == half)
-            return platform_rank_of(r->sender);
-    }
-    return UINT32_MAX;
 }
 
 static void move_links(uint32_t owner)
 {
     for (uint32_t i = 0; i < 2 * engine_base.platform->link_count; i++) {
-        if (stats_rank_of_half(i / 2, i % 2) != owner)
+        if (half_ranks[i] != owner)
             continue;
         move(ring_link_use(i / 2, i % 2), sizeof(struct ring_link_use), owner);
         for (uint32_t c = 0; c < wire_channel_count(i / 2, i % 2); c++)
