@@ -1,5 +1,5 @@
-/* See stats_ranks.h. Both sides walk the same tables in the same order, so no names travel. What a
- * shared link was used for is known where all its senders are (link/cut.c). */
+/* See stats_ranks.h. All ranks have the same tables, so no names travel, and only what has changed
+ * does. What a shared link was used for is known where all its senders are (link/cut.c). */
 #include "stats_ranks.h"
 
 #include <string.h>
@@ -21,28 +21,85 @@ uint32_t stats_leaf_of_block(const struct platform_table *t, uint32_t block)
     return block < t->instance_count ? block : t->parts[block - t->instance_count].owner_instance;
 }
 
-/* Who counts, for speed: of each block, ring and half of a link. */
-static uint8_t *block_ranks, *ring_ranks, *half_ranks;
+/* What rank 0 is told: an item's number and its words. Items are blocks, then rings, then halves of
+ * links; LAST_ITEM ends them. */
+#define LAST_ITEM UINT32_MAX
+
+struct item {
+    uint32_t number;
+    uint32_t words;
+    uint64_t *told; /* as rank 0 has it */
+};
+
+static uint32_t block_count, ring_count;
+static struct item *items; /* of this rank, in order of their numbers; not at rank 0 */
+static uint32_t item_count;
+static uint8_t *half_ranks;
+
+/* What it has to say now. */
+static uint64_t *words_of_item(uint32_t number)
+{
+    uint32_t count;
+    if (number < block_count)
+        return (uint64_t *)(uintptr_t)stats_blocks(&count)[number].values;
+    if (number < block_count + ring_count)
+        return &ring_at(number - block_count)->messages;
+    uint32_t half = number - block_count - ring_count;
+    return (uint64_t *)(uintptr_t)ring_link_use(half / 2, half % 2);
+}
+
+static uint32_t size_of_item(uint32_t number)
+{
+    uint32_t count;
+    return number < block_count                ? stats_blocks(&count)[number].words
+           : number < block_count + ring_count ? 1
+                                               : sizeof(struct ring_link_use) / sizeof(uint64_t);
+}
+
+static void add_item(uint32_t number)
+{
+    uint32_t words = size_of_item(number);
+    if (words)
+        items[item_count++] = (struct item){number, words, arena_derive(words * sizeof(uint64_t))};
+}
+
+static void find_items(const struct platform_table *t)
+{
+    stats_blocks(&block_count);
+    ring_count = t->ring_count;
+    item_count = 0;
+    items =
+        arena_derive(((size_t)block_count + ring_count + 2 * t->link_count + 1) * sizeof *items);
+    for (uint32_t b = 0; b < block_count; b++)
+        if (platform_rank_of(stats_leaf_of_block(t, b)) == ranks.number)
+            add_item(b);
+    for (uint32_t i = 0; i < ring_count; i++)
+        if (platform_rank_of(t->rings[i].sender) == ranks.number)
+            add_item(block_count + i);
+    for (uint32_t i = 0; i < 2 * t->link_count; i++)
+        if (half_ranks[i] == ranks.number)
+            add_item(block_count + ring_count + i);
+}
+
+static void find_halves(const struct platform_table *t)
+{
+    half_ranks = arena_derive(2 * (size_t)t->link_count + 1);
+    memset(half_ranks, RANK_MOST, 2 * t->link_count);
+    for (uint32_t i = t->ring_count; i-- > 0;) {
+        const struct platform_ring *r = &t->rings[i];
+        if (!r->link)
+            continue;
+        bool back = t->links[r->link - 1].shared != LINK_BUS && r->is_reply ^ r->reversed;
+        half_ranks[2 * (r->link - 1) + back] = (uint8_t)platform_rank_of(r->sender);
+    }
+}
 
 void stats_ranks_open(const struct platform_table *t)
 {
     if (rank_is_alone())
         return;
-    uint32_t block_count = t->instance_count + t->part_count;
-    block_ranks = arena_derive(block_count + 1);
-    ring_ranks = arena_derive(t->ring_count + 1);
-    half_ranks = arena_derive(2 * (size_t)t->link_count + 1);
-    memset(half_ranks, RANK_MOST, 2 * t->link_count);
-    for (uint32_t b = 0; b < block_count; b++)
-        block_ranks[b] = (uint8_t)platform_rank_of(stats_leaf_of_block(t, b));
-    for (uint32_t i = t->ring_count; i-- > 0;) {
-        const struct platform_ring *r = &t->rings[i];
-        ring_ranks[i] = (uint8_t)platform_rank_of(r->sender);
-        if (!r->link)
-            continue;
-        bool back = t->links[r->link - 1].shared != LINK_BUS && r->is_reply ^ r->reversed;
-        half_ranks[2 * (r->link - 1) + back] = ring_ranks[i];
-    }
+    find_halves(t);
+    find_items(t);
 }
 
 uint32_t stats_rank_of_half(uint32_t link, unsigned half)
@@ -50,39 +107,50 @@ uint32_t stats_rank_of_half(uint32_t link, unsigned half)
     return half_ranks[2 * link + half];
 }
 
-/* Between rank 0 and the rank `owner`. */
-static void move(const void *numbers, size_t size, uint32_t owner)
+/* What each connection has sent over a half of a shared wire follows the half's own words. */
+static void tell_channels(uint32_t half)
 {
-    if (ranks.number == 0)
-        memcpy((void *)(uintptr_t)numbers, rank_take(owner, size), size);
-    else
-        rank_put(0, numbers, size);
+    for (uint32_t c = 0; c < wire_channel_count(half / 2, half % 2); c++)
+        rank_put(0, wire_channel(half / 2, half % 2, c), sizeof(struct wire_channel_use));
 }
 
-static void move_blocks(uint32_t owner)
+static void take_channels(uint32_t half, uint32_t from)
 {
-    uint32_t count;
-    const struct stat_block *blocks = stats_blocks(&count);
-    for (uint32_t b = 0; b < count; b++)
-        if (block_ranks[b] == owner && blocks[b].words)
-            move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
+    for (uint32_t c = 0; c < wire_channel_count(half / 2, half % 2); c++)
+        memcpy((void *)(uintptr_t)wire_channel(half / 2, half % 2, c),
+               rank_take(from, sizeof(struct wire_channel_use)), sizeof(struct wire_channel_use));
 }
 
-static void move_rings(uint32_t owner)
+/* Those that have changed. */
+static void tell_items(void)
 {
-    for (uint32_t i = 0; i < engine_base.platform->ring_count; i++)
-        if (ring_ranks[i] == owner)
-            move(&ring_at(i)->messages, sizeof ring_at(i)->messages, owner);
-}
-
-static void move_links(uint32_t owner)
-{
-    for (uint32_t i = 0; i < 2 * engine_base.platform->link_count; i++) {
-        if (half_ranks[i] != owner)
+    static const uint32_t last = LAST_ITEM;
+    for (uint32_t i = 0; i < item_count; i++) {
+        const struct item *own = &items[i];
+        const uint64_t *now = words_of_item(own->number);
+        size_t bytes = own->words * sizeof *now;
+        if (memcmp(own->told, now, bytes) == 0)
             continue;
-        move(ring_link_use(i / 2, i % 2), sizeof(struct ring_link_use), owner);
-        for (uint32_t c = 0; c < wire_channel_count(i / 2, i % 2); c++)
-            move(wire_channel(i / 2, i % 2, c), sizeof(struct wire_channel_use), owner);
+        memcpy(own->told, now, bytes);
+        rank_put(0, &own->number, sizeof own->number);
+        rank_put(0, now, bytes);
+        if (own->number >= block_count + ring_count)
+            tell_channels(own->number - block_count - ring_count);
+    }
+    rank_put(0, &last, sizeof last);
+}
+
+static void take_items(uint32_t from)
+{
+    uint32_t number;
+    for (;;) {
+        memcpy(&number, rank_take(from, sizeof number), sizeof number);
+        if (number == LAST_ITEM)
+            return;
+        size_t bytes = size_of_item(number) * sizeof(uint64_t);
+        memcpy(words_of_item(number), rank_take(from, bytes), bytes);
+        if (number >= block_count + ring_count)
+            take_channels(number - block_count - ring_count, from);
     }
 }
 
@@ -126,23 +194,17 @@ void stats_ranks_write(struct json *out)
     json_close(out, ']');
 }
 
-static void move_all(uint32_t owner)
-{
-    if (ranks.number == owner)
-        spent[owner] = spent_here();
-    move(&spent[owner], sizeof spent[owner], owner);
-    move_blocks(owner);
-    move_rings(owner);
-    move_links(owner);
-}
-
 void stats_ranks_tell(void)
 {
-    if (ranks.number)
-        move_all(ranks.number);
+    if (!ranks.number)
+        return;
+    spent[ranks.number] = spent_here();
+    rank_put(0, &spent[ranks.number], sizeof spent[0]);
+    tell_items();
 }
 
 void stats_ranks_take(uint32_t from)
 {
-    move_all(from);
+    memcpy(&spent[from], rank_take(from, sizeof spent[0]), sizeof spent[0]);
+    take_items(from);
 }
