@@ -174,7 +174,8 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
     const struct heddle_platform *platform = run_open_built(c, built, &library);
     if (!platform || !platform->start(&own))
         return EXIT_NOT_STARTED;
-    signal(SIGINT, take_signal);
-    signal(SIGTERM, take_signal);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        signal(numbers[i], take_signal);
     return platform->run();
 }
