@@ -42,6 +42,7 @@ struct wire_half {
 static struct channel *channels;
 static struct wire_half *halves; /* in order of shards, those of several shards last */
 static uint32_t *channel_of;     /* 1 + channel, by ring; 0: crosses no wire */
+static uint32_t *half_of;        /* 1 + half, by 2 * link + its half; 0: no wire */
 static uint32_t ring_count;
 static uint32_t half_count;
 static uint32_t mixed_first;                     /* half */
@@ -285,6 +286,7 @@ static void open_halves(const struct ways *w, uint32_t way_count, uint32_t shard
         h->half = i % 2;
         h->shard = shard;
         h->mixed = mixed;
+        half_of[i] = half_count;
         open_half(w, i, h, used);
     }
 }
@@ -307,6 +309,7 @@ void wire_open(const struct platform_table *table)
     channels = arena_at(struct channel, arena_allocate(rings * sizeof *channels));
     halves = arena_at(struct wire_half, arena_allocate(rings * sizeof *halves));
     channel_of = arena_at(uint32_t, arena_allocate(ring_count * sizeof *channel_of));
+    half_of = arena_derive((2 * (size_t)table->link_count + 1) * sizeof *half_of);
     for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
         shard_first[shard] = half_count;
         if (rings)
@@ -321,16 +324,14 @@ void wire_open(const struct platform_table *table)
 
 uint32_t wire_channel_count(uint32_t link, unsigned half)
 {
-    for (uint32_t i = 0; i < half_count; i++)
-        if (halves[i].link == link && halves[i].half == half)
-            return halves[i].count;
-    return 0;
+    uint32_t found = half_of[2 * link + half];
+    return found ? halves[found - 1].count : 0;
 }
 
 const struct wire_channel_use *wire_channel(uint32_t link, unsigned half, uint32_t index)
 {
-    for (uint32_t i = 0; i < half_count; i++)
-        if (halves[i].link == link && halves[i].half == half)
-            return &channels[halves[i].first + index].use;
-    bug("link %u has no channels", link);
+    uint32_t found = half_of[2 * link + half];
+    if (!found)
+        bug("link %u has no channels", link);
+    return &channels[halves[found - 1].first + index].use;
 }

@@ -290,12 +290,8 @@ bool stats_take_spans(void)
     return options.stats_path && options.span_stats != PLATFORM_SPAN_STATS_NONE;
 }
 
-bool stats_open(const struct platform_table *described, const struct heddle_options *chosen)
+static bool open_spool(void)
 {
-    table = described;
-    options = *chosen;
-    started = seconds(CLOCK_MONOTONIC);
-    extensions_open_stats();
     if (!options.stats_path)
         return true;
     /* What other ranks write of spans goes to rank 0, by memory. */
@@ -314,5 +310,17 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
         return complain();
     output_file_hide(&spool);
     stats_span_open(table, (enum platform_span_stats)options.span_stats, spool.fd);
+    return true;
+}
+
+bool stats_open(const struct platform_table *described, const struct heddle_options *chosen)
+{
+    table = described;
+    options = *chosen;
+    started = seconds(CLOCK_MONOTONIC);
+    extensions_open_stats();
+    if (!open_spool())
+        return false;
+    stats_ranks_open(table);
     return true;
 }

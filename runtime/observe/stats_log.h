@@ -1,5 +1,5 @@
-/* Statistics of this rank at the ends of windows at which it does not meet the others. A kernel
- * that begins or ends at another rank wants them, and that is known when ranks meet.
+/* Statistics of this rank at the ends of windows at which it does not meet the others. A span
+ * (stats_span.h) that begins or ends at another rank wants them, and that is known when ranks meet.
  *
  * A stretch is logged when stats_log_note() is called at the end of each of its windows but the
  * last. When ranks meet, stats_log_show() makes the blocks (stats_span.h) show what they were at

@@ -1,10 +1,11 @@
-/* See stats_ranks.h. Both sides walk the same tables in the same order, so no names travel. What a
- * shared link was used for is known where all its senders are (link/cut.c). */
+/* See stats_ranks.h. All ranks have the same tables, so no names travel, and only what has changed
+ * does. What a shared link was used for is known where all its senders are (link/cut.c). */
 #include "stats_ranks.h"
 
 #include <string.h>
 #include <sys/resource.h>
 
+#include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
@@ -20,56 +21,136 @@ uint32_t stats_leaf_of_block(const struct platform_table *t, uint32_t block)
     return block < t->instance_count ? block : t->parts[block - t->instance_count].owner_instance;
 }
 
-/* Between rank 0 and the rank `owner`. */
-static void move(const void *numbers, size_t size, uint32_t owner)
+/* What rank 0 is told: an item's number and its words. Items are blocks, then rings, then halves of
+ * links; LAST_ITEM ends them. */
+#define LAST_ITEM UINT32_MAX
+
+struct item {
+    uint32_t number;
+    uint32_t words;
+    uint64_t *told; /* as rank 0 has it */
+};
+
+static uint32_t block_count, ring_count;
+static struct item *items; /* of this rank, in order of their numbers; not at rank 0 */
+static uint32_t item_count;
+static uint8_t *half_ranks;
+
+/* What it has to say now. */
+static uint64_t *words_of_item(uint32_t number)
 {
-    if (ranks.number == 0)
-        memcpy((void *)(uintptr_t)numbers, rank_take(owner, size), size);
-    else
-        rank_put(0, numbers, size);
+    uint32_t count;
+    if (number < block_count)
+        return (uint64_t *)(uintptr_t)stats_blocks(&count)[number].values;
+    if (number < block_count + ring_count)
+        return &ring_at(number - block_count)->messages;
+    uint32_t half = number - block_count - ring_count;
+    return (uint64_t *)(uintptr_t)ring_link_use(half / 2, half % 2);
 }
 
-static void move_blocks(uint32_t owner)
+static uint32_t size_of_item(uint32_t number)
 {
-    const struct platform_table *t = engine_base.platform;
     uint32_t count;
-    const struct stat_block *blocks = stats_blocks(&count);
-    for (uint32_t b = 0; b < count; b++) {
-        uint32_t leaf = stats_leaf_of_block(t, b);
-        if (platform_rank_of(leaf) == owner)
-            move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
+    return number < block_count                ? stats_blocks(&count)[number].words
+           : number < block_count + ring_count ? 1
+                                               : sizeof(struct ring_link_use) / sizeof(uint64_t);
+}
+
+static void add_item(uint32_t number)
+{
+    uint32_t words = size_of_item(number);
+    if (words)
+        items[item_count++] = (struct item){number, words, arena_derive(words * sizeof(uint64_t))};
+}
+
+static void find_items(const struct platform_table *t)
+{
+    stats_blocks(&block_count);
+    ring_count = t->ring_count;
+    item_count = 0;
+    items =
+        arena_derive(((size_t)block_count + ring_count + 2 * t->link_count + 1) * sizeof *items);
+    for (uint32_t b = 0; b < block_count; b++)
+        if (platform_rank_of(stats_leaf_of_block(t, b)) == ranks.number)
+            add_item(b);
+    for (uint32_t i = 0; i < ring_count; i++)
+        if (platform_rank_of(t->rings[i].sender) == ranks.number)
+            add_item(block_count + i);
+    for (uint32_t i = 0; i < 2 * t->link_count; i++)
+        if (half_ranks[i] == ranks.number)
+            add_item(block_count + ring_count + i);
+}
+
+static void find_halves(const struct platform_table *t)
+{
+    half_ranks = arena_derive(2 * (size_t)t->link_count + 1);
+    memset(half_ranks, RANK_MOST, 2 * t->link_count);
+    for (uint32_t i = t->ring_count; i-- > 0;) {
+        const struct platform_ring *r = &t->rings[i];
+        if (!r->link)
+            continue;
+        bool back = t->links[r->link - 1].shared != LINK_BUS && r->is_reply ^ r->reversed;
+        half_ranks[2 * (r->link - 1) + back] = (uint8_t)platform_rank_of(r->sender);
     }
 }
 
-static void move_rings(uint32_t owner)
+void stats_ranks_open(const struct platform_table *t)
 {
-    const struct platform_table *t = engine_base.platform;
-    for (uint32_t i = 0; i < t->ring_count; i++)
-        if (platform_rank_of(t->rings[i].sender) == owner)
-            move(&ring_at(i)->messages, sizeof ring_at(i)->messages, owner);
+    if (rank_is_alone())
+        return;
+    find_halves(t);
+    find_items(t);
 }
 
-/* That of the first ring there. */
 uint32_t stats_rank_of_half(uint32_t link, unsigned half)
 {
-    const struct platform_table *t = engine_base.platform;
-    for (uint32_t i = 0; i < t->ring_count; i++) {
-        const struct platform_ring *r = &t->rings[i];
-        unsigned back = t->links[link].shared == LINK_BUS ? 0 : r->is_reply ^ r->reversed;
-        if (r->link == link + 1 && back == half)
-            return platform_rank_of(r->sender);
-    }
-    return UINT32_MAX;
+    return half_ranks[2 * link + half];
 }
 
-static void move_links(uint32_t owner)
+/* What each connection has sent over a half of a shared wire follows the half's own words. */
+static void tell_channels(uint32_t half)
 {
-    for (uint32_t i = 0; i < 2 * engine_base.platform->link_count; i++) {
-        if (stats_rank_of_half(i / 2, i % 2) != owner)
+    for (uint32_t c = 0; c < wire_channel_count(half / 2, half % 2); c++)
+        rank_put(0, wire_channel(half / 2, half % 2, c), sizeof(struct wire_channel_use));
+}
+
+static void take_channels(uint32_t half, uint32_t from)
+{
+    for (uint32_t c = 0; c < wire_channel_count(half / 2, half % 2); c++)
+        memcpy((void *)(uintptr_t)wire_channel(half / 2, half % 2, c),
+               rank_take(from, sizeof(struct wire_channel_use)), sizeof(struct wire_channel_use));
+}
+
+/* Those that have changed. */
+static void tell_items(void)
+{
+    static const uint32_t last = LAST_ITEM;
+    for (uint32_t i = 0; i < item_count; i++) {
+        const struct item *own = &items[i];
+        const uint64_t *now = words_of_item(own->number);
+        size_t bytes = own->words * sizeof *now;
+        if (memcmp(own->told, now, bytes) == 0)
             continue;
-        move(ring_link_use(i / 2, i % 2), sizeof(struct ring_link_use), owner);
-        for (uint32_t c = 0; c < wire_channel_count(i / 2, i % 2); c++)
-            move(wire_channel(i / 2, i % 2, c), sizeof(struct wire_channel_use), owner);
+        memcpy(own->told, now, bytes);
+        rank_put(0, &own->number, sizeof own->number);
+        rank_put(0, now, bytes);
+        if (own->number >= block_count + ring_count)
+            tell_channels(own->number - block_count - ring_count);
+    }
+    rank_put(0, &last, sizeof last);
+}
+
+static void take_items(uint32_t from)
+{
+    uint32_t number;
+    for (;;) {
+        memcpy(&number, rank_take(from, sizeof number), sizeof number);
+        if (number == LAST_ITEM)
+            return;
+        size_t bytes = size_of_item(number) * sizeof(uint64_t);
+        memcpy(words_of_item(number), rank_take(from, bytes), bytes);
+        if (number >= block_count + ring_count)
+            take_channels(number - block_count - ring_count, from);
     }
 }
 
@@ -113,23 +194,17 @@ void stats_ranks_write(struct json *out)
     json_close(out, ']');
 }
 
-static void move_all(uint32_t owner)
-{
-    if (ranks.number == owner)
-        spent[owner] = spent_here();
-    move(&spent[owner], sizeof spent[owner], owner);
-    move_blocks(owner);
-    move_rings(owner);
-    move_links(owner);
-}
-
 void stats_ranks_tell(void)
 {
-    if (ranks.number)
-        move_all(ranks.number);
+    if (!ranks.number)
+        return;
+    spent[ranks.number] = spent_here();
+    rank_put(0, &spent[ranks.number], sizeof spent[0]);
+    tell_items();
 }
 
 void stats_ranks_take(uint32_t from)
 {
-    move_all(from);
+    memcpy(&spent[from], rank_take(from, sizeof spent[0]), sizeof spent[0]);
+    take_items(from);
 }

@@ -71,13 +71,19 @@ def measure(heddle, programs, folder):
             most = (fullest(heddle, ranks, alone) if ranks > 1
                     else messages(json.loads(alone.read_text())))
             rows.append((name, ranks, most, each[0]["meetings"],
-                         max(r["bytes_sent"] for r in each),
+                         max(r["bytes_sent"] for r in each), commands(alone),
                          max(r["cpu_seconds"] - r["waited_cpu_seconds"] for r in each)))
     return rows
 
 
-def features(ranks, most, meetings, sent, others=1000):
-    return [most, meetings if ranks > 1 else 0, meetings * min(ranks - 1, others), sent]
+def commands(file):
+    """What the program has had done, which is rank 0's alone."""
+    driver = json.loads(file.read_text())["components"]["driver"]
+    return driver["commands"] + driver["flushes"]
+
+
+def features(ranks, most, meetings, sent, calls, others=1000):
+    return [most, meetings * min(ranks - 1, others), sent, calls]
 
 
 def svg(rows, file):
@@ -112,10 +118,11 @@ def svg(rows, file):
     file.write_text("\n".join(out + ["</svg>"]) + "\n")
 
 
-def predict(cost, work, meetings, sent, ranks, latency_s, others=1000):
+def predict(cost, work, meetings, sent, calls, ranks, latency_s, others=1000):
     """Of a run with `work` messages in all; a meeting is with all other ranks, or so many."""
     most = work * SLACK / ranks if ranks > 1 else work
-    cpu = float(numpy.dot(cost, features(ranks, most, meetings, sent / ranks, others)))
+    cpu = float(numpy.dot(cost, features(ranks, most, meetings, sent / ranks, calls,
+                                         others)))
     wire = meetings * latency_s + sent / ranks / NETWORK_BYTES_PER_S if ranks > 1 else 0
     return cpu + wire
 
@@ -132,19 +139,19 @@ def main():
         print(f"| {gpus} | {count:.0f} | {cpu:.1f} | {1e3 * cpu / count:.2f} | {memory:.2f} |")
     svg(rows, folder / "ranks-flat.svg")
     measured = measure(heddle, programs, folder)
-    x = numpy.array([features(*row[1:5]) for row in measured], float)
-    y = numpy.array([row[5] for row in measured])
+    x = numpy.array([features(*row[1:6]) for row in measured], float)
+    y = numpy.array([row[6] for row in measured])
     cost, _ = nnls(x / y[:, None], numpy.ones(len(y)))  # relative errors
     print("\n| cost of | us |\n| --- | ---: |")
-    what = ["a message", "a meeting", "a meeting, each other rank", "a byte"]
+    what = ["a message", "a meeting, each other rank", "a byte", "a command of the program"]
     for name, value in zip(what, cost):
         print(f"| {name} | {1e6 * value:.4f} |")
-    print("\n| program | ranks | messages of the fullest | meetings | bytes of one | CPU s"
-          " | fitted |"
-          "\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("\n| program | ranks | messages of the fullest | meetings | bytes of one | commands"
+          " | CPU s | fitted |"
+          "\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for row, fitted in zip(measured, x @ cost):
-        print(f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} | {row[4]} | {row[5]:.2f} |"
-              f" {fitted:.2f} |")
+        print(f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} | {row[4]} | {row[5]} |"
+              f" {row[6]:.2f} | {fitted:.2f} |")
     print("\n| GPUs, messages a meeting and GPU | ranks | all, 1 us | all, 10 us | six, 1 us"
           " | six, 10 us |"
           "\n| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -153,11 +160,13 @@ def main():
     count = messages(json.loads((folder / "halving.1.json").read_text()))
     for scale, gpus in [(1, 64), (1, 512), (100, 512)]:
         work = count * gpus / 64 * scale
-        alone = predict(cost, work, 0, 0, 1, 0)
+        calls = last[5] * gpus / 64
+        alone = predict(cost, work, 0, 0, calls, 1, 0)
         for ranks in (16, 32, 64, 128, 256, 512):
             if ranks > gpus:
                 continue
-            told = [alone / predict(cost, work, meetings, sent * gpus / 64, ranks, latency, others)
+            told = [alone / predict(cost, work, meetings, sent * gpus / 64, calls, ranks, latency,
+                                    others)
                     for others in (1000, 6) for latency in (1e-6, 1e-5)]
             print(f"| {gpus}, {work / gpus / meetings:.0f} | {ranks} | "
                   + " | ".join(f"{gain:.1f}" for gain in told) + " |")

@@ -65,7 +65,7 @@ SPLIT = {
     "x4": "platforms/r9nano_x4.heddle",
     "node8": "platforms/node8.heddle",
     "r9nano": "platforms/r9nano.heddle",
-    "apu": "platforms/apu.heddle",
+    "l2_all": "platforms/r9nano_x4_l2_all.heddle --set gpu.arrays=2",
 }
 TWENTY = ("vectoradd peers devices peer_copies contexts allreduce halo matmul_gpus gpu_threads"
           " managed managed_both streams bad_oob bad_trap bfs reduction histogram each_gpu"
