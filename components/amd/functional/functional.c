@@ -80,7 +80,6 @@ static const struct access variants[] = {
 
 /* A launch that has begun and not ended. */
 struct run {
-    bool used;
     struct functional_launch asked; /* with the packet and the descriptor below */
     struct aql_packet packet;
     struct aql_descriptor descriptor;
@@ -107,6 +106,7 @@ static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
 static uint32_t live_groups[SLOTS]; /* slots of a launch, oldest first */
 static uint32_t free_slots[SLOTS];
 static struct run runs[FUNCTIONAL_LAUNCHES];
+static bool used[FUNCTIONAL_LAUNCHES]; /* of `runs`; apart, as each of them is a page or so */
 static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
@@ -567,7 +567,7 @@ static uint32_t free_range(uint32_t slots)
         before = first;
         for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
             const struct run *r = &runs[i];
-            if (r->used && first < r->first + r->slots && r->first < first + slots)
+            if (used[i] && first < r->first + r->slots && r->first < first + slots)
                 first = r->first + r->slots;
         }
     } while (first != before);
@@ -577,7 +577,7 @@ static uint32_t free_range(uint32_t slots)
 static struct run *free_run(void)
 {
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
-        if (!runs[i].used)
+        if (!used[i])
             return &runs[i];
     }
     return NULL;
@@ -591,7 +591,7 @@ bool functional_has_room(uint32_t resident)
 bool functional_is_awaited(void)
 {
     uint32_t i = 0;
-    while (i < FUNCTIONAL_LAUNCHES && !runs[i].used)
+    while (i < FUNCTIONAL_LAUNCHES && !used[i])
         i++;
     return i < FUNCTIONAL_LAUNCHES;
 }
@@ -631,8 +631,8 @@ static void run_on(struct run *r)
             break;
         }
     }
-    r->used = r->result.end == FUNCTIONAL_YIELDED;
-    touch_pause(&r->touch, r->used);
+    used[r - runs] = r->result.end == FUNCTIONAL_YIELDED;
+    touch_pause(&r->touch, used[r - runs]);
     r->result.instructions = r->instructions;
     for (uint32_t i = 0; i < counted_count; i++)
         take_count(r, &steps[counted[i]]);
@@ -676,7 +676,7 @@ void functional_resume(uint32_t number, uint64_t before, bool may_yield,
                        struct functional_result *result)
 {
     struct run *r = &runs[number];
-    if (!r->used)
+    if (!used[number])
         bug("functional: launch %u has not yielded", number);
     r->asked.before = before - r->instructions;
     r->asked.may_yield = may_yield;

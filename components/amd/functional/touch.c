@@ -10,7 +10,8 @@
 #include "components/sampling/address_list.h"
 #include "components/sampling/warmup.h"
 
-static struct touch_launch *now; /* whose turn it is */
+static struct touch_launch nothing;         /* before the first turn */
+static struct touch_launch *now = &nothing; /* whose turn it is */
 
 /* Units stand in the order of instances, so those of a GPU stand together. */
 static void find_units(struct touch_launch *t)
