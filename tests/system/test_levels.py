@@ -68,8 +68,8 @@ def test_mgpusims_machine_dispatches_as_it_was_calibrated_to(measure):
 
 
 def test_ddr4_and_hbm_differ_by_their_published_times_alone(run, heddle):
-    """They have one controller time, of one source. A closed row takes tRCD, tCL and the burst, which
-    are within a nanosecond of each other; so is what a program sees."""
+    """They have one controller time, of one source. A closed row takes tRCD, tCL and the burst,
+    which are within a nanosecond of each other; so is what a program sees."""
     controllers, times, cycles = [], [], []
     for memory in "gpu.memory=hbm", "gpu.ddr4=true":
         file = f"platforms/tiny.heddle --set {memory}"
