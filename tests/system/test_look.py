@@ -228,6 +228,20 @@ def test_what_is_no_statistics_is_refused(tmp_path, text, says):
     heddle(f"report {tmp_path}/none.json", "cannot read", status=1)
 
 
+@pytest.mark.parametrize("platform, wanted", [
+    ("rtx3070", {"sector_mem": "#2B4C6F", "thread_block": "#8A6100"}),
+    ("tiny", {"mem": "#2B4C6F", "work": "#8A6100"})])
+def test_edges_have_the_colour_of_what_flows(platform, wanted):
+    """Data and work, also of protocols without bytes: each protocol has one colour."""
+    drawn = call([HEDDLE, "dot", f"platforms/{platform}.heddle"]).stdout
+    colours = {}
+    edge = r'-> .*tooltip="[^"]*?\\n(\w+)(?:\(\d+\))?\\n.*?color="(#\w+)"'
+    for protocol, colour in re.findall(edge, drawn):
+        colours.setdefault(protocol, set()).add(colour)
+    assert all(len(found) == 1 for found in colours.values())
+    assert {name: colour for name, (colour,) in colours.items() if name in wanted} == wanted
+
+
 # What somebody does with the page, and what it shows then.
 HANDS = """<script>
 addEventListener('load', function () {
