@@ -50,15 +50,15 @@ def latencies(run, options):
 
 
 def test_mgpusims_machine_has_the_latencies_of_that_simulator(run):
-    """As its settings make them: the caches' own cycles, those of the memory, and the ways there."""
+    """As its settings make them: the caches' own cycles, the memory's, and the ways there."""
     told = latencies(run, "platforms/r9nano_mgpusim.heddle")
     assert told == {"vector_l1": 32, "vector_l2": 60, "vector_dram": 160, "vector_tlb": 76,
                     "scalar_l1": 12, "scalar_l2": 40, "lds": 16.0312}
 
 
 def test_mgpusims_machine_dispatches_as_it_was_calibrated_to(measure):
-    """An empty kernel: 2,870 to 2,920 cycles, and 4 for each further work-group of a wavefront, 1.03
-    N + 0.02 for one of N = 8 (docs/evidence/dispatching.md)."""
+    """An empty kernel: 2,870 to 2,920 cycles, and 4 for each further work-group of a wavefront,
+    1.03 N + 0.02 for one of N = 8 (docs/evidence/dispatching.md)."""
     done = measure("platforms/r9nano_mgpusim.heddle --generic --kernel-stats none --"
                    " micro/dispatch 1:1 1:512 1:1024 8:1 8:512 8:1024")
     cycles = [kernel["cycles"] for kernel in done.stats["kernels"][1:]]
@@ -68,8 +68,8 @@ def test_mgpusims_machine_dispatches_as_it_was_calibrated_to(measure):
 
 
 def test_ddr4_and_hbm_differ_by_their_published_times_alone(run, heddle):
-    """They have one controller time, of one source. A closed row takes tRCD, tCL and the burst, which
-    are within a nanosecond of each other; so is what a program sees."""
+    """They have one controller time, of one source. A closed row takes tRCD, tCL and the burst,
+    which are within a nanosecond of each other; so is what a program sees."""
     controllers, times, cycles = [], [], []
     for memory in "gpu.memory=hbm", "gpu.ddr4=true":
         file = f"platforms/tiny.heddle --set {memory}"

@@ -4,11 +4,12 @@ import io
 import json
 import re
 import xml.etree.ElementTree as xml
+from html import unescape
 
 import pytest
 
-from browser import Dom, dom, needs_chromium
-from harness import call, heddle
+from browser import Dom, chromium, dom, needs_chromium
+from harness import HEDDLE, call, heddle
 
 TINY = "platforms/tiny.heddle"
 # Slices of an L2 enough for one to be hot, and a TLB small enough to be too small.
@@ -225,3 +226,86 @@ def test_what_is_no_statistics_is_refused(tmp_path, text, says):
     heddle(f"report {wrong} -o {tmp_path}/page.html", says, status=1)
     assert not (tmp_path / "page.html").exists()
     heddle(f"report {tmp_path}/none.json", "cannot read", status=1)
+
+
+@pytest.mark.parametrize("platform, wanted", [
+    ("rtx3070", {"sector_mem": "#2B4C6F", "thread_block": "#8A6100"}),
+    ("tiny", {"mem": "#2B4C6F", "work": "#8A6100"})])
+def test_edges_have_the_colour_of_what_flows(platform, wanted):
+    """Data and work, also of protocols without bytes: each protocol has one colour."""
+    drawn = call([HEDDLE, "dot", f"platforms/{platform}.heddle"]).stdout
+    colours = {}
+    edge = r'-> .*tooltip="[^"]*?\\n(\w+)(?:\(\d+\))?\\n.*?color="(#\w+)"'
+    for protocol, colour in re.findall(edge, drawn):
+        colours.setdefault(protocol, set()).add(colour)
+    assert all(len(found) == 1 for found in colours.values())
+    assert {name: colour for name, (colour,) in colours.items() if name in wanted} == wanted
+
+
+# What somebody does with the page, and what it shows then.
+HANDS = """<script>
+addEventListener('load', function () {
+  var told = {}, box = document.getElementById('search');
+  function key(k, to) {
+    (to || document.body).dispatchEvent(new KeyboardEvent('keydown', {key: k, bubbles: true,
+                                                                      cancelable: true}));
+  }
+  function shown() { return document.querySelector('section:not([hidden])'); }
+  function view() { return shown().querySelector('svg').getAttribute('viewBox').split(/[ ,]+/); }
+  function search(text) {
+    box.value = text;
+    box.dispatchEvent(new Event('input'));
+    return Array.from(document.querySelectorAll('#hits a')).map(function (a) {
+      return a.textContent; });
+  }
+  function whole(name) { told[name] = view().map(Number); }
+  whole('at_first');
+  key('+'); whole('nearer');
+  key('l'); key('j'); whole('moved');
+  key('0'); whole('whole');
+  key('-'); whole('farther');
+  key('0');
+  document.querySelector('.picture').dispatchEvent(new WheelEvent('wheel', {deltaY: -1,
+    ctrlKey: true, bubbles: true, cancelable: true}));
+  whole('wheel');
+  key('/'); told.focus = document.activeElement === box;
+  told.nothing = search('zzz').length;
+  told.l2 = search('l2 cache');
+  key('ArrowDown', box);
+  told.second = document.querySelector('#hits .chosen').textContent;
+  told.units = search('compute_unit');
+  key('Enter', box);
+  setTimeout(function () {
+    told.opened = decodeURIComponent(location.hash);
+    told.section = shown().id;
+    told.left = document.querySelectorAll('#hits a').length;
+    key('u');
+    setTimeout(function () {
+      told.above = shown().id;
+      document.body.setAttribute('data-told', JSON.stringify(told));
+    }, 100);
+  }, 100);
+});
+</script>"""
+
+
+@needs_chromium
+def test_page_of_a_platform_is_searched_zoomed_and_used_by_keys(tmp_path):
+    call([HEDDLE, "dot", "platforms/tiny.heddle", "--html", tmp_path / "page"])
+    page = tmp_path / "page/index.html"
+    page.write_text(page.read_text() + HANDS)
+    shown = chromium(tmp_path, "--dump-dom", f"file://{page}")
+    told = json.loads(unescape(re.search('data-told="(.*?)"', shown)[1]))
+    x, y, width, height = told["at_first"]
+    assert told["whole"] == told["at_first"]
+    near = [x + 0.1 * width, y + 0.1 * height, 0.8 * width, 0.8 * height]
+    assert told["nearer"] == pytest.approx(near)
+    assert told["moved"] == pytest.approx([near[0] + 0.1 * near[2], near[1] + 0.1 * near[3],
+                                           *near[2:]])
+    assert told["farther"][2:] == pytest.approx([1.25 * width, 1.25 * height])
+    assert told["wheel"][2:] == pytest.approx([width / 1.15, height / 1.15])
+    assert told["focus"] and told["nothing"] == 0
+    assert told["l2"][0] == "gpu.l2 : cache" and told["second"] == told["l2"][1]
+    assert told["units"][0] == "gpu.sa.cu : compute_unit" and told["left"] == 0
+    assert told["opened"] == "#d-gpu.sa.cu:compute_unit"
+    assert (told["section"], told["above"]) == ("v-gpu.sa:shader_array", "v-gpu:gcn3_gpu")

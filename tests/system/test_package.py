@@ -61,6 +61,27 @@ def test_headers_that_components_include_are_installed(prefix):
     assert not missing
 
 
+@pytest.mark.parametrize("compiler, language", [("cc", "c"), ("c++", "c++")])
+def test_program_for_the_driver_is_built_from_what_is_installed(prefix, tmp_path, compiler,
+                                                                language):
+    """As the guide says: no path of the checkout, in C and in C++."""
+    library = next(prefix.rglob("libheddle_start.a")).parent
+    shutil.copy(harness.ROOT / "docs/examples/placement/placement.c", tmp_path)
+    words = [compiler, "-x", language, "-Wall", f"-I{prefix}/include/heddle", "placement.c", "-o",
+             "placement", f"-L{library}", "-lheddle_start", "-ldl"]
+    if language == "c++":  # the header alone: the example is C
+        (tmp_path / "placement.c").write_text(
+            '#include "components/host/start/heddle_start.h"\nint main() { return heddle_start()'
+            ' && heddle_start() == heddle_start() ? 0 : 9; }\n')
+    call(words, tmp_path)
+    tiny = prefix / "share/heddle/platforms/tiny.heddle"
+    ring = prefix / "share/heddle/platforms/ring4.heddle"
+    told = installed(prefix, tmp_path, "run", ring if language == "c" else tiny, "--generic",
+                     "--stats", "s.json", "--", "./placement")
+    assert language == "c++" or "PASS placement" in told
+    assert (tmp_path / "s.json").exists()
+
+
 def test_installed_files_are_those_that_are_needed(prefix):
     files = {str(file.relative_to(prefix)) for file in prefix.rglob("*")}
     for wanted in ("share/man/man1/heddle.1", "share/bash-completion/completions/heddle.bash",

@@ -197,6 +197,27 @@ def test_profile_counts_the_unique_reads_of_a_cold_launch(measure, program, sets
     assert profile["lines_read"] <= profile["lines"] <= profile["accesses"] <= asked
 
 
+def test_profile_counts_scalar_and_code_accesses_like_those_of_lanes(measure, tmp_path):
+    """As many as the L1 caches of vectors and scalars are asked for, and code, whose instructions
+    are looked at once a launch, however many wavefronts execute them; the lines of each, too."""
+    code = []
+    for items in 64, 256:  # one wavefront of four adds, or each
+        text = f"{TINY} {{}} -- vectoradd {items}"
+        options = f"--mode functional --profile memory --addresses {tmp_path}/a"
+        profile = measure(text.format(options)).stats["kernels"][0]["profile"]
+        cold = measure(text.format("--kernels 1 --warmup none --kernel-stats all")).stats
+        asked = {name: sum(part.get(kind, 0)
+                           for path, part in cold["kernels"][0]["components"].items()
+                           if re.search(rf"\.{name}(\[\d+\])?$", path)
+                           for kind in ("reads", "writes", "atomics")) for name in ("l1v", "l1s")}
+        assert asked == {"l1v": 3 * items // 16, "l1s": {64: 14, 256: 20}[items]}
+        code.append(profile["accesses"] - sum(asked.values()))
+        lines = listed_lines(tmp_path / "a")
+        others = {*lines[1, "read"], *lines[1, "write"]}
+        assert len(others) - 3 * items // 16 == 4 + 2  # code; packet and arguments
+    assert code[0] == code[1] > 4
+
+
 @pytest.mark.parametrize("program, launch", [("bitonic 11", 5), ("kmeans", 5), ("saxpy", 2)])
 def test_launch_alone_is_as_cold_as_behind_another_cold_one(measure, program, launch):
     """The same misses, and about the same cycles; docs/design/sampling.md says what is left."""

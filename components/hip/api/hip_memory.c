@@ -13,7 +13,9 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
     uint32_t number = hip.devices[device].number;
     enum driver_status status = open ? hip.api->allocate_unified(number, size, align, address)
                                      : hip.api->allocate(number, size, align, address);
-    if (status == DRIVER_OUT_OF_MEMORY) {
+    uint64_t available = 0, total;
+    if (status == DRIVER_OUT_OF_MEMORY
+        && (hip.api->memory_info(number, &available, &total) != DRIVER_OK || available < size)) {
         return hipErrorOutOfMemory; /* an answer that programs expect: no message */
     }
     hipError_t error = hip_status(status, "allocating device memory");
