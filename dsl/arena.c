@@ -92,16 +92,21 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
+/* Most texts are short, and are then made once. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
+    char usual[256];
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = vsnprintf(usual, sizeof usual, format, again);
     va_end(again);
     if (length < 0)
         bug("bad format '%s'", format);
     char *text = arena_alloc(arena, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, args);
+    if (length < (int)sizeof usual)
+        memcpy(text, usual, (size_t)length + 1);
+    else
+        vsnprintf(text, (size_t)length + 1, format, args);
     return text;
 }
 

@@ -39,19 +39,38 @@ void emit_bytes(struct emit *e, const void *bytes, size_t size)
     e->size += size;
 }
 
+/* Most texts fit into what is reserved, and are then made once. */
 void emit(struct emit *e, const char *format, ...)
 {
+    enum { USUAL = 256 };
+    char *end = reserve(e, USUAL);
     va_list args;
     va_start(args, format);
-    int size = vsnprintf(NULL, 0, format, args);
+    int size = vsnprintf(end, USUAL, format, args);
     va_end(args);
     if (size < 0)
         bug("bad format '%s'", format);
-    char *end = reserve(e, (size_t)size);
-    va_start(args, format);
-    vsnprintf(end, (size_t)size + 1, format, args);
-    va_end(args);
+    if (size >= USUAL) {
+        end = reserve(e, (size_t)size);
+        va_start(args, format);
+        vsnprintf(end, (size_t)size + 1, format, args);
+        va_end(args);
+    }
     e->size += (size_t)size;
+}
+
+/* Documentation that holds the end of a comment must not end ours. */
+static void emit_word(struct emit *e, const char *word, size_t size)
+{
+    size_t from = 0;
+    for (size_t i = 0; i + 1 < size; i++) {
+        if (word[i] != '*' || word[i + 1] != '/')
+            continue;
+        emit_bytes(e, word + from, i + 1 - from);
+        emit_bytes(e, " ", 1);
+        from = i + 1;
+    }
+    emit_bytes(e, word + from, size - from);
 }
 
 void emit_comment(struct emit *e, const char *indent, const char *text)
@@ -67,10 +86,8 @@ void emit_comment(struct emit *e, const char *indent, const char *text)
                 emit(e, "\n%s *", indent);
                 column = strlen(indent) + 2;
             }
-            emit(e, " ");
-            /* Documentation that holds the end of a comment must not end ours. */
-            for (size_t i = 0; i < word; i++)
-                emit(e, "%c%s", text[i], text[i] == '*' && text[i + 1] == '/' ? " " : "");
+            emit_bytes(e, " ", 1);
+            emit_word(e, text, word);
             column += 1 + word;
         }
         text += word;

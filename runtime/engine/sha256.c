@@ -21,30 +21,46 @@ static uint32_t rotate(uint32_t x, unsigned n)
     return x >> n | x << (32 - n);
 }
 
-static void compress(struct sha256 *s)
+static uint32_t big_endian(const uint8_t *bytes)
 {
-    uint32_t w[64], v[8];
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* One round. Instead of moving a to b, b to c and so on, the next one is called with other names.
+ */
+static inline void round_of(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                            uint32_t g, uint32_t *h, uint32_t word)
+{
+    uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + word;
+    *d += t1;
+    *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
+}
+
+static void compress(uint32_t state[8], const uint8_t block[64])
+{
+    uint32_t w[64];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16
-               | (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
+        w[i] = big_endian(block + 4 * i);
     for (int i = 16; i < 64; i++) {
-        uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7]
-               + (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+        uint32_t early = w[i - 15], late = w[i - 2];
+        w[i] = w[i - 16] + (rotate(early, 7) ^ rotate(early, 18) ^ early >> 3) + w[i - 7]
+               + (rotate(late, 17) ^ rotate(late, 19) ^ late >> 10);
     }
-    memcpy(v, s->state, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        uint32_t e = v[4], a = v[0];
-        uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25))
-                      + ((e & v[5]) ^ (~e & v[6])) + constants[i] + w[i];
-        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22))
-                      + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof v[0]);
-        v[4] += t1;
-        v[0] = t1 + t2;
+    for (int i = 0; i < 64; i += 8) {
+        round_of(a, b, c, &d, e, f, g, &h, constants[i] + w[i]);
+        round_of(h, a, b, &c, d, e, f, &g, constants[i + 1] + w[i + 1]);
+        round_of(g, h, a, &b, c, d, e, &f, constants[i + 2] + w[i + 2]);
+        round_of(f, g, h, &a, b, c, d, &e, constants[i + 3] + w[i + 3]);
+        round_of(e, f, g, &h, a, b, c, &d, constants[i + 4] + w[i + 4]);
+        round_of(d, e, f, &g, h, a, b, &c, constants[i + 5] + w[i + 5]);
+        round_of(c, d, e, &f, g, h, a, &b, constants[i + 6] + w[i + 6]);
+        round_of(b, c, d, &e, f, g, h, &a, constants[i + 7] + w[i + 7]);
     }
+    const uint32_t after[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
-        s->state[i] += v[i];
+        state[i] += after[i];
 }
 
 void sha256_init(struct sha256 *s)
@@ -55,17 +71,20 @@ void sha256_init(struct sha256 *s)
     memcpy(s->state, initial, sizeof initial);
 }
 
+/* Whole blocks are taken where they stand. */
 void sha256_add(struct sha256 *s, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
     while (size > 0) {
         size_t at = s->bytes % 64, part = 64 - at < size ? 64 - at : size;
-        memcpy(s->block + at, from, part);
+        const uint8_t *block = part == 64 ? from : s->block;
+        if (part < 64)
+            memcpy(s->block + at, from, part);
         s->bytes += part;
         from += part;
         size -= part;
         if (s->bytes % 64 == 0)
-            compress(s);
+            compress(s->state, block);
     }
 }
 

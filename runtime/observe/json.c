@@ -2,7 +2,6 @@
 #include "json.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +46,24 @@ int json_publish(struct json *j, struct output_file *file)
     return reason;
 }
 
+/* The most that is put together in the buffer before it is looked at again. */
+#define PIECE 512
+
+/* Room for a piece; take() says where it ended. */
+static inline char *piece(struct json *j)
+{
+    if (JSON_BUFFER - j->used < PIECE)
+        json_flush(j);
+    return j->buffer + j->used;
+}
+
+static inline void take(struct json *j, const char *end)
+{
+    size_t used = (size_t)(end - j->buffer);
+    j->total += used - j->used;
+    j->used = used;
+}
+
 void json_raw(struct json *j, const char *text, size_t bytes)
 {
     j->total += bytes;
@@ -71,47 +88,106 @@ void json_print(struct json *j, const char *format, ...)
     json_raw(j, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-static void escaped(struct json *j, const char *value)
+/* ---- most of a file is keys and whole numbers, so these call nothing ---- */
+
+/* What follows a backslash: 0 for what stands as it is, 'u' for a number. */
+static const char escapes[256] = {[0x00 ... 0x1f] = 'u', ['"'] = '"', ['\\'] = '\\'};
+
+static inline char *escape(char *to, unsigned char c)
 {
-    json_raw(j, "\"", 1);
-    while (*value) {
-        size_t plain = 0;
-        while ((unsigned char)value[plain] >= 0x20 && value[plain] != '"' && value[plain] != '\\')
-            plain++;
-        json_raw(j, value, plain);
-        value += plain;
-        if (*value == '"' || *value == '\\')
-            json_print(j, "\\%c", *value++);
-        else if (*value)
-            json_print(j, "\\u%04x", (unsigned char)*value++);
+    static const char digits[] = "0123456789abcdef";
+    *to++ = '\\';
+    *to++ = escapes[c];
+    if (escapes[c] == 'u') {
+        *to++ = '0';
+        *to++ = '0';
+        *to++ = digits[c >> 4];
+        *to++ = digits[c & 15];
     }
-    json_raw(j, "\"", 1);
+    return to;
 }
 
-static void break_line(struct json *j)
+/* From `to` on until the end of the text, or of what a piece of a buffer holds. */
+static inline char *escape_some(char *to, const char **text)
 {
-    static const char spaces[] = "\n                              ";
-    if (!j->flat)
-        json_raw(j, spaces, 1 + 2 * (size_t)(j->depth < JSON_DEEPEST ? j->depth : JSON_DEEPEST));
+    const char *value = *text, *last = to + PIECE - 16;
+    for (; *value && to < last; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (__builtin_expect(escapes[c], 0))
+            to = escape(to, c);
+        else
+            *to++ = (char)c;
+    }
+    *text = value;
+    return to;
+}
+
+static inline void escaped(struct json *j, const char *value)
+{
+    char *to = piece(j);
+    *to++ = '"';
+    for (to = escape_some(to, &value); *value; to = escape_some(to, &value)) {
+        take(j, to);
+        to = piece(j);
+    }
+    *to++ = '"';
+    take(j, to);
+}
+
+/* Returns the new end. */
+static inline char *break_line(const struct json *j, char *to)
+{
+    static const char spaces[32] = "\n                              ";
+    memcpy(to, spaces, sizeof spaces);
+    return to + 1 + 2 * (size_t)(j->depth < JSON_DEEPEST ? j->depth : JSON_DEEPEST);
+}
+
+static inline void begin(struct json *j, const char *key)
+{
+    char *to = piece(j);
+    if (!j->first)
+        *to++ = ',';
+    if (!j->first && j->flat)
+        *to++ = ' ';
+    if (j->depth && !j->flat)
+        to = break_line(j, to);
+    take(j, to);
+    j->first = false;
+    if (!key)
+        return;
+    escaped(j, key);
+    to = piece(j);
+    *to++ = ':';
+    *to++ = ' ';
+    take(j, to);
+}
+
+/* The value behind a key. */
+static inline void number(struct json *j, uint64_t value, bool negative)
+{
+    char text[20], *to = piece(j);
+    size_t at = sizeof text;
+    do
+        text[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    *to = '-';
+    to += negative;
+    while (at < sizeof text)
+        *to++ = text[at++];
+    take(j, to);
 }
 
 void json_key(struct json *j, const char *key)
 {
-    if (!j->first)
-        json_raw(j, j->flat ? ", " : ",", j->flat ? 2 : 1);
-    if (j->depth)
-        break_line(j);
-    j->first = false;
-    if (key) {
-        escaped(j, key);
-        json_raw(j, ": ", 2);
-    }
+    begin(j, key);
 }
 
 void json_open(struct json *j, const char *key, char bracket)
 {
-    json_key(j, key);
-    json_raw(j, &bracket, 1);
+    begin(j, key);
+    char *to = piece(j);
+    *to++ = bracket;
+    take(j, to);
     j->depth++;
     j->first = true;
 }
@@ -119,39 +195,36 @@ void json_open(struct json *j, const char *key, char bracket)
 void json_close(struct json *j, char bracket)
 {
     bool empty = j->first;
+    char *to = piece(j);
     j->depth--;
     j->first = false;
-    if (!empty)
-        break_line(j);
-    json_raw(j, &bracket, 1);
+    if (!empty && !j->flat)
+        to = break_line(j, to);
+    *to++ = bracket;
+    take(j, to);
 }
 
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
-    char text[20]; /* a statistics file is mostly of these */
-    size_t at = sizeof text;
-    do
-        text[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    json_key(j, key);
-    json_raw(j, text + at, sizeof text - at);
+    begin(j, key);
+    number(j, value, false);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)
 {
-    json_key(j, key);
-    json_print(j, "%" PRId64, value);
+    begin(j, key);
+    number(j, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
-    json_key(j, key);
-    json_print(j, value ? "true" : "false");
+    begin(j, key);
+    json_raw(j, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_text(struct json *j, const char *key, const char *value)
 {
-    json_key(j, key);
+    begin(j, key);
     if (value)
         escaped(j, value);
     else
@@ -160,6 +233,6 @@ void json_text(struct json *j, const char *key, const char *value)
 
 void json_decimal(struct json *j, const char *key, double value)
 {
-    json_key(j, key);
+    begin(j, key);
     json_print(j, "%.3f", value);
 }

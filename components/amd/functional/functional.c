@@ -80,7 +80,6 @@ static const struct access variants[] = {
 
 /* A launch that has begun and not ended. */
 struct run {
-    bool used;
     struct functional_launch asked; /* with the packet and the descriptor below */
     struct aql_packet packet;
     struct aql_descriptor descriptor;
@@ -93,10 +92,12 @@ struct run {
     uint64_t left;         /* work-groups that have not begun */
     uint32_t first, slots; /* its part of the lists of slots */
     uint32_t live, free;   /* entries of live_groups and free_slots, from `first` on */
-    uint32_t still;        /* rounds since a work-group began or ended */
+    uint32_t still;        /* rounds since a work-group began or ended, */
+    uint64_t since;        /* and `instructions` at that time */
     uint64_t instructions; /* of this launch */
     uint64_t limit;        /* value of `instructions` at which the run ends */
     bool observed;         /* each instruction is counted or recorded */
+    struct touch_launch touch;
 };
 
 /* Kept from launch to launch. */
@@ -105,6 +106,7 @@ static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
 static uint32_t live_groups[SLOTS]; /* slots of a launch, oldest first */
 static uint32_t free_slots[SLOTS];
 static struct run runs[FUNCTIONAL_LAUNCHES];
+static bool used[FUNCTIONAL_LAUNCHES]; /* of `runs`; apart, as each of them is a page or so */
 static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
@@ -484,6 +486,21 @@ static void group_start(struct run *r, uint32_t slot)
     r->left--;
 }
 
+static void note_progress(struct run *r)
+{
+    r->still = 0;
+    r->since = r->instructions;
+}
+
+/* Do all work-groups that have begun only wait, as far as turns tell? With touches a turn ends at
+ * each wait for memory, so as many instructions have to pass as in turns without. */
+static bool is_out_of_patience(const struct run *r)
+{
+    uint64_t most = (uint64_t)FUNCTIONAL_PATIENCE * FUNCTIONAL_SLICE * r->live;
+    return r->still >= FUNCTIONAL_PATIENCE
+           && (!r->launch->touches || r->instructions - r->since >= most);
+}
+
 /* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
 static bool run_round(struct run *r)
 {
@@ -501,7 +518,9 @@ static bool run_round(struct run *r)
         free[r->free++] = g->slot;
         r->result.work_groups++;
     }
-    r->still = kept < r->live ? 0 : r->still + 1;
+    r->still++;
+    if (kept < r->live)
+        note_progress(r);
     r->live = kept;
     return true;
 }
@@ -514,7 +533,7 @@ static void begin_groups(struct run *r)
         uint32_t slot = free_slots[r->first + --r->free];
         group_start(r, slot);
         live_groups[r->first + r->live++] = slot;
-        r->still = 0;
+        note_progress(r);
     }
 }
 
@@ -548,7 +567,7 @@ static uint32_t free_range(uint32_t slots)
         before = first;
         for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
             const struct run *r = &runs[i];
-            if (r->used && first < r->first + r->slots && r->first < first + slots)
+            if (used[i] && first < r->first + r->slots && r->first < first + slots)
                 first = r->first + r->slots;
         }
     } while (first != before);
@@ -558,7 +577,7 @@ static uint32_t free_range(uint32_t slots)
 static struct run *free_run(void)
 {
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
-        if (!runs[i].used)
+        if (!used[i])
             return &runs[i];
     }
     return NULL;
@@ -567,6 +586,14 @@ static struct run *free_run(void)
 bool functional_has_room(uint32_t resident)
 {
     return free_run() && free_range(resident < SLOTS ? resident : SLOTS) < SLOTS;
+}
+
+bool functional_is_awaited(void)
+{
+    uint32_t i = 0;
+    while (i < FUNCTIONAL_LAUNCHES && !used[i])
+        i++;
+    return i < FUNCTIONAL_LAUNCHES;
 }
 
 /* What other launches may have changed since this one ran. */
@@ -589,7 +616,8 @@ static void take_turn(struct run *r)
 static void run_on(struct run *r)
 {
     counted_count = 0;
-    r->still = 0;
+    note_progress(r);
+    touch_turn(&r->touch);
     while (r->left || r->live) {
         begin_groups(r);
         if (!run_round(r))
@@ -598,12 +626,13 @@ static void run_on(struct run *r)
             r->result.end = FUNCTIONAL_INTERRUPTED;
             break;
         }
-        if (r->launch->may_yield && r->still >= FUNCTIONAL_PATIENCE) {
+        if (r->launch->may_yield && is_out_of_patience(r)) {
             r->result.end = FUNCTIONAL_YIELDED;
             break;
         }
     }
-    r->used = r->result.end == FUNCTIONAL_YIELDED;
+    used[r - runs] = r->result.end == FUNCTIONAL_YIELDED;
+    touch_pause(&r->touch, used[r - runs]);
     r->result.instructions = r->instructions;
     for (uint32_t i = 0; i < counted_count; i++)
         take_count(r, &steps[counted[i]]);
@@ -638,7 +667,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     preload(r);
     for (uint32_t i = 0; i < slots; i++)
         free_slots[first + i] = first + slots - 1 - i;
-    touch_begin(r->launch, &r->result.profile);
+    touch_begin(&r->touch, r->launch, &r->result.profile);
     run_on(r);
     *result = r->result;
 }
@@ -647,7 +676,7 @@ void functional_resume(uint32_t number, uint64_t before, bool may_yield,
                        struct functional_result *result)
 {
     struct run *r = &runs[number];
-    if (!r->used)
+    if (!used[number])
         bug("functional: launch %u has not yielded", number);
     r->asked.before = before - r->instructions;
     r->asked.may_yield = may_yield;

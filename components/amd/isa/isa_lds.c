@@ -489,6 +489,30 @@ static enum isa_status run_one(struct isa_context *ctx, struct isa_wave *wave,
     return ISA_OK;
 }
 
+/* Loads of two elements, at constant[0] and constant[1] from the register source[0]. */
+static enum isa_status run_two(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready, struct isa_workspace *work)
+{
+    uint64_t exec = isa_wave_exec(wave);
+    const uint32_t *address = ctx->vgpr + ready->source[0];
+    uint32_t *data = ctx->vgpr + ready->data, kept[64];
+    (void)work;
+    wave->pc += ready->size;
+    if (!exec || (wave->mode & ISA_MODE_SKIP))
+        return ISA_OK;
+    if (!ready->direct)
+        address = memcpy(kept, address, sizeof kept);
+    struct lanes_span s = lanes_span_of(address, exec, ready->bytes);
+    uint32_t first = (uint32_t)ready->constant[0], second = (uint32_t)ready->constant[1];
+    if (!all_inside(ctx, &s, first > second ? first : second, ready->bytes))
+        return PASTE(isa_lds_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
+    char *lds = (char *)ctx->lds;
+    struct lanes_memory memory = {lds, lds + ctx->lds_size};
+    for (unsigned i = 0; i < 2; i++, data += 64 * (ready->bytes / 4))
+        lanes_load(data, lds + ready->constant[i] + s.low, &s, ready->bytes, false, &memory, exec);
+    return ISA_OK;
+}
+
 static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
                                const struct isa_ready *ready, struct isa_workspace *work)
 {
@@ -499,6 +523,20 @@ static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
     return status;
 }
 
+static void prepare_two(const struct isa_inst *inst, const struct isa_table_row *row,
+                        struct isa_ready *out)
+{
+    uint32_t offset[2];
+    out->run = run_two;
+    out->bytes = (uint8_t)isa_type_bytes(row->type[0]);
+    two_offsets(inst, out->bytes, row->kind == KIND_LOAD2ST, offset);
+    out->constant[0] = offset[0];
+    out->constant[1] = offset[1];
+    out->source[0] = (inst->src[0] - ISA_VGPR) * 64u;
+    out->data = (inst->dst - ISA_VGPR) * 64u;
+    out->direct = out->source[0] - out->data >= 16u * out->bytes; /* not among the first loaded */
+}
+
 void PASTE(isa_lds_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct isa_ready *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
@@ -506,6 +544,8 @@ void PASTE(isa_lds_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct is
     bool is_load = row->kind == KIND_LOAD, is_signed = type == TYPE_I8 || type == TYPE_I16;
     bool whole = isa_type_bytes(type) >= 4 || type == TYPE_U8 || type == TYPE_U16;
     out->run = run_any;
+    if (row->kind == KIND_LOAD2 || row->kind == KIND_LOAD2ST)
+        prepare_two(inst, row, out);
     if ((!is_load && row->kind != KIND_STORE) || (!whole && !(is_load && is_signed)))
         return;
     out->run = run_one;

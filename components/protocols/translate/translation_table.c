@@ -41,6 +41,14 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     t->bucket_mask = buckets - 1;
     t->page_bits = TRANSLATION_SMALLEST_PAGE;
     t->last = TRANSLATION_NONE;
+    t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
+}
+
+/* Most tables of a large machine are never used by a small program, and are not touched then. */
+static __attribute__((noinline)) void translation_link(struct translation_table *t)
+{
+    uint32_t sets = t->sets, ways = t->ways, pending = t->pending_capacity;
+    t->linked = true;
     for (uint32_t i = 0; i < sets * ways; i++) {
         struct translation_entry *e = translation_entry(t, i);
         uint32_t way = i % ways;
@@ -50,7 +58,6 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     for (uint32_t s = 0; s < sets; s++)
         arena_at(struct translation_set, t->order)[s] =
             (struct translation_set){s * ways, s * ways + ways - 1};
-    t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
     for (uint32_t i = 0; i < pending; i++)
         translation_entry(t, sets * ways + i)->chain =
             i + 1 < pending ? sets * ways + i + 1 : TRANSLATION_NONE;
@@ -117,6 +124,8 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
 
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
 {
+    if (engine_unlikely(!t->linked))
+        translation_link(t);
     uint32_t i = t->free_pending;
     struct translation_entry *e = translation_entry(t, i);
     t->free_pending = e->chain;
@@ -135,7 +144,8 @@ static inline void translation_drop(struct translation_table *t, uint32_t i)
 
 static inline void translation_table_flush(struct translation_table *t)
 {
-    for (uint32_t i = 0; i < t->sets * t->ways; i++)
+    uint32_t entries = t->linked ? t->sets * t->ways : 0;
+    for (uint32_t i = 0; i < entries; i++)
         if (translation_entry(t, i)->key)
             translation_unchain(t, i);
     t->last = TRANSLATION_NONE;
@@ -153,8 +163,8 @@ static inline bool translation_touches(const struct translation_table *t, uint32
 static inline uint32_t translation_forget(struct translation_table *t, uint32_t pid, uint64_t start,
                                           uint64_t end)
 {
-    uint32_t dropped = 0;
-    for (uint32_t i = 0; i < t->sets * t->ways; i++)
+    uint32_t dropped = 0, entries = t->linked ? t->sets * t->ways : 0;
+    for (uint32_t i = 0; i < entries; i++)
         if (translation_touches(t, i, pid, start, end)) {
             translation_unchain(t, i);
             dropped++;
@@ -179,6 +189,8 @@ static inline void translation_note_page_size(struct translation_table *t, unsig
 static inline void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                                      uint64_t physical, unsigned page_bits, bool writable)
 {
+    if (engine_unlikely(!t->linked))
+        translation_link(t);
     translation_note_page_size(t, page_bits);
     uint32_t i = translation_find(t, pid, address);
     if (i != TRANSLATION_NONE)

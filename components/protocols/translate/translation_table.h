@@ -46,6 +46,7 @@ struct translation_table {
     uint32_t pending_count;
     uint32_t free_pending; /* chain of free pending entries */
     uint32_t page_bits;
+    bool linked; /* the entries are in their lists: from the first page on that is asked for */
     bool page_known;
     bool fragments;
     uint32_t

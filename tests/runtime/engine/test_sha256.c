@@ -43,3 +43,23 @@ Test(sha256, strings_do_not_run_together)
     sha256_finish(&b, second);
     cr_expect_str_neq(first, second);
 }
+
+/* Whole blocks are not copied first. */
+Test(sha256, pieces_make_the_same_digest_as_the_whole)
+{
+    unsigned char text[200];
+    char whole[65], digest[65];
+    struct sha256 hash;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (unsigned char)(i * 7);
+    sha256_init(&hash);
+    sha256_add(&hash, text, sizeof text);
+    sha256_finish(&hash, whole);
+    for (size_t first = 0; first <= sizeof text; first++) {
+        sha256_init(&hash);
+        sha256_add(&hash, text, first);
+        sha256_add(&hash, text + first, sizeof text - first);
+        sha256_finish(&hash, digest);
+        cr_expect_str_eq(digest, whole, "%zu bytes first", first);
+    }
+}

@@ -238,15 +238,15 @@ Test(isa_ready, lds_accesses_of_many_lanes_are_those_of_each)
         many.wave.mode = ISA_MODE_DEFAULT;
         uint64_t exec = next_random() % 3 == 0 ? next_random() : ~UINT64_C(0);
         exec = next_random() % 8 ? exec : exec >> (next_random() % 64);
-        unsigned to = next_random() % 4 ? 8 : 0; /* perhaps over the address */
-        random_addresses(many.vgpr, rows[row].bytes, exec);
+        unsigned to = next_random() % 4 ? 8 : next_random() & 1; /* perhaps over the address */
+        random_addresses(many.vgpr + 64, rows[row].bytes, exec);
         for (unsigned i = 0; i < MACHINE_LDS; i++)
             many.lds[i] = (uint8_t)next_random();
         each = many;
         each.ctx.vgpr = each.vgpr;
         each.ctx.lds = each.lds;
         uint32_t word[3] = {0};
-        encode_ds(word, rows[row].name, rows[row].registers ? to : 0, 0, 2, 6,
+        encode_ds(word, rows[row].name, rows[row].registers ? to : 0, 1, 2, 6,
                   round % 5 ? (unsigned)(next_random() & 15) : 0x0f01);
         isa_wave_set_pair(&many.wave, ISA_EXEC, exec);
         run_prepared(&many, word);
