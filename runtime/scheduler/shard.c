@@ -103,23 +103,34 @@ void engine_arrives_far(uint32_t id, uint64_t cycle)
         engine_wake_later(id, cycle);
 }
 
-void engine_find_reason(struct component *c)
+static __attribute__((noinline)) void find_any_reason(struct component *c)
 {
-    uint32_t id = c->id;
     uint64_t now = component_now(c);
-    if (c->reasons & COMPONENT_ALONE || engine_base.next[id >> 6] >> (id & 63) & 1)
-        return;
     component_begin_wishes(c); /* if there were none */
     uint64_t arrival = c->reasons & COMPONENT_FAR ? earliest_arrival(c, now) : ENGINE_NEVER;
     uint64_t wake = arrival < c->wake ? arrival : c->wake;
     if (wake <= now + 1)
-        engine_wake_next(id);
+        engine_wake_next(c->id);
     else if (wake - now < ENGINE_NEAR)
-        engine_mark_arrival(engine_mark_of(id), c->domain, wake);
+        engine_mark_arrival(engine_mark_of(c->id), c->domain, wake);
     else if (wake != ENGINE_NEVER)
-        wheel_set(&wheels[c->domain], id, wake, false);
+        wheel_set(&wheels[c->domain], c->id, wake, false);
     if (engine_unlikely(c->periodic < wake))
-        wheel_set(&wheels[c->domain], id, c->periodic > now ? c->periodic : now + 1, true);
+        wheel_set(&wheels[c->domain], c->id, c->periodic > now ? c->periodic : now + 1, true);
+}
+
+/* Nearly always it has asked to be woken soon, and that is all. */
+void engine_find_reason(struct component *c)
+{
+    uint32_t id = c->id;
+    if (c->reasons & COMPONENT_ALONE || engine_base.next[id >> 6] >> (id & 63) & 1)
+        return;
+    uint64_t ahead = c->wake - component_tick_now(c);
+    if (engine_likely(c->reasons == COMPONENT_WISHES && c->periodic == ENGINE_NEVER
+                      && ahead - 2 < ENGINE_NEAR - 2))
+        engine_mark_arrival(engine_mark_of(id), c->domain, c->wake);
+    else
+        find_any_reason(c);
 }
 
 /* ---- one edge ---- */

@@ -82,7 +82,8 @@ static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
 }
 
 /* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the
- * way. True: one was sent, so that there may be more in the next cycle. */
+ * way, also the one that has asked for the last of its lines. True: one was sent, and there may be
+ * more in the next cycle. */
 static bool fetch_send(struct compute_unit *c)
 {
     unsigned simd, slot;
@@ -112,7 +113,9 @@ static bool fetch_send(struct compute_unit *c)
         w->line_state[victim] = LINE_COMING;
         c->fetch_simd = slot == 63 ? (simd + 1) % (uint32_t)compute_unit_params(c)->simds : simd;
         c->fetch_slot = (uint8_t)((slot + 1) % 64);
-        return true;
+        if (fetch_missing(c, w) == UINT64_MAX)
+            fetch_forget(c, simd, slot);
+        return c->fetch_simds != 0;
     }
     return false;
 }

@@ -2,6 +2,7 @@
 #include "lds_banks.h"
 
 #include "components/amd/isa/isa.h"
+#include "components/amd/isa/isa_lds_conflicts.h"
 
 /* Bits of `lanes` lanes from `first` on; 8 to 32 lanes. */
 static uint64_t lds_lanes(unsigned first, unsigned lanes)
@@ -9,8 +10,7 @@ static uint64_t lds_lanes(unsigned first, unsigned lanes)
     return (((uint64_t)1 << lanes) - 1) << first;
 }
 
-/* Cycles of a group, the lanes `active`: the largest number of different dwords in one bank. */
-static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned dwords)
+static unsigned lds_cycles_by_lane(const uint32_t *address, uint64_t active, unsigned dwords)
 {
     uint32_t seen[LDS_BANKS][LDS_BANKS]; /* the first of all banks, the second, ... */
     uint8_t count[LDS_BANKS] = {0};
@@ -29,6 +29,16 @@ static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsig
         }
     }
     return most;
+}
+
+/* Cycles of the lanes `active` of a group, which begins at `first`: the largest number of different
+ * dwords in one bank. */
+static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned first,
+                                 unsigned dwords)
+{
+    unsigned cycles =
+        dwords == 1 ? isa_lds_conflicts(address + first, (uint32_t)(active >> first)) : 0;
+    return cycles ? cycles : lds_cycles_by_lane(address, active, dwords);
 }
 
 static bool lds_is_linear(const uint32_t *address, unsigned step)
@@ -63,7 +73,7 @@ unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords, u
         groups++;
         cycles += !(~active & own) && lds_is_narrow(spans[group], dwords)
                       ? 1
-                      : lds_group_cycles(address, active & own, dwords);
+                      : lds_group_cycles(address, active & own, group * lanes, dwords);
     }
     *conflicts = cycles - groups;
     return cycles ? cycles : 1;

@@ -2,6 +2,7 @@
  * isa_execute.c - entry to execution: checks registers, chooses the unit and the variant of the
  * vector code, moves the pc.
  */
+#include "isa_lds_conflicts.h"
 #include "isa_table.h"
 #include "isa_valu.h"
 
@@ -20,16 +21,20 @@ struct variant {
     isa_reach_function *reach;
     isa_flat_function *flat;
     isa_spans_function *spans;
+    isa_conflicts_function *conflicts;
 };
 
 static const struct variant variants[] = {
     {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
-     isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2, isa_lds_spans_v2},
+     isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2, isa_lds_spans_v2,
+     isa_lds_conflicts_v2},
 #ifndef ISA_ONE_VARIANT
     {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
-     isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3, isa_lds_spans_v3},
+     isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3, isa_lds_spans_v3,
+     isa_lds_conflicts_v3},
     {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
-     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4, isa_lds_spans_v4},
+     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4, isa_lds_spans_v4,
+     isa_lds_conflicts_v4},
 #endif
 };
 
@@ -94,6 +99,11 @@ void isa_memory_flat(const uint32_t *low, const uint32_t *high, uint64_t base, u
 void isa_lds_spans(const uint32_t *address, unsigned lanes, uint32_t *dwords)
 {
     variants[current_variant].spans(address, lanes, dwords);
+}
+
+unsigned isa_lds_conflicts(const uint32_t *address, uint32_t active)
+{
+    return variants[current_variant].conflicts(address, active);
 }
 
 /* ---- scalar sources -------------------------------------------------------------------------- */

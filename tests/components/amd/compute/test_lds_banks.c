@@ -1,5 +1,6 @@
 /* Cycles of LDS accesses in known patterns. */
 #include "components/amd/execute/lds_banks.h"
+#include "components/amd/isa/isa.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -93,5 +94,23 @@ Test(lds_banks, any_lanes_are_counted_as_by_hand)
             address[lane] = 512 + (uint32_t)rand() % spread * 4 + lane / 8 * (round % 7) * 16;
         cr_assert_eq(lds_cycles(address, active, dwords, &conflicts),
                      cycles_by_hand(address, active, dwords), "round %u", round);
+    }
+}
+
+/* With each level of vectors that this host has. */
+Test(lds_banks, all_variants_count_alike)
+{
+    srand(4);
+    for (unsigned round = 0; round < 2000; round++) {
+        uint32_t address[64];
+        unsigned conflicts, spread = 1u << rand() % 12;
+        uint64_t active = rand() % 2 ? UINT64_MAX : (uint64_t)rand() << 33 ^ (uint64_t)rand();
+        for (unsigned lane = 0; lane < 64; lane++)
+            address[lane] = (uint32_t)rand() % spread * (round % 3 ? 4 : 128);
+        unsigned cycles = cycles_by_hand(address, active, 1);
+        for (unsigned variant = 0; variant < isa_variant_count(); variant++)
+            if (isa_variant_select(variant))
+                cr_assert_eq(lds_cycles(address, active, 1, &conflicts), cycles, "round %u, %s",
+                             round, isa_variant_name(variant));
     }
 }

@@ -1,0 +1,18 @@
+/*
+ * isa_lds_conflicts.h - how many cycles the banks of the LDS take for 32 lanes, where vectors of
+ * the host count them faster than a loop over the lanes. Variants as in isa_valu.h.
+ */
+#ifndef HEDDLE_ISA_LDS_CONFLICTS_H
+#define HEDDLE_ISA_LDS_CONFLICTS_H
+
+#include <stdint.h>
+
+enum { ISA_LDS_BANKS = 32 };
+
+/* Of those of 32 lanes that are active, each of which asks for the dword at its address: the most
+ * different dwords of a bank. 0: the current variant has no such vectors. */
+typedef unsigned isa_conflicts_function(const uint32_t *address, uint32_t active);
+isa_conflicts_function isa_lds_conflicts;
+isa_conflicts_function isa_lds_conflicts_v2, isa_lds_conflicts_v3, isa_lds_conflicts_v4;
+
+#endif
