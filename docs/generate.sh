@@ -28,3 +28,37 @@ platforms=(platforms/{tiny,r9nano,r9nano_mgpusim,ring4,r9nano_x4,r9nano_x4_l2_al
 "$heddle" doc "${platforms[@]}" -o "$library"
 find "$library" -name '*.html' -delete
 sed -i "s|$PWD/||g" "$library"/*.md # places relative to the checkout
+
+# What the HIP library has stands in strong symbols, what it refuses in weak ones.
+hip=$(dirname "$heddle")/../components/hip/libamdhip64.so
+functions() { # KIND
+    nm -D "$hip" |
+        awk -v kind="$1" '$2 == kind && $3 ~ /^hip[A-Z]/ { sub("@.*", "", $3); print $3 }' |
+        LC_ALL=C sort -u | paste -sd ' ' | fold -s -w 98 | sed 's/ *$//'
+}
+if [ -e "$hip" ]; then
+    cat <<END >"$docs/reference/hip.md"
+# HIP functions
+
+Made by \`docs/generate.sh\` from the library that \`heddle run\` puts in front of a program, which
+is that of
+HIP 5.2, with each name that the distribution's library has. Kernels may use everything but images,
+the global data share and the global wave sync, so there is no grid sync
+([instructions](../evidence/instructions.md)).
+
+## These work
+
+\`\`\`
+$(functions T)
+\`\`\`
+
+## These answer hipErrorNotSupported
+
+The first call of each says so on standard error. Among them are graphs and the capture of streams,
+textures, arrays, graphics, and memory that processes share.
+
+\`\`\`
+$(functions W)
+\`\`\`
+END
+fi

@@ -61,16 +61,16 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
     const struct {
         bool wanted;
         const char *name;
-    } refused[] = {{o->mode == PLATFORM_SAMPLED, "--mode sampled"},
-                   {o->checkpoint_path, "--checkpoint"},
-                   {o->restore_path, "--restore"},
-                   {o->watch.count, "--watch"},
-                   {o->tick_all, "--tick-all"},
-                   {o->record_trace, "--record instructions"},
-                   {o->series_path || o->series_ps || o->series_cycles, "--series"},
-                   {c->options->view, "--view"},
-                   {o->kernels || o->interval || o->warmup, "--kernels"},
-                   {o->instruction_profile, "--profile instructions"}};
+    } refused[] = {
+        {o->mode == PLATFORM_SAMPLED, "--mode sampled"},
+        {o->checkpoint_path, "--checkpoint"},
+        {o->restore_path, "--restore"},
+        {o->watch.count, "--watch"},
+        {o->tick_all, "--tick-all"},
+        {o->record_trace, "--record instructions"},
+        {o->trace_path && (o->series_ps || o->series_cycles), "--record perfetto with --every"},
+        {c->options->view, "--view"},
+        {o->kernels || o->interval || o->warmup, "--kernels"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (!refused[i].wanted)
             continue;
@@ -169,10 +169,13 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
     struct heddle_options own = *options;
     if (c->options->report && !own.stats_path)
         own.stats_path = "/dev/null"; /* rank 0 writes the file that its report reads */
+    if (run_profiles_instructions(c->options))
+        own.instruction_profile = "/dev/null";
     const struct heddle_platform *platform = run_open_built(c, built, &library);
     if (!platform || !platform->start(&own))
         return EXIT_NOT_STARTED;
-    signal(SIGINT, take_signal);
-    signal(SIGTERM, take_signal);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        signal(numbers[i], take_signal);
     return platform->run();
 }

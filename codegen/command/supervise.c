@@ -23,7 +23,7 @@ enum {
     LOOK_MS = 50   /* between two looks after processes that are no children of ours */
 };
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGQUIT, SIGUSR1, SIGUSR2};
 
 struct signals {
     sigset_t awaited, before;

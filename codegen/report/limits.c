@@ -120,7 +120,9 @@ static bool say_translation(const struct limits *l, const struct group *g, const
             indent, g->path, per_cent(&g->kernel), memory_wait(l));
     if (first.whole > 0)
         fprintf(out, "; %.0f %% of translations hit in the first TLB", per_cent(&first));
-    fputs("; the kernel uses more pages than the TLBs hold, or few lines of each\n", out);
+    fputs("; the kernel uses more pages than the TLBs hold, or few lines of each: larger pages, or "
+          "work on one page at a time, would help\n",
+          out);
     return true;
 }
 
@@ -139,12 +141,13 @@ static bool say_hot(const struct group *g, const char *indent, FILE *out)
     if (!is_memory(g->kind) || g->count < FEWEST || per_cent(&hot) < WORTH_SAYING
         || per_cent(&hot) < HOT * per_cent(&g->kernel))
         return false;
-    fprintf(out,
-            "%sone hot channel: %s is %.0f %% busy, while the %u of %s are %.0f %% on average; it "
-            "carries %.0f %% of their traffic, so addresses differ by multiples of what they are "
-            "interleaved by\n",
-            indent, g->hottest_path, per_cent(&hot), g->count, g->path, per_cent(&g->kernel),
-            hot.part / g->kernel.part * 100);
+    fprintf(
+        out,
+        "%sone hot channel: %s is %.0f %% busy, while the %u of %s are %.0f %% on average; it "
+        "carries %.0f %% of their traffic, so addresses differ by multiples of what they are "
+        "interleaved by: rows with some bytes more, or a hashed interleave, would spread them\n",
+        indent, g->hottest_path, per_cent(&hot), g->count, g->path, per_cent(&g->kernel),
+        hot.part / g->kernel.part * 100);
     return true;
 }
 
@@ -172,15 +175,18 @@ static const struct group *fullest(const struct groups *groups)
 void limits_print(const struct limits *l, const char *indent, FILE *out)
 {
     bool said = false;
-    report_print_words(l->kernel, 0, indent, out);
-    if (memory_wait(l) < WORTH_SAYING)
-        return;
-    struct groups groups = make_groups(l);
+    bool waits = memory_wait(l) >= WORTH_SAYING;
+    struct groups groups = {.v = {0}};
+    if (waits)
+        groups = make_groups(l);
     for (uint32_t i = 0; i < groups.v.count; i++) {
         const struct group *g = &groups.v.items[i];
         said |= say_translation(l, g, indent, out) || say_hot(g, indent, out)
                 || say_bandwidth(g, indent, out);
     }
+    report_print_words(l->kernel, 0, indent, out); /* what follows from the cause comes behind it */
+    if (!waits)
+        return;
     if (report_per_cent(report_value(l->kernel, 0, "empty", "launch"), l->kernel->total[0])
         >= WORTH_SAYING)
         return; /* too short for anything to be busy */

@@ -88,9 +88,10 @@ static double scalar_share(const struct judged *j)
     return of_wavefronts(j, waiting(j, "lgkmcnt_scalar_memory"));
 }
 
+/* Behind an LDS that is busy, wavefronts wait for their turn and not for its latency. */
 static double lds_wait_share(const struct judged *j)
 {
-    return of_wavefronts(j, waiting(j, "lgkmcnt_lds"));
+    return lds_share(j) >= BUSY ? 0 : of_wavefronts(j, waiting(j, "lgkmcnt_lds"));
 }
 
 static double barrier_share(const struct judged *j)
@@ -226,8 +227,11 @@ static void say_lds(const struct judged *j, double value, FILE *out)
 {
     fprintf(out,
             "limited by the LDS: it works for %.0f %% of the time in which its compute unit "
-            "has wavefronts, %.0f %% of that for bank conflicts",
-            value, share(j->o->lds_conflict, j->o->lds_busy));
+            "has wavefronts, %.0f %% of that for bank conflicts; for %.0f %% of their cycles "
+            "wavefronts wait for it",
+            value, share(j->o->lds_conflict, j->o->lds_busy),
+            of_wavefronts(j, waiting(j, "lgkmcnt_lds") + waiting(j, "lds_conflict")
+                                 + waiting(j, "lds_busy")));
 }
 
 static void say_conflicts(const struct judged *j, double value, FILE *out)
@@ -235,7 +239,7 @@ static void say_conflicts(const struct judged *j, double value, FILE *out)
     fprintf(out,
             "bank conflicts of the LDS cost %.0f %% of the wavefronts' cycles (%.0f %% of the "
             "cycles in which it works): lanes use addresses that differ by multiples of 128 "
-            "bytes",
+            "bytes; rows with a word more would spread them",
             value, share(j->o->lds_conflict, j->o->lds_busy));
 }
 

@@ -20,6 +20,8 @@ void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *ou
  * composite, "d-PATH:TYPE" of a leaf. Elements of an array share theirs. */
 void dot_write_id(const struct dot_node *node, FILE *out);
 
+/* A file in memory, for the source of a diagram or its picture; NULL: errno says why. */
+FILE *dot_scratch(void);
 /* Runs `dot -TFORMAT` over `source` (of which it reads everything from the start). */
 bool dot_layout(const char *format, FILE *source, FILE *out, struct view_error *error);
 

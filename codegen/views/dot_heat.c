@@ -63,6 +63,21 @@ struct view_share dot_heat_share(const struct view_heat *heat, enum model_measur
     return sum;
 }
 
+struct view_share dot_heat_fullest(const struct view_heat *heat, enum model_measure_kind kind,
+                                   const struct model_instance *const *instances, uint32_t count)
+{
+    struct view_share fullest = {0, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct view_share *s = &heat->instances[kind][instances[i]->id];
+        if (s->whole > 0
+            && (fullest.whole <= 0 || s->part * fullest.whole > fullest.part * s->whole))
+            fullest = *s;
+    }
+    struct view_share sum = dot_heat_share(heat, kind, instances, count);
+    bool stands_out = fullest.part * sum.whole > 2 * sum.part * fullest.whole;
+    return stands_out && kind != MODEL_MEASURE_HIT_RATE ? fullest : (struct view_share){0, 0};
+}
+
 const char *dot_heat_colour(const struct view_heat *heat, const struct view_share *share,
                             char colour[static DOT_HEAT_COLOUR])
 {

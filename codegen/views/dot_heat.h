@@ -14,6 +14,10 @@
 /* Of all instances of a node: their sums. */
 struct view_share dot_heat_share(const struct view_heat *heat, enum model_measure_kind kind,
                                  const struct model_instance *const *instances, uint32_t count);
+/* The fullest of them; whole is 0 when it is no more than twice as full as the mean, or when the
+ * measure is no load (hit rates). */
+struct view_share dot_heat_fullest(const struct view_heat *heat, enum model_measure_kind kind,
+                                   const struct model_instance *const *instances, uint32_t count);
 /* White when nothing was measured. */
 const char *dot_heat_colour(const struct view_heat *heat, const struct view_share *share,
                             char colour[static DOT_HEAT_COLOUR]);

@@ -1,10 +1,12 @@
-/* Running Graphviz' `dot`: source and picture pass through unnamed temporary files, so neither pipe
- * can fill up. */
+/* Running Graphviz' `dot`: source and picture pass through files in memory, so no pipe can fill up
+ * and no folder has to be writable. */
+#define _GNU_SOURCE /* memfd_create */
 #include "codegen/views/dot.h"
 
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,9 +62,18 @@ static bool run_dot(const char *format, FILE *source, FILE *picture, struct view
     return true;
 }
 
+FILE *dot_scratch(void)
+{
+    int file = memfd_create("heddle diagram", MFD_CLOEXEC);
+    FILE *scratch = file < 0 ? NULL : fdopen(file, "w+");
+    if (file >= 0 && !scratch)
+        close(file);
+    return scratch;
+}
+
 bool dot_layout(const char *format, FILE *source, FILE *out, struct view_error *error)
 {
-    FILE *picture = tmpfile();
+    FILE *picture = dot_scratch();
     if (!picture || fflush(source) != 0) {
         snprintf(error->text, sizeof error->text, "cannot write a temporary file: %s",
                  strerror(errno));

@@ -78,7 +78,9 @@ static void paint_measured(struct paint *paint, const struct dot_pen *pen,
 {
     const struct view_heat *heat = pen->look.heat;
     struct view_share share =
-        dot_heat_share(heat, heat->measure, node->instances, node->instance_count);
+        dot_heat_fullest(heat, heat->measure, node->instances, node->instance_count);
+    if (share.whole <= 0)
+        share = dot_heat_share(heat, heat->measure, node->instances, node->instance_count);
     paint->fill = dot_heat_colour(heat, &share, paint->colour);
     paint->ink = dot_heat_ink(heat, &share);
 }
@@ -149,7 +151,8 @@ static void write_names(const struct dot_pen *pen, const struct dot_node *node)
     fputs("</FONT>", pen->out);
 }
 
-/* Name and number on the colour of what was measured; the summary is in the tooltip. */
+/* Name and number on the colour of what was measured, which is that of a single element when that
+ * is much fuller than the others; the summary is in the tooltip. */
 static void write_measured(const struct dot_pen *pen, const struct dot_node *node)
 {
     char text[16];
@@ -161,7 +164,11 @@ static void write_measured(const struct dot_pen *pen, const struct dot_node *nod
     fprintf(pen->out, "<TD BGCOLOR=\"%s\" CELLPADDING=\"5\"><FONT COLOR=\"%s\">", paint.fill,
             paint.ink);
     write_names(pen, node);
-    fprintf(pen->out, "<BR/>%s</FONT></TD>", *dot_heat_text(&share, text) ? text : " ");
+    fprintf(pen->out, "<BR/>%s", *dot_heat_text(&share, text) ? text : " ");
+    share = dot_heat_fullest(heat, heat->measure, node->instances, node->instance_count);
+    if (share.whole > 0)
+        fprintf(pen->out, ", one %s", dot_heat_text(&share, text));
+    fputs("</FONT></TD>", pen->out);
 }
 
 static void write_middle(const struct dot_pen *pen, const struct dot_node *node)

@@ -69,7 +69,7 @@ bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, const
 {
     char *svg = NULL;
     size_t size = 0;
-    FILE *source = tmpfile();
+    FILE *source = dot_scratch();
     FILE *drawn = source ? open_memstream(&svg, &size) : NULL;
     if (!drawn) {
         snprintf(error->text, sizeof error->text, "cannot write a temporary file: %s",

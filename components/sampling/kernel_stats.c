@@ -48,17 +48,23 @@ struct kernel_record {
 
 #define MAX_KERNELS ((uint32_t)1 << 22)
 
+/* It began or ended. */
+struct kernel_mark {
+    uint32_t kernel;
+    uint64_t time_ps;
+};
+
 static struct kernel_record *records;
 static uint32_t count;
-static uint32_t *marks; /* kernels that began or ended in this window: twice each at most */
+static struct kernel_mark *marks; /* not settled: two of each kernel at most */
 static uint32_t mark_count;
 static bool unkept; /* kernels began that nothing is known of */
 static uint32_t running;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void mark(uint32_t kernel)
+static void mark(uint32_t kernel, uint64_t time_ps)
 {
-    marks[mark_count++] = kernel;
+    marks[mark_count++] = (struct kernel_mark){kernel, time_ps};
     window_ask_end();
 }
 
@@ -104,7 +110,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
                                             .number = count,
                                             .start_ps = component_now_ps(c),
                                             .start_cycle = component_now(c)};
-    mark(count);
+    mark(count, records[count].start_ps);
     return count++;
 }
 
@@ -219,7 +225,7 @@ void kernel_end(const struct component *c, uint32_t kernel)
     records[kernel].cycles = component_now(c) - records[kernel].start_cycle;
     records[kernel].state |= KERNEL_ENDED;
     pthread_mutex_lock(&lock);
-    mark(kernel);
+    mark(kernel, records[kernel].end_ps);
     pthread_mutex_unlock(&lock);
 }
 
@@ -243,22 +249,42 @@ bool kernel_cycles_of(uint32_t number, uint64_t *cycles)
     return found;
 }
 
-void kernel_settle(void)
+static bool has_ended(const struct kernel_record *k, uint64_t end_ps)
 {
-    for (uint32_t i = 0; i < mark_count; i++) {
-        struct kernel_record *k = &records[marks[i]];
-        if (!(k->state & KERNEL_BEGUN)) {
-            k->state |= KERNEL_BEGUN;
-            k->span = stats_span_begin();
-            view_kernel(marks[i], arena_at(char, k->name), k->start_ps, 0, 0);
-        }
-        if ((k->state & KERNEL_ENDED) && !(k->state & KERNEL_SPOOLED)) {
-            k->state |= KERNEL_SPOOLED;
-            k->share = stats_span_end(k->span);
-            view_kernel(marks[i], arena_at(char, k->name), k->start_ps, k->end_ps, k->cycles);
-        }
+    return (k->state & KERNEL_ENDED) && k->end_ps < end_ps;
+}
+
+static void settle(uint32_t kernel, uint64_t end_ps)
+{
+    struct kernel_record *k = &records[kernel];
+    if (!(k->state & KERNEL_BEGUN)) {
+        k->state |= KERNEL_BEGUN;
+        k->span = stats_span_begin();
+        view_kernel(kernel, arena_at(char, k->name), k->start_ps, 0, 0);
     }
-    mark_count = 0;
+    if (has_ended(k, end_ps) && !(k->state & KERNEL_SPOOLED)) {
+        k->state |= KERNEL_SPOOLED;
+        k->share = stats_span_end(k->span);
+        view_kernel(kernel, arena_at(char, k->name), k->start_ps, k->end_ps, k->cycles);
+    }
+}
+
+/* Those of before `end_ps` are dealt with and gone. */
+static void take_marks(uint64_t end_ps, void (*deal)(uint32_t kernel, uint64_t end_ps))
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < mark_count; i++) {
+        if (marks[i].time_ps < end_ps)
+            deal(marks[i].kernel, end_ps);
+        else
+            marks[left++] = marks[i];
+    }
+    mark_count = left;
+}
+
+void kernel_settle(uint64_t end_ps)
+{
+    take_marks(end_ps, settle);
 }
 
 /* ---- several ranks ---- */
@@ -273,15 +299,21 @@ struct told {
 /* By rank and its handle: 1 + our own; 0: not known yet. */
 static uint32_t *known[RANK_MOST];
 
-bool kernel_asks(void)
+uint64_t kernel_asks(uint64_t from_ps)
 {
-    return mark_count != 0;
+    uint64_t first_ps = ENGINE_NEVER;
+    for (uint32_t i = 0; i < mark_count; i++)
+        if (marks[i].time_ps >= from_ps && marks[i].time_ps < first_ps)
+            first_ps = marks[i].time_ps;
+    return first_ps;
 }
 
-static void tell(uint32_t kernel)
+static void tell(uint32_t kernel, uint64_t end_ps)
 {
     const struct kernel_record *k = &records[kernel];
-    const struct told told = {kernel, (uint32_t)k->details.bytes, *k};
+    struct told told = {kernel, (uint32_t)k->details.bytes, *k};
+    if (!has_ended(k, end_ps))
+        told.record.state &= ~(uint32_t)KERNEL_ENDED;
     const char *how = k->how ? k->how : "";
     rank_put(0, &told, sizeof told);
     rank_put(0, arena_at(char, k->name), strlen(arena_at(char, k->name)) + 1);
@@ -290,17 +322,15 @@ static void tell(uint32_t kernel)
     stats_spool_read(k->details, rank_room(0, told.details));
 }
 
-void kernel_tell(bool last)
+void kernel_tell(uint64_t end_ps, bool last)
 {
     static const struct told none = {.kernel = MAX_KERNELS};
     if (!ranks.number)
         return;
-    for (uint32_t i = 0; i < mark_count; i++)
-        tell(marks[i]);
+    take_marks(end_ps, tell);
     for (uint32_t i = 0; last && i < count; i++)
         if (!(records[i].state & KERNEL_ENDED))
-            tell(i);
-    mark_count = 0;
+            tell(i, end_ps);
     rank_put(0, &none, sizeof none);
 }
 
@@ -357,13 +387,13 @@ void kernel_take(uint32_t from)
             json_raw(stats_spool_begin(true), details, told.details);
             k->details = stats_spool_end();
         }
-        mark((uint32_t)(k - records));
+        mark((uint32_t)(k - records), k->state & KERNEL_ENDED ? k->end_ps : k->start_ps);
     }
 }
 
 void kernel_cut(void)
 {
-    kernel_settle();
+    kernel_settle(ENGINE_NEVER);
     for (uint32_t i = 0; i < count; i++) {
         struct kernel_record *k = &records[i];
         if (k->state & KERNEL_ENDED)

@@ -54,12 +54,13 @@ bool kernel_times_of(uint32_t number, struct kernel_times *times);
 struct json;
 /* Statistics begin: no kernel yet. */
 void kernel_forget(void);
-/* At the end of a window: the statistics of kernels that began or ended in it. */
-void kernel_settle(void);
-/* With several ranks: has a kernel begun or ended in this window? Every rank but 0 tells rank 0 of
- * those; `last`: of all that have not ended. */
-bool kernel_asks(void);
-void kernel_tell(bool last);
+/* At the end of a window: the statistics of kernels that began or ended before `end_ps`. */
+void kernel_settle(uint64_t end_ps);
+/* With several ranks: when a kernel began or ended that is not settled, at `from_ps` or later;
+ * ENGINE_NEVER: none has. Every rank but 0 tells rank 0 of those before `end_ps`; `last`: of all
+ * that have not ended. */
+uint64_t kernel_asks(uint64_t from_ps);
+void kernel_tell(uint64_t end_ps, bool last);
 void kernel_take(uint32_t from);
 /* The run is over: what has begun and not ended is cut off here, and marked partial. */
 void kernel_cut(void);

@@ -27,7 +27,7 @@
     "its order"
 
 struct unit {
-    uint64_t address;
+    uint64_t address, launch; /* knowing: launch 0 */
     uint32_t instance, bytes; /* bytes 0: no unit stands here */
     bool found;               /* recording: was there; knowing: has not been taken yet */
 };
@@ -56,16 +56,22 @@ static size_t unit_count, room;
 static struct run *runs; /* knowing */
 static size_t run_count, run_room;
 static bool known;
+static uint64_t turn; /* the launch whose accesses are recorded */
 
 /* ---- recording ---- */
 
-static size_t place_of(uint32_t instance, uint64_t address)
+static bool is_same(const struct unit *a, const struct unit *b)
 {
-    uint64_t h = (address ^ (uint64_t)instance << 48) * 0x9e3779b97f4a7c15u;
+    return a->instance == b->instance && a->address == b->address && a->launch == b->launch;
+}
+
+static struct unit *place_of(const struct unit *u)
+{
+    uint64_t h = (u->address ^ (uint64_t)u->instance << 48) * 0x9e3779b97f4a7c15u;
     size_t at = (size_t)(h >> 20) & (room - 1);
-    while (units[at].bytes && (units[at].instance != instance || units[at].address != address))
+    while (units[at].bytes && !is_same(&units[at], u))
         at = (at + 1) & (room - 1);
-    return at;
+    return &units[at];
 }
 
 static void grow(void)
@@ -76,7 +82,7 @@ static void grow(void)
     units = arena_reserve(room * sizeof *units);
     for (size_t i = 0; i < old_room; i++)
         if (old[i].bytes)
-            units[place_of(old[i].instance, old[i].address)] = old[i];
+            *place_of(&old[i]) = old[i];
     arena_release(old, old_room * sizeof *old);
 }
 
@@ -85,14 +91,20 @@ bool residency_is_recorded(void)
     return recording;
 }
 
+void residency_turn(uint64_t number)
+{
+    turn = number;
+}
+
 void residency_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found)
 {
+    const struct unit now = {address, turn, instance, bytes, found};
     if (2 * (unit_count + 1) > room)
         grow();
-    struct unit *u = units + place_of(instance, address);
+    struct unit *u = place_of(&now);
     if (u->bytes)
         return;
-    *u = (struct unit){address, instance, bytes, found};
+    *u = now;
     unit_count++;
 }
 
@@ -141,23 +153,55 @@ uint64_t residency_shape(const char *kernel, const uint64_t *numbers, unsigned c
     return shape;
 }
 
+static void put_runs(uint64_t number, struct unit *found, size_t count)
+{
+    size_t next;
+    qsort(found, count, sizeof *found, by_place);
+    for (size_t i = 0; i < count; i = next) {
+        for (next = i + 1; next < count && follows(&found[next], &found[i], next - i);)
+            next++;
+        put("%" PRIu64 " %" PRIu32 " %" PRIu32 " 0x%" PRIx64 " %zu\n", number, found[i].instance,
+            found[i].bytes, found[i].address, next - i);
+    }
+}
+
+/* Moves units of other launches, which take turns with this one, to the end of the table, and those
+ * of the launch that were found to its beginning. Returns how many of the latter there are. */
+static size_t divide(uint64_t number, size_t *others)
+{
+    size_t kept = 0, end = room;
+    for (size_t i = 0; i < end;) {
+        struct unit u = units[i];
+        if (u.bytes && u.launch != number) {
+            units[i] = units[--end];
+            units[end] = u;
+            continue;
+        }
+        units[i++].bytes = 0;
+        if (u.found)
+            units[kept++] = u;
+    }
+    *others = room - end;
+    return kept;
+}
+
 void residency_record_launch(uint64_t number, uint64_t shape)
 {
-    size_t kept = 0, next;
     put("launch %" PRIu64 " 0x%" PRIx64 "\n", number, shape);
-    for (size_t i = 0; i < room; i++)
-        if (units[i].found)
-            units[kept++] = units[i];
-    qsort(units, kept, sizeof *units, by_place);
-    for (size_t i = 0; i < kept; i = next) {
-        for (next = i + 1; next < kept && follows(&units[next], &units[i], next - i);)
-            next++;
-        put("%" PRIu64 " %" PRIu32 " %" PRIu32 " 0x%" PRIx64 " %zu\n", number, units[i].instance,
-            units[i].bytes, units[i].address, next - i);
-    }
-    if (room)
+    if (!room)
+        return;
+    struct unit *of = units;
+    size_t others, found = divide(number, &others);
+    put_runs(number, of, found);
+    if (others) {
+        units = arena_reserve(room * sizeof *units);
+        for (size_t i = room - others; i < room; i++)
+            *place_of(&of[i]) = of[i];
+        arena_release(of, room * sizeof *of);
+    } else {
         memset(units, 0, room * sizeof *units);
-    unit_count = 0;
+    }
+    unit_count = others;
 }
 
 /* ---- knowing ---- */
@@ -188,8 +232,8 @@ const char *residency_begin(uint64_t number, uint64_t shape)
         end++;
     for (size_t i = first; i < end; i++)
         for (uint64_t n = 0; n < runs[i].count; n++)
-            units[unit_count++] = (struct unit){runs[i].first + n * runs[i].bytes, runs[i].instance,
-                                                runs[i].bytes, true};
+            units[unit_count++] = (struct unit){runs[i].first + n * runs[i].bytes, 0,
+                                                runs[i].instance, runs[i].bytes, true};
     return NULL;
 }
 
@@ -222,7 +266,7 @@ static bool is_next(const struct run *r, const struct run *before)
     if (!r->launch || !r->bytes || !r->count || r->count > (UINT64_MAX - r->first) / r->bytes)
         return false;
     if (r->launch != before->launch)
-        return r->launch > before->launch;
+        return true;
     if (r->instance != before->instance)
         return r->instance > before->instance;
     return r->first >= before->first + before->count * before->bytes;
@@ -277,7 +321,7 @@ static bool read_launch(const char *text)
     int end = 0;
     sscanf(text, "launch %" SCNu64 " 0x%" SCNx64 "%n", &l->number, &l->shape, &end);
     if (!end || text[end] != '\n' || !l->number
-        || (launch_count && l->number <= launches[launch_count - 1].number))
+        || (launch_count && l->number == launches[launch_count - 1].number))
         return false;
     launch_count++;
     return true;

@@ -37,12 +37,14 @@ bool residency_close(void);
 /* ---- recording ---- */
 
 bool residency_is_recorded(void);
+/* What follows is of launch `number`, until another one is named: launches may take turns. */
+void residency_turn(uint64_t number);
 /* Instance `instance` is asked for the unit of `bytes` at `address` (of the unit), and has it or
  * not. Only the first time in a launch counts. */
 void residency_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found);
 /* What tells launches apart: kernel and grid. */
 uint64_t residency_shape(const char *kernel, const uint64_t *numbers, unsigned count);
-/* Launch `number` has been executed. */
+/* Launch `number` has been executed to its end. */
 void residency_record_launch(uint64_t number, uint64_t shape);
 
 /* ---- knowing ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dsl/suggest.h"
+#include "dsl/syntax/token.h"
 
 /* The previous declaration of this name in the same space, NULL when it is new; reports the clash.
  */
@@ -165,7 +166,8 @@ static void check_file(struct program *program, const struct item_list *files,
 {
     for (uint32_t i = 0; i < files->v.count; i++) {
         const struct ast_item *before = files->v.items[i];
-        if (strcmp(base_name(before->name.text), base_name(item->name.text)) != 0)
+        if (strcmp(base_name(before->name.text), base_name(item->name.text)) != 0
+            || item->name.text == token_unclosed)
             continue;
         bool is_same = strcmp(before->name.text, item->name.text) == 0;
         struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span,

@@ -8,6 +8,7 @@
 
 #include "dsl/elaborate/declare.h"
 #include "dsl/suggest.h"
+#include "dsl/syntax/token.h"
 
 #define FIND(field, member)                                                                        \
     for (uint32_t i = 0; i < program->field.count; i++)                                            \
@@ -272,7 +273,7 @@ static void load_file(struct program *program, struct source_file *source)
     program->damaged |= file->damaged;
     for (uint32_t i = 0; i < file->items->v.count; i++) {
         const struct ast_item *item = file->items->v.items[i];
-        if (item->kind != AST_IMPORT || item->name.text == NULL) /* NULL: a string without end */
+        if (item->kind != AST_IMPORT || item->name.text == token_unclosed)
             continue;
         if (program->files.count >= MAX_FILES) {
             diagnostic_add(program->diagnostics, E0311, item->span, "more than %d files",

@@ -11,6 +11,8 @@
 #include "dsl/syntax/lexer.h"
 #include "parser.h"
 
+const char token_unclosed[] = "";
+
 enum keyword_class {
     STARTS = 1,   /* begins a statement */
     FOLLOWS = 2,  /* stands behind a complete operand */

@@ -19,7 +19,7 @@
 struct token {
     int kind; /* of parser.h */
     struct span span;
-    const char *text; /* names, strings without quotes */
+    const char *text; /* names, strings without quotes; token_unclosed */
     int64_t value;    /* numbers */
     enum model_dimension dimension;
     bool first_on_line;
@@ -40,6 +40,9 @@ struct token_list {
     VECTOR(struct span) unclosed;
     uint32_t cut; /* offset of a comment without end; 0: there is none */
 };
+
+/* The text of a string that nothing closes, which has been reported: empty. */
+extern const char token_unclosed[];
 
 /* Braces nest no deeper than this. */
 #define TOKEN_MAX_DEPTH 64

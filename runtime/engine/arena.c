@@ -1,7 +1,8 @@
 /* The arena: one no-reserve reservation that holds all state, never given back. Its front, on huge
  * pages where the system has them, holds what is touched all the time: what the runtime keeps of
  * components, and their small arrays. Large ones stand behind it on small pages, as most are never
- * filled (registers, page tables, tables for the worst case). Both are handed out front to back.
+ * filled (page tables, tables for the worst case, registers of large platforms). Both are handed
+ * out front to back.
  *
  * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
  * shares no page with what is kept here. A slice is address space only: sizes need not be known.
@@ -25,13 +26,15 @@
 /* Large enough for 16 devices; what is larger only stands further behind. The rear begins at an
  * address of whole gibibytes (hideout.h says why), or behind the front where there is little room.
  */
-#define FRONT_BYTES ((size_t)256 << 20)
-#define REAR_BEGINS (((size_t)1 << 30) - ARENA_BASE)
+#define FRONT_BYTES    ((size_t)256 << 20)
+#define REAR_BEGINS    (((size_t)1 << 30) - ARENA_BASE)
 /* Arrays up to here go to the front: with more, memory grows faster than speed. On a platform of
  * many components, whose front is larger than the host's caches, only those of a few lines do. */
-#define SMALL_BYTES ((size_t)32 << 10)
-#define FULL_FRONT  ((size_t)32 << 20)
-#define LEAST_BYTES ((size_t)2 << 10)
+#define SMALL_BYTES    ((size_t)32 << 10)
+#define FULL_FRONT     ((size_t)32 << 20)
+#define LEAST_BYTES    ((size_t)2 << 10)
+/* Up to here registers, of which programs use a part all the time, stand in the front, too. */
+#define REGISTER_FRONT ((size_t)64 << 20)
 
 #define HOST_PAGE   ((size_t)4096)
 #define GUARD_BYTES ((size_t)2 << 20) /* a huge page, so that what is guarded may lie on such */
@@ -252,6 +255,11 @@ uint32_t arena_allocate(size_t bytes)
 uint32_t arena_allocate_front(size_t bytes)
 {
     return allocate(bytes, true);
+}
+
+uint32_t arena_allocate_registers(size_t bytes)
+{
+    return allocate(bytes, chosen->front.used - chosen->start[0] < REGISTER_FRONT);
 }
 
 void *arena_derive(size_t bytes)

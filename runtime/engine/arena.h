@@ -56,6 +56,8 @@ void *arena_derive(size_t bytes);
 void arena_clear(void *base, size_t bytes);
 /* arena_allocate() for what is touched all the time, however large. */
 uint32_t arena_allocate_front(size_t bytes);
+/* The same for what programs touch a part of, all the time: on platforms of a moderate size. */
+uint32_t arena_allocate_registers(size_t bytes);
 
 /* Up to where both parts of the arena have been handed out, in bytes from its beginning. */
 struct arena_ends {

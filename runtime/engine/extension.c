@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "bug.h"
+#include "engine.h"
 
 enum { EXTENSIONS_MOST = 8 };
 
@@ -39,26 +40,28 @@ void extensions_open_stats(void)
             extensions[i]->open_stats();
 }
 
-void extensions_settle(void)
+void extensions_settle(uint64_t end_ps)
 {
     for (unsigned i = 0; i < extension_count; i++)
         if (extensions[i]->settle)
-            extensions[i]->settle();
+            extensions[i]->settle(end_ps);
 }
 
-bool extensions_ask(void)
+uint64_t extensions_ask(uint64_t from_ps)
 {
-    bool asks = false;
-    for (unsigned i = 0; i < extension_count; i++)
-        asks |= extensions[i]->asks && extensions[i]->asks();
-    return asks;
+    uint64_t first_ps = ENGINE_NEVER;
+    for (unsigned i = 0; i < extension_count; i++) {
+        uint64_t own_ps = extensions[i]->asks ? extensions[i]->asks(from_ps) : ENGINE_NEVER;
+        first_ps = own_ps < first_ps ? own_ps : first_ps;
+    }
+    return first_ps;
 }
 
-void extensions_tell(bool last)
+void extensions_tell(uint64_t end_ps, bool last)
 {
     for (unsigned i = 0; i < extension_count; i++)
         if (extensions[i]->tell)
-            extensions[i]->tell(last);
+            extensions[i]->tell(end_ps, last);
 }
 
 void extensions_take(uint32_t from)

@@ -29,13 +29,15 @@ struct extension {
     void (*build)(const struct platform_table *table);
     /* Statistics begin. */
     void (*open_stats)(void);
-    /* At the end of each window: all components have come to the same time. */
-    void (*settle)(void);
-    /* With several ranks, between windows: is there something to settle? Then every rank but 0
-     * tells rank 0 what it has (rank_put()), and rank 0 takes it from each of them (rank_take())
+    /* At the end of each window: what happened before `end_ps` is to be settled, and statistics
+     * (stats_span.h) are those of that time. */
+    void (*settle)(uint64_t end_ps);
+    /* With several ranks, between windows: when the first of what is to be settled happened, at
+     * `from_ps` or later (ENGINE_NEVER: there is nothing). Then every rank but 0 tells rank 0 what
+     * it has of before `end_ps` (rank_put()), and rank 0 takes it from each of them (rank_take())
      * before it settles. `last`: the run is over. */
-    bool (*asks)(void);
-    void (*tell)(bool last);
+    uint64_t (*asks)(uint64_t from_ps);
+    void (*tell)(uint64_t end_ps, bool last);
     void (*take)(uint32_t from);
     /* Sections of the statistics, between `clocks` and `components`. */
     void (*write_stats)(struct json *out);
@@ -55,9 +57,9 @@ void extension_register(const struct extension *extension);
 bool extensions_start(const struct heddle_options *options, const struct platform_table *table);
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
-void extensions_settle(void);
-bool extensions_ask(void);
-void extensions_tell(bool last);
+void extensions_settle(uint64_t end_ps);
+uint64_t extensions_ask(uint64_t from_ps);
+void extensions_tell(uint64_t end_ps, bool last);
 void extensions_take(uint32_t from);
 void extensions_write_stats(struct json *out);
 void extensions_progress(char *text, size_t size, double seconds);

@@ -10,22 +10,62 @@
 #include "engine.h"
 #include "rank.h"
 
-/* Of whoever runs the shard; read by the leader between windows. */
+enum shard_watch {
+    SHARD_FROZEN = 1,  /* some of its components tick no more */
+    SHARD_COUNTED = 2, /* ticks of this window are counted: balance.c */
+    SHARD_LOGGED = 4   /* who ticks is noted: observe/stats_log.h */
+};
+
+/* Of whoever runs the shard; read by the leader between windows, which is why what it always reads
+ * stands in one cache line. */
 struct shard {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
     uint64_t now_ps;                /* of the last edge that was run */
     uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
     uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
-    uint64_t ticks;                 /* of this window, if that is counted */
-    uint64_t instructions;          /* retired in this window; likewise */
-    uint64_t random_state;          /* for orders of ticks */
-    bool live;                      /* not only periodic wake-ups are left */
-    bool step_end;                  /* shared links of the shard have something to settle */
-    bool counted;                   /* this window: balance.c */
-    bool frozen;                    /* some of its components tick no more */
-    uint32_t waits;                 /* senders that wait for room which another shard makes */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
+    bool live;           /* not only periodic wake-ups are left */
+    bool step_end;       /* shared links of the shard have something to settle */
+    uint8_t watched;     /* enum shard_watch: what else is done at an edge */
+    uint32_t waits;      /* senders that wait for room which another shard makes */
+    uint64_t ticks;      /* of this window, if that is counted */
+    _Alignas(64) uint64_t instructions; /* retired in this window; likewise */
+    uint64_t random_state;              /* for orders of ticks */
 };
+
+/* A number that threads wait for to change: crew.c. */
+struct counter {
+    uint32_t value;
+    uint32_t sleepers;
+};
+
+/* What those who run shards have to know of a window. */
+struct window_plan {
+    uint64_t end_ps;
+    uint64_t until_ps; /* shards run their edges before that: end_ps or the limit */
+    uint64_t waiting;  /* exchange.c; bit i: the copy that is not written has something for i */
+    uint32_t writing;  /* exchange.c: the copy that is written */
+    bool counts;       /* balance.c: what shards do is counted */
+};
+extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* the leader's */
+
+/* What the leader tells the others, in one cache line, which is as long on its way from one
+ * processor to another as some ticks take. Nobody but the leader looks at `window_plan`, so that it
+ * can think at leisure while the others look at this line. */
+struct window_round {
+    _Alignas(64) struct counter number; /* crew.c; so are the next two */
+    uint64_t unclaimed;                 /* bit i: shard i */
+    void (*work)(uint32_t shard);
+    struct window_plan plan;
+};
+extern struct window_round window_told __attribute__((visibility("hidden")));
+
+/* What shards do from now on is what `window_plan` says. */
+static inline void window_tell(void)
+{
+    window_told.plan = window_plan;
+}
+
 extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));
 
 static inline uint32_t component_shard(const struct component *c)
@@ -36,6 +76,15 @@ static inline uint32_t component_shard(const struct component *c)
 static inline uint32_t component_rank(const struct component *c)
 {
     return ranks.of_shard[component_shard(c)];
+}
+
+/* How many of the at most 64; written out for processors without the instruction. */
+static inline uint32_t shards_in(uint64_t set)
+{
+    uint32_t count = 0;
+    for (; set; set &= set - 1)
+        count++;
+    return count;
 }
 
 static inline uint64_t shard_now(uint32_t domain)

@@ -38,8 +38,6 @@ struct waits {
 
 static struct outbox *outboxes; /* [2][shards][shards]: copy, from, to */
 static struct waits waits[ENGINE_MAX_DOMAINS];
-static uint32_t writing; /* the copy that is written */
-static uint64_t waiting; /* bit i: the other copy has something for shard i */
 
 static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 {
@@ -48,11 +46,11 @@ static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 
 void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 {
-    struct outbox *b = outbox_of(writing, from, to);
+    struct outbox *b = outbox_of(window_told.plan.writing, from, to);
     if (b->count == b->room)
         bug("ring %u: more arrivals in a window than slots", ring);
     b->arrivals[b->count++] = (struct arrival){ready, ring};
-    shards[from].written[writing] |= (uint64_t)1 << to;
+    shards[from].written[window_told.plan.writing] |= (uint64_t)1 << to;
     window_ask_end();
 }
 
@@ -66,10 +64,10 @@ void exchange_wait(uint32_t ring)
 
 void exchange_turn(void)
 {
-    writing ^= 1;
-    waiting = 0;
+    window_plan.writing ^= 1;
+    window_plan.waiting = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        waiting |= shards[i].written[writing ^ 1];
+        window_plan.waiting |= shards[i].written[window_plan.writing ^ 1];
 }
 
 static void deliver_outbox(const struct outbox *b)
@@ -78,26 +76,27 @@ static void deliver_outbox(const struct outbox *b)
         ring_take(b->arrivals[i].ring, b->arrivals[i].ready);
 }
 
-static void empty_outboxes(uint32_t shard)
+static void empty_outboxes(uint32_t shard, uint32_t copy)
 {
-    for (uint64_t bits = shards[shard].written[writing]; bits; bits &= bits - 1)
-        outbox_of(writing, shard, (uint32_t)__builtin_ctzll(bits))->count = 0;
-    shards[shard].written[writing] = 0;
+    for (uint64_t bits = shards[shard].written[copy]; bits; bits &= bits - 1)
+        outbox_of(copy, shard, (uint32_t)__builtin_ctzll(bits))->count = 0;
+    if (shards[shard].written[copy])
+        shards[shard].written[copy] = 0;
 }
 
 bool exchange_is_pending(void)
 {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        pending |= shards[i].written[writing] | shards[i].waits;
+        pending |= shards[i].written[window_plan.writing] | shards[i].waits;
     return pending;
 }
 
 bool exchange_is_due(uint32_t shard)
 {
-    if (waiting >> shard & 1 || shards[shard].waits)
+    if (window_plan.waiting >> shard & 1 || shards[shard].waits)
         return true;
-    empty_outboxes(shard);
+    empty_outboxes(shard, window_plan.writing);
     return false;
 }
 
@@ -115,15 +114,15 @@ static void look_again(uint32_t shard)
 
 bool exchange_deliver(uint32_t shard, uint64_t start_ps)
 {
-    bool any = waiting >> shard & 1;
+    bool any = window_told.plan.waiting >> shard & 1;
     bool waits_for_room = shards[shard].waits;
     if (any || waits_for_room)
         shard_move_clocks(shard, start_ps);
     for (uint32_t other = 0; any && other < engine.shard_count; other++) {
-        if (shards[other].written[writing ^ 1] >> shard & 1)
-            deliver_outbox(outbox_of(writing ^ 1, other, shard));
+        if (shards[other].written[window_told.plan.writing ^ 1] >> shard & 1)
+            deliver_outbox(outbox_of(window_told.plan.writing ^ 1, other, shard));
     }
-    empty_outboxes(shard);
+    empty_outboxes(shard, window_told.plan.writing);
     if (waits_for_room)
         look_again(shard);
     return any || waits_for_room;
@@ -135,8 +134,8 @@ void exchange_deliver_all(uint64_t start_ps)
         shard_move_clocks(shard, start_ps);
     for (uint32_t from = 0; from < engine.shard_count; from++) {
         for (uint32_t to = 0; to < engine.shard_count; to++)
-            deliver_outbox(outbox_of(writing, from, to));
-        empty_outboxes(from);
+            deliver_outbox(outbox_of(window_plan.writing, from, to));
+        empty_outboxes(from, window_plan.writing);
         look_again(from);
     }
 }
@@ -153,13 +152,15 @@ void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready))
 {
     uint64_t others = shards_of_others();
     for (uint32_t from = 0; from < engine.shard_count; from++) {
-        for (uint64_t bits = shards[from].written[writing] & others; bits; bits &= bits - 1) {
-            struct outbox *b = outbox_of(writing, from, (uint32_t)__builtin_ctzll(bits));
+        for (uint64_t bits = shards[from].written[window_plan.writing] & others; bits;
+             bits &= bits - 1) {
+            struct outbox *b =
+                outbox_of(window_plan.writing, from, (uint32_t)__builtin_ctzll(bits));
             for (uint32_t i = 0; i < b->count; i++)
                 leave(b->arrivals[i].ring, b->arrivals[i].ready);
             b->count = 0;
         }
-        shards[from].written[writing] &= ~others;
+        shards[from].written[window_plan.writing] &= ~others;
     }
 }
 
@@ -182,8 +183,8 @@ void exchange_open(const struct platform_table *table)
 {
     size_t count = 2 * (size_t)engine.shard_count * engine.shard_count;
     outboxes = arena_derive(count * sizeof *outboxes);
-    writing = 0;
-    waiting = 0;
+    window_plan.writing = window_told.plan.writing = 0;
+    window_plan.waiting = window_told.plan.waiting = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         waits[i].room = 0;
     for (uint32_t i = 0; i < table->ring_count; i++) {

@@ -11,6 +11,7 @@
 
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
+#include "runtime/engine/rank.h"
 #include "runtime/observe/needed.h"
 #include "runtime/state/platform.h"
 
@@ -38,9 +39,23 @@ struct line {
 };
 
 static struct place *places;
+static struct line *others; /* of other ranks; their texts are copies */
+static uint32_t other_count;
 static uint32_t place_count, count_names;
 static const char *const *names;
 static const char *heading = "program", *path;
+
+static void forget_others(void)
+{
+    for (uint32_t i = 0; i < other_count; i++) {
+        free((void *)(uintptr_t)others[i].program);
+        free((void *)(uintptr_t)others[i].symbol);
+        free((void *)(uintptr_t)others[i].text);
+    }
+    free(others);
+    others = NULL;
+    other_count = 0;
+}
 
 void profile_open(const struct platform_table *table, const struct heddle_options *options)
 {
@@ -53,6 +68,7 @@ void profile_open(const struct platform_table *table, const struct heddle_option
         free(places[i].rows);
     }
     free(places);
+    forget_others();
     path = options->instruction_profile;
     place_count = path ? table->instance_count : 0;
     places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
@@ -137,11 +153,13 @@ static int by_place(const void *a, const void *b)
 /* All rows, sorted; those of the same instruction added up. */
 static struct line *gather(uint32_t *count)
 {
-    uint32_t total = 0, kept = 0;
+    uint32_t total = other_count, kept = 0;
     for (uint32_t i = 0; i < place_count; i++)
         total += places[i].used;
     struct line *lines = needed(calloc(total + 1, sizeof *lines), "a profile");
-    total = 0;
+    total = other_count;
+    if (total)
+        memcpy(lines, others, total * sizeof *lines);
     for (uint32_t i = 0; i < place_count; i++)
         for (uint32_t k = 0; k < places[i].capacity; k++) {
             const struct profile_row *row = &places[i].rows[k];
@@ -169,6 +187,80 @@ static struct line *gather(uint32_t *count)
     *count = kept;
     return lines;
 }
+
+/* ---- several ranks ---- */
+
+static void put_text(const char *text)
+{
+    rank_put(0, text, strlen(text) + 1);
+}
+
+void profile_tell(void)
+{
+    uint32_t count;
+    if (!path || !ranks.number)
+        return;
+    struct line *lines = gather(&count);
+    put_text(heading);
+    rank_put(0, &count_names, sizeof count_names);
+    for (uint32_t i = 0; i < count_names; i++)
+        put_text(names[i]);
+    rank_put(0, &count, sizeof count);
+    for (uint32_t i = 0; i < count; i++) {
+        put_text(lines[i].program);
+        put_text(lines[i].symbol);
+        put_text(lines[i].text);
+        rank_put(0, &lines[i].offset, sizeof lines[i].offset);
+        rank_put(0, lines[i].count, sizeof lines[i].count);
+    }
+    free(lines);
+}
+
+static char *take_text(uint32_t from)
+{
+    const char *text = rank_take(from, 0);
+    return needed(strdup(rank_take(from, strlen(text) + 1)), "a profile");
+}
+
+/* What columns are called: it may be that nothing was counted here. */
+static void take_columns(uint32_t from)
+{
+    static char first[64], texts[PROFILE_COUNTS][64];
+    static const char *copies[PROFILE_COUNTS];
+    uint32_t count;
+    const char *own = rank_take(from, 0);
+    snprintf(first, sizeof first, "%s", own);
+    rank_take(from, strlen(own) + 1);
+    memcpy(&count, rank_take(from, sizeof count), sizeof count);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = rank_take(from, 0);
+        snprintf(texts[i], sizeof texts[i], "%s", name);
+        copies[i] = texts[i];
+        rank_take(from, strlen(name) + 1);
+    }
+    if (count && !count_names)
+        profile_name_columns(first, copies, count);
+}
+
+void profile_take(uint32_t from)
+{
+    uint32_t count;
+    if (!path)
+        return;
+    take_columns(from);
+    memcpy(&count, rank_take(from, sizeof count), sizeof count);
+    others = needed(realloc(others, (other_count + count + 1) * sizeof *others), "a profile");
+    for (uint32_t i = 0; i < count; i++) {
+        struct line *l = &others[other_count++];
+        l->program = take_text(from);
+        l->symbol = take_text(from);
+        l->text = take_text(from);
+        memcpy(&l->offset, rank_take(from, sizeof l->offset), sizeof l->offset);
+        memcpy(l->count, rank_take(from, sizeof l->count), sizeof l->count);
+    }
+}
+
+/* ---- the file ---- */
 
 static void write_text(FILE *out, const char *text)
 {

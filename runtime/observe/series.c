@@ -17,7 +17,9 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "series_columns.h"
+#include "series_ranks.h"
 #include "stats_span.h"
 #include "timeline.h"
 
@@ -100,13 +102,14 @@ static bool open_spool(void)
 bool series_open(const struct platform_table *table, const struct heddle_options *options)
 {
     forget();
+    series_ranks_forget();
     free(series.columns);
     series.columns = NULL;
     if (!options->series_ps && !options->series_cycles)
         return true;
     if (!stats_wanted())
         stats_blocks_find(table);
-    series.path = options->series_path;
+    series.path = ranks.number ? NULL : options->series_path;
     series.columns = series_columns_find(table, options->series_counters, &series.column_count);
     if (!series.columns)
         return false;
@@ -139,12 +142,23 @@ uint64_t series_next(void)
 
 /* ---- samples ---- */
 
+/* Of all ranks. */
+static void keep(const uint64_t *record)
+{
+    for (uint64_t i = 0; i < record[1]; i++)
+        series.grew[record[2 + 2 * i]] = true;
+    if (series.spool)
+        fwrite(record, sizeof *record, 2 + 2 * (size_t)record[1], series.spool);
+}
+
 static void take(uint64_t to_ps)
 {
     uint64_t *record = series.record + 2;
     series_columns_settle(engine_base.platform);
     for (uint32_t i = 0; i < series.column_count; i++) {
         uint64_t now = *series.columns[i].value, growth = now - series.told[i];
+        if (series.columns[i].rank != ranks.number)
+            continue;
         if (growth | series.growth[i])
             timeline_count(series.columns[i].path, series.columns[i].counter, series.last_ps, to_ps,
                            growth);
@@ -152,14 +166,15 @@ static void take(uint64_t to_ps)
         if (!growth)
             continue;
         series.told[i] = now;
-        series.grew[i] = true;
         *record++ = i;
         *record++ = growth;
     }
     series.record[0] = to_ps;
     series.record[1] = (uint64_t)(record - series.record - 2) / 2;
-    if (series.spool)
-        fwrite(series.record, sizeof *record, (size_t)(record - series.record), series.spool);
+    if (rank_is_alone())
+        keep(series.record);
+    else
+        series_ranks_add(series.record);
     series.last_ps = to_ps;
 }
 
@@ -266,13 +281,40 @@ static bool publish(void)
     return false;
 }
 
+static void take_rest(void)
+{
+    series_begin();
+    series_take_until(engine.time_ps);
+    take(engine.time_ps + 1);
+}
+
+void series_tell(bool last)
+{
+    if (!series.interval || !ranks.number)
+        return;
+    if (last)
+        take_rest();
+    series_ranks_tell();
+}
+
+void series_hear(uint32_t from)
+{
+    if (series.interval && !ranks.number)
+        series_ranks_hear(from);
+}
+
+void series_join(void)
+{
+    while (series.interval && series_ranks_next(series.record))
+        keep(series.record);
+}
+
 bool series_close(void)
 {
     if (!series.interval)
         return true;
-    series_begin();
-    series_take_until(engine.time_ps);
-    take(engine.time_ps + 1);
+    take_rest();
+    series_join();
     bool good = !series.path || publish();
     if (series.spool)
         fclose(series.spool);

@@ -28,6 +28,11 @@ uint64_t series_next(void);
 void series_take(void);
 /* Takes all up to `time_ps`. */
 void series_take_until(uint64_t time_ps);
+/* With several ranks each takes the samples of what it counts; rank 0 joins them. A rank tells,
+ * when they meet, what it has taken. `last`: the run is over. */
+void series_tell(bool last);
+void series_hear(uint32_t from);
+void series_join(void);
 /* At the end of a run, before the timeline is closed: the last row, and the file. false: it could
  * not be written, said on standard error. */
 bool series_close(void);

@@ -8,9 +8,11 @@
 #include "needed.h"
 #include "path_pattern.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+#include "stats_ranks.h"
 #include "stats_span.h"
 
 static struct series_column *columns;
@@ -18,30 +20,32 @@ static uint32_t column_count, column_room;
 static const char *section;
 static bool *wanted; /* by column */
 
-static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value)
+static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value,
+                uint32_t rank)
 {
     if (column_count == column_room) {
         column_room = column_room ? 2 * column_room : 1024;
         columns = needed(realloc(columns, column_room * sizeof *columns), "columns");
     }
     struct series_column *c = &columns[column_count++];
-    *c = (struct series_column){.value = value, .section = section, .path = path};
+    *c = (struct series_column){.value = value, .section = section, .path = path, .rank = rank};
     snprintf(c->counter, sizeof c->counter, "%s%s", counter, suffix);
 }
 
-static void add_blocks(void)
+static void add_blocks(const struct platform_table *table)
 {
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
     section = "components";
     for (uint32_t b = 0; b < count; b++) {
         const uint64_t *value = blocks[b].values;
+        uint32_t rank = platform_rank_of(stats_leaf_of_block(table, b));
         for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
             const struct stat_descriptor *s = &blocks[b].stats[i];
             bool one = s->kind == STAT_COUNTER;
-            add(blocks[b].path, s->name, one ? "" : ".count", value);
+            add(blocks[b].path, s->name, one ? "" : ".count", value, rank);
             if (!one)
-                add(blocks[b].path, s->name, ".sum", value + 1);
+                add(blocks[b].path, s->name, ".sum", value + 1, rank);
             value += stat_words(s);
         }
     }
@@ -54,9 +58,11 @@ static void add_connections(const struct platform_table *table)
         const struct platform_ring *r = &table->rings[i];
         if (r->is_reply)
             continue;
-        add(platform_string(r->name), "requests", "", &ring_at(i)->messages);
+        add(platform_string(r->name), "requests", "", &ring_at(i)->messages,
+            platform_rank_of(r->sender));
         if (r->peer != RING_NONE)
-            add(platform_string(r->name), "replies", "", &ring_at(r->peer)->messages);
+            add(platform_string(r->name), "replies", "", &ring_at(r->peer)->messages,
+                platform_rank_of(r->receiver));
     }
 }
 
@@ -69,9 +75,10 @@ static void add_links(const struct platform_table *table)
         for (unsigned half = 0; half < (bus ? 1u : 2u); half++) {
             const struct ring_link_use *use = ring_link_use(i, half);
             const char *direction = bus ? "shared" : half ? "backward" : "forward";
-            add(name, direction, ".messages", &use->messages);
-            add(name, direction, ".bytes", &use->bytes);
-            add(name, direction, ".busy_ps", &use->busy_ps);
+            uint32_t rank = rank_is_alone() ? 0 : stats_rank_of_half(i, half);
+            add(name, direction, ".messages", &use->messages, rank);
+            add(name, direction, ".bytes", &use->bytes, rank);
+            add(name, direction, ".busy_ps", &use->busy_ps, rank);
         }
     }
 }
@@ -112,7 +119,7 @@ struct series_column *series_columns_find(const struct platform_table *table, co
 {
     columns = NULL;
     column_count = column_room = 0;
-    add_blocks();
+    add_blocks(table);
     add_connections(table);
     add_links(table);
     bool good = !patterns || select_columns(patterns);

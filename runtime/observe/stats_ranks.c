@@ -15,6 +15,11 @@
 #include "json.h"
 #include "stats_span.h"
 
+uint32_t stats_leaf_of_block(const struct platform_table *t, uint32_t block)
+{
+    return block < t->instance_count ? block : t->parts[block - t->instance_count].owner_instance;
+}
+
 /* Between rank 0 and the rank `owner`. */
 static void move(const void *numbers, size_t size, uint32_t owner)
 {
@@ -30,7 +35,7 @@ static void move_blocks(uint32_t owner)
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
     for (uint32_t b = 0; b < count; b++) {
-        uint32_t leaf = b < t->instance_count ? b : t->parts[b - t->instance_count].owner_instance;
+        uint32_t leaf = stats_leaf_of_block(t, b);
         if (platform_rank_of(leaf) == owner)
             move(blocks[b].values, blocks[b].words * sizeof(uint64_t), owner);
     }
@@ -44,8 +49,8 @@ static void move_rings(uint32_t owner)
             move(&ring_at(i)->messages, sizeof ring_at(i)->messages, owner);
 }
 
-/* Of the first ring that sends over this half; UINT32_MAX: there is none. */
-static uint32_t rank_of_half(uint32_t link, unsigned half)
+/* That of the first ring there. */
+uint32_t stats_rank_of_half(uint32_t link, unsigned half)
 {
     const struct platform_table *t = engine_base.platform;
     for (uint32_t i = 0; i < t->ring_count; i++) {
@@ -60,7 +65,7 @@ static uint32_t rank_of_half(uint32_t link, unsigned half)
 static void move_links(uint32_t owner)
 {
     for (uint32_t i = 0; i < 2 * engine_base.platform->link_count; i++) {
-        if (rank_of_half(i / 2, i % 2) != owner)
+        if (stats_rank_of_half(i / 2, i % 2) != owner)
             continue;
         move(ring_link_use(i / 2, i % 2), sizeof(struct ring_link_use), owner);
         for (uint32_t c = 0; c < wire_channel_count(i / 2, i % 2); c++)

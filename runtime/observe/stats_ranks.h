@@ -6,6 +6,12 @@
 #include <stdint.h>
 
 struct json;
+struct platform_table;
+
+/* The instance that a block of statistics (stats_span.h) belongs to. */
+uint32_t stats_leaf_of_block(const struct platform_table *table, uint32_t block);
+/* The rank that sends over this half of a link; UINT32_MAX: nobody does. */
+uint32_t stats_rank_of_half(uint32_t link, unsigned half);
 
 /* By all ranks but 0: puts the numbers of their components and rings into what rank 0 is told. */
 void stats_ranks_tell(void);

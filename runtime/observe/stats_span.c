@@ -58,6 +58,11 @@ const struct stat_block *stats_blocks(uint32_t *count)
     return blocks;
 }
 
+void stats_block_show(uint32_t block, const uint64_t *values)
+{
+    blocks[block].values = values;
+}
+
 /* ---- blocks and places ---- */
 
 /* Of another rank (`here` is false): as that has told them, in a place of their own, so that the

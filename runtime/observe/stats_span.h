@@ -59,6 +59,8 @@ void stats_blocks_find(const struct platform_table *table);
 /* Finds all blocks, and begins an empty spool in the file `fd`. */
 void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd);
 const struct stat_block *stats_blocks(uint32_t *count);
+/* Spans read other values of a block from now on. */
+void stats_block_show(uint32_t block, const uint64_t *values);
 uint32_t stat_words(const struct stat_descriptor *s);
 /* One statistic; `before` NULL: since the start. Extremes of a difference are unknown and left out.
  */

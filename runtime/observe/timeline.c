@@ -38,6 +38,8 @@
 #define GROWTHS     4                 /* counters of series.c */
 #define SHARD_BYTES ((size_t)1 << 30) /* reserved for what a shard collects in a window */
 
+#define FILLING ((uint64_t)1 << 14) /* events */
+
 /* Something to be written: a span of a component (`phase` 'b', of a launch 'k', or 'e'), a
  * message ('m'), or what a counter grew by ('c': `name` is its path, `layout` its own name, `id`
  * the growth since `arrival_ps`). */
@@ -391,6 +393,14 @@ void timeline_take(uint32_t from)
             told.text ? timeline_name(rank_take(from, told.text)) : platform_string(told.name);
         e->layout = told.text ? NULL : platform_string(told.layout);
     }
+}
+
+bool timeline_is_filling(void)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        count += collected[i].count;
+    return count > FILLING;
 }
 
 void timeline_settle(void)

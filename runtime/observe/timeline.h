@@ -56,6 +56,8 @@ struct heddle_options;
 bool timeline_open(const struct platform_table *table, const struct heddle_options *options);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);
+/* Has so much been collected that it should be settled soon? */
+bool timeline_is_filling(void);
 /* With several ranks: tells rank 0 what the shards of this one have collected; it settles then. */
 void timeline_tell(void);
 void timeline_take(uint32_t from);

@@ -1,15 +1,16 @@
 /* What the shards have to do, and what follows from it: which thread prefers which shard, and
  * whether several threads pay at all.
  *
- * Work is counted in ticks, of 50 to 100 ns; an instruction in one takes about as long as
+ * Work is counted in ticks, of TICK_NS in the mean; an instruction in one takes about as long as
  * six. For some of the windows we count what the shards do and so know what several threads take:
- * the largest share of one of them, and HANDING_OVER for publishing the window and waiting for its
- * end. Every LOOK of these the sums of both are compared. That costs little, with one thread at
- * work as with several, so a program that becomes worth several threads is found soon.
+ * the largest share of one of them, and what it takes to publish the window, to wait for its end
+ * and to move what shards tell each other. That depends on the machine (rounds of 0.25 to 0.7 us
+ * were seen) and is measured once, before the first decision. Every LOOK of these the sums of both
+ * are compared. That costs little, with one thread at work as with several, so a program that
+ * becomes worth several threads is found soon.
  *
- * No clock is read and nothing is asked about threads, only counts of the simulation: so the same
- * run makes the same decisions each time. They have no influence on results. Called by window.c,
- * between windows. */
+ * Nothing else is asked about threads, only counts of the simulation. Decisions have no influence
+ * on results. Called by window.c, between windows. */
 #include <string.h>
 
 #include "balance.h"
@@ -20,17 +21,19 @@
 #define SAMPLED           8u /* one window in so many is counted */
 #define LOOK              8u /* counted windows */
 #define INSTRUCTION_TICKS 6u
-#define HANDING_OVER      60u /* ticks: two changes of a counter that another processor waits for */
+#define TICK_NS           16u
+#define HANDING_OVER      60u /* ticks, unless the crew says how long it takes here */
+#define LINES             2u  /* rounds that moving messages between processors takes */
 
 static struct {
     uint64_t ticks[ENGINE_MAX_DOMAINS]; /* by shard, fading: of the last looks */
     uint32_t turns[ENGINE_MAX_DOMAINS][ENGINE_MAX_DOMAINS]; /* by thread: crew.c */
     uint32_t threads;
+    uint32_t handing_over; /* ticks; 0: not known yet */
     uint32_t window_threads;
     uint32_t samples; /* since the last look */
     uint64_t alone;   /* ticks in them: by one thread, */
     uint64_t shared;  /* and by several */
-    bool counts;      /* the present window is one */
     bool together;
     struct stats_threads report;
 } load;
@@ -113,28 +116,20 @@ static void look(void)
     load.shared = 0;
 }
 
-/* At most 64 shards; written out for processors without the instruction. */
-static uint32_t count_bits(uint64_t bits)
-{
-    uint32_t count = 0;
-    for (; bits; bits &= bits - 1)
-        count++;
-    return count;
-}
-
 uint32_t balance_begin(uint64_t due)
 {
-    uint32_t shards_due = count_bits(due);
+    uint32_t shards_due = shards_in(due);
     uint32_t threads = shards_due < load.threads ? shards_due : load.threads;
     load.window_threads = load.together && shards_due > 1 ? threads : 1;
     load.report.together += load.window_threads > 1;
-    load.counts = load.report.windows++ % SAMPLED == 0;
+    window_plan.counts = load.report.windows++ % SAMPLED == 0;
     return load.window_threads;
 }
 
-bool balance_counts(void)
+static uint32_t handing_over(void)
 {
-    return load.counts;
+    uint64_t round_ns = crew_round_ns();
+    return round_ns ? (uint32_t)(round_ns * (1 + LINES) / TICK_NS) + 1 : HANDING_OVER;
 }
 
 void balance_count(uint64_t due)
@@ -148,9 +143,11 @@ void balance_count(uint64_t due)
         sum += ticks[i];
     }
     uint64_t shared = sum;
+    if (!load.handing_over)
+        load.handing_over = handing_over();
     if (due & (due - 1))
-        shared =
-            balance_longest(ticks, engine.shard_count, load.threads, load.turns) + HANDING_OVER;
+        shared = balance_longest(ticks, engine.shard_count, load.threads, load.turns)
+                 + load.handing_over;
     load.report.alone_ticks += sum;
     load.report.ticks += load.window_threads > 1 ? shared : sum;
     load.alone += sum;

@@ -13,8 +13,6 @@ void balance_open(uint32_t threads);
 /* Begins a window in which these shards have something to do (bit i: shard i); returns the threads
  * it is worth. */
 uint32_t balance_begin(uint64_t due);
-/* Does that window count? Then the shards count their ticks and instructions. */
-bool balance_counts(void);
 /* Behind a window that counts. */
 void balance_count(uint64_t due);
 const struct stats_threads *balance_reported(void);

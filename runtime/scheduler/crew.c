@@ -10,11 +10,12 @@
  * machine with other things to do loses nothing to waiting threads. Whoever changes a counter wakes
  * those who say that they sleep on it; rounds that the leader runs alone change nothing.
  *
- * Invariants: a shard's claim is the last round that somebody has begun to run it in; a worker that
- * comes late finds all shards of its round claimed and touches nothing. What the leader wrote
- * before a round is seen by the workers in it, and what they wrote is seen by the leader after it
- * (release and acquire of the two counters). Which thread runs a shard has no influence on any
- * result. Called by window.c, balance.c and open.c. */
+ * Invariants: a shard that is due is in `unclaimed` until somebody begins to run it, but for the
+ * leader's first one, which never is. The next round begins when all have been run, so a worker
+ * that comes late finds none left, or takes part in the round that has begun meanwhile. What the
+ * leader wrote before a round is seen by whoever claims a shard of it, and what workers wrote is
+ * seen by the leader after it (release and acquire of `unclaimed` and `finished`). Which thread
+ * runs a shard has no influence on any result. Called by window.c, balance.c and open.c. */
 #define _GNU_SOURCE /* processors of the process */
 #include <errno.h>
 #include <limits.h>
@@ -32,24 +33,23 @@
 #include "balance.h"
 #include "crew.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/shard.h"
 
 #define MAX_THREADS ENGINE_MAX_DOMAINS
 #define SPINS       500u /* of 10 to 50 ns */
 #define YIELDS      300u /* of 300 ns, when nobody wants the processor */
-
-struct counter {
-    _Alignas(64) uint32_t value;
-    uint32_t sleepers;
-};
+#define ROUNDS      31u  /* that are timed */
+#define PATIENCE_NS 20000u
 
 static uint32_t thread_count = 1;
-static pid_t creator;
-static struct counter round_number;
-static struct counter finished;
-static uint32_t claims[ENGINE_MAX_DOMAINS]; /* by shard: the last round it was begun in */
+static bool forked; /* in a child the workers are missing */
+struct window_plan window_plan;
+struct window_round window_told;
+static struct {
+    _Alignas(64) struct counter counter;
+} finished;                                             /* shards, by workers */
 static uint32_t turns[MAX_THREADS][ENGINE_MAX_DOMAINS]; /* the order in which a thread claims */
-static void (*shard_work)(uint32_t shard);
-static uint64_t delay_seed; /* test aid: 0 none */
+static uint64_t delay_seed;                             /* test aid: 0 none */
 
 static void futex(uint32_t *word, int operation, uint32_t value)
 {
@@ -101,21 +101,24 @@ static void delay(uint64_t *state)
     nanosleep(&t, NULL);
 }
 
-/* Runs what is left to be claimed in `round`; returns how many shards that were. */
-static uint32_t run_share(uint32_t thread, uint32_t round, uint64_t *delays)
+static bool claim(uint32_t shard)
+{
+    uint64_t bit = (uint64_t)1 << shard;
+    return __atomic_load_n(&window_told.unclaimed, __ATOMIC_RELAXED) & bit
+           && __atomic_fetch_and(&window_told.unclaimed, ~bit, __ATOMIC_ACQ_REL) & bit;
+}
+
+/* Runs what is left to be claimed; returns how many shards that were. */
+static uint32_t run_share(uint32_t thread, uint64_t *delays)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         uint32_t shard = __atomic_load_n(&turns[thread][i], __ATOMIC_RELAXED);
-        uint32_t before = round - 1;
-        if (__atomic_load_n(&claims[shard], __ATOMIC_RELAXED) != before)
-            continue;
         if (engine_unlikely(*delays))
             delay(delays);
-        if (!__atomic_compare_exchange_n(&claims[shard], &before, round, false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_RELAXED))
+        if (!claim(shard))
             continue;
-        shard_work(shard);
+        window_told.work(shard);
         count++;
     }
     return count;
@@ -127,46 +130,93 @@ static void *worker(void *argument)
     uint64_t delays = delay_seed ? delay_seed + thread : 0;
     uint32_t seen = 0;
     for (;;) {
-        wait_for_change(&round_number, seen);
-        seen = value_of(&round_number);
-        uint32_t count = run_share(thread, seen, &delays);
+        wait_for_change(&window_told.number, seen);
+        seen = value_of(&window_told.number);
+        uint32_t count = run_share(thread, &delays);
         if (count)
-            change(&finished, count, 1);
+            change(&finished.counter, count, 1);
     }
     return NULL;
 }
 
-/* Those that are not due are claimed before the round begins; returns how many are due. */
-static uint32_t offer(uint64_t due, uint32_t round)
+/* The first of the leader's turn that is due. */
+static uint32_t first_of_leader(uint64_t due)
 {
-    uint32_t count = 0;
-    for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
-        uint32_t is_due = due >> shard & 1;
-        count += is_due;
-        __atomic_store_n(&claims[shard], round - is_due, __ATOMIC_RELAXED);
-    }
-    return count;
+    uint32_t i = 0;
+    while (!(due >> turns[0][i] & 1))
+        i++;
+    return turns[0][i];
 }
 
 void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads)
 {
     static uint64_t delays;
-    if ((threads < 2 && !delay_seed) || thread_count == 1) {
+    if ((threads < 2 && !delay_seed) || thread_count == 1 || !due) {
+        window_tell();
         for (; due; due &= due - 1)
             work((uint32_t)__builtin_ctzll(due));
         return;
     }
     if (!delays && delay_seed)
         delays = delay_seed;
-    if (getpid() != creator)
+    if (forked)
         die("a process that was forked off a simulation on several threads cannot continue it");
-    shard_work = work;
-    uint32_t round = value_of(&round_number) + 1;
-    uint32_t done = value_of(&finished) + offer(due, round);
-    change(&round_number, 1, delay_seed ? INT_MAX : threads - 1);
-    done -= run_share(0, round, &delays);
-    for (uint32_t now = value_of(&finished); now != done; now = value_of(&finished))
-        wait_for_change(&finished, now);
+    uint32_t first = first_of_leader(due);
+    uint32_t done = value_of(&finished.counter) + shards_in(due) - 1;
+    window_told.work = work;
+    window_tell();
+    __atomic_store_n(&window_told.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
+    change(&window_told.number, 1, delay_seed ? INT_MAX : threads - 1);
+    if (engine_unlikely(delays))
+        delay(&delays);
+    work(first);
+    done -= run_share(0, &delays);
+    for (uint32_t now = value_of(&finished.counter); now != done; now = value_of(&finished.counter))
+        wait_for_change(&finished.counter, now);
+}
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void do_nothing(uint32_t shard)
+{
+    (void)shard;
+}
+
+/* A round that the leader leaves to a worker, unless none comes in time. */
+static uint64_t time_round(void)
+{
+    uint32_t done = value_of(&finished.counter) + 1;
+    uint64_t begun = nanoseconds(), now;
+    window_told.work = do_nothing;
+    __atomic_store_n(&window_told.unclaimed, 1, __ATOMIC_RELEASE);
+    change(&window_told.number, 1, 1);
+    do
+        now = nanoseconds();
+    while (value_of(&finished.counter) != done && now - begun < PATIENCE_NS);
+    if (value_of(&finished.counter) != done && !claim(0))
+        wait_for_change(&finished.counter, done - 1);
+    return now - begun;
+}
+
+uint64_t crew_round_ns(void)
+{
+    uint64_t times[ROUNDS];
+    if (thread_count == 1 || delay_seed || forked)
+        return 0;
+    time_round(); /* wakes it up */
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        uint64_t time = time_round();
+        uint32_t at = i;
+        for (; at && times[at - 1] > time; at--)
+            times[at] = times[at - 1];
+        times[at] = time;
+    }
+    return times[ROUNDS / 2];
 }
 
 void crew_take_turns(uint32_t (*chosen)[ENGINE_MAX_DOMAINS])
@@ -213,10 +263,18 @@ uint32_t crew_most(void)
     return (uint32_t)CPU_COUNT(&set);
 }
 
+static void after_fork(void)
+{
+    forked = true;
+}
+
 void crew_open(uint32_t threads)
 {
     delay_seed = chosen_delays();
-    creator = getpid();
+    static bool told;
+    if (!told)
+        pthread_atfork(NULL, NULL, after_fork);
+    told = true;
     for (; thread_count < threads && !only_counts(); thread_count++)
         start_worker(thread_count);
     balance_open(threads);

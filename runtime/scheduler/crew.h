@@ -14,6 +14,9 @@ void crew_open(uint32_t threads);
 /* Runs `work(shard)` for all shards in `due` (bit i: shard i), on about as many threads as are
  * wanted; 1: on this one. */
 void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads);
+/* Nanoseconds between telling one worker of a round and hearing of its end, when there is nothing
+ * to do in it: the median of some. 0: no worker, or those of tests. Between rounds. */
+uint64_t crew_round_ns(void);
 /* The order in which each thread claims shards from now on. By the leader. */
 void crew_take_turns(uint32_t (*turns)[ENGINE_MAX_DOMAINS]);
 

@@ -16,6 +16,9 @@
 #include "runtime/engine/store_log.h"
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
+#include "runtime/observe/profile.h"
+#include "runtime/observe/series.h"
+#include "runtime/observe/stats_log.h"
 #include "runtime/observe/stats_ranks.h"
 #include "runtime/observe/timeline.h"
 
@@ -64,6 +67,7 @@ static void tell(struct meeting *m, uint64_t limit_ps)
     w->waits = exchange_waits();
     store_log_tell();
     timeline_tell();
+    series_tell(false);
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, w, word_bytes());
@@ -106,7 +110,9 @@ static void take(uint64_t start_ps)
         cut_take(i);
         store_log_take(i);
         timeline_take(i);
+        series_hear(i);
     }
+    series_join();
     exchange_look_again();
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
@@ -119,17 +125,57 @@ void meeting_hold(struct meeting *m, uint64_t limit_ps)
     take(least(m->end_ps, limit_ps));
 }
 
-void meeting_settle(bool last)
+/* What this rank had at the end of the window. */
+static void show(uint32_t window)
 {
-    stats_ranks_tell();
-    extensions_tell(last);
-    rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && ranks.number == 0; i++) {
+    if (!stats_log_ticked)
+        return;
+    if (window == MEETING_LAST)
+        stats_log_hide();
+    else
+        stats_log_show(window);
+}
+
+static void take_settled(uint64_t end_ps)
+{
+    for (uint32_t i = 1; i < ranks.count; i++) {
         stats_ranks_take(i);
         extensions_take(i);
     }
-    if (ranks.number == 0)
-        extensions_settle();
+    extensions_settle(end_ps);
+}
+
+void meeting_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window))
+{
+    for (uint64_t bits = ranks.number ? windows : 0; bits; bits &= bits - 1) {
+        uint32_t window = (uint32_t)__builtin_ctzll(bits);
+        show(window);
+        stats_ranks_tell();
+        extensions_tell(end_of(window), false);
+    }
+    rank_exchange();
+    for (uint64_t bits = ranks.number ? 0 : windows; bits; bits &= bits - 1) {
+        uint32_t window = (uint32_t)__builtin_ctzll(bits);
+        show(window);
+        take_settled(end_of(window));
+    }
+    show(MEETING_LAST);
+}
+
+void meeting_settle_last(void)
+{
+    stats_ranks_tell();
+    extensions_tell(ENGINE_NEVER, true);
+    series_tell(true);
+    profile_tell();
+    rank_exchange();
+    if (ranks.number)
+        return;
+    take_settled(ENGINE_NEVER);
+    for (uint32_t i = 1; i < ranks.count; i++) {
+        series_hear(i);
+        profile_take(i);
+    }
 }
 
 void meeting_call(enum meeting_command command)

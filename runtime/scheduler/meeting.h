@@ -15,10 +15,14 @@ struct meeting {
     bool stop;
     bool interrupted; /* of rank 0 only */
     bool failed;
-    bool settles;        /* an extension has something to settle */
+    /* Bit i: an extension has something to settle of window i of the stretch that ends,
+     * MEETING_LAST: of the last. */
+    uint64_t settles;
     uint64_t decides_ps; /* before that, nothing is decided that concerns all ranks */
     uint64_t alone_ps;   /* afterwards: until then, no other rank has anything to do */
 };
+
+#define MEETING_LAST 63
 
 /* What rank 0 asks the others to do. */
 enum meeting_command { MEETING_RUN, MEETING_END };
@@ -28,8 +32,10 @@ enum meeting_command meeting_await(void);
 
 /* The clocks of all shards move to the end of the window, or to `limit_ps` if that is earlier. */
 void meeting_hold(struct meeting *m, uint64_t limit_ps);
-/* When an extension settles, and when the run is over (`last`): rank 0 gets the statistics of all
- * ranks, and settles. */
-void meeting_settle(bool last);
+/* For each end of a window that `windows` says (see `settles`) rank 0 gets the statistics that all
+ * ranks had then, and settles. `end_of` tells these times. */
+void meeting_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window));
+/* The same when the run is over. */
+void meeting_settle_last(void);
 
 #endif

@@ -21,6 +21,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
+#include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
 #include "window.h"
 #include "runtime/link/ring.h"
@@ -259,7 +260,7 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
 void shard_freeze(const struct component *c)
 {
     frozen[c->id >> 6] |= (uint64_t)1 << (c->id & 63);
-    shards[component_shard(c)].frozen = true;
+    shards[component_shard(c)].watched |= SHARD_FROZEN;
 }
 
 static void leave_frozen(const struct engine_domain *d)
@@ -300,16 +301,24 @@ count_ticks(struct shard *l, const struct engine_domain *d)
         l->ticks += (unsigned)__builtin_popcountll(engine_base.active[w]);
 }
 
+static void watch_edge(struct shard *l, const struct engine_domain *d)
+{
+    if (l->watched & SHARD_FROZEN)
+        leave_frozen(d);
+    if (l->watched & SHARD_COUNTED)
+        count_ticks(l, d);
+    for (uint32_t w = 0; l->watched & SHARD_LOGGED && w < d->word_count; w++)
+        stats_log_ticked[d->first_word + w] |= engine_base.active[d->first_word + w];
+}
+
 static void run_edge(struct shard *l, uint32_t domain, uint64_t cycle)
 {
     struct engine_domain *d = &engine.domains[domain];
     clock_move(d, cycle);
     merge_awake(domain, cycle);
     wheel_take(&wheels[domain], cycle, engine_base.active);
-    if (engine_unlikely(l->frozen))
-        leave_frozen(d);
-    if (engine_unlikely(l->counted))
-        count_ticks(l, d);
+    if (engine_unlikely(l->watched))
+        watch_edge(l, d);
     if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
         walk_arranged(domain);
     else

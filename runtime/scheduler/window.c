@@ -38,6 +38,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
+#include "runtime/observe/stats_log.h"
 #include "balance.h"
 #include "crew.h"
 #include "meeting.h"
@@ -65,10 +66,9 @@ static uint64_t window_ps;  /* 0: none */
 static uint64_t stretch_ps; /* of the description; window_ps: windows only */
 static bool stretches;      /* ranks are cut so that they can go on for that long */
 static uint64_t meet_ps;    /* with several ranks: stretch_ps, or window_ps */
+static uint64_t begun_ps;   /* the present stretch */
 static uint64_t limit_ps;
 static uint64_t pause_ps;  /* one shard only */
-static uint64_t end_ps;    /* of the present window */
-static uint64_t until_ps;  /* shards run their edges before that: end_ps or the limit */
 static uint32_t fastest;   /* clock */
 static uint64_t free_ps;   /* until then other ranks have nothing to do with us */
 static uint64_t alone_ps;  /* until then a shard alone runs on, but for samples on the way */
@@ -315,9 +315,9 @@ static uint64_t next_here(bool *live)
     uint64_t next = next_of_shards(live);
     if (engine.shard_count == 1 || !exchange_is_pending())
         return next;
-    if (*live && next < end_ps + window_ps)
-        return end_ps;
-    exchange_deliver_all(end_ps);
+    if (*live && next < window_plan.end_ps + window_ps)
+        return window_plan.end_ps;
+    exchange_deliver_all(window_plan.end_ps);
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
     return next_of_shards(live);
@@ -366,7 +366,7 @@ static void run_on(uint32_t shard)
 static void run_rest(uint32_t shard)
 {
     uint64_t before = instructions_of(shard);
-    shards[shard].until_ps = until_ps;
+    shards[shard].until_ps = window_told.plan.until_ps;
     shard_run(shard);
     shards[shard].instructions += instructions_of(shard) - before;
 }
@@ -376,11 +376,13 @@ static void run_window(uint32_t shard)
     struct shard *l = &shards[shard];
     l->ticks = 0;
     l->instructions = 0;
-    l->until_ps = until_ps;
-    if (exchange_deliver(shard, window_start(end_ps - 1)))
+    l->until_ps = window_told.plan.until_ps;
+    if (exchange_deliver(shard, window_start(window_told.plan.end_ps - 1)))
         shard_plan(shard);
-    l->counted = balance_counts();
-    if (!l->counted) {
+    l->watched =
+        (uint8_t)((l->watched & SHARD_FROZEN) | (window_told.plan.counts ? SHARD_COUNTED : 0)
+                  | (stats_log_ticked ? SHARD_LOGGED : 0));
+    if (!(l->watched & SHARD_COUNTED)) {
         run_on(shard);
         return;
     }
@@ -394,7 +396,7 @@ static uint64_t find_due(void)
 {
     uint64_t due = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        due |= (uint64_t)(shards[i].next_ps < end_ps || exchange_is_due(i)) << i;
+        due |= (uint64_t)(shards[i].next_ps < window_plan.end_ps || exchange_is_due(i)) << i;
     return due;
 }
 
@@ -416,31 +418,32 @@ static void run_solo(uint32_t shard)
     uint64_t others = next_of_shards(&live);
     others = others < free_ps ? others : free_ps;
     shards[shard].next_ps = own;
-    until_ps = free_until();
-    if (others != ENGINE_NEVER && window_start(others) < until_ps)
-        until_ps = window_start(others);
+    window_plan.until_ps = free_until();
+    if (others != ENGINE_NEVER && window_start(others) < window_plan.until_ps)
+        window_plan.until_ps = window_start(others);
     solo = &shards[shard];
+    window_tell();
     run_window(shard);
     solo = NULL;
     uint64_t last = window_end(shards[shard].now_ps); /* it may have found nothing to do */
-    end_ps = last > end_ps ? last : end_ps;
+    window_plan.end_ps = last > window_plan.end_ps ? last : window_plan.end_ps;
 }
 
 /* Shards together, up to each sample that lies within the window. What waits for shared links is
  * granted as far as time has come, so that their counters are those of a single shard. */
 static void run_together(uint64_t due, uint32_t threads)
 {
-    uint64_t last_ps = until_ps;
+    uint64_t last_ps = window_plan.until_ps;
     void (*run)(uint32_t shard) = run_window;
     while (series_next() < last_ps) {
-        until_ps = series_next();
+        window_plan.until_ps = series_next();
         crew_run(run, due, threads);
         ring_settle_mixed();
-        wire_settle_mixed(until_ps);
+        wire_settle_mixed(window_plan.until_ps);
         series_take();
         run = run_rest;
     }
-    until_ps = last_ps;
+    window_plan.until_ps = last_ps;
     crew_run(run, due, threads);
 }
 
@@ -452,19 +455,20 @@ static void run_shards(uint64_t time)
         struct shard *l = &shards[0];
         l->until_ps = free_until();
         run_alone(0);
-        end_ps = window_end(l->now_ps);
+        window_plan.end_ps = window_end(l->now_ps);
         return;
     }
-    end_ps = window_end(time);
-    until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
+    window_plan.end_ps = window_end(time);
+    window_plan.until_ps = window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1;
     exchange_turn();
     uint64_t due = find_due();
     uint32_t threads = balance_begin(due);
-    if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps && free_ps >= end_ps)
+    if (due && !(due & (due - 1)) && wire_mixed_next() >= window_plan.end_ps
+        && free_ps >= window_plan.end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
         run_together(due, threads);
-    if (balance_counts())
+    if (window_plan.counts)
         balance_count(due);
 }
 
@@ -499,25 +503,45 @@ static void note_failure(uint64_t time_ps)
         fail_end_ps = (time_ps / stretch_ps + 1) * stretch_ps;
 }
 
+/* Of the present stretch. */
+static uint64_t end_of_window(uint32_t window)
+{
+    return window == MEETING_LAST ? window_plan.end_ps : begun_ps + (window + 1) * window_ps;
+}
+
+/* Ends of windows for which an extension wants statistics. */
+static uint64_t find_settled(void)
+{
+    uint64_t windows = 0, from_ps = 0;
+    while ((from_ps = extensions_ask(from_ps)) != ENGINE_NEVER) {
+        uint64_t window = stats_log_ticked ? (from_ps - begun_ps) / window_ps : MEETING_LAST;
+        bool last = window >= STATS_LOG_WINDOWS || window_end(from_ps) >= window_plan.end_ps;
+        windows |= (uint64_t)1 << (last ? MEETING_LAST : window);
+        from_ps = window_end(from_ps);
+    }
+    return windows;
+}
+
 static void meet(void)
 {
-    met = (struct meeting){.end_ps = end_ps,
+    met = (struct meeting){.end_ps = window_plan.end_ps,
                            .decides_ps = ENGINE_NEVER,
                            .stop = __atomic_load_n(&stop, __ATOMIC_RELAXED),
                            .interrupted = engine_is_interrupted(),
                            .failed = failure[0] != '\0',
-                           .settles = extensions_ask()};
+                           .settles = find_settled()};
     meeting_hold(&met, limit_ps + 1);
-    end_ps = met.end_ps;
+    window_plan.end_ps = met.end_ps;
     __atomic_store_n(&stop, met.stop, __ATOMIC_RELAXED);
     if (!ranks.number)
         timeline_settle();
     if (met.failed)
-        note_failure(end_ps - 1);
+        note_failure(window_plan.end_ps - 1);
     if (met.failed)
         agree_on_failure();
     if (met.settles)
-        meeting_settle(false);
+        meeting_settle(met.settles, end_of_window);
+    stats_log_forget();
 }
 
 /* Is work left that nobody does? */
@@ -529,23 +553,24 @@ static bool is_outstanding(void)
 static void settle(void)
 {
     ring_settle_mixed();
-    wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
+    wire_settle_mixed(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
     if (failure[0])
         note_failure(failed_ps);
     if (rank_is_alone()) {
-        extensions_settle();
+        extensions_settle(ENGINE_NEVER);
         timeline_settle();
     }
     if (deferred_count)
-        do_deferred(end_ps);
+        do_deferred(window_plan.end_ps);
 }
 
 /* No other rank has anything to do until `met.alone_ps`: windows before that need no meeting,
  * unless there is something to tell. */
 static bool goes_on_alone(uint64_t time_ps, bool live)
 {
-    return live && met.alone_ps > end_ps && !cut_leaves() && !extensions_ask() && !failure[0]
-           && !engine.tracing && window_end(time_ps) <= window_start(met.alone_ps)
+    return live && met.alone_ps > window_plan.end_ps && !cut_leaves()
+           && extensions_ask(0) == ENGINE_NEVER && !failure[0] && !timeline_is_filling()
+           && window_end(time_ps) <= window_start(met.alone_ps)
            && window_start(time_ps) < watch.next_ps;
 }
 
@@ -564,13 +589,25 @@ static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
 static uint64_t stretch_end(uint64_t time_ps)
 {
     uint64_t end = window_end(time_ps), last = (time_ps / meet_ps + 1) * meet_ps;
-    if (meet_ps == window_ps || engine.tracing)
+    uint64_t logged = window_start(time_ps) + STATS_LOG_WINDOWS * window_ps;
+    if (meet_ps == window_ps)
         return end;
+    if (stats_log_ticked && logged < last)
+        last = logged;
     if (met.decides_ps < last)
         last = window_end(met.decides_ps);
     if (watch.next_ps < last)
         last = watch.next_ps;
     return last > end ? last : end;
+}
+
+/* A window is over, and the next one of this rank, if there is one, is that of `next_ps`. Between
+ * the two a kernel of others may begin or end; or one of this rank has, in the stretch. */
+static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
+{
+    if (stats_log_ticked && window_plan.end_ps < last_ps
+        && (!more || window_end(next_ps) > met.alone_ps || extensions_ask(0) != ENGINE_NEVER))
+        stats_log_note((uint32_t)((window_plan.end_ps - begun_ps) / window_ps) - 1);
 }
 
 static void run_to_meeting(uint64_t time_ps)
@@ -580,16 +617,23 @@ static void run_to_meeting(uint64_t time_ps)
         settle();
         return;
     }
+    bool more;
     uint64_t last_ps = stretch_end(time_ps);
-    free_ps = met.alone_ps > last_ps ? met.alone_ps : last_ps;
+    begun_ps = window_start(time_ps);
+    free_ps = met.alone_ps > last_ps || stats_log_ticked ? met.alone_ps : last_ps;
     do {
+        series_take_until(time_ps);
         run_shards(time_ps);
-        if (end_ps < last_ps && (deferred_count || __atomic_load_n(&stop, __ATOMIC_RELAXED)))
-            bug("something is decided at %llu ps, before ranks meet", (unsigned long long)end_ps);
+        if (window_plan.end_ps < last_ps
+            && (deferred_count || __atomic_load_n(&stop, __ATOMIC_RELAXED)))
+            bug("something is decided at %llu ps, before ranks meet",
+                (unsigned long long)window_plan.end_ps);
         settle();
         cut_collect();
-    } while (goes_on(&time_ps, last_ps));
-    end_ps = last_ps > end_ps ? last_ps : end_ps;
+        more = goes_on(&time_ps, last_ps);
+        log_window(last_ps, more, time_ps);
+    } while (more);
+    window_plan.end_ps = last_ps > window_plan.end_ps ? last_ps : window_plan.end_ps;
     meet();
 }
 
@@ -701,7 +745,10 @@ enum engine_result engine_run(void)
     }
     met = (struct meeting){.alone_ps = ENGINE_NEVER};
     free_ps = fail_end_ps = ENGINE_NEVER;
-    meet_ps = stretches && !stats_take_spans() ? stretch_ps : window_ps;
+    meet_ps = stretches ? stretch_ps : window_ps;
+    if (meet_ps > window_ps && stats_take_spans() && !stats_log_ticked)
+        stats_log_open();
+    stats_log_begin();
     bool begins = !rank_is_alone() || !engine_is_interrupted();
     jmp_buf lost;
     rank_set_escape(&lost);
@@ -709,7 +756,7 @@ enum engine_result engine_run(void)
     ended = result;
     rank_set_escape(NULL);
     if (engine.shard_count > 1)
-        exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
+        exchange_deliver_all(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
     move_clocks(result);
     series_take_until(engine.time_ps);
     view_end(engine.time_ps);
@@ -757,6 +804,7 @@ void window_open(void)
     ended = ENGINE_IDLE;
     interrupted = false;
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
+    stats_log_close();
     deferred_count = 0;
     deferred = arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred);
     deferred_leaves =

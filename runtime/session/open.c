@@ -213,7 +213,7 @@ static void finish_ranks(void)
     rank_set_escape(&lost);
     if (!rank_is_lost() && !rank_is_alone() && setjmp(lost) == 0) {
         meeting_call(MEETING_END);
-        meeting_settle(true);
+        meeting_settle_last();
     }
     rank_set_escape(NULL);
     if (rank_is_lost()) {

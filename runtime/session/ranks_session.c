@@ -36,13 +36,15 @@ bool ranks_agree(const struct platform_table *table, const struct heddle_options
     hash_own_file(file);
     snprintf(text, sizeof text,
              "%d threads, limits %llu and %llu, order %d, seed %llu, bounds %d, "
-             "statistics %d and %d, trace %d",
+             "statistics %d and %d, trace %d, samples every %llu ps or %llu cycles, profile %d",
              o->threads, (unsigned long long)o->max_cycles, (unsigned long long)o->stall_limit,
              o->tick_order, (unsigned long long)o->seed, o->page_bounds, o->stats_path != NULL,
-             o->span_stats, o->trace_path != NULL);
+             o->span_stats, o->trace_path != NULL, (unsigned long long)o->series_ps,
+             (unsigned long long)o->series_cycles, o->instruction_profile != NULL);
     bool same = rank_agree("version", HEDDLE_VERSION);
     same = same && rank_agree("platform", table->model_hash);
     same = same && rank_agree("options", text);
+    same = same && rank_agree("counters", o->series_counters ? o->series_counters : "");
     same = same && rank_agree("placement", place_text());
     return same && rank_agree("code of the platform", file);
 }
@@ -51,7 +53,7 @@ int ranks_serve(void)
 {
     while (meeting_await() == MEETING_RUN)
         engine_run();
-    meeting_settle(true);
+    meeting_settle_last();
     rank_close();
     return EXIT_CLEAN;
 }

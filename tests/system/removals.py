@@ -6,6 +6,9 @@ program passes, and so does the memory tester. A wrong result, a crash or a hang
 checker or of the simulator.
 
     nice python3 tests/system/removals.py --count 1000 --seed 1 [--among mi300a] [--report FILE]
+
+A report can be written in several runs (--from, --count); --table prints how many of its mutants
+became what, by platform.
 """
 import argparse
 import collections
@@ -71,6 +74,8 @@ def for_cdna(target, suffix):
 
 GCN3 = "components/amd/gcn3/gcn3.heddle"
 CDNA_PARTS = "components/amd/cdna/cdna.heddle"
+NODE = "components/amd/gpu_node/gpu_node.heddle"
+TORUS = "components/network/torus/torus.heddle"
 SECTORS = "components/nvidia/sector_memory/sector_memory.heddle"
 API = [f"--play=api={ROOT}/tests/components/traces/api_trace/traces/vecadd",
        f"--module={PROGRAMS}/vecadd_kernels.hsaco"]
@@ -80,7 +85,14 @@ SUBJECTS = [
     *on("tiny", sets="gpu.l2_write=through", programs=ONE_GPU, library=GCN3),
     *on("apu", programs=ONE_GPU, library=GCN3),
     *on("r9nano", sets=SMALL, programs=ONE_GPU, library=GCN3),
+    *on("r9nano_mgpusim", sets=SMALL, programs=ONE_GPU, library=GCN3),
     *on("r9nano_x4", sets=SMALL, programs=SEVERAL_GPUS, library=GCN3),
+    *on("r9nano_x4_l2_all", sets="arrays=1 gpu.banks=2 gpu.vram=256MiB", library=GCN3,
+        programs=SEVERAL_GPUS),
+    *on("node8", sets="gpus=3 node.vram=256MiB", programs=SEVERAL_GPUS, library=NODE),
+    *on("pod64", sets="nodes=2 gpus=2 node.vram=256MiB", programs=SEVERAL_GPUS, library=NODE),
+    *on("pod512", sets="side=3 gpus=2 node.vram=64MiB", library=TORUS,
+        programs=["vectoradd", "peers", "collectives ring 64"]),
     *[s for t in ("full", "ring", "mesh", "switch")
       for s in on("r9nano_x8_fabric", sets=f"{SMALL} topology={t}", programs=SEVERAL_GPUS)],
     *on("ring4", sets=SMALL, programs=SEVERAL_GPUS),
@@ -366,6 +378,19 @@ def judge(mutant, folder):
     return RIGHT, ""
 
 
+def table(report):
+    """Markdown: by platform, how many mutants of a report there are, and what became of them."""
+    outcomes = [*GOOD, WRONG, CRASH, HANG]
+    found = re.findall(rf"^\d+ ({'|'.join(outcomes)}): \S*?(\w+)\.heddle ", report, re.MULTILINE)
+    counts = collections.Counter(found)
+    print("| platform | removals | refused | named error | right | wrong | crash | hang |")
+    print("| --- |" + " ---: |" * (len(outcomes) + 1))
+    for platform in [*sorted({platform for _, platform in found}), None]:
+        row = [sum(n for (outcome, of), n in counts.items()
+                   if outcome == wanted and platform in (None, of)) for wanted in outcomes]
+        print(f"| {platform or 'all'} | {sum(row)} |", " | ".join(map(str, row)), "|")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--count", type=int, default=1000)
@@ -374,7 +399,10 @@ def main():
     options.add_argument("--from", dest="first", type=int, default=0)
     options.add_argument("--only", type=int, help="number of one mutant of the sample")
     options.add_argument("--report", type=Path, default=Path("/dev/stdout"))
+    options.add_argument("--table", type=Path, help="of a report; nothing is run")
     o = options.parse_args()
+    if o.table:
+        return table(o.table.read_text())
     mutants = itertools.islice(enumerate(choose(o.count, o.seed, o.among)), o.first, None)
     if o.only is not None:
         mutants = itertools.islice(mutants, o.only - o.first, o.only - o.first + 1)

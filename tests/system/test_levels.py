@@ -1,5 +1,9 @@
 """Latencies of the memory levels of CDNA lie in the intervals that were measured, or within 10 % of
-them (docs/evidence/measured has the tables; the numbers here are cycles at 1700 and 2100 MHz)."""
+them (docs/evidence/measured has the tables; the numbers here are cycles at 1700 and 2100 MHz).
+Those of MGPUSim's machine are that simulator's, and those of memories differ by what they are."""
+import json
+import re
+
 import pytest
 
 from harness import PROGRAMS
@@ -38,3 +42,48 @@ def test_latency_is_as_measured(run, machine, arguments, sets, least, most):
                f" {PROGRAMS}/cdna/micro/levels.{target} {size} {path} hops=400 {' '.join(warm)}")
     cycles = float(done.stdout.split("levels")[1].split()[1])
     assert 0.9 * least <= cycles <= 1.1 * most
+
+
+def latencies(run, options):
+    told = run(f"{options} --generic -- micro/latency").stdout
+    return {name: float(cycles) for name, cycles in re.findall(r"^(\w+) ([\d.]+)$", told, re.M)}
+
+
+def test_mgpusims_machine_has_the_latencies_of_that_simulator(run):
+    """As its settings make them: the caches' own cycles, those of the memory, and the ways there."""
+    told = latencies(run, "platforms/r9nano_mgpusim.heddle")
+    assert told == {"vector_l1": 32, "vector_l2": 60, "vector_dram": 160, "vector_tlb": 76,
+                    "scalar_l1": 12, "scalar_l2": 40, "lds": 16.0312}
+
+
+def test_mgpusims_machine_dispatches_as_it_was_calibrated_to(measure):
+    """An empty kernel: 2,870 to 2,920 cycles, and 4 for each further work-group of a wavefront, 1.03
+    N + 0.02 for one of N = 8 (docs/evidence/dispatching.md)."""
+    done = measure("platforms/r9nano_mgpusim.heddle --generic --kernel-stats none --"
+                   " micro/dispatch 1:1 1:512 1:1024 8:1 8:512 8:1024")
+    cycles = [kernel["cycles"] for kernel in done.stats["kernels"][1:]]
+    for (one, half, whole), slope in (cycles[:3], 4), (cycles[3:], 8.26):
+        assert 2870 <= one <= 2920
+        assert abs((whole - half) / 512 - slope) < 0.02 * slope
+
+
+def test_ddr4_and_hbm_differ_by_their_published_times_alone(run, heddle):
+    """They have one controller time, of one source. A closed row takes tRCD, tCL and the burst, which
+    are within a nanosecond of each other; so is what a program sees."""
+    controllers, times, cycles = [], [], []
+    for memory in "gpu.memory=hbm", "gpu.ddr4=true":
+        file = f"platforms/tiny.heddle --set {memory}"
+        rows = {row["parameter"].rpartition(".")[2]: row
+                for row in json.loads(heddle(f"params {file} --json").stdout)
+                if ".timing." in row["parameter"]}
+        controllers.append([rows["controller"][key] for key in ("value", "basis", "said_by")])
+        times.append(sum(nanoseconds(rows[t]["value"]) for t in ("trcd_read", "tcl", "tburst")))
+        cycles.append(latencies(run, file)["vector_dram"])
+    assert controllers[0] == controllers[1]
+    assert abs((cycles[1] - cycles[0]) - (times[1] - times[0])) < 2
+    assert abs(cycles[1] - cycles[0]) < 2
+
+
+def nanoseconds(text):
+    number, unit = re.fullmatch(r"([\d.]+)(ps|ns)", text).groups()
+    return float(number) / (1000 if unit == "ps" else 1)

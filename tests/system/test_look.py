@@ -142,6 +142,26 @@ def test_page_shows_what_the_statistics_say(measure, tmp_path):
     assert not re.search(r"(src|href)=.(https?:)?//|@import|url\(", page.read_text())
 
 
+def test_one_full_element_is_seen_among_idle_ones(measure, tmp_path):
+    """In the diagram by its own number and colour, on the page of the kernel from below."""
+    done = measure(f"{MACHINE} -- planted_channel")
+    page, cycles = tmp_path / "page.html", done.stats["clocks"]["core"]["cycles"]
+    drawn = heddle(f"dot --svg --stats {done.stats_file} --measure utilisation").stdout
+    texts = [t.replace("\u00a0", " ") for t in svg_texts(drawn)[0]]
+    asked = [sum(done.components[f"gpu.l2[{i}]"].get(kind, 0)
+                 for kind in ("reads", "writes", "atomics")) for i in range(16)]
+    shares = [64 * n / (64 * cycles) * 100 for n in (max(asked), sum(asked) / 16)]
+    assert f"{shares[1]:.1f} %, one {shares[0]:.1f} %" in texts
+    heddle(f"report {done.stats_file} -o {page}")
+    kernel = done.stats["kernels"][0]
+    of_kernel = kernel["components"]["gpu.l2[*]"]
+    others = sum(asked) - sum(of_kernel.get(kind, 0) for kind in ("reads", "writes", "atomics"))
+    rows = {row[0]: row[1:] for row in Dom(page.read_text()).rows("hottest-0-1")}
+    assert rows["gpu.l2[0]"][2] == pytest.approx((max(asked) - others) / kernel["cycles"])
+    assert rows["gpu.sa[*].cu[*]"][2] == "–"  # which of them did how much is not known
+    assert rows["gpu.l2[0]"][2] > 10 * rows["gpu.l2[0]"][3] > 0
+
+
 @needs_chromium
 def test_page_of_two_runs_says_what_differs(measure, tmp_path):
     a = measure(f"{MACHINE} -- planted_pages")

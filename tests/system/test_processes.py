@@ -1,5 +1,6 @@
 """What becomes of a run's files when a program has children, ends by surprise, or is interrupted:
 they are whole and by process, or their lack is said with a status that is not 0."""
+import contextlib
 import json
 import os
 import pty
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import HEDDLE, PROGRAMS, ROOT, heddle, run
+from harness import FAILS, HEDDLE, PROGRAMS, ROOT, heddle, run
 
 TINY = "platforms/tiny.heddle"
 MEMTEST = "tests/system/memtest.heddle"
@@ -156,13 +157,59 @@ def test_interrupted_trace_is_whole_and_a_recording_is_none(folders):
     assert os.listdir(out) == ["p.json"] and not os.listdir(tmp)
 
 
-def test_second_signal_ends_at_once(folders):
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGXCPU])
+def test_other_signals_that_end_a_run_write_what_is_known(folders, number):
     out, tmp = folders
     process = begin(f"{TINY} --stats {out}/s.json -- {PROGRAM} spin", tmp)
-    os.kill(process.pid, signal.SIGTERM)
-    status, _ = end(process, signal.SIGTERM)
-    assert status == 143
-    assert os.listdir(out) in ([], ["s.json"]) and not os.listdir(tmp)
+    assert end(process, number)[0] == 128 + number
+    assert json.loads((out / "s.json").read_text())["partial"] == "interruption"
+    assert os.listdir(out) == ["s.json"] and not os.listdir(tmp)
+
+
+def fill_messages_of(pid):
+    """Whatever writes to its standard error from now on waits."""
+    pipe = os.open(f"/proc/{pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(pipe, b"x" * 512):
+            pass
+    os.close(pipe)
+
+
+def await_that(what, seconds=20):
+    until = time.monotonic() + seconds
+    while not what() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert what()
+
+
+def test_second_signal_ends_at_once(folders):
+    """The first one ends the simulation. The run has written its files then, and waits to say so,
+    since nobody reads its messages; only the second signal can end it."""
+    out, tmp = folders
+    process = begin(f"{TINY} --stats {out}/s.json -- {PROGRAM} spin", tmp)
+    (simulating,) = descendants(process.pid)
+    fill_messages_of(process.pid)
+    process.send_signal(signal.SIGTERM)
+    await_that(lambda: os.listdir(out) == ["s.json"])
+    time.sleep(0.3)  # what comes sooner counts as the same signal
+    assert is_alive(simulating)
+    process.send_signal(signal.SIGTERM)
+    await_that(lambda: not is_alive(simulating))
+    process.stderr.read()
+    assert process.wait(20) == 128 + signal.SIGTERM
+    assert os.listdir(out) == ["s.json"] and not os.listdir(tmp)
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_temporary_files_lie_in_tmpdir_and_are_gone_at_the_end(folders, signals):
+    """Those of a report, whose statistics nobody else has asked for."""
+    out, tmp = folders
+    process = begin(f"{TINY} --report cpi -- {PROGRAM} spin", tmp)
+    assert [name.split("-")[0] for name in os.listdir(tmp)] == ["heddle"]
+    end(process, *[signal.SIGTERM] * signals)
+    assert not os.listdir(tmp) and not os.listdir(out)
+    run(f"{TINY} --report cpi -- {PROGRAM} plain", f"cannot create a file in '{tmp}/no'",
+        status=FAILS, env={"TMPDIR": f"{tmp}/no"})
 
 
 @pytest.mark.parametrize("way, status, partial", [("flag", 0, False), ("handler", 8, True)])

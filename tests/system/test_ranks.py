@@ -123,8 +123,10 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
 
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
-    (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7)],
-    ids=["no-hip", "view"])
+    (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7),
+    (f"{PLATFORM} --record perfetto=t --every 1us -- devices",
+     "'--record perfetto with --every' cannot be used with several ranks yet", 7)],
+    ids=["no-hip", "view", "tracks"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
 
@@ -205,7 +207,7 @@ def test_statistics_of_ended_kernels_outlive_a_rank(tmp_path, library):
     assert until_file(stats)["partial"] == "interruption"
 
 
-@pytest.mark.parametrize("death", ["1:4", "1:300", *(
+@pytest.mark.parametrize("death", ["1:4", "1:100", *(
     pytest.param(death, marks=pytest.mark.full) for death in "0:1 1:1 1:6 1:40 0:40".split())])
 def test_run_ends_whenever_a_rank_dies(tmp_path, death):
     """While they agree, begin, copy, or run kernels."""
@@ -232,12 +234,21 @@ def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
 
 
 def test_delays_of_ranks_change_no_byte(run, tmp_path):
-    text = f"{PLATFORM} --kernel-stats none --stats FILE --stats-no-host -- peers 64"
-    run(text.replace("FILE", f"{tmp_path}/one.json"))
-    call([*launcher("mpich"), "-n", 2, HEDDLE, "run",
-          *words_of(text.replace("FILE", f"{tmp_path}/two.json"))], "^PASS",
-         env={"HEDDLE_RANK_DELAYS": "3"}, seconds=SECONDS)
-    same_file(tmp_path / "one.json", tmp_path / "two.json")
+    """Kernels end at one rank while others rest; each takes samples of its own counters."""
+    text = (f"{PLATFORM} --generic --set gpus=3 --stats {tmp_path}/NAME.json --stats-no-host"
+            f" --series {tmp_path}/NAME.csv --every 333ns -- allreduce")
+    run(text.replace("NAME", "one"))
+    call([*launcher("mpich"), "-n", 3, HEDDLE, "run", *words_of(text.replace("NAME", "three"))],
+         "^PASS", env={"HEDDLE_RANK_DELAYS": "3"}, seconds=SECONDS)
+    same_file(tmp_path / "one.json", tmp_path / "three.json")
+    same_file(tmp_path / "one.csv", tmp_path / "three.csv")
+
+
+def test_profile_is_that_of_all_ranks(run, tmp_path):
+    text = f"{PLATFORM} --generic --profile instructions={tmp_path}/NAME.csv -- peers 64"
+    run(text.replace("NAME", "one"))
+    by_ranks(2, text.replace("NAME", "two"))
+    same_file(tmp_path / "one.csv", tmp_path / "two.csv")
 
 
 def test_only_rank_0_writes_and_all_end_when_it_cannot(tmp_path):

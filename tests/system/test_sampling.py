@@ -242,6 +242,34 @@ def test_addresses_are_the_unique_lines_of_the_profile(measure, tmp_path, progra
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+TURNS = "platforms/managed4.heddle --generic {} -- managed_both 2 2"
+
+
+def test_launches_that_take_turns_are_profiled_one_by_one(measure, run, tmp_path):
+    """Four wait for each other, four go side by side: the same arrays on each GPU, so each launch
+    has as many lines of its own, each listed once."""
+    addresses, residency = tmp_path / "a", tmp_path / "r"
+    done = measure(TURNS.format(f"--mode functional --profile memory --addresses {addresses} "
+                                f"--residency {residency}"))
+    kernels = launches.kernels(done.stats)
+    lines = listed_lines(addresses)
+    for launch, kernel in kernels.items():
+        profile, as_first = kernel["profile"], kernels[launch - (launch - 1) % 4]["profile"]
+        assert len(lines[launch, "read"]) == profile["lines_read"] == as_first["lines_read"]
+        assert len(lines[launch, "write"]) >= 128 and profile["accesses"] > profile["lines"]
+        assert profile["lines"] == as_first["lines"]
+    run(TURNS.format(f"--kernels 6 --warmup none --residency {residency}"))
+
+
+@pytest.mark.parametrize("how", ["--kernels 6", "--kernels 7 --warmup functional:9"])
+def test_launches_that_take_turns_are_skipped_and_touched(run, how):
+    run(TURNS.format(how))
+
+
+def test_launch_that_waits_for_one_that_is_not_simulated_is_named(run):
+    run(TURNS.format("--kernels 2 --max-cycles 300000"), "has to name both or none", status=FAILS)
+
+
 RESIDENCY = f"{TINY} --kernels 3 --warmup none"
 
 

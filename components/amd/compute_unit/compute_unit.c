@@ -53,7 +53,7 @@ static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size
     c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->ledgers = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger));
-    c->vgprs = arena_allocate(simds * vgprs * 64 * sizeof(uint32_t));
+    c->vgprs = arena_allocate_registers(simds * vgprs * 64 * sizeof(uint32_t));
     c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     index_pool_init(&c->free_lines, CU_LINES);

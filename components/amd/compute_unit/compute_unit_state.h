@@ -82,6 +82,7 @@ struct cu_wave {
     uint8_t priority;    /* 0 .. 3: s_setprio */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
+    uint8_t ahead; /* instructions behind the last one issued that have been executed, too */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
     /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
@@ -520,8 +521,9 @@ static void lds_finish(struct compute_unit *c, uint64_t now);
 
 /* cu_execute.c */
 static void execute_init(const struct compute_unit *c);
-static inline enum isa_status execute(const struct compute_unit *c, const struct cu_wave *w,
-                                      struct isa_context *context, struct isa_wave *s);
+static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
+                                      unsigned wave, struct isa_context *context,
+                                      struct isa_wave *s);
 
 /* cu_issue.c */
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);

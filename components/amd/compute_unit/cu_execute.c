@@ -2,7 +2,12 @@
  *
  * That form holds pointers, so it is not state: it stands beside the decode cache, in a table of
  * the process that is made anew at start-up, one for each domain, since a domain runs in one
- * thread. An entry holds as long as the decode cache has the same instruction at the same place. */
+ * thread. An entry holds as long as the decode cache has the same instruction at the same place.
+ *
+ * Instructions on registers that follow each other without a branch are executed together when the
+ * first of them issues, while its wavefront's registers are in the host's caches: nobody else sees
+ * these, and nothing else writes them but loads under way, whose registers a program must not use
+ * before it has waited for them. The pc stays behind, and the others take their turns as always. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -14,6 +19,7 @@ struct execute_entry {
     uint64_t address;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
+    bool alone; /* nothing behind it, in its line, can be executed with it */
 };
 
 static struct execute_domain {
@@ -40,6 +46,7 @@ __attribute__((noinline)) static void execute_prepare(const struct decoded *d,
     e->address = d->address;
     memcpy(e->words, d->words, sizeof e->words);
     e->target = d->inst.target;
+    e->alone = false;
     isa_prepare(&d->inst, UINT32_MAX, UINT32_MAX, &e->ready);
 }
 
@@ -49,19 +56,66 @@ static inline bool execute_holds(const struct execute_entry *e, const struct dec
            && !memcmp(e->words, d->words, sizeof e->words) && e->target == d->inst.target;
 }
 
+/* What stands at place `number` of the decode cache, prepared. */
+static inline struct execute_entry *
+execute_entry(const struct compute_unit *c, const struct execute_domain *domain, uint32_t number)
+{
+    const struct decoded *d = &cu_decoded(c)[number];
+    struct execute_entry *e = &domain->entries[number];
+    if (engine_unlikely(!execute_holds(e, d)))
+        execute_prepare(d, e);
+    return e;
+}
+
+static inline bool execute_fits(const struct isa_inst *inst, const struct isa_context *context)
+{
+    return inst->vgprs <= context->vgpr_count && inst->agprs <= context->agpr_count;
+}
+
+/* Executes the instructions from the pc on that are in the line of the one before, and leaves the
+ * pc where it is. What fails, or goes to memory, is left to its turn. How many there are follows
+ * from the code alone. */
+static void execute_ahead(const struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                          struct isa_context *context, struct isa_wave *s,
+                          struct execute_domain *domain)
+{
+    const uint8_t *line = cu_line_bytes(c, wave, w->line_slot);
+    uint64_t pc = s->pc;
+    for (uint64_t at = pc - w->line_address; at < CU_LINE; at = s->pc - w->line_address) {
+        uint32_t number;
+        if (decode_find(cu_decoded(c), cu_target(c), s->pc, line + at, CU_LINE - (unsigned)at,
+                        &number)
+            < 0)
+            break;
+        const struct decoded *d = &cu_decoded(c)[number];
+        if (d->kind > CU_SCALAR || !execute_fits(&d->inst, context))
+            break;
+        const struct isa_ready *ready = &execute_entry(c, domain, number)->ready;
+        if (ready->run(context, s, ready, &domain->workspace) != ISA_OK)
+            break;
+        w->ahead++;
+    }
+    s->pc = pc;
+}
+
 /* What isa_execute() does with the instruction that the wavefront has decoded. Treating denormals
  * as zeros ends with the instruction, as caches compute with floating point, too. */
-static inline enum isa_status execute(const struct compute_unit *c, const struct cu_wave *w,
-                                      struct isa_context *context, struct isa_wave *s)
+static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
+                                      unsigned wave, struct isa_context *context,
+                                      struct isa_wave *s)
 {
     const struct decoded *d = &cu_decoded(c)[w->decoded];
     struct execute_domain *domain = &execute_domains[c->io.base.domain];
-    struct execute_entry *e = &domain->entries[w->decoded];
-    if (engine_unlikely(d->inst.vgprs > context->vgpr_count || d->inst.agprs > context->agpr_count))
+    if (engine_unlikely(!execute_fits(&d->inst, context)))
         return isa_execute(context, s, &d->inst);
-    if (engine_unlikely(!execute_holds(e, d)))
-        execute_prepare(d, e);
+    struct execute_entry *e = execute_entry(c, domain, w->decoded);
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
+    if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR
+        && !engine_unlikely(instruction_recorder)
+        && engine_likely(!cu_group_at(c, w->group)->memory_only)) {
+        execute_ahead(c, w, wave, context, s, domain);
+        e->alone = !w->ahead;
+    }
     isa_workspace_end(&domain->workspace);
     return status;
 }

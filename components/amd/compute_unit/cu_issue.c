@@ -51,12 +51,17 @@ static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wa
         played_step(c, w, wave);
         return true;
     }
-    struct isa_context context = cu_context(c, w);
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
+    if (w->ahead) {
+        w->ahead--;
+        s->pc = pc + inst->size;
+        return true;
+    }
+    struct isa_context context = cu_context(c, w);
     if (engine_unlikely(instruction_recorder))
         work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
-    enum isa_status status = execute(c, w, &context, s);
+    enum isa_status status = execute(c, w, wave, &context, s);
     if (__builtin_expect(status == ISA_OK, 1))
         return true;
     if (status == ISA_TRAPPED && !work_trap_is_fatal(s))

@@ -46,6 +46,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->started = c->started++;
     w->vm = w->lgkm = w->lds = w->flat = 0;
     w->priority = 0;
+    w->ahead = 0;
     w->code_pc = w->code_next = UINT64_MAX;
     w->held_until = w->written = w->sgpr_until = 0;
     w->since = now;

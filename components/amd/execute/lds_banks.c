@@ -1,40 +1,7 @@
 /* Bank conflicts of the LDS; the rules are in lds_banks.h. */
 #include "lds_banks.h"
 
-/* Does each bank see at most one dword from the lanes [first, first + lanes)? The common case,
- * found in one pass. */
-static bool lds_group_is_free(const uint32_t *address, uint64_t active, unsigned first,
-                              unsigned lanes, unsigned dwords)
-{
-    uint32_t seen[LDS_BANKS], used = 0, last = UINT32_MAX;
-    for (unsigned lane = first; lane < first + lanes; lane++) {
-        uint32_t dword = address[lane] / 4;
-        if (!(active >> lane & 1) || dword == last)
-            continue;
-        last = dword;
-        for (unsigned d = 0; d < dwords; d++, dword++) {
-            uint32_t bank = dword % LDS_BANKS, bit = (uint32_t)1 << bank;
-            if ((used & bit) && seen[bank] != dword)
-                return false;
-            used |= bit;
-            seen[bank] = dword;
-        }
-    }
-    return true;
-}
-
-/* Do the lanes [first, first + lanes), all active, stay among as many neighbouring dwords as there
- * are banks? Then each bank sees one at most. The compiler makes vectors of the loop. */
-static bool lds_group_is_narrow(const uint32_t *address, unsigned first, unsigned lanes,
-                                unsigned dwords)
-{
-    uint32_t low = UINT32_MAX, high = 0;
-    for (unsigned lane = first; lane < first + lanes; lane++) {
-        low = address[lane] < low ? address[lane] : low;
-        high = address[lane] > high ? address[lane] : high;
-    }
-    return high / 4 - low / 4 + dwords <= LDS_BANKS;
-}
+#include "components/amd/isa/isa.h"
 
 /* Bits of `lanes` lanes from `first` on; 8 to 32 lanes. */
 static uint64_t lds_lanes(unsigned first, unsigned lanes)
@@ -42,31 +9,23 @@ static uint64_t lds_lanes(unsigned first, unsigned lanes)
     return (((uint64_t)1 << lanes) - 1) << first;
 }
 
-/* Cycles of the lanes [first, first + lanes): the largest number of different dwords in one bank.
- */
-static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned first,
-                                 unsigned lanes, unsigned dwords)
+/* Cycles of a group, the lanes `active`: the largest number of different dwords in one bank. */
+static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned dwords)
 {
-    uint32_t seen[LDS_BANKS][LDS_BANKS];
+    uint32_t seen[LDS_BANKS][LDS_BANKS]; /* the first of all banks, the second, ... */
     uint8_t count[LDS_BANKS] = {0};
     unsigned most = 1;
-    if (!(~active & lds_lanes(first, lanes)) && lds_group_is_narrow(address, first, lanes, dwords))
-        return 1;
-    if (lds_group_is_free(address, active, first, lanes, dwords))
-        return 1;
-    for (unsigned lane = first; lane < first + lanes; lane++) {
-        if (!(active >> lane & 1))
-            continue;
-        for (unsigned d = 0; d < dwords; d++) {
-            uint32_t dword = address[lane] / 4 + d, bank = dword % LDS_BANKS;
-            unsigned i = 0;
-            while (i < count[bank] && seen[bank][i] != dword)
+    for (uint64_t rest = active; rest; rest &= rest - 1) {
+        uint32_t dword = address[__builtin_ctzll(rest)] / 4;
+        for (unsigned d = 0; d < dwords; d++, dword++) {
+            unsigned bank = dword % LDS_BANKS, i = 0;
+            while (i < count[bank] && seen[i][bank] != dword)
                 i++;
             if (i < count[bank])
                 continue;
-            seen[bank][i] = dword;
+            seen[i][bank] = dword;
             count[bank]++;
-            most = count[bank] > most ? count[bank] : most;
+            most = i + 1 > most ? i + 1 : most;
         }
     }
     return most;
@@ -80,18 +39,31 @@ static bool lds_is_linear(const uint32_t *address, unsigned step)
     return !wrong;
 }
 
+/* A group of lanes, all active, that stays among as many neighbouring dwords as there are banks
+ * asks each for one at most. */
+static bool lds_is_narrow(uint32_t span, unsigned dwords)
+{
+    return span + dwords <= LDS_BANKS;
+}
+
 unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords, unsigned *conflicts)
 {
     unsigned width = dwords <= 1 ? 1 : dwords == 2 ? 2 : 4;
     unsigned lanes = LDS_BANKS / width, groups = 0, cycles = 0;
+    uint32_t spans[LDS_LANES / (LDS_BANKS / 4)];
     *conflicts = 0;
+    dwords = dwords ? dwords : 1;
     if (active == UINT64_MAX && lds_is_linear(address, 4 * width))
         return LDS_LANES / lanes;
-    for (unsigned first = 0; first < LDS_LANES; first += lanes) {
-        if (!(active & lds_lanes(first, lanes)))
+    isa_lds_spans(address, lanes, spans);
+    for (unsigned group = 0; group < LDS_LANES / lanes; group++) {
+        uint64_t own = lds_lanes(group * lanes, lanes);
+        if (!(active & own))
             continue;
-        cycles += lds_group_cycles(address, active, first, lanes, dwords ? dwords : 1);
         groups++;
+        cycles += !(~active & own) && lds_is_narrow(spans[group], dwords)
+                      ? 1
+                      : lds_group_cycles(address, active & own, dwords);
     }
     *conflicts = cycles - groups;
     return cycles ? cycles : 1;

@@ -92,10 +92,12 @@ struct run {
     uint64_t left;         /* work-groups that have not begun */
     uint32_t first, slots; /* its part of the lists of slots */
     uint32_t live, free;   /* entries of live_groups and free_slots, from `first` on */
-    uint32_t still;        /* rounds since a work-group began or ended */
+    uint32_t still;        /* rounds since a work-group began or ended, */
+    uint64_t since;        /* and `instructions` at that time */
     uint64_t instructions; /* of this launch */
     uint64_t limit;        /* value of `instructions` at which the run ends */
     bool observed;         /* each instruction is counted or recorded */
+    struct touch_launch touch;
 };
 
 /* Kept from launch to launch. */
@@ -484,6 +486,21 @@ static void group_start(struct run *r, uint32_t slot)
     r->left--;
 }
 
+static void note_progress(struct run *r)
+{
+    r->still = 0;
+    r->since = r->instructions;
+}
+
+/* Do all work-groups that have begun only wait, as far as turns tell? With touches a turn ends at
+ * each wait for memory, so as many instructions have to pass as in turns without. */
+static bool is_out_of_patience(const struct run *r)
+{
+    uint64_t most = (uint64_t)FUNCTIONAL_PATIENCE * FUNCTIONAL_SLICE * r->live;
+    return r->still >= FUNCTIONAL_PATIENCE
+           && (!r->launch->touches || r->instructions - r->since >= most);
+}
+
 /* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
 static bool run_round(struct run *r)
 {
@@ -501,7 +518,9 @@ static bool run_round(struct run *r)
         free[r->free++] = g->slot;
         r->result.work_groups++;
     }
-    r->still = kept < r->live ? 0 : r->still + 1;
+    r->still++;
+    if (kept < r->live)
+        note_progress(r);
     r->live = kept;
     return true;
 }
@@ -514,7 +533,7 @@ static void begin_groups(struct run *r)
         uint32_t slot = free_slots[r->first + --r->free];
         group_start(r, slot);
         live_groups[r->first + r->live++] = slot;
-        r->still = 0;
+        note_progress(r);
     }
 }
 
@@ -569,6 +588,14 @@ bool functional_has_room(uint32_t resident)
     return free_run() && free_range(resident < SLOTS ? resident : SLOTS) < SLOTS;
 }
 
+bool functional_is_awaited(void)
+{
+    uint32_t i = 0;
+    while (i < FUNCTIONAL_LAUNCHES && !used[i])
+        i++;
+    return i < FUNCTIONAL_LAUNCHES;
+}
+
 /* What other launches may have changed since this one ran. */
 static void take_turn(struct run *r)
 {
@@ -589,7 +616,8 @@ static void take_turn(struct run *r)
 static void run_on(struct run *r)
 {
     counted_count = 0;
-    r->still = 0;
+    note_progress(r);
+    touch_turn(&r->touch);
     while (r->left || r->live) {
         begin_groups(r);
         if (!run_round(r))
@@ -598,12 +626,13 @@ static void run_on(struct run *r)
             r->result.end = FUNCTIONAL_INTERRUPTED;
             break;
         }
-        if (r->launch->may_yield && r->still >= FUNCTIONAL_PATIENCE) {
+        if (r->launch->may_yield && is_out_of_patience(r)) {
             r->result.end = FUNCTIONAL_YIELDED;
             break;
         }
     }
     used[r - runs] = r->result.end == FUNCTIONAL_YIELDED;
+    touch_pause(&r->touch, used[r - runs]);
     r->result.instructions = r->instructions;
     for (uint32_t i = 0; i < counted_count; i++)
         take_count(r, &steps[counted[i]]);
@@ -638,7 +667,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     preload(r);
     for (uint32_t i = 0; i < slots; i++)
         free_slots[first + i] = first + slots - 1 - i;
-    touch_begin(r->launch, &r->result.profile);
+    touch_begin(&r->touch, r->launch, &r->result.profile);
     run_on(r);
     *result = r->result;
 }

@@ -33,6 +33,7 @@
 #include "components/protocols/page_table/program_table.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/execute/work_fault.h"
+#include "components/sampling/warmup.h"
 
 enum {
     FUNCTIONAL_SLICE = 1 << 12,
@@ -58,7 +59,7 @@ struct functional_launch {
     uint64_t before;            /* wavefront instructions of the run before this launch */
     bool touches;   /* caches and TLBs see the accesses (components/sampling/warmup.h) */
     bool profile;   /* result->profile is filled, too */
-    bool may_yield; /* it may come back as FUNCTIONAL_YIELDED; not with touches or `executed` */
+    bool may_yield; /* it may come back as FUNCTIONAL_YIELDED */
     void (*attend)(uint32_t gpu); /* whenever a work-group gives way: its wavefronts may wait for
                                      the host; or NULL */
     uint64_t *executed;           /* [SAMPLER_VECTOR]: how often which instructions,
@@ -77,6 +78,7 @@ struct functional_profile {
     uint64_t lines;      /* different ones */
     uint64_t lines_read; /* different ones that are read: each comes from memory when all is cold */
     uint64_t reused;     /* of the lines, those that the launch before accessed, too */
+    uint64_t reached[WARM_KINDS]; /* accesses that reached memory, by enum warm_kind */
 };
 
 enum functional_end {
@@ -103,6 +105,9 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
 
 /* Can another launch begin that needs `resident` work-groups? Always, if none has yielded. */
 bool functional_has_room(uint32_t resident);
+
+/* Is there a launch that has yielded and is not over? */
+bool functional_is_awaited(void);
 
 /* Runs the kernel to its end, or until it yields. One launch at a time in a process. */
 void functional_run(const struct functional_launch *launch, struct functional_result *result);

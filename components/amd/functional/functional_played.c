@@ -144,6 +144,7 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
                      struct functional_result *result)
 {
     struct run r = {.launch = launch, .result = result, .number = number};
+    struct touch_launch touch;
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};
     r.common = work_common(launch->target, launch->packet, launch->descriptor, launch->entry,
                            launch->packet_address, launch->pid, launch->dispatch_id);
@@ -155,7 +156,8 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
         view.count = view.next = 0;
     view.gpu = launch->gpu;
     memset(seen, 0xff, sizeof seen);
-    touch_begin(launch, &result->profile);
+    touch_begin(&touch, launch, &result->profile);
+    touch_turn(&touch);
     uint32_t most = most_groups(launch), live = 0, free = most;
     for (uint32_t i = 0; i < most; i++)
         free_places[i] = most - 1 - i;
@@ -179,4 +181,5 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
         }
         live = kept;
     }
+    touch_pause(&touch, false);
 }

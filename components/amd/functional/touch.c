@@ -1,6 +1,8 @@
 /* Touches; see touch.h. Called by the functional executor. */
 #include "touch.h"
 
+#include "footprint.h"
+
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/isa/isa_lanes.h"
 #include "runtime/state/memory.h"
@@ -8,71 +10,71 @@
 #include "components/sampling/address_list.h"
 #include "components/sampling/warmup.h"
 
-/* The launch that accessed a line last (from bit 2 on), and whether it read and wrote it (bits of
- * address_list.h), by number of the line in simulated memory; for profiles. */
-static uint32_t *last_launch;
-static uint32_t profiled; /* launches */
-
-static const struct functional_launch *launch;
-static struct functional_profile *profile;
-static uint32_t first_unit, unit_count, next_unit;
+static struct touch_launch nothing;         /* before the first turn */
+static struct touch_launch *now = &nothing; /* whose turn it is */
 
 /* Units stand in the order of instances, so those of a GPU stand together. */
-static void find_units(uint32_t gpu)
+static void find_units(struct touch_launch *t)
 {
-    first_unit = unit_count = 0;
     for (uint32_t i = 0; i < warm_unit_count(); i++) {
-        if (program_gpu_of(launch->program, warm_unit_leaf(i)) != gpu)
+        if (program_gpu_of(t->launch->program, warm_unit_leaf(i)) != t->launch->gpu)
             continue;
-        first_unit = unit_count ? first_unit : i;
-        unit_count++;
+        t->first_unit = t->unit_count ? t->first_unit : i;
+        t->unit_count++;
     }
 }
 
-void touch_begin(const struct functional_launch *l, struct functional_profile *p)
+void touch_begin(struct touch_launch *t, const struct functional_launch *launch,
+                 struct functional_profile *profile)
 {
-    launch = l;
-    profile = l->profile ? p : NULL;
-    if (!l->touches)
+    *t = (struct touch_launch){.launch = launch, .profile = launch->profile ? profile : NULL};
+    if (!launch->touches)
         return;
-    find_units(l->gpu);
-    next_unit = 0;
-    if (!profile)
+    find_units(t);
+    if (t->profile)
+        t->number = footprint_begin();
+}
+
+void touch_turn(struct touch_launch *t)
+{
+    now = t;
+    if (t->launch->touches)
+        warm_clear_counts();
+}
+
+void touch_pause(struct touch_launch *t, bool yields)
+{
+    if (!t->launch->touches || !t->profile)
         return;
-    if (!last_launch)
-        last_launch = warm_line_marks();
-    profiled++;
+    for (unsigned i = 0; i < WARM_KINDS; i++)
+        t->profile->reached[i] += warm_counts()[i];
+    (yields ? footprint_yield : footprint_end)(t->number);
 }
 
 uint32_t touch_unit_count(void)
 {
-    return unit_count;
+    return now->unit_count;
 }
 
 uint32_t touch_next_unit(void)
 {
-    uint32_t unit = first_unit + next_unit;
-    next_unit = next_unit + 1 >= unit_count ? 0 : next_unit + 1;
+    uint32_t unit = now->first_unit + now->next_unit;
+    now->next_unit = now->next_unit + 1 >= now->unit_count ? 0 : now->next_unit + 1;
     return unit;
 }
 
 static void note_footprint(const struct warm_access *a)
 {
-    uint32_t *last = &last_launch[(a->physical - memory.first) / WARM_LINE];
-    uint32_t access = (a->kind == WARM_WRITE    ? ADDRESS_WRITTEN
+    unsigned access = (a->kind == WARM_WRITE    ? ADDRESS_WRITTEN
                        : a->kind == WARM_ATOMIC ? ADDRESS_READ | ADDRESS_WRITTEN
                                                 : ADDRESS_READ);
-    profile->accesses++;
-    if (*last >> 2 != profiled) {
-        profile->lines++;
-        profile->reused += (*last >> 2) + 1 == profiled && profiled > 1;
-        *last = profiled << 2;
-    }
-    uint32_t first = access & ~*last;
-    *last |= access;
-    profile->lines_read += first & ADDRESS_READ;
-    if (first && address_list_is_wanted())
-        address_list_add(a->address, first);
+    struct footprint_news news = footprint_note(now->number, a->physical, access);
+    now->profile->accesses++;
+    now->profile->lines += news.line;
+    now->profile->reused += news.reused;
+    now->profile->lines_read += news.access & ADDRESS_READ;
+    if (news.access && address_list_is_wanted())
+        address_list_add(a->address, news.access);
 }
 
 /* The line around `address`, which lies in the span, and whose bytes `mask` are accessed. */
@@ -88,11 +90,11 @@ static inline void touch_at(const struct host_view *t, const struct host_span *w
                                  .kind = (uint8_t)kind,
                                  .page_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
-    if (profile)
+    if (now->profile)
         note_footprint(&access);
-    if (unit_count && w->fragments)
+    if (now->unit_count && w->fragments)
         access.page_bits = (uint8_t)host_view_fragment(t, w, access.address, access.physical);
-    if (unit_count)
+    if (now->unit_count)
         warm_touch(t->unit, port, &access);
 }
 
@@ -244,8 +246,8 @@ void touch_scalar(struct host_view *t, struct isa_context *context, const struct
 
 void touch_code(struct host_view *t, uint64_t pc)
 {
-    const struct program_allocation *a = program_find(launch->program, pc);
-    uint32_t ahead = unit_count ? warm_unit_lines_ahead(t->unit) : 0;
+    const struct program_allocation *a = program_find(now->launch->program, pc);
+    uint32_t ahead = now->unit_count ? warm_unit_lines_ahead(t->unit) : 0;
     touch_line(t, WARM_CODE, WARM_READ, pc, UINT64_MAX);
     for (uint32_t i = 1; a && i <= ahead; i++) {
         uint64_t next = pc / WARM_LINE * WARM_LINE + (uint64_t)i * WARM_LINE;

@@ -475,6 +475,10 @@ struct isa_reach {
 /* m->mask is not 0. */
 void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out);
 
+/* Of each group of `lanes` lanes (8, 16 or 32) of the LDS addresses of all: how many dwords the
+ * highest lies behind the lowest. */
+void isa_lds_spans(const uint32_t *address, unsigned lanes, uint32_t *dwords);
+
 /* Sets straddle_mask for `lanes`, which are swizzled. */
 void isa_memory_find_straddling(struct isa_memory *m, uint64_t lanes);
 

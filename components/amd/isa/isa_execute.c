@@ -19,16 +19,17 @@ struct variant {
     isa_matrix_function *multiply;
     isa_reach_function *reach;
     isa_flat_function *flat;
+    isa_spans_function *spans;
 };
 
 static const struct variant variants[] = {
     {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
-     isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2},
+     isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2, isa_lds_spans_v2},
 #ifndef ISA_ONE_VARIANT
     {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
-     isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3},
+     isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3, isa_lds_spans_v3},
     {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
-     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4},
+     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4, isa_lds_spans_v4},
 #endif
 };
 
@@ -88,6 +89,11 @@ void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out)
 void isa_memory_flat(const uint32_t *low, const uint32_t *high, uint64_t base, uint64_t *address)
 {
     variants[current_variant].flat(low, high, base, address);
+}
+
+void isa_lds_spans(const uint32_t *address, unsigned lanes, uint32_t *dwords)
+{
+    variants[current_variant].spans(address, lanes, dwords);
 }
 
 /* ---- scalar sources -------------------------------------------------------------------------- */

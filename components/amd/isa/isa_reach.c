@@ -1,5 +1,5 @@
 /*
- * isa_reach.c - how the lanes' addresses of a vector memory instruction lie, all lanes at once.
+ * isa_reach.c - how the lanes' addresses of a memory instruction lie, all lanes at once.
  * Compiled once for each x86-64 level (ISA_VARIANT is the suffix); isa_execute.c chooses.
  */
 #include "isa_valu.h"
@@ -57,4 +57,28 @@ void VARIANT(isa_memory_flat_)(const uint32_t *low, const uint32_t *high, uint64
     else
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = base + low[lane];
+}
+
+static inline __attribute__((always_inline)) void spans_of(const uint32_t *address, unsigned lanes,
+                                                           uint32_t *dwords)
+{
+    for (unsigned group = 0; group < ISA_LANES / lanes; group++) {
+        uint32_t low = UINT32_MAX, high = 0;
+        for (unsigned lane = 0; lane < lanes; lane++) {
+            uint32_t a = address[group * lanes + lane];
+            low = a < low ? a : low;
+            high = a > high ? a : high;
+        }
+        dwords[group] = high / 4 - low / 4;
+    }
+}
+
+void VARIANT(isa_lds_spans_)(const uint32_t *address, unsigned lanes, uint32_t *dwords)
+{
+    if (lanes == 32)
+        spans_of(address, 32, dwords);
+    else if (lanes == 16)
+        spans_of(address, 16, dwords);
+    else
+        spans_of(address, 8, dwords);
 }

@@ -104,6 +104,23 @@ void hip_set_mapped(uint64_t address)
     }
 }
 
+void hip_set_pool(uint64_t address, const void *pool)
+{
+    size_t below = count_below(address);
+    if (below > 0) {
+        map.list[below - 1].pool = pool;
+    }
+}
+
+uint64_t hip_pool_bytes(const void *pool)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < map.count; i++) {
+        sum += map.list[i].pool == pool ? map.list[i].size : 0;
+    }
+    return sum;
+}
+
 const struct hip_allocation *hip_find_wanted(void)
 {
     size_t i = 0;

@@ -167,3 +167,83 @@ hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device)
 {
     HIP_API_ALWAYS(hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
 }
+
+hipError_t hipDevicePrimaryCtxReset(hipDevice_t device)
+{
+    HIP_API(hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
+}
+
+hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned flags)
+{
+    (void)flags; /* how a host thread waits, as in hipSetDeviceFlags */
+    HIP_API_ALWAYS(hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
+}
+
+/* The primary context of a device is there as long as the device is. */
+static hipError_t primary_state(hipDevice_t device, unsigned *flags, int *active)
+{
+    if (!hip_is_device(device)) {
+        return hipErrorInvalidDevice;
+    }
+    if (flags) {
+        *flags = hipDeviceScheduleAuto;
+    }
+    if (active) {
+        *active = 1;
+    }
+    return hipSuccess;
+}
+
+hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned *flags, int *active)
+{
+    HIP_API_ALWAYS(primary_state(device, flags, active));
+}
+
+hipError_t hipCtxGetFlags(unsigned *flags)
+{
+    HIP_API_ALWAYS(flags ? primary_state(hip_current_device(), flags, NULL) : hipErrorInvalidValue);
+}
+
+static hipError_t api_version(hipCtx_t context, int *version)
+{
+    if (!version || (context && device_of(context) < 0)) {
+        return version ? hipErrorInvalidContext : hipErrorInvalidValue;
+    }
+    *version = 4; /* of the calls for contexts, in all versions of HIP */
+    return hipSuccess;
+}
+
+hipError_t hipCtxGetApiVersion(hipCtx_t context, int *version)
+{
+    HIP_API_ALWAYS(api_version(context, version));
+}
+
+hipError_t hipCtxGetCacheConfig(hipFuncCache_t *config)
+{
+    return hipDeviceGetCacheConfig(config);
+}
+
+hipError_t hipCtxSetCacheConfig(hipFuncCache_t config)
+{
+    return hipDeviceSetCacheConfig(config);
+}
+
+hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig *config)
+{
+    return hipDeviceGetSharedMemConfig(config);
+}
+
+hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config)
+{
+    return hipDeviceSetSharedMemConfig(config);
+}
+
+hipError_t hipCtxEnablePeerAccess(hipCtx_t peer, unsigned flags)
+{
+    return hipDeviceEnablePeerAccess(device_of(peer), flags);
+}
+
+hipError_t hipCtxDisablePeerAccess(hipCtx_t peer)
+{
+    return hipDeviceDisablePeerAccess(device_of(peer));
+}

@@ -310,33 +310,53 @@ hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int fro
     HIP_API(copy_peer(to, to_device, from, from_device, size, stream, false, "hipMemcpyPeerAsync"));
 }
 
-static hipError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                          size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream,
-                          bool blocking)
+static struct copy rectangle(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t rows, hipMemcpyKind kind, const char *what)
 {
-    struct copy copy = {.to_address = (uintptr_t)to,
-                        .from_address = (uintptr_t)from,
-                        .to_pitch = to_pitch,
-                        .from_pitch = from_pitch,
-                        .width = width,
-                        .rows = height,
-                        .kind = kind,
-                        .stream = stream,
-                        .blocking = blocking,
-                        .what = "hipMemcpy2D"};
+    return (struct copy){.to_address = (uintptr_t)to,
+                         .from_address = (uintptr_t)from,
+                         .to_pitch = to_pitch,
+                         .from_pitch = from_pitch,
+                         .width = width,
+                         .rows = rows,
+                         .kind = kind,
+                         .what = what};
+}
+
+hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking,
+                       const char *what)
+{
+    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind, what);
+    copy.stream = stream;
+    copy.blocking = blocking;
     return run(&copy);
+}
+
+hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t rows, hipMemcpyKind kind, const char *what)
+{
+    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind, what);
+    if (width == 0 || rows == 0) {
+        return hipSuccess;
+    }
+    copy.to = hip_place_of(copy.to_address);
+    copy.from = hip_place_of(copy.from_address);
+    return check(&copy);
 }
 
 hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t height, hipMemcpyKind kind)
 {
-    HIP_API(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
+    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true,
+                        "hipMemcpy2D"));
 }
 
 hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                             size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream)
 {
-    HIP_API(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
+    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false,
+                        "hipMemcpy2DAsync"));
 }
 
 /* ---- device variables ---- */

@@ -407,6 +407,48 @@ hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
                                                                      : hipErrorInvalidValue);
 }
 
+static hipError_t get_cache_config(hipFuncCache_t *config)
+{
+    if (config) {
+        *config = hipFuncCachePreferNone;
+    }
+    return config ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *config)
+{
+    HIP_API_ALWAYS(get_cache_config(config));
+}
+
+static hipError_t get_bank_config(hipSharedMemConfig *config)
+{
+    if (config) {
+        *config = hipSharedMemBankSizeFourByte;
+    }
+    return config ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *config)
+{
+    HIP_API_ALWAYS(get_bank_config(config));
+}
+
+/* A profiler of hardware is not attached; `heddle run` has its own. */
+#pragma GCC visibility push(default)
+hipError_t hipProfilerStart(void);
+hipError_t hipProfilerStop(void);
+#pragma GCC visibility pop
+
+hipError_t hipProfilerStart(void)
+{
+    HIP_API_ALWAYS(hipSuccess);
+}
+
+hipError_t hipProfilerStop(void)
+{
+    HIP_API_ALWAYS(hipSuccess);
+}
+
 hipError_t hipSetDeviceFlags(unsigned flags)
 {
     (void)flags; /* how a host thread waits: it does not wait in simulated time */

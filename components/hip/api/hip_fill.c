@@ -139,19 +139,31 @@ static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t co
     return run(&fill);
 }
 
-static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_t height,
-                          hipStream_t stream, bool blocking, const char *what)
+hipError_t hip_fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
+                       hipStream_t stream, bool blocking, const char *what)
 {
     struct fill fill = {.address = (uintptr_t)to,
                         .value = (uint32_t)value,
                         .width = 1,
                         .count = width,
-                        .rows = height,
+                        .rows = rows,
                         .pitch = pitch,
                         .stream = stream,
                         .blocking = blocking,
                         .what = what};
     return run(&fill);
+}
+
+hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows, const char *what)
+{
+    struct fill fill = {.address = (uintptr_t)to,
+                        .width = 1,
+                        .count = width,
+                        .rows = rows,
+                        .pitch = pitch,
+                        .to = hip_place_of((uintptr_t)to),
+                        .what = what};
+    return width == 0 || rows == 0 ? hipSuccess : check(&fill);
 }
 
 hipError_t hipMemset(void *to, int value, size_t size)
@@ -198,11 +210,11 @@ hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStre
 
 hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    HIP_API(fill_2d(to, pitch, value, width, height, NULL, true, "hipMemset2D"));
+    HIP_API(hip_fill_2d(to, pitch, value, width, height, NULL, true, "hipMemset2D"));
 }
 
 hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                             hipStream_t stream)
 {
-    HIP_API(fill_2d(to, pitch, value, width, height, stream, false, "hipMemset2DAsync"));
+    HIP_API(hip_fill_2d(to, pitch, value, width, height, stream, false, "hipMemset2DAsync"));
 }

@@ -1,4 +1,4 @@
-/* Handles: what a program holds of a stream, an event, a module or a kernel.
+/* Handles: what a program holds of a stream, an event, a module, a kernel or a pool.
  *
  * A handle is a number, not the address of what it stands for. No number is given out twice in a
  * run. So a handle that was destroyed is refused for ever, whatever has been made since, and
@@ -12,7 +12,8 @@ enum hip_handle_kind {
     HIP_HANDLE_STREAM,
     HIP_HANDLE_EVENT,
     HIP_HANDLE_MODULE,
-    HIP_HANDLE_FUNCTION
+    HIP_HANDLE_FUNCTION,
+    HIP_HANDLE_POOL
 };
 
 /* A new handle of `object`. */

@@ -114,6 +114,11 @@ hipError_t hipMallocHost(void **pointer, size_t size)
     HIP_API(host_allocate(pointer, size, hipHostMallocDefault));
 }
 
+hipError_t hipMemAllocHost(void **pointer, size_t size)
+{
+    HIP_API(host_allocate(pointer, size, hipHostMallocDefault));
+}
+
 /* ---- registered ---- */
 
 enum { HOST_REGISTER_READ_ONLY = 8 /* hipHostRegisterReadOnly of later versions */ };

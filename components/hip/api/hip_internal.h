@@ -142,9 +142,10 @@ struct hip_allocation {
     enum hip_allocation_kind kind;
     int device;
     unsigned flags;
-    uint32_t number; /* from 1, in order of allocation: its name in a recording */
-    uint32_t mapped; /* host memory that kernels use: its name as device memory; 0: they do not */
-    bool wanted;     /* its address went to the device: mapped before the next launch */
+    uint32_t number;  /* from 1, in order of allocation: its name in a recording */
+    uint32_t mapped;  /* host memory that kernels use: its name as device memory; 0: they do not */
+    bool wanted;      /* its address went to the device: mapped before the next launch */
+    const void *pool; /* handle of the pool that it was made from; NULL: none */
 };
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
@@ -160,6 +161,9 @@ const struct hip_allocation *hip_last_allocation_of(int device);
 void hip_add_own_allocation(struct hip_allocation allocation);
 void hip_add_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
+/* Notes that the allocation at `address` was made from a pool; and the bytes made from it. */
+void hip_set_pool(uint64_t address, const void *pool);
+uint64_t hip_pool_bytes(const void *pool);
 bool hip_is_device_address(uint64_t address);
 /* The same for what pinned memory comes from. */
 bool hip_is_pinned_address(uint64_t address);
@@ -182,6 +186,9 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
 hipError_t hip_release_device(uint64_t address);
 /* The device is going to be destroyed, with its memory. */
 void hip_memory_forget(int device);
+/* What hipMalloc and hipMallocPitch do. */
+hipError_t hip_allocate_for_program(void **pointer, size_t size);
+hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows);
 
 /* ---- hip_host_memory.c ---- */
 
@@ -204,6 +211,21 @@ void hip_unwatch_pointers(void);
 /* Copies with all checks of hipMemcpy; `blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking, const char *what);
+
+/* The same for `rows` rows of `width` bytes; the pitches are from row to row. */
+hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking,
+                       const char *what);
+/* Would hip_copy_2d() refuse it? Nothing is done. */
+hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t rows, hipMemcpyKind kind, const char *what);
+
+/* ---- hip_fill.c ---- */
+
+/* Rows of bytes, with all checks of hipMemset2D; and the check alone. */
+hipError_t hip_fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
+                       hipStream_t stream, bool blocking, const char *what);
+hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows, const char *what);
 
 /* ---- hip_module.c ---- */
 

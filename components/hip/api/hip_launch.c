@@ -303,6 +303,52 @@ hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, voi
     HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream));
 }
 
+hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
+                              size_t dynamic_lds, hipStream_t stream, hipEvent_t start,
+                              hipEvent_t stop, int flags)
+{
+    (void)flags; /* hipExtAnyOrderLaunch allows another order and asks for none */
+    hipError_t error = start ? hipEventRecord(start, stream) : hipSuccess;
+    error = error == hipSuccess
+                ? hipLaunchKernel(host_function, grid, block, values, dynamic_lds, stream)
+                : error;
+    return error == hipSuccess && stop ? hipEventRecord(stop, stream) : error;
+}
+
+/* All work-groups of the launch must have room at the same time. A kernel that lets them wait for
+ * each other (grid sync) has instructions of the global wave sync, which no device has: it is
+ * refused when it is launched, with the instruction's name. */
+static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
+{
+    int blocks = 0, units = 0, device = 0;
+    hipError_t error = hipGetDevice(&device);
+    error = error == hipSuccess ? hipOccupancyMaxActiveBlocksPerMultiprocessor(
+                &blocks, host_function, (int)(block.x * block.y * block.z), dynamic_lds)
+                                : error;
+    error = error == hipSuccess
+                ? hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, device)
+                : error;
+    if (error == hipSuccess
+        && (uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks * (uint64_t)units) {
+        hip_say("hipLaunchCooperativeKernel: %" PRIu64 " work-groups; %d units with room for %d "
+                "each can hold no more than %" PRIu64 " at a time",
+                (uint64_t)grid.x * grid.y * grid.z, units, blocks,
+                (uint64_t)blocks * (uint64_t)units);
+        hip_set_last_error(hipErrorCooperativeLaunchTooLarge);
+        return hipErrorCooperativeLaunchTooLarge;
+    }
+    return error;
+}
+
+hipError_t hipLaunchCooperativeKernel(const void *host_function, dim3 grid, dim3 block,
+                                      void **values, unsigned dynamic_lds, hipStream_t stream)
+{
+    hipError_t error = check_room(host_function, grid, block, dynamic_lds);
+    return error == hipSuccess
+               ? hipLaunchKernel(host_function, grid, block, values, dynamic_lds, stream)
+               : error;
+}
+
 /* ---- launches of functions of modules ---- */
 
 /* The `extra` list: pairs of key and value up to the end mark. */

@@ -52,7 +52,7 @@ void hip_memory_forget(int device)
     }
 }
 
-static hipError_t allocate(void **pointer, size_t size)
+hipError_t hip_allocate_for_program(void **pointer, size_t size)
 {
     if (!pointer) {
         return hipErrorInvalidValue;
@@ -109,18 +109,13 @@ static hipError_t release(void *pointer, const char *what)
 
 hipError_t hipMalloc(void **pointer, size_t size)
 {
-    HIP_API(allocate(pointer, size));
+    HIP_API(hip_allocate_for_program(pointer, size));
 }
 
 hipError_t hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
 {
-    HIP_API(flags > hipMallocSignalMemory ? hipErrorInvalidValue : allocate(pointer, size));
-}
-
-hipError_t hipMallocAsync(void **pointer, size_t size, hipStream_t stream)
-{
-    (void)stream; /* memory that is there at once is there in the stream's order, too */
-    HIP_API(allocate(pointer, size));
+    HIP_API(flags > hipMallocSignalMemory ? hipErrorInvalidValue
+                                          : hip_allocate_for_program(pointer, size));
 }
 
 hipError_t hipFree(void *pointer)
@@ -145,19 +140,27 @@ hipError_t hipFreeHost(void *pointer)
 }
 
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
-static hipError_t allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
+hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
 {
     if (!pitch || width > SIZE_MAX - 255
-        || (height > 0 && (width + 255) / 256 * 256 > SIZE_MAX / height)) {
+        || (rows > 0 && (width + 255) / 256 * 256 > SIZE_MAX / rows)) {
         return hipErrorInvalidValue;
     }
     *pitch = (width + 255) / 256 * 256;
-    return allocate(pointer, *pitch * height);
+    return hip_allocate_for_program(pointer, *pitch * rows);
 }
 
 hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
-    HIP_API(allocate_pitch(pointer, pitch, width, height));
+    HIP_API(hip_allocate_pitch(pointer, pitch, width, height));
+}
+
+hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width, size_t height,
+                            unsigned element)
+{
+    bool is_size = element == 4 || element == 8 || element == 16;
+    HIP_API(is_size ? hip_allocate_pitch((void **)pointer, pitch, width, height)
+                    : hipErrorInvalidValue);
 }
 
 static hipError_t memory_info(size_t *available, size_t *total)

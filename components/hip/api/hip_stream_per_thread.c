@@ -88,3 +88,19 @@ hipError_t hipLaunchKernel_spt(const void *host_function, dim3 grid, dim3 block,
 {
     return hipLaunchKernel(host_function, grid, block, values, dynamic_lds, own(stream));
 }
+
+hipError_t hipLaunchCooperativeKernel_spt(const void *host_function, dim3 grid, dim3 block,
+                                          void **values, uint32_t dynamic_lds, hipStream_t stream)
+{
+    return hipLaunchCooperativeKernel(host_function, grid, block, values, dynamic_lds, own(stream));
+}
+
+hipError_t hipMemcpy3D_spt(const struct hipMemcpy3DParms *p)
+{
+    return then_wait(hipMemcpy3DAsync(p, hipStreamPerThread));
+}
+
+hipError_t hipMemset3D_spt(hipPitchedPtr p, int value, hipExtent extent)
+{
+    return then_wait(hipMemset3DAsync(p, value, extent, hipStreamPerThread));
+}

@@ -163,6 +163,7 @@ struct driver_sample {
     uint64_t prepared; /* number of the launch that the platform was made ready for */
     uint64_t flushes;  /* of caches, in no time */
     bool quiet;        /* nothing was under way, and nothing has been begun since */
+    bool told;         /* that a launch is simulated while one that is not waits for others */
     uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 

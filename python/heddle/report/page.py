@@ -111,8 +111,8 @@ def findings(run: Run, _: int = 0) -> str:
 
 def scope_options(runs: list[Run]) -> list[tuple[str, str]]:
     """Kernels of the first run; their places are the values."""
-    return [("0", "the whole run")] + [(str(i), k.short)
-                                       for i, k in enumerate(shown(runs[0]), 1)]
+    return [("0", "the whole run, copies and launches included")] + [
+        (str(i), k.short) for i, k in enumerate(shown(runs[0]), 1)]
 
 
 def shown(run: Run) -> list[Kernel]:

@@ -41,6 +41,8 @@ class Group:
     type: str
     kind: str
     rows: list[Row] = field(default_factory=list)
+    summed = False  # an array of which only the sum is known: elements are means
+    least: tuple[str, float] | None = None  # then: what one element had at least
 
     @property
     def part(self) -> float:
@@ -53,6 +55,10 @@ class Group:
     @property
     def share(self) -> float:
         return self.part / self.whole
+
+    @property
+    def most(self) -> float:
+        return self.least[1] if self.least else self.hottest.share
 
     @property
     def hottest(self) -> Row:
@@ -163,7 +169,25 @@ class Run:
                 group = Group(path, row.type, row.kind)
                 groups.append(group)
             group.rows.append(row)
+        self._find_sums()
         self._read_words("limits")
+
+    def _find_sums(self) -> None:
+        """Statistics of a kernel are usually sums over arrays, those of the run are not. What one
+        element did in the kernel is known from below: what it did in the run less all that other
+        kernels did to its array (as codegen/report/limits.c has it)."""
+        for (scope, measure), groups in self.groups.items():
+            whole = {g.path: g for g in self.of(RUN, measure)}
+            for group in groups:
+                run = whole.get(group.path)
+                if scope == RUN or len(group.rows) < 2 or not run:
+                    continue
+                group.summed = len({row.part for row in group.rows}) == 1
+                hot = max(run.rows, key=lambda row: row.part)
+                part = hot.part - max(run.part - group.part, 0)
+                share = part / (group.whole / len(group.rows))
+                if group.summed and measure != "hit_rate" and share > group.share * 1.01:
+                    group.least = hot.path, share
 
     def _read_words(self, report: str) -> None:
         """What limits each kernel. Without a description, what --report cpi says of it."""

@@ -35,11 +35,22 @@ def table(name: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
             f"</thead><tbody>\n{body}\n</tbody></table></div>")
 
 
-def data_caches(run: Run) -> list[str]:
-    """Groups of caches with a hit rate, those with most accesses first."""
-    groups = [g for g in run.of(RUN, "hit_rate") if g.kind == "cache"]
-    groups.sort(key=lambda g: -g.whole)
-    return [g.path for g in groups[:4]]
+def keepers(run: Run) -> list[str]:
+    """Groups of caches and TLBs with a hit rate: those with most accesses, as the platform has
+    them."""
+    groups = run.of(RUN, "hit_rate")
+    chosen: list[Group] = []
+    for most, wanted in ((4, lambda g: g.kind == "cache"),
+                         (1, lambda g: g.path.endswith(".translation")),
+                         (1, lambda g: g.kind == "translation")):
+        chosen += sorted(filter(wanted, groups), key=lambda g: -g.whole)[:most]
+    return [g.path for g in groups if g in chosen]
+
+
+def keeper_name(path: str) -> str:
+    """As in 'l1v[*].translation' is 'l1v TLB'."""
+    name = path.replace("[*]", "").removesuffix(".translation").split(".")[-1]
+    return f"{name} TLB" if path.endswith(".translation") else name
 
 
 def _kernel_row(run: Run, kernel: Kernel, whole: int, caches: list[str]) -> list[str]:
@@ -69,11 +80,23 @@ def _kernel_row(run: Run, kernel: Kernel, whole: int, caches: list[str]) -> list
 def kernels(run: Run, name: str) -> str:
     timed = run.timed()
     whole = sum(k.total("cycles") for k in timed) or 1
-    caches = data_caches(run)
+    caches = keepers(run)
     heads = ["kernel", "launches", "cycles", "of all", "work-groups", "instructions",
              "a cycle", "waves a SIMD", "issued",
-             *(f"{path.split('.')[-1].replace('[*]', '')} hits" for path in caches)]
+             *(f"{keeper_name(path)} hits" for path in caches)]
     return table(name, heads, [_kernel_row(run, k, whole, caches) for k in timed])
+
+
+def fullest(group: Group, mean: bool = False) -> str:
+    """The share of the fullest element, or what is known of it: perhaps only the mean."""
+    if group.least:
+        path, share = group.least
+        return cell(share, f"≥ {percent(share)}", f"{path}, at least: the run less other kernels")
+    if group.summed:
+        return cell(group.share, percent(group.share), "mean") if mean else cell("", "–")
+    most = group.hottest
+    return cell(most.share, percent(most.share),
+                f"{most.path}: {count(most.part)} of {count(most.whole)}")
 
 
 def levels(run: Run, scope: str, name: str) -> str:
@@ -85,12 +108,11 @@ def levels(run: Run, scope: str, name: str) -> str:
             continue
         seconds = group.rows[0].time_ps / 1e12
         hit = hits.get(group.path)
-        hottest = group.hottest
         rows.append([cell(group.path, title=group.type), cell(group.part, f"{count(group.part)} B"),
                      cell(group.part / seconds, rate(group.part / seconds)),
                      cell(group.whole / seconds, rate(group.whole / seconds)),
                      cell(group.share, percent(group.share)),
-                     cell(hottest.share, percent(hottest.share), hottest.path),
+                     fullest(group),
                      cell(hit.share, percent(hit.share), f"{count(hit.part)} of {count(hit.whole)}")
                      if hit else cell("", "–")])
     return table(name, ["level", "moved", "a second", "limit", "of the limit", "fullest",
@@ -98,22 +120,24 @@ def levels(run: Run, scope: str, name: str) -> str:
 
 
 def _hottest_groups(run: Run, scope: str) -> list[Group]:
-    return sorted(run.of(scope, "utilisation"), key=lambda g: -g.hottest.share)[:HOTTEST]
+    return sorted(run.of(scope, "utilisation"), key=lambda g: -g.most)[:HOTTEST]
 
 
 def hottest(run: Run, scope: str, name: str) -> str:
     stalls = {g.path: g for g in run.of(scope, "stall")}
     rows = []
     for group in _hottest_groups(run, scope):
-        most, stall = group.hottest, stalls.get(group.path)
-        rows.append([cell(most.path), cell(group.kind), cell(len(group.rows)),
-                     cell(most.share, percent(most.share),
-                          f"{count(most.part)} of {count(most.whole)}"),
-                     cell(group.share, percent(group.share)),
-                     cell(stall.hottest.share, percent(stall.hottest.share), stall.hottest.path)
-                     if stall else cell("", "–")])
-    return table(name, ["fullest", "kind", "of so many", "utilisation", "mean of all",
-                        "stalled"], rows)
+        stall = stalls.get(group.path)
+        path = group.least[0] if group.least else group.path if group.summed else group.hottest.path
+        rows.append([cell(path, title=group.path), cell(group.kind), cell(len(group.rows)),
+                     fullest(group), cell(group.share, percent(group.share)),
+                     fullest(stall, True) if stall else cell("", "–")])
+    known = "" if scope == RUN else (
+        '<p class="soft">Of a kernel, statistics have arrays as sums: elements are known from '
+        "below (≥), by what they did in the whole run, or not at all (–); connections and "
+        "links are counted in the whole run only.</p>")
+    return table(name, ["fullest", "kind", "elements", "utilisation", "mean of all",
+                        "stalled"], rows) + known
 
 
 def settings(a: Run, b: Run) -> list[list[str]]:

@@ -125,6 +125,7 @@ static void keep(unsigned bytes, unsigned count)
     cr_assert_geq(file, 0);
     close(file);
     cr_assert(residency_open(kept_path, true, &nobody));
+    residency_turn(1);
     for (unsigned i = 0; i < count; i++)
         residency_record(0, (uint64_t)i * bytes, bytes, true);
     residency_record_launch(1, 0);

@@ -67,6 +67,7 @@ Test(residency, runs_of_what_was_found_first_are_written_by_launch_instance_and_
 {
     cr_assert(residency_open(path, true, &own));
     cr_assert(residency_is_recorded());
+    residency_turn(4);
     residency_record(7, 0x1080, 64, true);
     residency_record(7, 0x1000, 64, true);
     residency_record(7, 0x1040, 64, true);
@@ -77,7 +78,9 @@ Test(residency, runs_of_what_was_found_first_are_written_by_launch_instance_and_
     residency_record(3, 0x1140, 64, true);  /* another cache */
     residency_record(3, 0x1180, 128, true); /* with other lines, if that were possible */
     residency_record_launch(4, 0x40);
+    residency_turn(5);
     residency_record_launch(5, 0x50);
+    residency_turn(6);
     residency_record(7, 0x10c0, 64, true); /* launches do not know of each other */
     residency_record_launch(6, 0x60);
     expect_text(""); /* nothing by this name until all is there */
@@ -93,10 +96,36 @@ Test(residency, runs_of_what_was_found_first_are_written_by_launch_instance_and_
                 "6 7 64 0x10c0 1\n");
 }
 
+Test(residency, launches_that_take_turns_have_units_of_their_own)
+{
+    cr_assert(residency_open(path, true, &own));
+    for (uint64_t i = 0; i < 3000; i++) {
+        residency_turn(1 + i % 3);
+        residency_record(1, i << 6, 64, true);
+        residency_record(2, 0x40, 64, i % 3 == 1); /* by each of them */
+    }
+    residency_record_launch(2, 0x20);
+    residency_turn(1);
+    residency_record(3, 0, 64, true);
+    residency_record_launch(1, 0x10);
+    residency_record_launch(3, 0x30);
+    cr_assert(residency_close());
+    cr_assert(residency_open(path, false, &own), "in the order of their ends");
+    static const uint64_t shapes[] = {0, 0x10, 0x20, 0x30};
+    for (uint64_t launch = 1; launch <= 3; launch++) {
+        cr_assert_null(residency_begin(launch, shapes[launch]));
+        for (uint64_t i = 0; i < 3000; i++)
+            cr_assert_eq(residency_take(1, i << 6), 1 + i % 3 == launch);
+        cr_expect_eq(residency_take(2, 0x40), launch == 2);
+        cr_expect_eq(residency_take(3, 0), launch == 1);
+    }
+}
+
 Test(residency, a_table_that_grows_forgets_nothing)
 {
     enum { UNITS = 30000 };
     cr_assert(residency_open(path, true, &own));
+    residency_turn(1);
     for (unsigned round = 0; round < 2; round++)
         for (uint64_t i = 0; i < UNITS; i++)
             residency_record(1, (i * 7919 % UNITS) << 6, 64, !round);
@@ -108,12 +137,14 @@ Test(residency, a_table_that_grows_forgets_nothing)
 Test(residency, a_unit_is_taken_once_and_only_in_its_launch)
 {
     cr_assert(residency_open(path, true, &own));
+    residency_turn(2);
     for (uint64_t i = 0; i < 3; i++)
         residency_record(1, 0x1000 + i * 64, 64, true);
     residency_record(9, 0x8000, 4096, true);
     residency_record(9, 0x9000, 4096, true);
     residency_record_launch(2, 0x20);
     residency_record_launch(3, 0x30);
+    residency_turn(5);
     residency_record(1, 0x1000, 64, true);
     residency_record_launch(5, 0x50);
     cr_assert(residency_close());
@@ -145,6 +176,7 @@ Test(residency, what_the_file_does_not_fit_is_named)
     char text[4096];
     cr_redirect_stderr();
     cr_assert(residency_open(path, true, &own));
+    residency_turn(2);
     residency_record(1, 0x1000, 64, true);
     residency_record_launch(2, 0x20);
     cr_assert(residency_close());
@@ -166,6 +198,7 @@ Test(residency, every_cut_and_every_changed_byte_is_found)
     char text[4096];
     cr_redirect_stderr();
     cr_assert(residency_open(path, true, &own));
+    residency_turn(2);
     residency_record(1, 0x1000, 64, true);
     residency_record_launch(2, 0x20);
     cr_assert(residency_close());

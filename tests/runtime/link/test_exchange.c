@@ -37,6 +37,7 @@ static void build(void)
 
 static void deliver(uint32_t shard, uint64_t window)
 {
+    window_tell();
     exchange_deliver(shard, window * LATENCY * 1000);
     shard_find_awake(shard);
     shard_plan(shard);

@@ -88,7 +88,7 @@ static uint32_t windows(uint64_t main_ticks, uint64_t b, uint64_t c, uint64_t in
         for (uint32_t k = 0; k < 3; k++)
             shards[k].instructions = due >> k & 1 ? instructions : 0;
         threads = balance_begin(due);
-        if (balance_counts())
+        if (window_plan.counts)
             balance_count(due);
     }
     return threads;

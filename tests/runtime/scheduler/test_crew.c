@@ -110,6 +110,23 @@ Test(crew, shards_of_a_thread_that_is_late_are_run_by_others)
         cr_assert_eq(runs[shard], 20 * SHARDS);
 }
 
+/* Rounds go on as before behind it. */
+Test(crew, the_time_of_a_round_is_measured_where_there_are_workers)
+{
+    unsetenv("HEDDLE_THREAD_DELAYS");
+    build(1);
+    cr_assert_eq(crew_round_ns(), 0);
+    crew_open(2);
+    for (uint32_t i = 0; i < 50; i++) {
+        cr_assert(crew_round_ns() > 0);
+        round_now++;
+        crew_run(work, (1u << SHARDS) - 1, 2);
+    }
+    cr_assert_eq(wrong, 0);
+    for (uint32_t shard = 0; shard < SHARDS; shard++)
+        cr_assert_eq(runs[shard], 50);
+}
+
 Test(crew, no_more_threads_than_processors)
 {
     cpu_set_t one;

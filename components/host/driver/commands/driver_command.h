@@ -41,7 +41,7 @@ enum driver_phase {
     PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sampling.c */
     PHASE_UNTIMED_RETRY, /* there was something under way */
     PHASE_UNTIMED_DONE,
-    PHASE_YIELDED /* functional mode: a launch that only waits, so that other queues go on */
+    PHASE_YIELDED /* a launch without time that only waits, so that other queues go on */
 };
 
 /* Writes, reads, copies and fills. */
@@ -76,7 +76,8 @@ struct command_launch {
     uint16_t header;         /* header as a whole */
     bool played;             /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
-    uint32_t yielded;                        /* PHASE_YIELDED: its number among those */
+    bool has_yielded;                        /* a launch without time that is not over: */
+    uint32_t yielded;                        /* its number among those */
     struct aql_packet packet;
     uint8_t descriptor[64];
 };

@@ -130,6 +130,9 @@ static void functional_attend(uint32_t gpu)
 
 /* ---- commands ---- */
 
+/* Wavefront instructions of a launch that has others beside it: some seconds. */
+enum { TOLD_AT = 1 << 26 };
+
 /* Work-groups of the launch that the device can hold, going by slots. */
 static uint32_t functional_resident(const struct driver_device_info *info,
                                     const struct driver_command *k)
@@ -163,7 +166,7 @@ static void functional_stage(const struct driver *d, const struct driver_command
 /* --profile: what the launch executed and accessed, for its record. */
 static void functional_describe(uint32_t record, const struct functional_profile *p)
 {
-    const uint64_t *reached = warm_counts();
+    const uint64_t *reached = p->reached;
     char units[ISA_UNIT_COUNT * 21 + 1] = "", blocks[FUNCTIONAL_BLOCKS * 21 + 1] = "";
     for (size_t i = 0, at = 0; i < ISA_UNIT_COUNT; i++)
         at += (size_t)snprintf(units + at, sizeof units - at, "%s%" PRIu64, i ? " " : "",
@@ -231,7 +234,7 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
             const struct driver_queue *q = driver_queue_at(d, i);
             const struct driver_command *other =
                 q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
-            if (other && other->phase == PHASE_YIELDED)
+            if (other && other != k && other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
                 functional_begin_record(d, other, q->device);
         }
         engine_stop();
@@ -267,12 +270,14 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
     k->launch.done_instructions = result->instructions;
     if (result->end == FUNCTIONAL_YIELDED) { /* a cycle passes, so that the engine may stop */
         k->phase = PHASE_YIELDED;
+        k->launch.has_yielded = true;
         k->launch.yielded = result->number;
         uint64_t from = others_from(d, k), next = driver_now(d) + 1;
         k->not_before = from > next ? from : next;
         return true;
     }
     k->phase = PHASE_QUEUED;
+    k->launch.has_yielded = false;
     d->io.stats.launches++;
     if (result->end != FUNCTIONAL_DONE) {
         functional_fail(d, k, number, result);
@@ -283,6 +288,33 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result->profile);
     return true;
+}
+
+/* What is written of accesses is of this launch from here on. */
+static void functional_name(const struct driver_command *k)
+{
+    address_list_launch(k->launch.number);
+    residency_turn(k->launch.number);
+}
+
+/* `--kernels auto` chooses by what the launch before has executed, so launches do not take turns:
+ * one that waits for another never ends. */
+static void functional_wait_out(const struct driver *d, const struct driver_command *k,
+                                struct functional_result *result)
+{
+    bool told = false;
+    while (result->end == FUNCTIONAL_YIELDED) {
+        if (!told && result->instructions >= TOLD_AT) {
+            told = true;
+            fprintf(stderr,
+                    "heddle: launch %" PRIu64 " (%s) may wait for a launch of another queue; with "
+                    "--kernels auto, launches do not take turns: choose some by number, or use "
+                    "--mode functional\n",
+                    k->launch.number, program_kernel_name(driver_program(d), k->launch.kernel));
+        }
+        functional_resume(result->number, engine_instructions() + result->instructions, true,
+                          result);
+    }
 }
 
 /* `--kernels auto`: what the launch, or the part of it, has executed. */
@@ -329,20 +361,19 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .profile = platform_profile() != PLATFORM_PROFILE_NONE,
         .attend = driver_process()->attend ? functional_attend : NULL,
         .executed = platform_sampling()->automatic ? executed : NULL};
-    launch.may_yield =
-        platform_mode() == PLATFORM_FUNCTIONAL && !launch.touches && others_from(d, k) < UINT64_MAX;
+    launch.may_yield = others_from(d, k) < UINT64_MAX;
     if (launch.touches && !parts_goes_on(k)) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
             warm_flush_all();
         else
             warm_begin_all();
     }
-    if (launch.touches)
-        warm_clear_counts();
-    address_list_launch(k->launch.number);
+    functional_name(k);
     record_start(d, k, number);
     device->kernels_running++;
-    const struct functional_result result = execute(&launch, k);
+    struct functional_result result = execute(&launch, k);
+    if (launch.executed)
+        functional_wait_out(d, k, &result);
     if (launch.executed && result.end == FUNCTIONAL_DONE)
         functional_tell(k, &result, executed);
     return functional_part(d, k, number, way, &result);
@@ -351,6 +382,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
 static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_t number)
 {
     struct functional_result result;
+    functional_name(k);
     functional_resume(k->launch.yielded, engine_instructions(), others_from(d, k) < UINT64_MAX,
                       &result);
     return functional_part(d, k, number, SAMPLING_SKIPPED, &result);

@@ -20,6 +20,7 @@
 #include "driver_sampling.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
@@ -106,22 +107,33 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
     }
 }
 
-/* A launch or copy that takes no time. */
+/* Has it begun without time, and waits for others? */
+static bool has_yielded(const struct driver_command *k)
+{
+    return k->kind == DRIVER_LAUNCH && k->launch.has_yielded;
+}
+
+/* A launch or copy that takes no time, or the next part of a launch that has yielded. */
 static void sample_do(struct driver *d, struct driver_command *k, uint32_t device)
 {
     enum sampling_way way = k->kind == DRIVER_LAUNCH ? sample_way(d, k) : SAMPLING_TOUCHING;
     sample_to_memory(d);
     sample_flush(d, k, device);
-    functional_move_command(d, k, device);
-    if (k->kind == DRIVER_LAUNCH) {
-        sample_begin_cold(d, way);
-        d->sample.skipped |= way == SAMPLING_SKIPPED;
-        if (k->size)
-            ring_written(&d->device[device], k->piece);
-        functional_launch(d, k, device, way);
-        dirty_note(d, device, k->pid);
+    if (has_yielded(k)) {
+        functional_go_on(d, k, device);
+    } else {
+        functional_move_command(d, k, device);
+        if (k->kind == DRIVER_LAUNCH) {
+            sample_begin_cold(d, way);
+            d->sample.skipped |= way == SAMPLING_SKIPPED;
+            if (k->size)
+                ring_written(&d->device[device], k->piece);
+            functional_launch(d, k, device, way);
+        }
     }
-    k->phase = PHASE_UNTIMED_DONE;
+    if (k->kind == DRIVER_LAUNCH)
+        dirty_note(d, device, k->pid);
+    k->phase = has_yielded(k) ? PHASE_UNTIMED_RETRY : PHASE_UNTIMED_DONE;
 }
 
 /* Makes the platform ready for a timed launch. */
@@ -206,8 +218,10 @@ static void sample_window_end(struct driver *d)
         }
         if (k->kind == DRIVER_LAUNCH && sample_is_timed(sample_way(d, k)))
             sample_prepare(d, k);
-        else
+        else if (has_yielded(k) || functional_can_begin(d, k, q->device))
             sample_do(d, k, q->device);
+        else
+            k->phase = PHASE_UNTIMED_RETRY;
     }
 }
 
@@ -244,6 +258,14 @@ static void sample_note_timed(struct driver *d, struct driver_command *k)
     if (!platform_sampling()->kernels || k->kind != DRIVER_LAUNCH)
         return;
     enum sampling_way way = sample_way(d, k);
+    bool awaited = functional_is_awaited();
+    if (awaited && !d->sample.told)
+        fprintf(stderr,
+                "heddle: launch %" PRIu64 " (%s) is simulated while another one, which is not, "
+                "waits for others; if they wait for each other, the run does not end: --kernels "
+                "has to name both or none\n",
+                k->launch.number, program_kernel_name(driver_program(d), k->launch.kernel));
+    d->sample.told |= awaited;
     k->launch.timed = sample_is_on(d, k);
     d->sample.timed += k->launch.timed;
     aql_set_launch(&k->launch.packet, (uint32_t)k->launch.number, way == SAMPLING_MEMORY_ONLY);

@@ -1,0 +1,251 @@
+/* Memory of three dimensions: rows of bytes, of which some make a slice. Volumes are copied and
+ * filled slice by slice, after all of them have been checked, so that a refused one has no effect.
+ * Arrays (hipArray), which only images use, are refused. */
+#include "hip_internal.h"
+
+/* Where a volume begins, and the bytes from row to row and from slice to slice. */
+struct volume {
+    char *start;
+    size_t pitch, slice;
+};
+
+struct volume_copy {
+    struct volume to, from;
+    size_t width, rows, slices;
+    hipMemcpyKind kind;
+    hipStream_t stream;
+    bool blocking;
+    const char *what;
+};
+
+/* False: some product is larger than any memory. */
+static bool begin_volume(struct volume *v, void *base, size_t pitch, size_t rows,
+                         const size_t at[3])
+{
+    size_t slice, slices, lines;
+    if (__builtin_mul_overflow(pitch, rows, &slice) || __builtin_mul_overflow(slice, at[2], &slices)
+        || __builtin_mul_overflow(pitch, at[1], &lines)
+        || __builtin_add_overflow(slices, lines, &slices)
+        || __builtin_add_overflow(slices, at[0], &slices)) {
+        return false;
+    }
+    *v = (struct volume){(char *)base + slices, pitch, slice};
+    return true;
+}
+
+static hipError_t check_slices(const struct volume_copy *c)
+{
+    hipError_t error = hipSuccess;
+    size_t widest = c->to.slice > c->from.slice ? c->to.slice : c->from.slice;
+    if (c->slices > 1 && widest > SIZE_MAX / c->slices) {
+        return hipErrorInvalidValue;
+    }
+    for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
+        error = hip_check_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
+                                  c->from.start + i * c->from.slice, c->from.pitch, c->width,
+                                  c->rows, c->kind, c->what);
+    }
+    return error;
+}
+
+static hipError_t copy_volume(const struct volume_copy *c)
+{
+    hipError_t error = check_slices(c);
+    for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
+        error = hip_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
+                            c->from.start + i * c->from.slice, c->from.pitch, c->width, c->rows,
+                            c->kind, c->stream, c->blocking, c->what);
+    }
+    return error;
+}
+
+static hipError_t refuse_arrays(const char *what)
+{
+    hip_say("%s: no device here has arrays (hipArray): use memory of hipMalloc3D or hipMallocPitch",
+            what);
+    return hipErrorNotSupported;
+}
+
+static hipError_t copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking,
+                          const char *what)
+{
+    if (!p) {
+        return hipErrorInvalidValue;
+    }
+    if (p->srcArray || p->dstArray) {
+        return refuse_arrays(what);
+    }
+    struct volume_copy c = {.width = p->extent.width,
+                            .rows = p->extent.height,
+                            .slices = p->extent.depth,
+                            .kind = p->kind,
+                            .stream = stream,
+                            .blocking = blocking,
+                            .what = what};
+    bool fits = begin_volume(&c.from, p->srcPtr.ptr, p->srcPtr.pitch, p->srcPtr.ysize,
+                             (size_t[3]){p->srcPos.x, p->srcPos.y, p->srcPos.z})
+                && begin_volume(&c.to, p->dstPtr.ptr, p->dstPtr.pitch, p->dstPtr.ysize,
+                                (size_t[3]){p->dstPos.x, p->dstPos.y, p->dstPos.z});
+    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+}
+
+hipError_t hipMemcpy3D(const hipMemcpy3DParms *p)
+{
+    HIP_API(copy_3d(p, NULL, true, "hipMemcpy3D"));
+}
+
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream)
+{
+    HIP_API(copy_3d(p, stream, false, "hipMemcpy3DAsync"));
+}
+
+/* ---- as drivers have it: a side says of which kind its memory is ---- */
+
+struct side {
+    hipMemoryType type;
+    const void *host;
+    hipDeviceptr_t device;
+};
+
+static bool is_array(const struct side *s)
+{
+    return s->type == hipMemoryTypeArray;
+}
+
+static void *memory_of(const struct side *s)
+{
+    return s->type == hipMemoryTypeHost ? (void *)(uintptr_t)s->host : s->device;
+}
+
+static hipMemcpyKind direction(const struct side *to, const struct side *from)
+{
+    bool to_host = to->type == hipMemoryTypeHost, from_host = from->type == hipMemoryTypeHost;
+    if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified) {
+        return hipMemcpyDefault;
+    }
+    return to_host     ? from_host ? hipMemcpyHostToHost : hipMemcpyDeviceToHost
+           : from_host ? hipMemcpyHostToDevice
+                       : hipMemcpyDeviceToDevice;
+}
+
+static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool blocking,
+                              const char *what)
+{
+    if (!p) {
+        return hipErrorInvalidValue;
+    }
+    struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice};
+    struct side to = {p->dstMemoryType, p->dstHost, p->dstDevice};
+    if (is_array(&from) || is_array(&to)) {
+        return refuse_arrays(what);
+    }
+    struct volume_copy c = {.width = p->WidthInBytes,
+                            .rows = p->Height,
+                            .slices = p->Depth,
+                            .kind = direction(&to, &from),
+                            .stream = stream,
+                            .blocking = blocking,
+                            .what = what};
+    bool fits = begin_volume(&c.from, memory_of(&from), p->srcPitch, p->srcHeight,
+                             (size_t[3]){p->srcXInBytes, p->srcY, p->srcZ})
+                && begin_volume(&c.to, memory_of(&to), p->dstPitch, p->dstHeight,
+                                (size_t[3]){p->dstXInBytes, p->dstY, p->dstZ});
+    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+}
+
+hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *p)
+{
+    HIP_API(copy_drv_3d(p, NULL, true, "hipDrvMemcpy3D"));
+}
+
+hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *p, hipStream_t stream)
+{
+    HIP_API(copy_drv_3d(p, stream, false, "hipDrvMemcpy3DAsync"));
+}
+
+static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking,
+                                const char *what)
+{
+    if (!p) {
+        return hipErrorInvalidValue;
+    }
+    struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice};
+    struct side to = {p->dstMemoryType, p->dstHost, p->dstDevice};
+    if (is_array(&from) || is_array(&to)) {
+        return refuse_arrays(what);
+    }
+    struct volume_copy c = {.width = p->WidthInBytes,
+                            .rows = p->Height,
+                            .slices = 1,
+                            .kind = direction(&to, &from),
+                            .stream = stream,
+                            .blocking = blocking,
+                            .what = what};
+    bool fits = begin_volume(&c.from, memory_of(&from), p->srcPitch, 1,
+                             (size_t[3]){p->srcXInBytes, p->srcY, 0})
+                && begin_volume(&c.to, memory_of(&to), p->dstPitch, 1,
+                                (size_t[3]){p->dstXInBytes, p->dstY, 0});
+    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+}
+
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D *p)
+{
+    HIP_API(copy_param_2d(p, NULL, true, "hipMemcpyParam2D"));
+}
+
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *p, hipStream_t stream)
+{
+    HIP_API(copy_param_2d(p, stream, false, "hipMemcpyParam2DAsync"));
+}
+
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *p)
+{
+    HIP_API(copy_param_2d(p, NULL, true, "hipDrvMemcpy2DUnaligned"));
+}
+
+/* ---- allocation and fills ---- */
+
+static hipError_t allocate_3d(hipPitchedPtr *p, hipExtent extent)
+{
+    size_t rows;
+    if (!p || __builtin_mul_overflow(extent.height, extent.depth, &rows)) {
+        return hipErrorInvalidValue;
+    }
+    hipError_t error = hip_allocate_pitch(&p->ptr, &p->pitch, extent.width, rows);
+    p->xsize = extent.width;
+    p->ysize = extent.height;
+    return error;
+}
+
+hipError_t hipMalloc3D(hipPitchedPtr *p, hipExtent extent)
+{
+    HIP_API(allocate_3d(p, extent));
+}
+
+static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream,
+                          bool blocking, const char *what)
+{
+    struct volume v;
+    hipError_t error = begin_volume(&v, p.ptr, p.pitch, p.ysize, (size_t[3]){0, 0, extent.depth})
+                           ? hipSuccess
+                           : hipErrorInvalidValue;
+    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
+        error = hip_check_fill_2d((char *)p.ptr + i * v.slice, v.pitch, extent.width, extent.height,
+                                  what);
+    }
+    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
+        error = hip_fill_2d((char *)p.ptr + i * v.slice, v.pitch, value, extent.width,
+                            extent.height, stream, blocking, what);
+    }
+    return error;
+}
+
+hipError_t hipMemset3D(hipPitchedPtr p, int value, hipExtent extent)
+{
+    HIP_API(fill_3d(p, value, extent, NULL, true, "hipMemset3D"));
+}
+
+hipError_t hipMemset3DAsync(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream)
+{
+    HIP_API(fill_3d(p, value, extent, stream, false, "hipMemset3DAsync"));
+}

@@ -1,0 +1,86 @@
+/* See series_ranks.h. Ranks take the same samples, but not at the same time: one that goes on alone
+ * is ahead. Rank 0 keeps a queue of each, which it shortens whenever ranks have met. */
+#include "series_ranks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "needed.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/rank.h"
+
+struct queue {
+    uint64_t *words;
+    size_t first, count, room; /* in words */
+};
+
+static struct queue queues[RANK_MOST]; /* of others only at rank 0 */
+
+static size_t words_of(const uint64_t *sample)
+{
+    return 2 + 2 * (size_t)sample[1];
+}
+
+static uint64_t *room_for(struct queue *q, size_t words)
+{
+    if (q->first == q->count)
+        q->first = q->count = 0;
+    if (q->count + words > q->room) {
+        q->room = 2 * (q->count + words);
+        q->words = needed(realloc(q->words, q->room * sizeof *q->words), "series");
+    }
+    q->count += words;
+    return q->words + q->count - words;
+}
+
+void series_ranks_forget(void)
+{
+    for (uint32_t i = 0; i < RANK_MOST; i++) {
+        free(queues[i].words);
+        queues[i] = (struct queue){0};
+    }
+}
+
+void series_ranks_add(const uint64_t *sample)
+{
+    memcpy(room_for(&queues[ranks.number], words_of(sample)), sample,
+           words_of(sample) * sizeof *sample);
+}
+
+void series_ranks_tell(void)
+{
+    struct queue *own = &queues[ranks.number];
+    uint64_t words = own->count - own->first;
+    rank_put(0, &words, sizeof words);
+    rank_put(0, own->words + own->first, words * sizeof *own->words);
+    own->first = own->count;
+}
+
+void series_ranks_hear(uint32_t from)
+{
+    uint64_t words;
+    memcpy(&words, rank_take(from, sizeof words), sizeof words);
+    const void *told = rank_take(from, words * sizeof words);
+    memcpy(room_for(&queues[from], words), told, words * sizeof words);
+}
+
+bool series_ranks_next(uint64_t *sample)
+{
+    for (uint32_t i = 0; i < ranks.count; i++)
+        if (queues[i].first == queues[i].count)
+            return false;
+    sample[0] = queues[0].words[queues[0].first];
+    sample[1] = 0;
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        struct queue *q = &queues[i];
+        const uint64_t *own = q->words + q->first;
+        if (own[0] != sample[0])
+            bug("rank %u has taken a sample at %" PRIu64 " ps, rank 0 at %" PRIu64 " ps", i, own[0],
+                sample[0]);
+        memcpy(sample + words_of(sample), own + 2, 2 * own[1] * sizeof *own);
+        sample[1] += own[1];
+        q->first += words_of(own);
+    }
+    return true;
+}

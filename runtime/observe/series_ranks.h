@@ -1,0 +1,18 @@
+/* Samples of several ranks (series.h) until all of them have taken those of the same time. A sample
+ * is its time, the number of columns that grew, then column and growth of each. */
+#ifndef HEDDLE_RUNTIME_SERIES_RANKS_H
+#define HEDDLE_RUNTIME_SERIES_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void series_ranks_forget(void);
+/* One of this rank. */
+void series_ranks_add(const uint64_t *sample);
+/* Tells rank 0 those that were added, by the next exchange; rank 0 takes them. */
+void series_ranks_tell(void);
+void series_ranks_hear(uint32_t from);
+/* At rank 0: the next sample that all ranks have, joined; `sample` has room for all columns. */
+bool series_ranks_next(uint64_t *sample);
+
+#endif

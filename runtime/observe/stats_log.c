@@ -1,0 +1,164 @@
+/* See stats_log.h. Only a component that has ticked can have changed its statistics and those of
+ * its parts. So the end of a window copies the blocks of those that have ticked in it, and what a
+ * block was before the first copy is kept in a copy of all (`before`). The main partition's blocks
+ * change between windows, too, but only behind the last one of a stretch. */
+#include "stats_log.h"
+
+#include <string.h>
+
+#include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/instances.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "runtime/state/lookup.h"
+#include "runtime/state/platform.h"
+#include "stats_ranks.h"
+#include "stats_span.h"
+
+/* A block of statistics of this rank. */
+struct own {
+    uint32_t block;
+    uint32_t words;
+    const uint64_t *values;
+    uint64_t *before; /* at the end of the stretch before */
+};
+
+struct noted {
+    uint32_t own;
+    uint32_t words;
+};
+
+uint64_t *stats_log_ticked;
+static uint64_t *unsettled;           /* as stats_log_ticked: since the stretch began */
+static uint32_t id_words, main_words; /* of all, and of the main partition, which come first */
+static struct own *owns;              /* in the order of ids */
+static uint32_t own_count;
+static uint32_t *first_of; /* by id: its first own block; one more at the end */
+static struct noted *noted;
+static uint64_t *noted_values;
+static uint64_t value_count;
+static uint32_t noted_count;
+static uint32_t window_count;
+static uint32_t window_ends[STATS_LOG_WINDOWS]; /* in `noted` */
+
+/* Sorted by counting: blocks of an id stand together. */
+static uint64_t find_own(const struct platform_table *t)
+{
+    uint32_t count;
+    const struct stat_block *blocks = stats_blocks(&count);
+    uint64_t words = 0;
+    first_of = arena_derive(((size_t)id_words * 64 + 2) * sizeof *first_of);
+    owns = arena_derive(((size_t)count + 1) * sizeof *owns);
+    for (uint32_t b = 0; b < count; b++)
+        if (blocks[b].words && platform_is_here(stats_leaf_of_block(t, b)))
+            first_of[platform_component(stats_leaf_of_block(t, b))->id + 2]++;
+    for (uint32_t id = 2; id < id_words * 64 + 2; id++)
+        first_of[id] += first_of[id - 1];
+    for (uint32_t b = 0; b < count; b++) {
+        if (!blocks[b].words || !platform_is_here(stats_leaf_of_block(t, b)))
+            continue;
+        uint32_t place = first_of[platform_component(stats_leaf_of_block(t, b))->id + 1]++;
+        owns[place] = (struct own){b, blocks[b].words, blocks[b].values, NULL};
+        words += blocks[b].words;
+        own_count++;
+    }
+    uint64_t *before = arena_derive((words + 1) * sizeof *before);
+    for (uint32_t i = 0; i < own_count; before += owns[i++].words)
+        owns[i].before = before;
+    return words;
+}
+
+void stats_log_open(void)
+{
+    const struct platform_table *t = engine_base.platform;
+    id_words = main_words = own_count = noted_count = window_count = 0;
+    value_count = 0;
+    for (uint32_t i = 0; i < engine.domain_count; i++) {
+        const struct engine_domain *d = &engine.domains[i];
+        uint32_t end = d->first_word + d->word_count;
+        id_words = end > id_words ? end : id_words;
+        main_words = i < engine.clock_count ? id_words : main_words;
+    }
+    stats_log_ticked = arena_derive((id_words + 1) * sizeof *stats_log_ticked);
+    unsettled = arena_derive((id_words + 1) * sizeof *unsettled);
+    uint64_t words = find_own(t);
+    noted = arena_reserve(((size_t)own_count + 1) * STATS_LOG_WINDOWS * sizeof *noted);
+    noted_values = arena_reserve((words + 1) * STATS_LOG_WINDOWS * sizeof *noted_values);
+}
+
+void stats_log_close(void)
+{
+    stats_log_ticked = NULL;
+}
+
+static void keep_before(uint32_t first, uint32_t behind)
+{
+    for (uint32_t i = first; i < behind; i++)
+        memcpy(owns[i].before, owns[i].values, owns[i].words * sizeof(uint64_t));
+}
+
+void stats_log_begin(void)
+{
+    if (stats_log_ticked)
+        keep_before(0, own_count);
+}
+
+static void note_component(uint32_t id)
+{
+    for (uint32_t i = first_of[id]; i < first_of[id + 1]; i++) {
+        noted[noted_count++] = (struct noted){i, owns[i].words};
+        memcpy(noted_values + value_count, owns[i].values, owns[i].words * sizeof *noted_values);
+        value_count += owns[i].words;
+    }
+}
+
+void stats_log_note(uint32_t number)
+{
+    if (number >= STATS_LOG_WINDOWS || number < window_count)
+        bug("window %u of a stretch is logged behind %u", number, window_count);
+    while (window_count < number)
+        window_ends[window_count++] = noted_count;
+    for (uint32_t w = 0; w < id_words; w++) {
+        for (uint64_t bits = stats_log_ticked[w]; bits; bits &= bits - 1)
+            note_component(w * 64 + (uint32_t)__builtin_ctzll(bits));
+        unsettled[w] |= stats_log_ticked[w];
+        stats_log_ticked[w] = 0;
+    }
+    window_ends[window_count++] = noted_count;
+}
+
+void stats_log_show(uint32_t number)
+{
+    const uint64_t *values = noted_values;
+    uint32_t end = number < window_count ? window_ends[number] : noted_count;
+    for (uint32_t i = 0; i < own_count; i++)
+        stats_block_show(owns[i].block, owns[i].before);
+    for (uint32_t i = 0; i < end; i++) {
+        stats_block_show(owns[noted[i].own].block, values);
+        values += noted[i].words;
+    }
+}
+
+void stats_log_hide(void)
+{
+    for (uint32_t i = 0; i < own_count; i++)
+        stats_block_show(owns[i].block, owns[i].values);
+}
+
+void stats_log_forget(void)
+{
+    if (!stats_log_ticked)
+        return;
+    for (uint32_t w = 0; w < id_words; w++) {
+        uint64_t main = ranks.number == 0 && w < main_words ? UINT64_MAX : 0;
+        for (uint64_t bits = unsettled[w] | stats_log_ticked[w] | main; bits; bits &= bits - 1) {
+            uint32_t id = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            keep_before(first_of[id], first_of[id + 1]);
+        }
+        unsettled[w] = stats_log_ticked[w] = 0;
+    }
+    noted_count = window_count = 0;
+    value_count = 0;
+}
