@@ -79,3 +79,7 @@ def test_copies_alone_leave_time_where_it_was(measure):
 def test_pages_over_links_count_the_same_however_they_are_run(measure):
     same_bytes(measure, "platforms/tiny.heddle --generic {} -- copy_rate 100000",
                ORDERS[:3] + ["--threads 2"])
+
+
+def test_host_may_write_managed_memory_when_a_copy_of_it_has_returned(run):
+    run("platforms/tiny.heddle --generic --set driver.stream_rules.copy_waits=false -- managed")

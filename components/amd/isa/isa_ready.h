@@ -93,7 +93,7 @@ struct isa_ready {
     const struct isa_inst *inst;
     void (*kernel)(void); /* of the variant's own type */
     union {
-        uint64_t constant[3]; /* vector ALU */
+        uint64_t constant[3]; /* vector ALU; LDS loads of two elements: their offsets */
         int64_t offset;       /* memory and LDS: bytes */
     };
     uint32_t source[3];      /* memory: source[0] is the place of the address register */

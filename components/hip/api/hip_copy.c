@@ -68,7 +68,9 @@ static hipError_t managed(struct copy *copy)
     hipError_t error = hipSuccess;
     copy->to_memory = to->address;
     copy->from_memory = from->address;
-    bool inside = to_device && from_device && hip_place_device(to) == hip_place_device(from);
+    /* What is managed may be the host's before and afterwards. */
+    bool inside = to_device && from_device && hip_place_device(to) == hip_place_device(from)
+                  && !to->managed && !from->managed;
     copy->waits = (copy->blocking && !(inside && hip.copy_returns))
                   || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
     if (from->managed && from_device) {

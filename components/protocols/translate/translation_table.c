@@ -44,23 +44,27 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
 }
 
-/* Most tables of a large machine are never used by a small program, and are not touched then. */
-static __attribute__((noinline)) void translation_link(struct translation_table *t)
+/* Most tables of a large machine are never used by a small program, and most sets of a large table
+ * are not: what is linked only when it is first needed is never touched. */
+static __attribute__((noinline)) void translation_chain_pending(struct translation_table *t)
 {
-    uint32_t sets = t->sets, ways = t->ways, pending = t->pending_capacity;
-    t->linked = true;
-    for (uint32_t i = 0; i < sets * ways; i++) {
+    uint32_t first = t->sets * t->ways, end = first + t->pending_capacity;
+    t->chained = true;
+    for (uint32_t i = first; i < end; i++)
+        translation_entry(t, i)->chain = i + 1 < end ? i + 1 : TRANSLATION_NONE;
+}
+
+static __attribute__((noinline)) void translation_link(struct translation_table *t, uint32_t set)
+{
+    uint32_t first = set * t->ways, last = first + t->ways - 1;
+    for (uint32_t i = first; i <= last; i++) {
         struct translation_entry *e = translation_entry(t, i);
-        uint32_t way = i % ways;
-        e->newer = way ? i - 1 : TRANSLATION_NONE;
-        e->older = way + 1 < ways ? i + 1 : TRANSLATION_NONE;
+        e->newer = i - 1;
+        e->older = i + 1;
     }
-    for (uint32_t s = 0; s < sets; s++)
-        arena_at(struct translation_set, t->order)[s] =
-            (struct translation_set){s * ways, s * ways + ways - 1};
-    for (uint32_t i = 0; i < pending; i++)
-        translation_entry(t, sets * ways + i)->chain =
-            i + 1 < pending ? sets * ways + i + 1 : TRANSLATION_NONE;
+    translation_entry(t, first)->newer = TRANSLATION_NONE;
+    translation_entry(t, last)->older = TRANSLATION_NONE;
+    arena_at(struct translation_set, t->order)[set] = (struct translation_set){first, last};
 }
 
 static inline uint32_t translation_find_key(struct translation_table *t, uint32_t pid, uint64_t key)
@@ -124,8 +128,8 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
 
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
 {
-    if (engine_unlikely(!t->linked))
-        translation_link(t);
+    if (engine_unlikely(!t->chained))
+        translation_chain_pending(t);
     uint32_t i = t->free_pending;
     struct translation_entry *e = translation_entry(t, i);
     t->free_pending = e->chain;
@@ -139,15 +143,15 @@ static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid
 static inline void translation_drop(struct translation_table *t, uint32_t i)
 {
     translation_unchain(t, i);
+    t->valid_count--;
     t->last = TRANSLATION_NONE;
 }
 
 static inline void translation_table_flush(struct translation_table *t)
 {
-    uint32_t entries = t->linked ? t->sets * t->ways : 0;
-    for (uint32_t i = 0; i < entries; i++)
+    for (uint32_t i = 0; t->valid_count; i++)
         if (translation_entry(t, i)->key)
-            translation_unchain(t, i);
+            translation_drop(t, i);
     t->last = TRANSLATION_NONE;
 }
 
@@ -163,14 +167,14 @@ static inline bool translation_touches(const struct translation_table *t, uint32
 static inline uint32_t translation_forget(struct translation_table *t, uint32_t pid, uint64_t start,
                                           uint64_t end)
 {
-    uint32_t dropped = 0, entries = t->linked ? t->sets * t->ways : 0;
-    for (uint32_t i = 0; i < entries; i++)
-        if (translation_touches(t, i, pid, start, end)) {
-            translation_unchain(t, i);
-            dropped++;
-        }
+    uint32_t before = t->valid_count, left = before;
+    for (uint32_t i = 0; left; i++) {
+        left -= translation_entry(t, i)->key != 0;
+        if (translation_touches(t, i, pid, start, end))
+            translation_drop(t, i);
+    }
     t->last = TRANSLATION_NONE;
-    return dropped;
+    return before - t->valid_count;
 }
 
 static inline void translation_note_page_size(struct translation_table *t, unsigned page_bits)
@@ -189,8 +193,6 @@ static inline void translation_note_page_size(struct translation_table *t, unsig
 static inline void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                                      uint64_t physical, unsigned page_bits, bool writable)
 {
-    if (engine_unlikely(!t->linked))
-        translation_link(t);
     translation_note_page_size(t, page_bits);
     uint32_t i = translation_find(t, pid, address);
     if (i != TRANSLATION_NONE)
@@ -198,10 +200,15 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
     unsigned bits = t->fragments ? page_bits : t->page_bits;
     uint64_t key = translation_key_of(address, bits);
     uint32_t set = (uint32_t)((key >> bits) % t->sets);
-    i = arena_at(struct translation_set, t->order)[set].oldest;
+    const struct translation_set *order = arena_at(struct translation_set, t->order) + set;
+    if (engine_unlikely(order->newest == order->oldest))
+        translation_link(t, set);
+    i = order->oldest;
     struct translation_entry *e = translation_entry(t, i);
     if (e->key)
         translation_unchain(t, i);
+    else
+        t->valid_count++;
     e->key = key;
     e->pid = pid;
     e->writable = writable;

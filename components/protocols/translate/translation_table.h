@@ -32,6 +32,7 @@ struct translation_entry {
     bool writable;
 };
 
+/* Both alike: the entries of the set are not in order of use yet, or there is one. */
 struct translation_set {
     uint32_t newest, oldest;
 };
@@ -44,9 +45,10 @@ struct translation_table {
     uint32_t sets, ways;
     uint32_t pending_capacity;
     uint32_t pending_count;
+    uint32_t valid_count;
     uint32_t free_pending; /* chain of free pending entries */
     uint32_t page_bits;
-    bool linked; /* the entries are in their lists: from the first page on that is asked for */
+    bool chained; /* pending entries are in their chain: from the first page on that is asked for */
     bool page_known;
     bool fragments;
     uint32_t
