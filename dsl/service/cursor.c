@@ -135,7 +135,7 @@ static bool find_word(struct cursor *c, const struct token_list *list, uint32_t 
             c->word = token->span;
             return true;
         }
-        bool closed = token->text != NULL;
+        bool closed = token->text != token_unclosed;
         if (closed && token->span.end == at)
             continue;
         c->in_string = true;
