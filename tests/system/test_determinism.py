@@ -47,7 +47,7 @@ def test_random_hostile_calls_change_no_byte(measure, seed):
 def test_addresses_of_the_program_do_not_depend_on_options(measure):
     """Kernels that use registered memory see them."""
     same_bytes(measure, f"{TWO_GPUS} {{}} -- host_memory",
-               ["--threads=2", "--tick-order=random:4 --tick-all", "--generic"])
+               ["--threads=2", "--tick-order=random:4 --tick-all"])
 
 
 @pytest.mark.full

@@ -24,6 +24,7 @@ def test_which_commands_run_side_by_side_does_not_depend_on_the_run(measure):
                 "--threads=2"])
 
 
+@pytest.mark.full
 def test_a_command_that_runs_outlasts_a_million_others(run):
     """And the times of events are still known."""
     run(f"{TINY} --generic --set driver.copy=magic_copy -- stream_rules 1100000")
