@@ -23,7 +23,7 @@
 #define INSTRUCTION_TICKS 6u
 #define TICK_NS           16u
 #define HANDING_OVER      60u /* ticks, unless the crew says how long it takes here */
-#define LINES             2u  /* rounds that moving messages between processors takes */
+#define LINES             7u  /* that a window moves one after the other, each as long as a round */
 
 static struct {
     uint64_t ticks[ENGINE_MAX_DOMAINS]; /* by shard, fading: of the last looks */
