@@ -56,14 +56,20 @@ echo
 [ ! -x "$build/tests/bench/bench_isa" ] || "$build/tests/bench/bench_isa"
 
 echo
-# Sum of a kernel statistic over the launches of a run.
+# Sum of a kernel statistic over the launches of a run: key, statistics.
 kernel_sum() {
-    "$heddle" stats --csv "$2" \
-        | awk -F, -v k="$1" '$1 == "kernel" && $(NF - 1) == k { s += $NF } END { printf "%d", s }'
+    python3 - "$1" "$2" <<'END'
+import json
+import sys
+key, path = sys.argv[1:]
+kernels = json.load(open(path))["kernels"]
+print(sum(kernel.get(key, 0) for kernel in kernels) if kernels else sys.exit(f"{path}: no kernel"))
+END
 }
+
 # options of heddle run...: runs what stands on standard input, a program and its arguments a line
 programs_table() {
-    local name arguments i stats instructions cpu rss
+    local name arguments i stats instructions cycles cpu rss
     echo "| program | wavefront instructions | cycles | CPU s | KIPS | peak MB |"
     echo "| --- | ---: | ---: | ---: | ---: | ---: |"
     while read -r name arguments; do
@@ -75,8 +81,10 @@ programs_table() {
         stats=$out/$name-1.json
         cpu=$(for i in $(seq "$runs"); do field cpu_seconds "$out/$name-$i.json"; done | median)
         rss=$(for i in $(seq "$runs"); do field peak_rss_bytes "$out/$name-$i.json"; done | median)
-        awk -v p="$name $arguments" -v n="$(kernel_sum wavefront_instructions "$stats")" \
-            -v c="$(kernel_sum cycles "$stats")" -v s="$cpu" -v m="$rss" \
+        instructions=$(kernel_sum wavefront_instructions "$stats")
+        cycles=$(kernel_sum cycles "$stats")
+        [ "$instructions" -gt 0 ] # or all that follows is wrong
+        awk -v p="$name $arguments" -v n="$instructions" -v c="$cycles" -v s="$cpu" -v m="$rss" \
             'BEGIN { printf "| %s | %d | %d | %.3f | %.0f | %.0f |\n",
                             p, n, c, s, n / s / 1000, m / 1e6 }'
     done | awk -F'|' '{ print; s += log($6); n++ }
