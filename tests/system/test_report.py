@@ -25,10 +25,12 @@ def test_every_slot_cycle_of_a_kernel_is_reported_once(measure, heddle, program)
     reported = sum(int(row["slot_cycles"]) for row in csv.DictReader(io.StringIO(table)))
     told = sum(sum(kinds.values()) for k in kernels for kinds in k["slot_cycles"].values())
     assert kernels and told == reported == sum(k["cycles"] * k["slots"] for k in kernels)
-    # What issued is what the compute units count, but for the s_endpgm of each wavefront.
+    # What issued is what the compute units count, but for the s_endpgm of each wavefront, and for
+    # other kernels that ran at the same time.
     units = [k["components"]["gpu.sa[*].cu[*]"] for k in kernels]
     issued = sum(sum(k["slot_cycles"]["issued"].values()) for k in kernels)
-    assert issued == 4 * sum(u["instructions"] - u["wavefronts_run"] for u in units)
+    counted = 4 * sum(u["instructions"] - u["wavefronts_run"] for u in units)
+    assert issued < counted if any(k["overlaps"] for k in kernels) else issued == counted
 
 
 def test_report_needs_no_file(run):
