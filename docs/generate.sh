@@ -40,10 +40,9 @@ if [ -e "$hip" ]; then
     cat <<END >"$docs/reference/hip.md"
 # HIP functions
 
-Made by \`docs/generate.sh\` from the library that \`heddle run\` puts in front of a program, which
-is that of
-HIP 5.2, with each name that the distribution's library has. Kernels may use everything but images,
-the global data share and the global wave sync, so there is no grid sync
+Made by \`docs/generate.sh\` from the library that \`heddle run\` puts in front of a program. It is
+HIP 5.2's, with each name that the distribution's library has. Kernels may use everything but
+images, the global data share and the global wave sync, so there is no grid sync
 ([instructions](../evidence/instructions.md)).
 
 ## These work

@@ -32,7 +32,7 @@ static struct capture *capture_of(hipStream_t stream)
 
 bool hip_captures(hipStream_t stream)
 {
-    return captures && capture_of(stream);
+    return capture_of(stream) != NULL;
 }
 
 hipError_t hip_capture_call(hipStream_t stream, const struct hip_node_action *action)
@@ -96,12 +96,11 @@ static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode)
 {
     uint32_t queue = 0;
     int device = 0;
-    if (!stream || stream == hipStreamPerThread || hip_captures(stream)
-        || (unsigned)mode > hipStreamCaptureModeRelaxed) {
-        return stream && (unsigned)mode <= hipStreamCaptureModeRelaxed
-                   ? hipErrorStreamCaptureUnsupported
-               : stream ? hipErrorInvalidValue
-                        : hipErrorStreamCaptureUnsupported;
+    if (stream && (unsigned)mode > hipStreamCaptureModeRelaxed) {
+        return hipErrorInvalidValue;
+    }
+    if (!stream || stream == hipStreamPerThread || hip_captures(stream)) {
+        return hipErrorStreamCaptureUnsupported;
     }
     hipError_t error = hip_stream_queue(stream, &queue, &device);
     if (error != hipSuccess) {
@@ -134,10 +133,11 @@ static void forget(struct capture *c)
 static hipError_t end(hipStream_t stream, hipGraph_t *graph)
 {
     struct capture *c = capture_of(stream);
-    if (!c || c->streams[0] != stream || !graph) {
-        return c && graph ? hipErrorStreamCaptureUnmatched
-               : c        ? hipErrorInvalidValue
-                          : hipErrorIllegalState;
+    if (!c || !graph) {
+        return c ? hipErrorInvalidValue : hipErrorIllegalState;
+    }
+    if (c->streams[0] != stream) {
+        return hipErrorStreamCaptureUnmatched;
     }
     bool spoilt = c->spoilt;
     *graph = spoilt ? NULL : hip_graph_handle(c->graph);

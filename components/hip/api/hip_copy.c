@@ -251,15 +251,7 @@ static hipError_t run(struct copy *copy)
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking, const char *what)
 {
-    struct copy copy = {.to_address = (uintptr_t)to,
-                        .from_address = (uintptr_t)from,
-                        .width = size,
-                        .rows = 1,
-                        .kind = kind,
-                        .stream = stream,
-                        .blocking = blocking,
-                        .what = what};
-    return run(&copy);
+    return hip_copy_2d(to, 0, from, 0, size, 1, kind, stream, blocking, what);
 }
 
 hipError_t hipMemcpy(void *to, const void *from, size_t size, hipMemcpyKind kind)

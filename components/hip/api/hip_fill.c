@@ -142,47 +142,25 @@ static hipError_t run(struct fill *fill)
 
 /* ---- the API ---- */
 
+hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
+                    size_t rows, hipStream_t stream, bool blocking, const char *what)
+{
+    struct fill fill = {.address = (uintptr_t)to,
+                        .value = value,
+                        .width = width,
+                        .count = count,
+                        .rows = rows,
+                        .pitch = pitch,
+                        .stream = stream,
+                        .blocking = blocking,
+                        .what = what};
+    return run(&fill);
+}
+
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
                              hipStream_t stream, bool blocking, const char *what)
 {
-    struct fill fill = {.address = (uintptr_t)to,
-                        .value = value,
-                        .width = width,
-                        .count = count,
-                        .rows = 1,
-                        .stream = stream,
-                        .blocking = blocking,
-                        .what = what};
-    return run(&fill);
-}
-
-hipError_t hip_fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
-                       hipStream_t stream, bool blocking, const char *what)
-{
-    struct fill fill = {.address = (uintptr_t)to,
-                        .value = (uint32_t)value,
-                        .width = 1,
-                        .count = width,
-                        .rows = rows,
-                        .pitch = pitch,
-                        .stream = stream,
-                        .blocking = blocking,
-                        .what = what};
-    return run(&fill);
-}
-
-hipError_t hip_fill_elements(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
-                             size_t rows, hipStream_t stream, const char *what)
-{
-    struct fill fill = {.address = (uintptr_t)to,
-                        .value = value,
-                        .width = width,
-                        .count = count,
-                        .rows = rows,
-                        .pitch = pitch,
-                        .stream = stream,
-                        .what = what};
-    return run(&fill);
+    return hip_fill(to, 0, value, width, count, 1, stream, blocking, what);
 }
 
 hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows, const char *what)
@@ -241,11 +219,12 @@ hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStre
 
 hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    HIP_API(hip_fill_2d(to, pitch, value, width, height, NULL, true, "hipMemset2D"));
+    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, NULL, true, "hipMemset2D"));
 }
 
 hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                             hipStream_t stream)
 {
-    HIP_API(hip_fill_2d(to, pitch, value, width, height, stream, false, "hipMemset2DAsync"));
+    HIP_API(
+        hip_fill(to, pitch, (uint32_t)value, 1, width, height, stream, false, "hipMemset2DAsync"));
 }

@@ -16,8 +16,7 @@ struct node {
     struct hip_node_action action;
     struct node **before;
     size_t before_count;
-    size_t left; /* while nodes are put in order: of `before`, those that are not */
-    bool placed;
+    bool placed; /* while nodes are put in order */
 };
 
 struct hip_graph {
@@ -87,8 +86,8 @@ static hipError_t perform(struct hip_node_action *action, hipStream_t stream)
     case NODE_COPY:
         return hip_copy_3d(&action->copy, stream, false, what);
     case NODE_FILL:
-        return hip_fill_elements((void *)(uintptr_t)fill->address, fill->pitch, fill->value,
-                                 fill->width, fill->count, fill->rows, stream, what);
+        return hip_fill((void *)(uintptr_t)fill->address, fill->pitch, fill->value, fill->width,
+                        fill->count, fill->rows, stream, false, what);
     case NODE_HOST:
         return hip_captures(stream) ? hip_capture_call(stream, action)
                                     : hip_call_back(stream, call_host, &host);
@@ -174,11 +173,11 @@ static struct node **order_nodes(const struct hip_graph *graph)
     while (count != before) {
         before = count;
         for (struct node *n = graph->first; n; n = n->next) {
-            n->left = 0;
+            size_t left = 0;
             for (size_t i = 0; i < n->before_count; i++) {
-                n->left += !n->before[i]->placed;
+                left += !n->before[i]->placed;
             }
-            if (!n->placed && n->left == 0) {
+            if (!n->placed && left == 0) {
                 n->placed = true;
                 order[count++] = n;
             }
@@ -229,6 +228,17 @@ static hipError_t add(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode
     }
     *node = made->handle;
     return hipSuccess;
+}
+
+/* An action that owns nothing; `is_valid`: as far as it can be told from what was asked for. */
+static hipError_t add_plain(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                            size_t count, bool is_valid, const struct hip_node_action *action)
+{
+    hipError_t error = check_node(node, graph, before, count);
+    if (error != hipSuccess || !is_valid) {
+        return error != hipSuccess ? error : hipErrorInvalidValue;
+    }
+    return add(node, graph, before, count, action);
 }
 
 static hipError_t create(hipGraph_t *graph, unsigned flags)
@@ -313,12 +323,10 @@ static hipError_t add_copy(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
                            size_t count, const hipMemcpy3DParms *p)
 {
     struct hip_node_action action = {.kind = NODE_COPY};
-    hipError_t error = check_node(node, graph, before, count);
-    if (error != hipSuccess || !p) {
-        return p ? error : hipErrorInvalidValue;
+    if (p) {
+        action.copy = *p;
     }
-    action.copy = *p;
-    return add(node, graph, before, count, &action);
+    return add_plain(node, graph, before, count, p != NULL, &action);
 }
 
 hipError_t hipGraphAddMemcpyNode(hipGraphNode_t *node, hipGraph_t graph,
@@ -342,18 +350,16 @@ static hipError_t add_fill(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
                            size_t count, const hipMemsetParams *p)
 {
     struct hip_node_action action = {.kind = NODE_FILL};
-    hipError_t error = check_node(node, graph, before, count);
-    if (error != hipSuccess || !p
-        || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)) {
-        return error != hipSuccess ? error : hipErrorInvalidValue;
+    bool is_valid = p && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4);
+    if (is_valid) {
+        action.fill = (struct hip_fill_node){.address = (uintptr_t)p->dst,
+                                             .value = p->value,
+                                             .width = p->elementSize,
+                                             .count = p->width,
+                                             .rows = p->height,
+                                             .pitch = p->pitch};
     }
-    action.fill = (struct hip_fill_node){.address = (uintptr_t)p->dst,
-                                         .value = p->value,
-                                         .width = p->elementSize,
-                                         .count = p->width,
-                                         .rows = p->height,
-                                         .pitch = p->pitch};
-    return add(node, graph, before, count, &action);
+    return add_plain(node, graph, before, count, is_valid, &action);
 }
 
 hipError_t hipGraphAddMemsetNode(hipGraphNode_t *node, hipGraph_t graph,
@@ -367,12 +373,11 @@ static hipError_t add_host(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
                            size_t count, const hipHostNodeParams *p)
 {
     struct hip_node_action action = {.kind = NODE_HOST};
-    hipError_t error = check_node(node, graph, before, count);
-    if (error != hipSuccess || !p || !p->fn) {
-        return error != hipSuccess ? error : hipErrorInvalidValue;
+    bool is_valid = p && p->fn;
+    if (is_valid) {
+        action.host = (struct hip_host_node){.function = p->fn, .data = p->userData};
     }
-    action.host = (struct hip_host_node){.function = p->fn, .data = p->userData};
-    return add(node, graph, before, count, &action);
+    return add_plain(node, graph, before, count, is_valid, &action);
 }
 
 hipError_t hipGraphAddHostNode(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
@@ -381,18 +386,11 @@ hipError_t hipGraphAddHostNode(hipGraphNode_t *node, hipGraph_t graph, const hip
     HIP_API_ALWAYS(add_host(node, graph, before, count, p));
 }
 
-static hipError_t add_empty(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                            size_t count)
-{
-    struct hip_node_action action = {.kind = NODE_EMPTY};
-    hipError_t error = check_node(node, graph, before, count);
-    return error == hipSuccess ? add(node, graph, before, count, &action) : error;
-}
-
 hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
                                 const hipGraphNode_t *before, size_t count)
 {
-    HIP_API_ALWAYS(add_empty(node, graph, before, count));
+    struct hip_node_action action = {.kind = NODE_EMPTY};
+    HIP_API_ALWAYS(add_plain(node, graph, before, count, true, &action));
 }
 
 static hipError_t add_child(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,

@@ -228,12 +228,10 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
 
 /* ---- hip_fill.c ---- */
 
-/* Rows of bytes, with all checks of hipMemset2D; and the check alone. */
-hipError_t hip_fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
-                       hipStream_t stream, bool blocking, const char *what);
-/* `count` elements of `width` bytes in each row; does not wait. */
-hipError_t hip_fill_elements(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
-                             size_t rows, hipStream_t stream, const char *what);
+/* `rows` rows of `count` elements of `width` bytes, with all checks of hipMemset2D. */
+hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
+                    size_t rows, hipStream_t stream, bool blocking, const char *what);
+/* Would it refuse rows of so many bytes? Nothing is done. */
 hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows, const char *what);
 
 /* ---- hip_module.c ---- */

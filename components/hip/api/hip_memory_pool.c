@@ -177,6 +177,12 @@ hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t bytes)
     HIP_API_ALWAYS(find_pool(pool) ? hipSuccess : hipErrorInvalidValue);
 }
 
+/* The most there was at a time; what is reserved is what is used. */
+static bool is_mark(hipMemPoolAttr attribute)
+{
+    return attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;
+}
+
 static hipError_t set_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, const void *value)
 {
     struct pool *pool = find_pool(handle);
@@ -192,9 +198,7 @@ static hipError_t set_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, c
         pool->threshold = number;
         return hipSuccess;
     }
-    bool is_mark =
-        attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;
-    if (!is_mark || number != 0) {
+    if (!is_mark(attribute) || number != 0) {
         return hipErrorInvalidValue;
     }
     pool->most = hip_pool_bytes(pool->handle);
@@ -216,10 +220,8 @@ static hipError_t get_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, v
         *(int *)value = pool->switches[attribute - 1];
         return hipSuccess;
     }
-    bool is_mark =
-        attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;
     *(uint64_t *)value = attribute == hipMemPoolAttrReleaseThreshold ? pool->threshold
-                         : is_mark                                   ? pool->most
+                         : is_mark(attribute)                        ? pool->most
                                                                      : hip_pool_bytes(pool->handle);
     return hipSuccess;
 }

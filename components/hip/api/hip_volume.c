@@ -105,12 +105,8 @@ struct side {
     hipMemoryType type;
     const void *host;
     hipDeviceptr_t device;
+    size_t pitch, rows, at[3];
 };
-
-static bool is_array(const struct side *s)
-{
-    return s->type == hipMemoryTypeArray;
-}
 
 static void *memory_of(const struct side *s)
 {
@@ -128,29 +124,35 @@ static hipMemcpyKind direction(const struct side *to, const struct side *from)
                        : hipMemcpyDeviceToDevice;
 }
 
+/* `c` has the extent, and how it is to be copied. */
+static hipError_t copy_sides(struct volume_copy c, const struct side *to, const struct side *from)
+{
+    if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray) {
+        return refuse_arrays(c.what);
+    }
+    c.kind = direction(to, from);
+    bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->at)
+                && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->at);
+    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+}
+
 static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool blocking,
                               const char *what)
 {
     if (!p) {
         return hipErrorInvalidValue;
     }
-    struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice};
-    struct side to = {p->dstMemoryType, p->dstHost, p->dstDevice};
-    if (is_array(&from) || is_array(&to)) {
-        return refuse_arrays(what);
-    }
+    struct side from = {p->srcMemoryType, p->srcHost,   p->srcDevice,
+                        p->srcPitch,      p->srcHeight, {p->srcXInBytes, p->srcY, p->srcZ}};
+    struct side to = {p->dstMemoryType, p->dstHost,   p->dstDevice,
+                      p->dstPitch,      p->dstHeight, {p->dstXInBytes, p->dstY, p->dstZ}};
     struct volume_copy c = {.width = p->WidthInBytes,
                             .rows = p->Height,
                             .slices = p->Depth,
-                            .kind = direction(&to, &from),
                             .stream = stream,
                             .blocking = blocking,
                             .what = what};
-    bool fits = begin_volume(&c.from, memory_of(&from), p->srcPitch, p->srcHeight,
-                             (size_t[3]){p->srcXInBytes, p->srcY, p->srcZ})
-                && begin_volume(&c.to, memory_of(&to), p->dstPitch, p->dstHeight,
-                                (size_t[3]){p->dstXInBytes, p->dstY, p->dstZ});
-    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+    return copy_sides(c, &to, &from);
 }
 
 hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *p)
@@ -169,23 +171,17 @@ static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool 
     if (!p) {
         return hipErrorInvalidValue;
     }
-    struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice};
-    struct side to = {p->dstMemoryType, p->dstHost, p->dstDevice};
-    if (is_array(&from) || is_array(&to)) {
-        return refuse_arrays(what);
-    }
+    struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice,
+                        p->srcPitch,      1,          {p->srcXInBytes, p->srcY, 0}};
+    struct side to = {p->dstMemoryType, p->dstHost, p->dstDevice,
+                      p->dstPitch,      1,          {p->dstXInBytes, p->dstY, 0}};
     struct volume_copy c = {.width = p->WidthInBytes,
                             .rows = p->Height,
                             .slices = 1,
-                            .kind = direction(&to, &from),
                             .stream = stream,
                             .blocking = blocking,
                             .what = what};
-    bool fits = begin_volume(&c.from, memory_of(&from), p->srcPitch, 1,
-                             (size_t[3]){p->srcXInBytes, p->srcY, 0})
-                && begin_volume(&c.to, memory_of(&to), p->dstPitch, 1,
-                                (size_t[3]){p->dstXInBytes, p->dstY, 0});
-    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+    return copy_sides(c, &to, &from);
 }
 
 hipError_t hipMemcpyParam2D(const hip_Memcpy2D *p)
@@ -234,8 +230,8 @@ static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStrea
                                   what);
     }
     for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
-        error = hip_fill_2d((char *)p.ptr + i * v.slice, v.pitch, value, extent.width,
-                            extent.height, stream, blocking, what);
+        error = hip_fill((char *)p.ptr + i * v.slice, v.pitch, (uint32_t)value, 1, extent.width,
+                         extent.height, stream, blocking, what);
     }
     return error;
 }
