@@ -97,6 +97,18 @@ def test_micro_benchmarks_are_right(run, request, machine, mode):
         assert re.search(rf"^{name} {arguments[0]} \d+\.\d{{7}}$", done.stdout, re.MULTILINE)
 
 
+def test_launches_do_not_see_the_packets_of_their_neighbours(run):
+    """In one line of the L2, whose lines are longer than a packet and stay over launches."""
+    run("platforms/mi210.heddle --generic --set gpu.arrays=2 -- late_arguments 3")
+
+
+def test_work_groups_of_all_dies_meet(run, measure):
+    machine = "platforms/mi300a.heddle --generic --set gpu.isa=gfx90a --set gpu.xcds=2" \
+        " --set gpu.arrays=2"
+    run(f"{machine} --mode functional -- grid_sync all 16")
+    same(*(measure(f"{machine} --threads {threads} -- grid_sync all 16") for threads in (1, 2)))
+
+
 @pytest.mark.parametrize("call, why", [
     ("vectoradd", "a size is missing"), ("vectoradd 0", "'0' is not a number from 1 to"),
     ("vectoradd 12x", "'12x' is not a number"), ("vectoradd 4 5", "'5' is one argument too many"),
