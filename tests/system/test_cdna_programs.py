@@ -99,7 +99,7 @@ def test_micro_benchmarks_are_right(run, request, machine, mode):
 
 def test_launches_do_not_see_the_packets_of_their_neighbours(run):
     """In one line of the L2, whose lines are longer than a packet and stay over launches."""
-    run("platforms/mi210.heddle --generic --set gpu.arrays=2 -- late_arguments 3")
+    run("platforms/mi210.heddle --generic --set gpu.arrays=2 -- own_packets")
 
 
 def test_work_groups_of_all_dies_meet(run, measure):
