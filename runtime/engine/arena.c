@@ -54,7 +54,7 @@ struct slice {
 
 static struct slice slices[SLICES_MOST];
 static struct slice *chosen = slices;
-static bool divided;
+static struct slice *own_slice; /* NULL: not divided */
 static size_t reserved, rear_begins;
 static struct hideout_piece kinds[3]; /* of the rear, each of one kind for the system */
 static unsigned kind_count;
@@ -177,8 +177,9 @@ void arena_open(void)
     arena_close();
     engine_base.arena = reserve_most();
     rear_begins = reserved / 8 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
-    divided = false;
+    own_slice = NULL;
     chosen = slices;
+    chosen->start[1] = rear_begins;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
@@ -197,7 +198,7 @@ void arena_divide(uint32_t owners, uint32_t own)
     size_t ahead = most < FRONT_BYTES ? most : FRONT_BYTES;
     if (owners >= SLICES_MOST)
         bug("an arena of %u slices", owners);
-    divided = true;
+    own_slice = &slices[own + 1];
     slices[0].rear.end = rear_begins + share - ARENA_ALIGNMENT;
     for (uint32_t i = 0; i < owners; i++) {
         size_t start = rear_begins + (i + 1) * share;
@@ -216,7 +217,7 @@ void arena_divide(uint32_t owners, uint32_t own)
 
 void arena_select(uint32_t owner)
 {
-    if (divided)
+    if (own_slice)
         chosen = owner == ARENA_COMMON ? slices : &slices[owner + 1];
 }
 
@@ -279,7 +280,12 @@ void arena_clear(void *base, size_t bytes)
 
 struct arena_ends arena_ends(void)
 {
-    return (struct arena_ends){slices[0].front.used, slices[0].rear.used};
+    struct arena_ends ends = {slices[0].front.used, slices[0].rear.used, 0, 0};
+    if (own_slice) {
+        ends.own_front = own_slice->front.used;
+        ends.own_rear = own_slice->rear.used;
+    }
+    return ends;
 }
 
 size_t arena_skip(size_t offset)
@@ -287,13 +293,28 @@ size_t arena_skip(size_t offset)
     return offset >= slices[0].front.used && offset < rear_begins ? rear_begins : offset;
 }
 
+static bool is_end(const struct region *r, uint64_t end)
+{
+    return end <= r->end && end % ARENA_ALIGNMENT == 0;
+}
+
+static void extend(struct region *r, uint64_t end)
+{
+    r->used = end > r->used ? end : r->used;
+}
+
 bool arena_extend(struct arena_ends to)
 {
-    struct region *front = &slices[0].front, *rear = &slices[0].rear;
-    if (to.front > front->end || to.rear > rear->end || to.front % ARENA_ALIGNMENT
-        || to.rear % ARENA_ALIGNMENT)
+    if (!is_end(&slices[0].front, to.front) || !is_end(&slices[0].rear, to.rear)
+        || (own_slice
+            && (!is_end(&own_slice->front, to.own_front)
+                || !is_end(&own_slice->rear, to.own_rear))))
         return false;
-    front->used = to.front > front->used ? to.front : front->used;
-    rear->used = to.rear > rear->used ? to.rear : rear->used;
+    extend(&slices[0].front, to.front);
+    extend(&slices[0].rear, to.rear);
+    if (own_slice) {
+        extend(&own_slice->front, to.own_front);
+        extend(&own_slice->rear, to.own_rear);
+    }
     return true;
 }
