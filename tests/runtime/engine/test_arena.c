@@ -76,11 +76,11 @@ Test(arena, a_full_front_goes_on_behind)
 {
     arena_open();
     size_t front = fill_front(2 << 10);
-    cr_expect_gt(front, 130000);
-    cr_expect_lt(front, 131072); /* 256 MiB, less what begins it */
+    cr_expect_gt(front, 32000);
+    cr_expect_lt(front, 32768); /* 64 MiB, less what begins it */
     for (int i = 0; i < 3; i++)
         cr_expect_not(in_front(arena_allocate(2 << 10)));
-    cr_expect_leq(arena_ends().front, 256 * MIB);
+    cr_expect_leq(arena_ends().front, 64 * MIB);
     arena_close();
 }
 
