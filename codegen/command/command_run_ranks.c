@@ -63,8 +63,6 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
         const char *name;
     } refused[] = {
         {o->mode == PLATFORM_SAMPLED, "--mode sampled"},
-        {o->checkpoint_path, "--checkpoint"},
-        {o->restore_path, "--restore"},
         {o->watch.count, "--watch"},
         {o->tick_all, "--tick-all"},
         {o->record_trace, "--record instructions"},

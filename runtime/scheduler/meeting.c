@@ -98,6 +98,7 @@ static void agree(struct meeting *m)
             m->alone_ps = words[i].waits ? 0 : least(m->alone_ps, next_ps);
     }
     m->interrupted = words[0].own.interrupted;
+    m->pause_ps = words[0].own.pause_ps;
 }
 
 static void take(uint64_t start_ps)
@@ -176,19 +177,4 @@ void meeting_settle_last(void)
         series_hear(i);
         profile_take(i);
     }
-}
-
-void meeting_call(enum meeting_command command)
-{
-    for (uint32_t i = 1; i < ranks.count; i++)
-        rank_put(i, &command, sizeof command);
-    rank_exchange();
-}
-
-enum meeting_command meeting_await(void)
-{
-    enum meeting_command command;
-    rank_exchange();
-    memcpy(&command, rank_take(0, sizeof command), sizeof command);
-    return command;
 }
