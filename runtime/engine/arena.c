@@ -34,7 +34,7 @@
 #define FULL_FRONT     ((size_t)32 << 20)
 #define LEAST_BYTES    ((size_t)2 << 10)
 /* Up to here registers, of which programs use a part all the time, stand in the front, too. */
-#define REGISTER_FRONT ((size_t)64 << 20)
+#define REGISTER_FRONT ((size_t)32 << 20)
 
 #define HOST_PAGE   ((size_t)4096)
 #define GUARD_BYTES ((size_t)2 << 20) /* a huge page, so that what is guarded may lie on such */
@@ -255,6 +255,11 @@ uint32_t arena_allocate(size_t bytes)
 uint32_t arena_allocate_front(size_t bytes)
 {
     return allocate(bytes, true);
+}
+
+uint32_t arena_allocate_rear(size_t bytes)
+{
+    return allocate(bytes, false);
 }
 
 uint32_t arena_allocate_registers(size_t bytes)

@@ -54,9 +54,15 @@ struct route {
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint8_t split;    /* between two shards: this is one of two rings */
     uint32_t depth;   /* slots */
+    uint32_t wide;    /* where all of a narrow ring's slots stand; 0: they begin where it stands */
 };
 
-#define NARROW 16u /* slots that a ring begins with, if it need not have all at once */
+/* Slots that a ring begins with, if it need not have all at once; slots that a deep one gets in the
+ * front of the arena. Beyond those it moves to the rear, where what is never touched takes nothing:
+ * most deep rings never need so many. */
+#define NARROW 16u
+#define FRONT  32u
+#define DEEP   (2 * FRONT)
 
 struct half {
     uint64_t free_ps;
@@ -388,10 +394,12 @@ static bool may_be_narrow(const struct ring *r)
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
-    uint32_t used = depth > NARROW && may_be_narrow(r) ? NARROW : depth;
-    routes[r - ring_at(0)].depth = depth;
-    r->first = arena_allocate_front((size_t)depth * r->step * ARENA_UNIT);
-    r->end = r->first + used * r->step;
+    struct route *route = &routes[r - ring_at(0)];
+    bool narrow = depth > NARROW && may_be_narrow(r), deep = narrow && depth >= DEEP;
+    route->depth = depth;
+    route->wide = deep ? arena_allocate_rear((size_t)depth * r->step * ARENA_UNIT) : 0;
+    r->first = arena_allocate_front((size_t)(deep ? FRONT : depth) * r->step * ARENA_UNIT);
+    r->end = r->first + (narrow ? NARROW : depth) * r->step;
     r->head = r->first;
     r->tail = r->first;
 }
@@ -474,12 +482,28 @@ void ring_agree(void)
     ring_ends_agree(add);
 }
 
-/* Twice as many slots, the new ones in front of `at`, which was the next to send in; what is in the
- * slots from there on moves up with them, oldest first as before. */
-static void widen(struct ring *r, uint32_t at)
+/* From the front of the arena to where all slots are. */
+static void move_to_rear(struct ring *r)
+{
+    struct route *route = &routes[r - ring_at(0)];
+    uint32_t from = r->first;
+    memcpy(ring_slot(route->wide), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
+    r->first = route->wide;
+    r->end += r->first - from;
+    r->head += r->first - from;
+    r->tail += r->first - from;
+    route->wide = 0;
+}
+
+/* Twice as many slots, the new ones `ahead` of the one to send in next; what is in the slots from
+ * there on moves up with them, oldest first as before. */
+static void widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = route_of(r)->depth - used;
     uint32_t added = (used < rest ? used : rest) * r->step;
+    if (route_of(r)->wide && 2 * used > FRONT)
+        move_to_rear(r);
+    uint32_t at = r->tail + ahead * r->step;
     if (r->head > at || (r->head == at && message_stamp(ring_slot(at)) & RING_FULL))
         r->head += added;
     memmove(ring_slot(at + added), ring_slot(at), (size_t)(r->end - at) * ARENA_UNIT);
@@ -494,7 +518,7 @@ bool ring_refused(struct ring *r, uint64_t limit)
     uint64_t now = limit >> 16;
     uint64_t stamp = message_stamp(ring_slot(r->tail));
     if (stamp > limit && is_narrow(r)) {
-        widen(r, r->tail);
+        widen(r, 0);
         stamp = 0;
         if (r->sent < limit || r->burst < r->width)
             return true;
@@ -513,7 +537,7 @@ bool ring_has_second(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(ring_after(r, r->tail)));
     if (stamp > limit && is_narrow(r)) {
-        widen(r, r->tail + r->step);
+        widen(r, 1);
         return true;
     }
     if (stamp <= limit)

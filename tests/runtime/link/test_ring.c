@@ -137,8 +137,8 @@ struct slow_case {
 
 ParameterizedTestParameters(ring, a_ring_that_widens_refuses_as_a_whole_one_would)
 {
-    static struct slow_case cases[] = {{17, 3, 2}, {40, 1, 2},  {40, 3, 3},
-                                       {64, 9, 2}, {100, 5, 4}, {100, 30, 2}};
+    static struct slow_case cases[] = {{17, 3, 2},  {40, 1, 2},   {40, 3, 3},   {64, 9, 2},
+                                       {100, 5, 4}, {100, 30, 2}, {300, 7, 40}, {300, 90, 2}};
     return cr_make_param_array(struct slow_case, cases, sizeof cases / sizeof cases[0]);
 }
 
