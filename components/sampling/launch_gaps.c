@@ -19,7 +19,7 @@ static double rate(const struct gap_window *w)
 
 static void open_window(struct launch_gaps *g, double now, double instructions)
 {
-    if (g->count) {
+    if (g->paused > 0) {
         g->left_out += now - g->paused;
         g->open += instructions - g->paused_at;
     }
@@ -28,42 +28,63 @@ static void open_window(struct launch_gaps *g, double now, double instructions)
     g->measuring = true;
 }
 
-static void close_window(struct launch_gaps *g, double now, double instructions)
+static void close_window(struct launch_gaps *g, double now, double instructions, uint64_t running)
 {
-    g->window[g->count++] = (struct gap_window){now - g->mark, instructions - g->mark_at, g->open};
+    struct gap_window *w = &g->window[g->count++];
+    *w = (struct gap_window){now - g->mark, instructions - g->mark_at, g->open, running, false};
+    w->thin = g->count > 1 && running < w[-1].running * GAPS_FULL;
     g->open = 0;
     g->measuring = false;
 }
 
-bool gaps_look(struct launch_gaps *g, double now, double instructions, double *next)
+/* The launch has begun: what is cold has become warm, as far as the last two windows tell. Only the
+ * last one counts. */
+static bool has_settled(struct launch_gaps *g)
+{
+    double now = rate(&g->window[g->count - 1]), before = g->last_rate;
+    g->last_rate = now;
+    if (g->paused > 0 || g->begun++ >= GAPS_BEGIN || fabs(now - before) < GAPS_ALIKE * before)
+        return true;
+    g->count = 0;
+    return false;
+}
+
+bool gaps_look(struct launch_gaps *g, double now, double instructions, uint64_t running,
+               double *next)
 {
     *next = INFINITY;
-    if (g->rest && !g->measuring && !g->count)
-        return false;
     if (!g->measuring) {
-        if (instructions <= g->origin_at) { /* not a wavefront yet */
-            *next = now + GAPS_RAMP;
-            return false;
-        }
+        bool flows = g->flows;
+        g->flows = instructions > g->origin_at;
+        *next = now + (flows ? GAPS_WINDOW : GAPS_RAMP);
+        if (flows)
+            open_window(g, now, instructions);
+        return false;
+    }
+    *next = now + GAPS_WINDOW;
+    if (instructions <= g->mark_at) /* the next one takes long */
+        return false;
+    close_window(g, now, instructions, running);
+    if (!has_settled(g)) {
         open_window(g, now, instructions);
-        *next = now + GAPS_WINDOW;
         return false;
     }
-    if (instructions <= g->mark_at) { /* the next one does not come, or takes long */
-        *next = now + GAPS_WINDOW;
+    *next = INFINITY;
+    g->rest |= g->count == GAPS_MOST || running < g->most_running / 2;
+    if (g->rest)
         return false;
-    }
-    close_window(g, now, instructions);
-    if (g->rest || g->count == GAPS_MOST) {
-        g->rest = true;
-        return false;
-    }
     g->paused = now;
     g->paused_at = instructions;
     return true;
 }
 
 /* ---- the estimate ---- */
+
+/* Of what was executed before the window: what takes its rate, and not that of the one before. */
+static double share_behind(const struct gap_window *w)
+{
+    return w->thin ? 0 : w->before / 2;
+}
 
 /* Sums over windows: cycles for what was left out, and the squares of what each stands for. */
 struct terms {
@@ -75,9 +96,9 @@ static struct terms add_terms(const struct launch_gaps *g)
     struct terms sum = {0};
     for (uint32_t i = 0; i < g->count; i++) {
         const struct gap_window *w = &g->window[i];
-        double last = i + 1 == g->count ? g->open : 0;
-        double next = i + 1 < g->count ? w[1].before / 2 : last;
-        double stands_for = ((i ? w->before / 2 : 0) + next) * rate(w);
+        double before = i ? share_behind(w) : 0;
+        double next = i + 1 < g->count ? w[1].before - share_behind(&w[1]) : g->open;
+        double stands_for = (before + next) * rate(w);
         sum.weights += stands_for * stands_for;
         sum.far += stands_for;
     }
@@ -119,16 +140,15 @@ double gaps_wanted(const struct launch_gaps *g, double *touching)
     return cycles * of_cycle;
 }
 
-double gaps_executed(struct launch_gaps *g, double wanted, double executed, double resumed,
-                     uint64_t running)
+double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_result *result)
 {
-    g->open += executed;
-    g->executed += executed;
-    g->resumed = resumed;
-    g->most_running = running > g->most_running ? running : g->most_running;
-    g->small += executed < wanted / 4;
-    g->rest = g->small > 1 || running < g->most_running / 2;
-    return resumed + GAPS_SETTLE;
+    g->open += result->executed;
+    g->executed += result->executed;
+    g->resumed = result->resumed;
+    g->most_running = result->running > g->most_running ? result->running : g->most_running;
+    g->small += result->executed < wanted / 4;
+    g->rest = g->small > 1 || result->running < g->most_running / 2;
+    return result->resumed + GAPS_SETTLE;
 }
 
 void gaps_end(struct launch_gaps *g, double instructions)

@@ -76,10 +76,10 @@ uint64_t online_gaps_begin(uint64_t now_ps, uint32_t clock)
     return to_ps(gaps_begin(&gaps, aim, (double)now_ps / cycle_ps, issued()));
 }
 
-bool online_gaps_look(uint64_t now_ps, uint64_t *next_ps)
+bool online_gaps_look(uint64_t now_ps, uint64_t running, uint64_t *next_ps)
 {
     double next;
-    bool pause = gaps_look(&gaps, (double)now_ps / cycle_ps, issued(), &next);
+    bool pause = gaps_look(&gaps, (double)now_ps / cycle_ps, issued(), running, &next);
     *next_ps = to_ps(next);
     return pause;
 }
@@ -92,14 +92,15 @@ uint64_t online_gaps_wanted(uint64_t *touching)
     return (uint64_t)wanted;
 }
 
-uint64_t online_gaps_executed(uint64_t instructions, uint64_t running, const uint64_t *vector,
-                              uint64_t resumed_ps)
+uint64_t online_gaps_executed(const struct gaps_done *done, const uint64_t *vector)
 {
-    executed += (double)instructions;
+    const struct gap_result result = {.executed = (double)done->instructions,
+                                      .resumed = (double)done->resumed_ps / cycle_ps,
+                                      .running = done->running};
+    executed += (double)done->instructions;
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
         vectors[i] += vector[i];
-    return to_ps(gaps_executed(&gaps, wanted, (double)instructions, (double)resumed_ps / cycle_ps,
-                               running));
+    return to_ps(gaps_executed(&gaps, wanted, &result));
 }
 
 void online_gaps_end(void)
@@ -146,7 +147,8 @@ static void write_windows(struct json *j, const struct whole *w)
     for (uint32_t i = 0; i < w->windows; i++) {
         const struct gap_window *at = &windows[w->first + i];
         char text[96];
-        snprintf(text, sizeof text, "%.12g %.12g %.12g", at->instructions, at->cycles, at->before);
+        snprintf(text, sizeof text, "%.12g %.12g %.12g%s", at->instructions, at->cycles, at->before,
+                 at->thin ? " thin" : "");
         json_text(j, NULL, text);
     }
     json_close(j, ']');

@@ -17,13 +17,15 @@ bool online_gaps_choose(uint64_t number);
 /* It begins; `clock` counts its cycles. Times here are in ps. Returns when to look. */
 uint64_t online_gaps_begin(uint64_t now_ps, uint32_t clock);
 /* As gaps_look(); *next_ps ENGINE_NEVER: never. */
-bool online_gaps_look(uint64_t now_ps, uint64_t *next_ps);
+bool online_gaps_look(uint64_t now_ps, uint64_t running, uint64_t *next_ps);
 /* Instructions to be left out, and of them touching. */
 uint64_t online_gaps_wanted(uint64_t *touching);
-/* What was executed, and by which instructions (`vector`: as sampler_bucket() says). Returns when
- * to look. */
-uint64_t online_gaps_executed(uint64_t instructions, uint64_t running, const uint64_t *vector,
-                              uint64_t resumed_ps);
+/* What was executed, by which instructions (`vector`: as sampler_bucket() says), and how many
+ * wavefronts go on. Returns when to look. */
+struct gaps_done {
+    uint64_t instructions, running, resumed_ps;
+};
+uint64_t online_gaps_executed(const struct gaps_done *done, const uint64_t *vector);
 /* The launch is over. */
 void online_gaps_end(void);
 

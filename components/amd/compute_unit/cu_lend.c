@@ -20,6 +20,11 @@ static void lend_pause(struct component *base, uint64_t until)
     lend_unit(base)->paused_until = until;
 }
 
+static uint32_t lend_running(const struct component *base)
+{
+    return ((const struct compute_unit *)(const void *)base)->resident;
+}
+
 /* What a paused unit waits for. */
 static unsigned lend_in_flight(const struct compute_unit *c)
 {
@@ -186,7 +191,7 @@ static void lend_take(struct component *base, const struct lent_group *from, uin
 static void lend_init(struct compute_unit *c)
 {
     static const struct lent_unit_ops ops = {
-        .pause = lend_pause, .lend = lend_groups, .take = lend_take};
+        .pause = lend_pause, .running = lend_running, .lend = lend_groups, .take = lend_take};
     if (!platform_sampling()->in_parts)
         return;
     c->placements = arena_allocate(CU_MAX_GROUPS * sizeof(struct work_placement));

@@ -51,6 +51,14 @@ void lent_register_processor(struct component *c, const struct lent_processor_op
     processors[processor_count++] = (struct processor){c, ops};
 }
 
+uint64_t lent_running(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < unit_count; i++)
+        sum += units[i].ops->running(units[i].component);
+    return sum;
+}
+
 void lent_pause(void)
 {
     for (uint32_t i = 0; i < unit_count; i++)

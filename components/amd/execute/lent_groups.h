@@ -57,6 +57,7 @@ struct lent_account {
 
 struct lent_unit_ops {
     void (*pause)(struct component *c, uint64_t until); /* cycle; ENGINE_NEVER: until told */
+    uint32_t (*running)(const struct component *c);     /* wavefronts */
     /* Its resident work-groups, up to `most`; UINT32_MAX: they cannot be lent. */
     uint32_t (*lend)(struct component *c, struct lent_group *to, uint32_t most);
     /* As lent, in the same order; in cycle `now` it goes on. */
@@ -74,6 +75,8 @@ struct lent_processor_ops {
 void lent_register_unit(struct component *c, const struct lent_unit_ops *ops);
 void lent_register_processor(struct component *c, const struct lent_processor_ops *ops);
 
+/* Wavefronts of all units. */
+uint64_t lent_running(void);
 /* Units issue nothing from here on, and nothing is placed. */
 void lent_pause(void);
 /* All resident work-groups, and the launch that they are of; *groups are this module's. false: they

@@ -705,6 +705,7 @@ enum {
 
 /* All that `lent` has, as this file sees it. */
 static struct group *guests;
+static uint32_t guest_order[LENT_ROOM];
 
 static uint32_t unit_of(uint32_t leaf)
 {
@@ -822,6 +823,21 @@ static bool guest_turn(struct run *r, struct functional_lent *lent, uint32_t num
     return true;
 }
 
+/* Of each unit the first, then the second of each, and so on: what follows is spread over all units
+ * then, as a dispatcher spreads it. */
+static void order_guests(const struct functional_lent *lent)
+{
+    uint32_t done = 0;
+    for (uint32_t rank = 0; done < lent->count; rank++) {
+        for (uint32_t i = 0, place = 0; i < lent->count; i++, place++) {
+            if (!i || lent->group[i].leaf != lent->group[i - 1].leaf)
+                place = 0;
+            if (place == rank)
+                guest_order[done++] = i;
+        }
+    }
+}
+
 static uint64_t count_running(const struct functional_lent *lent)
 {
     uint64_t sum = 0;
@@ -837,7 +853,7 @@ static void run_guests(struct run *r, struct functional_lent *lent)
     for (uint64_t before = UINT64_MAX; before != r->instructions;) {
         before = r->instructions;
         for (uint32_t i = 0; i < lent->count; i++)
-            if (!guest_turn(r, lent, i, turn))
+            if (!guest_turn(r, lent, guest_order[i], turn))
                 return;
         lent->running = count_running(lent);
         if (engine_is_interrupted())
@@ -877,6 +893,7 @@ void functional_run_lent(const struct functional_launch *launch, struct function
         for (uint32_t k = 0; k < g->waves; k++)
             g->wave[k].budget = lent->budget;
     }
+    order_guests(lent);
     run_guests(r, lent);
     for (uint32_t i = 0; i < lent->count; i++)
         guest_give(&guests[i], &lent->group[i]);

@@ -102,7 +102,10 @@ static bool make_gap(struct driver *d, const struct driver_command *k, uint64_t 
     warm_read_in();
     engine_count_instructions(&d->io.base, lent.instructions);
     lent_give_back(lent.group, lent.count, &lent.account, resume_ps);
-    look_at(d, online_gaps_executed(lent.instructions, lent.running, executed, resume_ps));
+    const struct gaps_done done = {.instructions = lent.instructions,
+                                   .running = lent.running,
+                                   .resumed_ps = resume_ps};
+    look_at(d, online_gaps_executed(&done, executed));
     return good;
 }
 
@@ -139,7 +142,7 @@ static void gaps_window_end(struct driver *d)
         d->gaps.asked_ps = asked_ps;
         gaps_drain(d);
         d->gaps.asked_ps = 0;
-    } else if (online_gaps_look(asked_ps, &next_ps)) {
+    } else if (online_gaps_look(asked_ps, lent_running(), &next_ps)) {
         lent_pause();
         d->gaps.state = GAPS_DRAIN;
         d->gaps.tries = 0;
