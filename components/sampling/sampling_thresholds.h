@@ -95,6 +95,29 @@ enum {
  * r9nano are 1 % longer than the launch's. */
 #define PARTS_ALLOWANCE 0.01
 
+/* Launches with gaps (launch_gaps.h), in cycles. GAPS_RAMP: from the begin of a launch to its first
+ * window; up to GAPS_BEGIN windows follow until two differ by less than GAPS_ALIKE; GAPS_SETTLE: from the end of a gap to the next window. Set: several round trips to DRAM.
+ * GAPS_WINDOW: of a window. Set: an interval of DRAM's refresh at 1 GHz. GAPS_LEAST: of a gap, at
+ * least, and GAPS_SHARE: what has passed is so many times as long. GAPS_TOUCHED: at the end of a gap
+ * accesses touch caches for so long. Set: enough to fill an L2 of 2 MiB several times over. */
+enum {
+    GAPS_RAMP = 4000,
+    GAPS_BEGIN = 10,
+    GAPS_SETTLE = 2000,
+    GAPS_WINDOW = 4000,
+    GAPS_LEAST = 24000,
+    GAPS_SHARE = 6,
+    GAPS_TOUCHED = 16000
+};
+
+#define GAPS_ALIKE 0.15
+/* A window in which fewer wavefronts run, as a share of those in the window before, says nothing of
+ * the gap between them. */
+#define GAPS_FULL 0.9
+
+/* What gaps cannot tell, as a share of the cycles that were left out. */
+#define GAPS_ALLOWANCE 0.01
+
 /* By how much a launch that is simulated takes another time than in a run of all, a standard
  * deviation: it begins at another moment, so DRAM is refreshed at others. Measured: kernels of
  * Rodinia's bfs, 1.1 % at most; programs of docs/evidence/sampled.md, 1.2 % at most. */
