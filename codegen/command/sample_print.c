@@ -35,7 +35,8 @@ static void print_groups(FILE *out, json_t *run, json_t *sample)
     }
 }
 
-/* Launches of which some is in detail; `list`: how they were cut. *first: nothing was printed yet. */
+/* Launches of which some is in detail; `list`: how they were cut. *first: nothing was printed yet.
+ */
 static void print_cut(FILE *out, json_t *run, json_t *sample, const char *list, bool *first)
 {
     size_t i;

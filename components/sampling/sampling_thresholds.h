@@ -125,7 +125,7 @@ enum {
 #define GAPS_ALIKE 0.15
 /* A window in which fewer wavefronts run, as a share of those in the window before, says nothing of
  * the gap between them. */
-#define GAPS_FULL 0.9
+#define GAPS_FULL  0.9
 
 /* What gaps cannot tell, as a share of the cycles that were left out. */
 #define GAPS_ALLOWANCE 0.01

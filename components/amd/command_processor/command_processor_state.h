@@ -107,10 +107,10 @@ struct command_processor {
         bool on;           /* between the two no kernel begins */
     } pause;
     uint64_t paused_until; /* cycle before which nothing is placed: kernel_lend.c */
-    uint32_t launches;   /* number of the next dispatch */
-    uint32_t groups;     /* arena: struct placed_group[cus][64] */
-    uint32_t accounts;   /* arena: struct kernel_account[dispatchers] */
-    struct slot_use all; /* by the work-groups of all dispatchers */
+    uint32_t launches;     /* number of the next dispatch */
+    uint32_t groups;       /* arena: struct placed_group[cus][64] */
+    uint32_t accounts;     /* arena: struct kernel_account[dispatchers] */
+    struct slot_use all;   /* by the work-groups of all dispatchers */
 };
 
 /* ---- what the files call of each other; comments stand at the definitions ---- */

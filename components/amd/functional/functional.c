@@ -30,8 +30,8 @@ enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
 struct wave {
     struct isa_wave scalars;
     enum wave_state state;
-    uint32_t vgpr;   /* arena: uint32_t[stored][64] */
-    uint64_t budget; /* lent: instructions that it may still execute now */
+    uint32_t vgpr;     /* arena: uint32_t[stored][64] */
+    uint64_t budget;   /* lent: instructions that it may still execute now */
     uint32_t block;    /* profiles: bucket of the present basic block, */
     uint64_t expected; /* which goes on there */
 };
@@ -360,9 +360,10 @@ static bool end_slice(struct run *r, const struct group *g, const struct wave *w
 
 /* wave_run() before the end of the workspace. `bounded`: it ends with the slice, not at the next
  * branch. */
-static inline __attribute__((always_inline)) bool
-wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *context,
-           uint64_t slice, const bool bounded)
+static inline __attribute__((always_inline)) bool wave_steps(struct run *r, struct group *g,
+                                                             struct wave *w,
+                                                             struct isa_context *context,
+                                                             uint64_t slice, const bool bounded)
 {
     uint64_t slice_end = r->instructions + slice;
     slice_end = slice_end < r->limit ? slice_end : r->limit;
@@ -738,9 +739,8 @@ static void guest_take(struct group *g, const struct lent_group *from)
 
 static void guest_give(const struct group *g, struct lent_group *to)
 {
-    static const uint8_t states[] = {[WAVE_RUNS] = LENT_RUNS,
-                                     [WAVE_AT_BARRIER] = LENT_AT_BARRIER,
-                                     [WAVE_ENDED] = LENT_ENDED};
+    static const uint8_t states[] = {
+        [WAVE_RUNS] = LENT_RUNS, [WAVE_AT_BARRIER] = LENT_AT_BARRIER, [WAVE_ENDED] = LENT_ENDED};
     memcpy(to->id, g->id, sizeof to->id);
     for (uint32_t i = 0; i < g->waves; i++) {
         to->wave[i].state = states[g->wave[i].state];
@@ -779,8 +779,8 @@ static void guest_follow(struct run *r, struct functional_lent *lent, struct gro
         at->wave[i].executed = 0;
         if (i >= placement.wavefronts)
             continue;
-        wavefront_start(r->launch->target, &w->scalars, arena_at(uint32_t, w->vgpr), &placement,
-                        id, i);
+        wavefront_start(r->launch->target, &w->scalars, arena_at(uint32_t, w->vgpr), &placement, id,
+                        i);
         w->state = WAVE_RUNS;
     }
 }
