@@ -9,7 +9,7 @@
 double gaps_begin(struct launch_gaps *g, double aim, double now, double instructions)
 {
     *g = (struct launch_gaps){.aim = aim, .origin = now, .origin_at = instructions};
-    return now + GAPS_RAMP;
+    return now + GAPS_STEP;
 }
 
 static double rate(const struct gap_window *w)
@@ -49,24 +49,45 @@ static bool has_settled(struct launch_gaps *g)
     return false;
 }
 
+/* Have `cycles` passed since `from`, and every wavefront issued a few instructions? Where they take
+ * very long, not that many. */
+static bool is_enough(double now, double from, double cycles, double instructions, double each,
+                      uint64_t running)
+{
+    return now - from >= cycles
+           && (instructions >= each * (double)running || now - from >= cycles * GAPS_LONGEST);
+}
+
+/* Not measured at the moment: a window may begin. */
+static bool may_open(struct launch_gaps *g, double now, double instructions, uint64_t running)
+{
+    bool flows = g->flows;
+    g->flows = instructions > g->origin_at;
+    if (!(g->paused > 0))
+        return flows && instructions - g->origin_at >= GAPS_WORTH;
+    return is_enough(now, g->resumed, GAPS_SETTLE, instructions - g->paused_at, GAPS_SETTLE_EACH,
+                     running);
+}
+
 bool gaps_look(struct launch_gaps *g, double now, double instructions, uint64_t running,
                double *next)
 {
-    *next = INFINITY;
+    *next = now + GAPS_STEP;
     if (!g->measuring) {
-        bool flows = g->flows;
-        g->flows = instructions > g->origin_at;
-        *next = now + (flows ? GAPS_WINDOW : GAPS_RAMP);
-        if (flows)
+        if (may_open(g, now, instructions, running)) {
             open_window(g, now, instructions);
+            *next = now + GAPS_WINDOW;
+        }
         return false;
     }
-    *next = now + GAPS_WINDOW;
-    if (instructions <= g->mark_at) /* the next one takes long */
+    if (instructions <= g->mark_at /* the next one takes long */
+        || !is_enough(now, g->mark, GAPS_WINDOW, instructions - g->mark_at, GAPS_WINDOW_EACH,
+                      running))
         return false;
     close_window(g, now, instructions, running);
     if (!has_settled(g)) {
         open_window(g, now, instructions);
+        *next = now + GAPS_WINDOW;
         return false;
     }
     *next = INFINITY;
@@ -80,27 +101,31 @@ bool gaps_look(struct launch_gaps *g, double now, double instructions, uint64_t 
 
 /* ---- the estimate ---- */
 
-/* Of what was executed before the window: what takes its rate, and not that of the one before. */
-static double share_behind(const struct gap_window *w)
-{
-    return w->thin ? 0 : w->before / 2;
-}
-
 /* Sums over windows: cycles for what was left out, and the squares of what each stands for. */
 struct terms {
     double far, weights;
 };
 
+/* Cycles of what was executed between a window and the next: by the mean of their instructions a
+ * cycle, since windows are pieces of time. */
+static double between(const struct gap_window *w)
+{
+    double all = w[0].instructions / w[0].cycles + w[1].instructions / w[1].cycles;
+    return w[1].thin ? w[1].before * rate(w) : 2 * w[1].before / all;
+}
+
 static struct terms add_terms(const struct launch_gaps *g)
 {
     struct terms sum = {0};
+    double own = 0; /* of what the window stands for */
     for (uint32_t i = 0; i < g->count; i++) {
         const struct gap_window *w = &g->window[i];
-        double before = i ? share_behind(w) : 0;
-        double next = i + 1 < g->count ? w[1].before - share_behind(&w[1]) : g->open;
-        double stands_for = (before + next) * rate(w);
-        sum.weights += stands_for * stands_for;
-        sum.far += stands_for;
+        bool last = i + 1 == g->count;
+        double behind = last ? g->open * rate(w) : between(w);
+        own += last || w[1].thin ? behind : behind / 2;
+        sum.weights += own * own;
+        sum.far += behind;
+        own = last || w[1].thin ? 0 : behind / 2;
     }
     return sum;
 }
@@ -134,8 +159,9 @@ struct gaps_estimate gaps_estimate(const struct launch_gaps *g, double cycles)
 double gaps_wanted(const struct launch_gaps *g, double *touching)
 {
     struct gaps_estimate e = gaps_estimate(g, g->paused - g->origin);
-    double cycles = fmax(GAPS_LEAST, e.cycles / GAPS_SHARE);
-    double of_cycle = 1 / rate(&g->window[g->count - 1]);
+    const struct gap_window *w = &g->window[g->count - 1];
+    double least = GAPS_LEAST * fmax(1, w->cycles / GAPS_WINDOW);
+    double cycles = fmax(least, e.cycles / GAPS_SHARE), of_cycle = 1 / rate(w);
     *touching = fmin(cycles, GAPS_TOUCHED) * of_cycle;
     return cycles * of_cycle;
 }
@@ -148,7 +174,7 @@ double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_resu
     g->most_running = result->running > g->most_running ? result->running : g->most_running;
     g->small += result->executed < wanted / 4;
     g->rest = g->small > 1 || result->running < g->most_running / 2;
-    return result->resumed + GAPS_SETTLE;
+    return result->resumed + GAPS_STEP;
 }
 
 void gaps_end(struct launch_gaps *g, double instructions)

@@ -45,8 +45,7 @@ static bool settle(void)
     double inner = in_parts && has_code ? UNSTEADY : 0;
     if (!pending)
         return true;
-    bool over = online_parts_has(pending)
-                    ? online_parts_result(pending, &cycles, &inner, vector)
+    bool over = online_parts_has(pending)  ? online_parts_result(pending, &cycles, &inner, vector)
                 : online_gaps_has(pending) ? online_gaps_result(pending, &cycles, &inner, vector)
                                            : kernel_cycles_of((uint32_t)pending, &cycles);
     if (!over)

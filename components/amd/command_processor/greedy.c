@@ -50,4 +50,5 @@ static void greedy_skip(struct part *self, uint64_t count)
 static const struct dispatch_order_ops greedy_ops = {.setup = greedy_setup,
                                                      .start = greedy_start,
                                                      .propose = greedy_propose,
-                                                     .placed = greedy_placed,.skip = greedy_skip};
+                                                     .placed = greedy_placed,
+                                                     .skip = greedy_skip};

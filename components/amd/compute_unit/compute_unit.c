@@ -18,7 +18,8 @@
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
  * Beside that way: cu_fault.c (what ends a run), cu_played.c (recorded wavefronts),
- * cu_memory_only.c (warm-up), cu_lend.c (wavefronts go on without timing), cu_retime.c (the account of a cold start), cu_report.c (hangs). */
+ * cu_memory_only.c (warm-up), cu_lend.c (wavefronts go on without timing), cu_retime.c (the account
+ * of a cold start), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"

@@ -32,8 +32,7 @@ static unsigned lend_in_flight(const struct compute_unit *c)
     unsigned sum = c->vmem_send_count + c->smem_send_count + c->lds_end_count + c->fetch_simds;
     for (unsigned i = 0; i < waves; i++) {
         const struct cu_wave *w = cu_wave_at(c, i);
-        bool stands =
-            w->state == WAVE_FREE || w->state == WAVE_READY || w->state == WAVE_BARRIER;
+        bool stands = w->state == WAVE_FREE || w->state == WAVE_READY || w->state == WAVE_BARRIER;
         sum += !stands || w->vm || w->lgkm;
     }
     return sum;
@@ -106,7 +105,7 @@ static void lend_unready(struct compute_unit *c, const struct cu_wave *w)
     if (w->state != WAVE_READY)
         return;
     s->ready[w->kind] &= ~((uint64_t)1 << w->slot);
-    s->kinds &= (uint8_t)~((s->ready[w->kind] == 0) << w->kind);
+    s->kinds &= (uint8_t) ~((s->ready[w->kind] == 0) << w->kind);
 }
 
 /* A wavefront of a new work-group where one of the old work-group had ended. */

@@ -24,8 +24,8 @@ enum lent_state { LENT_RUNS, LENT_AT_BARRIER, LENT_ENDED };
 
 struct lent_wave {
     struct isa_wave *scalars;
-    uint32_t vgpr; /* arena */
-    uint8_t state; /* enum lent_state */
+    uint32_t vgpr;     /* arena */
+    uint8_t state;     /* enum lent_state */
     uint64_t executed; /* instructions that the unit did not count; of the work-group that is there
                           now */
 };

@@ -337,25 +337,25 @@ static struct functional_launch functional_describe_launch(const struct driver *
     memcpy(descriptor, k->launch.descriptor, sizeof *descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
-    return (struct functional_launch){
-        .program = driver_program(d),
-        .pages = driver_page_table(d),
-        .target = target,
-        .pid = k->pid,
-        .first_group = k->launch.first_group,
-        .groups = k->launch.groups,
-        .gpu = number,
-        .kernel = k->launch.kernel,
-        .dispatch_id = device->launches,
-        .resident = functional_resident(&device->info, k),
-        .entry = k->launch.entry,
-        .packet_address = device->ring_address + k->ring_offset,
-        .packet = &k->launch.packet,
-        .descriptor = descriptor,
-        .most_instructions = platform_max_cycles(),
-        .before = engine_instructions(),
-        .profile = platform_profile() != PLATFORM_PROFILE_NONE,
-        .attend = driver_process()->attend ? functional_attend : NULL};
+    return (struct functional_launch){.program = driver_program(d),
+                                      .pages = driver_page_table(d),
+                                      .target = target,
+                                      .pid = k->pid,
+                                      .first_group = k->launch.first_group,
+                                      .groups = k->launch.groups,
+                                      .gpu = number,
+                                      .kernel = k->launch.kernel,
+                                      .dispatch_id = device->launches,
+                                      .resident = functional_resident(&device->info, k),
+                                      .entry = k->launch.entry,
+                                      .packet_address = device->ring_address + k->ring_offset,
+                                      .packet = &k->launch.packet,
+                                      .descriptor = descriptor,
+                                      .most_instructions = platform_max_cycles(),
+                                      .before = engine_instructions(),
+                                      .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+                                      .attend =
+                                          driver_process()->attend ? functional_attend : NULL};
 }
 
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,

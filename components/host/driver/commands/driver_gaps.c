@@ -31,8 +31,8 @@ static bool gaps_choose(const struct driver *d, const struct driver_command *k)
 
 static void look_at(struct driver *d, uint64_t time_ps)
 {
-    d->gaps.next = time_ps == ENGINE_NEVER ? ENGINE_NEVER
-                                           : engine_cycle_at(d->io.base.domain, time_ps);
+    d->gaps.next =
+        time_ps == ENGINE_NEVER ? ENGINE_NEVER : engine_cycle_at(d->io.base.domain, time_ps);
 }
 
 static void gaps_start(struct driver *d, uint32_t command, uint32_t device)
@@ -102,9 +102,8 @@ static bool make_gap(struct driver *d, const struct driver_command *k, uint64_t 
     warm_read_in();
     engine_count_instructions(&d->io.base, lent.instructions);
     lent_give_back(lent.group, lent.count, &lent.account, resume_ps);
-    const struct gaps_done done = {.instructions = lent.instructions,
-                                   .running = lent.running,
-                                   .resumed_ps = resume_ps};
+    const struct gaps_done done = {
+        .instructions = lent.instructions, .running = lent.running, .resumed_ps = resume_ps};
     look_at(d, online_gaps_executed(&done, executed));
     return good;
 }
