@@ -99,6 +99,7 @@ def test_no_way_to_run_changes_a_byte(run, tmp_path, platform, program):
 @pytest.mark.full
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("own", ["", " --set node.l2_write=through", " --set topology=one_way",
+                                 " --tick-all --tick-order random:5",
                                  " --set node.l2_caches=all --set tester.order=scoped"
                                  " --set tester.order.agents=4"])
 def test_memory_tester_finds_no_mistake_across_ranks(run, tmp_path, own, ranks):
@@ -124,9 +125,9 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
     (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7),
-    (f"{PLATFORM} --tick-all -- devices",
-     "'--tick-all' cannot be used with several ranks yet", 7)],
-    ids=["no-hip", "view", "tick-all"])
+    (f"{PLATFORM} --kernels 1 -- devices",
+     "'--kernels' cannot be used with several ranks yet", 7)],
+    ids=["no-hip", "view", "kernels"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
 
