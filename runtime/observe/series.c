@@ -38,7 +38,7 @@ static struct {
     uint64_t interval; /* ps, or cycles of the fastest clock */
     bool in_cycles;
     uint32_t clock;
-    uint64_t number; /* samples taken, by time */
+    uint64_t number;     /* samples taken, by time */
     uint64_t counted_ps; /* of the last sample that is kept */
     uint64_t next_ps;
 } series = {.next_ps = ENGINE_NEVER};
