@@ -6,6 +6,7 @@
  *
  * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
  * shares no page with what is kept here. A slice is address space only: sizes need not be known.
+ * Where there is room it has whole gibibytes, which are hidden at once.
  *
  * Invariant: every byte that has not been handed out is zero (fresh pages of the system), so
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
@@ -53,6 +54,7 @@ struct slice {
 
 #define SLICES_MOST 65 /* that of all, and one for each rank */
 #define SLICE_UNIT  ((size_t)2 << 20)
+#define GIB         ((size_t)1 << 30)
 
 static struct slice slices[SLICES_MOST];
 static struct slice *chosen = slices;
@@ -195,9 +197,11 @@ void arena_open(void)
 
 void arena_divide(uint32_t owners, uint32_t own)
 {
-    size_t share = (reserved - rear_begins) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
+    size_t share = (reserved - rear_begins) / (owners + 1);
+    share = share / (share < GIB ? SLICE_UNIT : GIB) * (share < GIB ? SLICE_UNIT : GIB);
     size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
     size_t ahead = most < FRONT_BYTES ? most : FRONT_BYTES;
+    size_t behind = share < 2 * GIB ? ahead : GIB;
     if (owners >= SLICES_MOST)
         bug("an arena of %u slices", owners);
     own_slice = &slices[own + 1];
@@ -205,14 +209,14 @@ void arena_divide(uint32_t owners, uint32_t own)
     for (uint32_t i = 0; i < owners; i++) {
         size_t start = rear_begins + (i + 1) * share;
         slices[i + 1] = (struct slice){{start, start + ahead},
-                                       {start + ahead, start + share - ARENA_ALIGNMENT},
-                                       {start, start + ahead}};
+                                       {start + behind, start + share - ARENA_ALIGNMENT},
+                                       {start, start + behind}};
         if (i != own)
             continue;
         madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
         kinds[0] = (struct hideout_piece){rear_begins, start};
         kinds[1] = (struct hideout_piece){start, start + ahead};
-        kinds[2] = (struct hideout_piece){start + ahead, reserved};
+        kinds[2] = (struct hideout_piece){start + behind, reserved};
         kind_count = 3;
     }
 }

@@ -101,7 +101,7 @@ static void agree(struct meeting *m)
     m->pause_ps = words[0].own.pause_ps;
 }
 
-static void take(uint64_t start_ps)
+static void take(const struct meeting *m, uint64_t start_ps)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_move_clocks(i, start_ps);
@@ -113,6 +113,8 @@ static void take(uint64_t start_ps)
         timeline_take(i);
         series_hear(i);
     }
+    if (ranks.number == 0 && series_has_tracks())
+        series_take_until(m->now_ps);
     series_join();
     exchange_look_again();
     for (uint32_t i = 0; i < engine.shard_count; i++)
@@ -123,7 +125,7 @@ void meeting_hold(struct meeting *m, uint64_t limit_ps)
 {
     tell(m, limit_ps);
     agree(m);
-    take(least(m->end_ps, limit_ps));
+    take(m, least(m->end_ps, limit_ps));
 }
 
 /* What this rank had at the end of the window. */

@@ -537,6 +537,8 @@ static void meet(void)
                            .interrupted = engine_is_interrupted(),
                            .failed = failure[0] != '\0',
                            .settles = find_settled()};
+    if (ranks.number && series_has_tracks())
+        series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
     meeting_hold(&met, limit_ps + 1);
     window_plan.end_ps = met.end_ps;
     pause_ps = met.pause_ps;
@@ -576,7 +578,7 @@ static void settle(void)
  * unless there is something to tell. */
 static bool goes_on_alone(uint64_t time_ps, bool live)
 {
-    return live && met.alone_ps > window_plan.end_ps && !cut_leaves()
+    return live && met.alone_ps > window_plan.end_ps && !cut_leaves() && !series_has_tracks()
            && extensions_ask(0) == ENGINE_NEVER && !failure[0] && !timeline_is_filling()
            && window_end(time_ps) <= window_start(met.alone_ps)
            && window_start(time_ps) < watch.next_ps;
@@ -631,6 +633,8 @@ static void run_to_meeting(uint64_t time_ps)
     uint64_t last_ps = stretch_end(time_ps);
     begun_ps = window_start(time_ps);
     free_ps = met.alone_ps > last_ps || stats_log_ticked ? met.alone_ps : last_ps;
+    if (series_has_tracks() && free_ps > last_ps)
+        free_ps = last_ps;
     do {
         series_take_until(time_ps);
         run_shards(time_ps);

@@ -99,6 +99,7 @@ def test_no_way_to_run_changes_a_byte(run, tmp_path, platform, program):
 @pytest.mark.full
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("own", ["", " --set node.l2_write=through", " --set topology=one_way",
+                                 " --tick-all --tick-order random:5",
                                  " --set node.l2_caches=all --set tester.order=scoped"
                                  " --set tester.order.agents=4"])
 def test_memory_tester_finds_no_mistake_across_ranks(run, tmp_path, own, ranks):
@@ -124,9 +125,9 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
     (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7),
-    (f"{PLATFORM} --record perfetto=t --every 1us -- devices",
-     "'--record perfetto with --every' cannot be used with several ranks yet", 7)],
-    ids=["no-hip", "view", "tracks"])
+    (f"{PLATFORM} --kernels 1 -- devices",
+     "'--kernels' cannot be used with several ranks yet", 7)],
+    ids=["no-hip", "view", "kernels"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
 
@@ -311,11 +312,13 @@ def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
 def test_delays_of_ranks_change_no_byte(run, tmp_path):
     """Kernels end at one rank while others rest; each takes samples of its own counters."""
     text = (f"{PLATFORM} --generic --set gpus=3 --stats {tmp_path}/NAME.json --stats-no-host"
-            f" --series {tmp_path}/NAME.csv --every 333ns -- allreduce")
+            f" --series {tmp_path}/NAME.csv --record perfetto={tmp_path}/NAME.trace --every 333ns"
+            " -- allreduce")
     run(text.replace("NAME", "one"))
     call([*launcher("mpich"), "-n", 3, HEDDLE, "run", *words_of(text.replace("NAME", "three"))],
          "^PASS", env={"HEDDLE_RANK_DELAYS": "3"}, seconds=SECONDS)
     same_file(tmp_path / "one.json", tmp_path / "three.json")
+    same_file(tmp_path / "one.trace", tmp_path / "three.trace")
     same_file(tmp_path / "one.csv", tmp_path / "three.csv")
 
 
