@@ -156,7 +156,7 @@ def test_what_the_host_takes_is_in_the_time_of_a_measurement(run, name, size, op
                "|integrated 0")])
 def test_properties_are_those_of_the_machine(run, machine, says):
     done = run(f"platforms/{machine}.heddle --generic -- {program(machine, 'properties')}",
-               "^many_registers more", "^occupancy 16 2 4 1 1$", f"^name {machine} gpu$")
+               "^many_registers more", "^occupancy 32 2 4 1 1$", f"^name {machine} gpu$")
     for line in says.split("|"):
         assert line in done.stdout.splitlines()
     bandwidth = float(re.search(r"^terabytes_s (.*)$", done.stdout, re.MULTILINE).group(1))
