@@ -58,6 +58,14 @@ static bool is_enough(double now, double from, double cycles, double instruction
            && (instructions >= each * (double)running || now - from >= cycles * GAPS_LONGEST);
 }
 
+/* Cycles from a gap to the window. They vary, against periods of the launch that begin with each
+ * gap; the fractions of the golden ratio spread them evenly. */
+static double settles(const struct launch_gaps *g)
+{
+    double part = 0.618034 * g->count;
+    return GAPS_SETTLE * (1 + GAPS_VARIED * (part - floor(part)));
+}
+
 /* Not measured at the moment: a window may begin. */
 static bool may_open(struct launch_gaps *g, double now, double instructions, uint64_t running)
 {
@@ -65,7 +73,7 @@ static bool may_open(struct launch_gaps *g, double now, double instructions, uin
     g->flows = instructions > g->origin_at;
     if (!(g->paused > 0))
         return flows && instructions - g->origin_at >= GAPS_WORTH;
-    return is_enough(now, g->resumed, GAPS_SETTLE, instructions - g->paused_at, GAPS_SETTLE_EACH,
+    return is_enough(now, g->resumed, settles(g), instructions - g->paused_at, GAPS_SETTLE_EACH,
                      running);
 }
 
@@ -130,15 +138,18 @@ static struct terms add_terms(const struct launch_gaps *g)
     return sum;
 }
 
-/* Relative variance of a window's rate. */
+/* Relative variance of a window's rate, by those that are as full as the one before. */
 static double spread(const struct launch_gaps *g, double *freedom)
 {
     double sum = PARTS_PRIOR_FREEDOM * PARTS_PRIOR * PARTS_PRIOR;
     *freedom = PARTS_PRIOR_FREEDOM;
-    for (uint32_t i = 1; i < g->count; i++, ++*freedom) {
+    for (uint32_t i = 1; i < g->count; i++) {
         double a = rate(&g->window[i - 1]), b = rate(&g->window[i]);
-        double difference = a + b > 0 ? 2 * (b - a) / (a + b) : 0;
+        double difference = 2 * (b - a) / (a + b);
+        if (g->window[i].thin)
+            continue;
         sum += difference * difference / 2;
+        ++*freedom;
     }
     return sum / *freedom;
 }
