@@ -19,10 +19,11 @@ static double rate(const struct gap_window *w)
 
 static void open_window(struct launch_gaps *g, double now, double instructions)
 {
-    if (g->paused > 0) {
+    if (g->paused > 0 && !g->ends) {
         g->left_out += now - g->paused;
         g->open += instructions - g->paused_at;
     }
+    g->ends = false;
     g->mark = now;
     g->mark_at = instructions;
     g->measuring = true;
@@ -66,6 +67,13 @@ static double settles(const struct launch_gaps *g)
     return GAPS_SETTLE * (1 + GAPS_VARIED * (part - floor(part)));
 }
 
+/* Has half of the machine run out of work? */
+static bool is_late(struct launch_gaps *g, uint64_t running)
+{
+    g->most_running = running > g->most_running ? running : g->most_running;
+    return running < g->most_running / 2;
+}
+
 /* Not measured at the moment: a window may begin. */
 static bool may_open(struct launch_gaps *g, double now, double instructions, uint64_t running)
 {
@@ -99,7 +107,7 @@ bool gaps_look(struct launch_gaps *g, double now, double instructions, uint64_t 
         return false;
     }
     *next = INFINITY;
-    g->rest |= g->count == GAPS_MOST || running < g->most_running / 2;
+    g->rest |= g->count == GAPS_MOST || is_late(g, running);
     if (g->rest)
         return false;
     g->paused = now;
@@ -173,26 +181,32 @@ double gaps_wanted(const struct launch_gaps *g, double *touching)
     const struct gap_window *w = &g->window[g->count - 1];
     double least = GAPS_LEAST * fmax(1, w->cycles / GAPS_WINDOW);
     double cycles = fmax(least, e.cycles / GAPS_SHARE), of_cycle = 1 / rate(w);
+    if (g->count > 2 && e.half + e.allowance <= g->aim * e.cycles)
+        cycles *= 2;
     *touching = fmin(cycles, GAPS_TOUCHED) * of_cycle;
     return cycles * of_cycle;
 }
 
+/* Where there are fewer wavefronts than in the last window, the pace of that is not theirs: what
+ * settles counts, too. */
 double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_result *result)
 {
+    const struct gap_window *last = &g->window[g->count - 1];
     g->open += result->executed;
     g->executed += result->executed;
     g->resumed = result->resumed;
-    g->most_running = result->running > g->most_running ? result->running : g->most_running;
     g->small += result->executed < wanted / 4;
-    g->rest = g->small > 1 || result->running < g->most_running / 2;
-    return result->resumed + GAPS_STEP;
+    g->rest = g->small > 1 || is_late(g, result->running);
+    g->ends = g->rest || result->running < last->running * GAPS_FULL;
+    if (g->ends)
+        g->left_out += g->resumed - g->paused;
+    return g->rest ? INFINITY : result->resumed + GAPS_STEP;
 }
 
-void gaps_end(struct launch_gaps *g, double instructions)
+void gaps_end(struct launch_gaps *g)
 {
-    g->rest = true;
-    if (!g->measuring && g->open > 0) /* what was to settle is the end */
+    if (!g->measuring && g->open > 0 && !g->ends) /* what was to settle is the end */
         g->left_out += g->resumed - g->paused;
+    g->rest = true;
     g->measuring = false;
-    (void)instructions;
 }
