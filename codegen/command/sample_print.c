@@ -2,6 +2,7 @@
 #include "codegen/command/sample_print.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "codegen/report/statistics_read.h"
@@ -34,17 +35,20 @@ static void print_groups(FILE *out, json_t *run, json_t *sample)
     }
 }
 
-static void print_parts(FILE *out, json_t *run, json_t *sample)
+/* Launches of which some is in detail; `list`: how they were cut. *first: nothing was printed yet.
+ */
+static void print_cut(FILE *out, json_t *run, json_t *sample, const char *list, bool *first)
 {
     size_t i;
     json_t *part;
-    json_array_foreach(json_object_get(sample, "in_parts"), i, part)
+    json_array_foreach(json_object_get(sample, list), i, part)
     {
         json_t *record = statistics_launch(run, statistics_number(part, "launch"));
         const char *name = json_string_value(json_object_get(record, "name"));
         name = name ? name : "";
-        if (!i)
+        if (*first)
             fprintf(out, "%8s %9s %14s %9s  kernel\n", "launch", "in detail", "cycles", "+-");
+        *first = false;
         fprintf(out, "%8" PRIu64 " %7.2f %% %14.0f %7.2f %%  %.*s\n",
                 statistics_number(part, "launch"),
                 percent(number(part, "detailed_wavefront_instructions"),
@@ -73,7 +77,9 @@ static void print_total(FILE *out, json_t *run, json_t *sample)
 void sample_print(FILE *out, json_t *run)
 {
     json_t *sample = json_object_get(run, "sample");
+    bool first = true;
     print_groups(out, run, sample);
-    print_parts(out, run, sample);
+    print_cut(out, run, sample, "in_parts", &first);
+    print_cut(out, run, sample, "with_gaps", &first);
     print_total(out, run, sample);
 }

@@ -9,6 +9,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "kernel_stats.h"
+#include "online_gaps.h"
 #include "online_parts.h"
 #include "runtime/engine/arena.h"
 #include "sampling_thresholds.h"
@@ -44,8 +45,10 @@ static bool settle(void)
     double inner = in_parts && has_code ? UNSTEADY : 0;
     if (!pending)
         return true;
-    if (online_parts_has(pending) ? !online_parts_result(pending, &cycles, &inner, vector)
-                                  : !kernel_cycles_of((uint32_t)pending, &cycles))
+    bool over = online_parts_has(pending)  ? online_parts_result(pending, &cycles, &inner, vector)
+                : online_gaps_has(pending) ? online_gaps_result(pending, &cycles, &inner, vector)
+                                           : kernel_cycles_of((uint32_t)pending, &cycles);
+    if (!over)
         return false;
     if (has_code)
         warm_executed(pending_code.entry, pending_code.first, pending_code.end, vector);
@@ -62,6 +65,7 @@ void online_sampling_open(const struct sampling *sampling)
     used = false;
     pending = 0;
     online_parts_open(sampling->in_parts, sampling->aim);
+    online_gaps_open(sampling->in_parts, sampling->aim);
 }
 
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
@@ -159,7 +163,9 @@ void online_sampling_write(struct json *j)
     json_uint(j, "touched", touched);
     write_groups(j);
     write_launches(j);
-    if (in_parts)
+    if (in_parts) {
         online_parts_write(j);
+        online_gaps_write(j);
+    }
     json_close(j, '}');
 }

@@ -95,6 +95,41 @@ enum {
  * r9nano are 1 % longer than the launch's. */
 #define PARTS_ALLOWANCE 0.01
 
+/* Launches with gaps (launch_gaps.h); lengths in cycles.
+ *
+ * Begin. Until GAPS_WORTH instructions nothing is worth leaving out; then up to GAPS_BEGIN windows
+ * follow until two differ by less than GAPS_ALIKE. Set: transpose 2048 2048 on r9nano needs 28,000
+ * cycles until its translations are there.
+ *
+ * Windows. GAPS_SETTLE: from the end of a gap to the next window, at least; GAPS_WINDOW: of a
+ * window; in these times each wavefront issues GAPS_SETTLE_EACH and GAPS_WINDOW_EACH instructions,
+ * if it does not take GAPS_LONGEST times as long. It is looked every GAPS_STEP cycles. Set: several
+ * round trips to DRAM; an interval of DRAM's refresh at 1 GHz; a turn of most loops.
+ *
+ * Gaps. GAPS_LEAST: at least, and as many times as long as the window was longer than the least;
+ * GAPS_SHARE: what has passed is at most so many times as long. GAPS_TOUCHED: at the end of a gap
+ * accesses touch caches for so long. Set: enough to fill an L2 of 2 MiB several times over. */
+enum {
+    GAPS_WORTH = 30000,
+    GAPS_BEGIN = 10,
+    GAPS_SETTLE = 6000,
+    GAPS_SETTLE_EACH = 16,
+    GAPS_WINDOW = 4000,
+    GAPS_WINDOW_EACH = 32,
+    GAPS_LONGEST = 8,
+    GAPS_STEP = 1000,
+    GAPS_LEAST = 24000,
+    GAPS_SHARE = 6,
+    GAPS_TOUCHED = 16000
+};
+#define GAPS_ALIKE 0.15
+/* A window in which fewer wavefronts run, as a share of those in the window before, says nothing of
+ * the gap between them. */
+#define GAPS_FULL  0.9
+
+/* What gaps cannot tell, as a share of the cycles that were left out. */
+#define GAPS_ALLOWANCE 0.01
+
 /* By how much a launch that is simulated takes another time than in a run of all, a standard
  * deviation: it begins at another moment, so DRAM is refreshed at others. Measured: kernels of
  * Rodinia's bfs, 1.1 % at most; programs of docs/evidence/sampled.md, 1.2 % at most. */

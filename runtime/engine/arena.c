@@ -264,6 +264,11 @@ uint32_t arena_allocate_front(size_t bytes)
     return allocate(bytes, true);
 }
 
+uint32_t arena_allocate_rear(size_t bytes)
+{
+    return allocate(bytes, false);
+}
+
 uint32_t arena_allocate_registers(size_t bytes)
 {
     return allocate(bytes, chosen->front.used - chosen->start[0] < REGISTER_FRONT);

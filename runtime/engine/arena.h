@@ -56,6 +56,8 @@ void *arena_derive(size_t bytes);
 void arena_clear(void *base, size_t bytes);
 /* arena_allocate() for what is touched all the time, however large. */
 uint32_t arena_allocate_front(size_t bytes);
+/* In the rear, however small: what is hardly ever touched. */
+uint32_t arena_allocate_rear(size_t bytes);
 /* The same for what programs touch a part of, all the time: on platforms of a moderate size. */
 uint32_t arena_allocate_registers(size_t bytes);
 

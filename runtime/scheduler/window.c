@@ -208,6 +208,15 @@ static int by_leaf(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+void engine_wake_between(uint32_t id, uint64_t cycle)
+{
+    const struct component *c = engine_base.components[id];
+    uint64_t least = component_now(c) + 1;
+    engine_wake_later(id, cycle > least ? cycle : least);
+    shard_find_awake(component_shard(c));
+    shard_plan(component_shard(c));
+}
+
 /* Between windows: what was left for their end. */
 static void do_deferred(uint64_t end)
 {
@@ -217,10 +226,7 @@ static void do_deferred(uint64_t end)
         deferred[c->leaf](c);
         deferred[c->leaf] = NULL;
         uint64_t cycle = engine_cycle_at(c->domain, end);
-        uint64_t least = component_now(c) + 1;
-        engine_wake_later(c->id, cycle > least ? cycle : least);
-        shard_find_awake(component_shard(c));
-        shard_plan(component_shard(c));
+        engine_wake_between(c->id, cycle);
     }
     deferred_count = 0;
 }

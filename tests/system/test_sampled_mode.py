@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+import gaps_model
 import parts_model
 from harness import ROOT, same_bytes
 
@@ -15,9 +16,28 @@ PARTS = "aes128 80000" # a launch of 20 generations on tiny
 ORDERS = ["--tick-order=random:3", "--threads=2", "--tick-all", "--generic"]
 
 
-def test_large_launch_is_simulated_in_parts(measure):
-    """Less than half of it in detail; results right, counts exact, the truth inside."""
-    done = measure(f"{TINY} --mode sampled --kernel-stats none -- {PARTS}", "PASS aes128",
+@pytest.mark.parametrize("program, truth", [
+    (PARTS, 0.05), ("scan 300000", 0.07), ("histogram 1000000", 0.05), ("atax 512 512", 0.05)],
+    ids=["barriers", "kernels", "atomics", "long"])
+def test_wavefronts_go_on_without_timing(measure, program, truth):
+    """Results are right, counts exact, and the truth is inside; the estimate follows from windows.
+    """
+    done = measure(f"{TINY} --mode sampled --kernel-stats none -- {program}", "PASS")
+    full = measure(f"{TINY} --kernel-stats none -- {program}").stats["kernels"]
+    sample = done.stats["sample"]
+    for launch in sample["with_gaps"]:
+        gaps_model.check_launch(launch, done.stats["kernels"][launch["launch"] - 1])
+    assert any(len(launch["windows"]) > 1 for launch in sample["with_gaps"])
+    for key in ("wavefront_instructions", "work_groups"):
+        assert [k[key] for k in done.stats["kernels"]] == [k[key] for k in full]
+    cycles = sum(k["cycles"] for k in full)
+    assert abs(sample["cycles"] - cycles) <= sample["interval"] < truth * cycles
+
+
+def test_large_launch_is_simulated_in_parts(measure, tmp_path):
+    """Where messages are recorded: less than half in detail; results right, counts exact."""
+    record = f"--record perfetto={tmp_path}/trace"
+    done = measure(f"{TINY} --mode sampled --kernel-stats none {record} -- {PARTS}", "PASS aes128",
                    r"1 +4[0-9]\.[0-9]+ % +[0-9]+ +[0-9.]+ %  encrypt", "predicted: [0-9]+ cycles")
     full = measure(f"{TINY} --kernel-stats none -- {PARTS}").stats["kernels"][0]
     stats, launch = done.stats, done.stats["sample"]["in_parts"][0]

@@ -18,7 +18,8 @@
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
  * Beside that way: cu_fault.c (what ends a run), cu_played.c (recorded wavefronts),
- * cu_memory_only.c (warm-up), cu_retime.c (the account of a cold start), cu_report.c (hangs). */
+ * cu_memory_only.c (warm-up), cu_lend.c (wavefronts go on without timing), cu_retime.c (the account
+ * of a cold start), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -87,6 +88,7 @@ static void compute_unit_init(struct compute_unit *c)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
     retime_init(c);
+    lend_init(c);
     warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),
                        ring_number(c->io.smem_request), ring_number(c->io.imem_request),
                        c->lines_ahead);
@@ -96,8 +98,12 @@ static uint64_t next_event(const struct compute_unit *c, uint64_t now)
 {
     uint64_t next = wave_next_expiry(c, now);
     uint64_t lds = lds_next_end(c), vmem = vmem_next_send(c);
-    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
-        next = c->retry_at[s] < next ? c->retry_at[s] : next;
+    if (engine_unlikely(now < c->paused_until)) {
+        next = c->paused_until < next ? c->paused_until : next;
+    } else {
+        for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
+            next = c->retry_at[s] < next ? c->retry_at[s] : next;
+    }
     next = lds < next ? lds : next;
     return vmem > now && vmem < next ? vmem : next;
 }
@@ -127,7 +133,7 @@ static bool send(struct compute_unit *c, uint64_t now)
         more |= smem_send(c);
     if (c->fetch_simds)
         more |= fetch_send(c);
-    if (c->finished)
+    if (c->finished && component_now(&c->io.base) >= c->paused_until)
         group_answer(c);
     return more;
 }
@@ -141,7 +147,7 @@ static bool compute_unit_tick(struct compute_unit *c)
         receive(c, pending, now);
     lds_finish(c, now);
     wave_expire(c, now);
-    if (c->retry_at[simd] <= now)
+    if (c->retry_at[simd] <= now && engine_likely(now >= c->paused_until))
         issue_simd(c, simd, now);
     bool more = send(c, now);
     if (c->retired) {

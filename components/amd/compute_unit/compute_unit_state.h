@@ -13,6 +13,7 @@
 #include "components/protocols/work/work_cycles.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
+#include "components/amd/execute/lent_groups.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/protocols/work/work_placement.h"
 #include "components/amd/execute/work_record.h"
@@ -236,6 +237,7 @@ struct compute_unit {
     uint32_t lds_end_head, lds_end_count;
     uint32_t retired;                /* instructions of this tick */
     uint32_t fetch_simds;            /* those whose fetch_wanted is not 0 */
+    uint64_t paused_until;           /* cycle; 0: it is not paused. See cu_lend.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next cycle at which issue is worth a try */
     struct cu_simd simd[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
@@ -268,6 +270,7 @@ struct compute_unit {
     uint32_t lines;      /* struct cu_line[CU_LINES] */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
     uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS] */
+    uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
     uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS] */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
@@ -284,7 +287,8 @@ struct compute_unit {
     uint64_t span_start, span_end;
     uint32_t span_version;
     uint32_t code_version;
-    uint64_t code_start, code_end; /* the same for instruction fetches */
+    uint64_t code_start, code_end;  /* the same for instruction fetches */
+    uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
     struct cu_retime retime;
 };
 
@@ -527,6 +531,10 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
 
 /* cu_issue.c */
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
+
+/* cu_lend.c */
+static void lend_init(struct compute_unit *c);
+static unsigned lend_in_flight(const struct compute_unit *c);
 
 /* cu_memory_only.c */
 static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);

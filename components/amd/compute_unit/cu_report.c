@@ -137,6 +137,8 @@ static unsigned compute_unit_outstanding(const struct compute_unit *c, struct ha
     enum { SHOWN = 3 };
     unsigned waves = (unsigned)(compute_unit_params(c)->simds * compute_unit_params(c)->wavefronts);
     unsigned shown = 0;
+    if (!report && compute_unit_now(c) < c->paused_until)
+        return lend_in_flight(c);
     if (!report || !c->resident)
         return c->resident;
     if (is_first_busy(c)) /* once a report */

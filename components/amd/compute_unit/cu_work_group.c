@@ -83,10 +83,26 @@ static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t 
     return number;
 }
 
-/* Takes one work-group from the port. */
+/* What the wavefront asked of the global wave sync is over. */
+static void wave_leave_sync(struct compute_unit *c, unsigned wave, uint64_t now)
+{
+    struct cu_wave *w = cu_wave_at(c, wave);
+    c->at_sync[w->simd] &= ~((uint64_t)1 << w->slot);
+    w->lgkm--;
+    w->lds--;
+    retime_lds_over(c, w, now);
+    wave_counted(c, w, now);
+}
+
+/* Takes one work-group from the port, or word for a wavefront. */
 static void group_start(struct compute_unit *c, uint64_t now)
 {
     const struct work_request *m = compute_unit_work_peek(c);
+    if (m && message_kind(m) == WORK_GO_ON) {
+        wave_leave_sync(c, m->go_on.wavefront, now);
+        compute_unit_work_pop(c);
+        return;
+    }
     if (!m)
         return;
     struct work_placement p;
@@ -120,6 +136,8 @@ static void group_start(struct compute_unit *c, uint64_t now)
     c->io.stats.work_groups++;
     c->io.stats.wavefronts_run += p.wavefronts;
     retime_group_start(c, g, p.dispatch_id, now);
+    if (engine_unlikely(c->placements))
+        arena_at(struct work_placement, c->placements)[p.work_group_slot] = p;
     for (unsigned i = 0; i < p.wavefronts; i++)
         wave_start(c, g, &p, i, now);
     timeline_begin(&c->io.base, p.work_group_slot,

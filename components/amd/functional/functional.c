@@ -17,20 +17,25 @@
 #include "components/amd/execute/decode_cache.h"
 #include "components/sampling/stratified_sampler.h"
 #include "components/amd/isa/isa_ready.h"
+#include "components/amd/execute/wave_sync.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
+#include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 
 enum { SLOTS = 1 << 16 };
 
-enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
+enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_AT_SYNC, WAVE_ENDED };
 
 struct wave {
     struct isa_wave scalars;
     enum wave_state state;
-    uint32_t block;    /* profiles: bucket of the present basic block, */
-    uint64_t expected; /* which goes on there */
+    struct wave_sync_wait sync; /* WAVE_AT_SYNC */
+    uint32_t vgpr;              /* arena: uint32_t[stored][64] */
+    uint64_t budget;            /* lent: instructions that it may still execute now */
+    uint32_t block;             /* profiles: bucket of the present basic block, */
+    uint64_t expected;          /* which goes on there */
 };
 
 /* A work-group that has begun. */
@@ -111,6 +116,7 @@ static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
 static uint32_t launches;
+static struct wave_sync syncs[GPU_SET_MOST];
 static uint32_t counted[DECODE_ENTRIES],
     counted_count; /* entries that this launch uses; `executed` */
 
@@ -153,7 +159,9 @@ static uint8_t step_kind(const struct isa_inst *inst)
     case ISA_UNIT_SPECIAL:
         return STEP_SPECIAL;
     default:
-        return inst->flags & ISA_IS_BRANCH ? STEP_BRANCH : STEP_REGISTERS;
+        return inst->flags & ISA_IS_SYNC     ? STEP_SPECIAL
+               : inst->flags & ISA_IS_BRANCH ? STEP_BRANCH
+                                             : STEP_REGISTERS;
     }
 }
 
@@ -284,14 +292,51 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     return !wrong;
 }
 
-/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. With touches
- * it gives way where it would wait for memory, so that accesses come in about the order of
+static struct isa_context context_of(const struct run *r, const struct group *g,
+                                     const struct wave *w)
+{
+    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
+                                  .vgpr_count = g->placement.accum_offset,
+                                  .agpr_count = r->stored - g->placement.accum_offset,
+                                  .lds = arena_at(uint8_t, g->lds),
+                                  .lds_size = g->placement.lds_bytes};
+    wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
+    return context;
+}
+
+static void note_progress(struct run *r)
+{
+    r->still = 0;
+    r->since = r->instructions;
+}
+
+/* Comes to the global wave sync. False: the wavefront does not go on for now. */
+static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct group *g,
+                                                   struct wave *w, const struct isa_inst *inst)
+{
+    const struct isa_context context = context_of(r, g, w);
+    struct isa_sync asked;
+    if (!isa_sync(&context, &w->scalars, inst, &asked))
+        return true;
+    if (!wave_sync_do(&syncs[r->launch->gpu], &asked, &w->sync)) {
+        note_progress(r);
+        return true;
+    }
+    w->state = WAVE_AT_SYNC;
+    return false;
+}
+
+/* Acts on s_endpgm, s_barrier, s_sleep, ds_gws_*. False: the wavefront does not go on for now. With
+ * touches it gives way where it would wait for memory, so that accesses come in about the order of
  * hardware. */
-static inline bool special(const struct run *r, struct group *g, struct wave *w,
+static inline bool special(struct run *r, struct group *g, struct wave *w,
                            const struct isa_inst *inst)
 {
-    if (!(inst->flags & (ISA_IS_ENDPGM | ISA_IS_BARRIER | ISA_IS_SLEEP | ISA_IS_WAITCNT)))
+    if (!(inst->flags
+          & (ISA_IS_ENDPGM | ISA_IS_BARRIER | ISA_IS_SLEEP | ISA_IS_WAITCNT | ISA_IS_SYNC)))
         return true;
+    if (inst->flags & ISA_IS_SYNC)
+        return come_to_sync(r, g, w, inst);
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
         if (instruction_recorder)
@@ -308,19 +353,6 @@ static inline bool special(const struct run *r, struct group *g, struct wave *w,
 }
 
 /* ---- wavefronts and work-groups ---- */
-
-static struct isa_context context_of(const struct run *r, const struct group *g,
-                                     const struct wave *w)
-{
-    size_t registers = (size_t)(w - g->wave) * r->stored * ISA_LANES;
-    struct isa_context context = {.vgpr = arena_at(uint32_t, g->vgprs) + registers,
-                                  .vgpr_count = g->placement.accum_offset,
-                                  .agpr_count = r->stored - g->placement.accum_offset,
-                                  .lds = arena_at(uint8_t, g->lds),
-                                  .lds_size = g->placement.lds_bytes};
-    wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
-    return context;
-}
 
 /* An instruction of a profiled launch. */
 static __attribute__((noinline)) void profile_count(struct run *r, struct wave *w,
@@ -356,15 +388,20 @@ static bool end_slice(struct run *r, const struct group *g, const struct wave *w
     return false;
 }
 
-/* wave_run() before the end of the workspace. */
-static inline __attribute__((always_inline)) bool
-wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *context)
+/* wave_run() before the end of the workspace. `bounded`: it ends with the slice, not at the next
+ * branch. */
+static inline __attribute__((always_inline)) bool wave_steps(struct run *r, struct group *g,
+                                                             struct wave *w,
+                                                             struct isa_context *context,
+                                                             uint64_t slice, const bool bounded)
 {
-    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
+    uint64_t slice_end = r->instructions + slice;
     slice_end = slice_end < r->limit ? slice_end : r->limit;
     const bool observed = r->observed;
     const uint32_t launch = launches;
     for (;;) {
+        if (bounded && r->instructions >= slice_end)
+            return true;
         uint64_t pc = w->scalars.pc;
         struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
         if (__builtin_expect(s->address != pc || s->launch != launch, 0) && !(s = decode(r, g, w)))
@@ -386,7 +423,7 @@ wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *c
         const struct isa_inst *inst = s->ready.inst;
         if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
             return true;
-        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end)
+        if (!bounded && (inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end)
             return end_slice(r, g, w, inst);
     }
 }
@@ -396,7 +433,7 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
     view.unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
-    bool done = wave_steps(r, g, w, &context);
+    bool done = wave_steps(r, g, w, &context, FUNCTIONAL_SLICE, false);
     isa_workspace_end(&workspace);
     return done;
 }
@@ -416,11 +453,12 @@ static bool group_run(struct run *r, struct group *g)
     for (;;) {
         bool gave_way = false;
         for (uint32_t i = 0; i < g->waves; i++) {
-            if (g->wave[i].state != WAVE_RUNS)
-                continue;
-            if (!wave_run(r, g, &g->wave[i]))
+            struct wave *w = &g->wave[i];
+            if (w->state == WAVE_AT_SYNC && wave_sync_is_over(&syncs[r->launch->gpu], &w->sync))
+                w->state = WAVE_RUNS;
+            if (w->state == WAVE_RUNS && !wave_run(r, g, w))
                 return false;
-            gave_way |= g->wave[i].state == WAVE_RUNS;
+            gave_way |= w->state == WAVE_RUNS || w->state == WAVE_AT_SYNC;
         }
         if (g->at_barrier && g->at_barrier + g->ended == g->waves)
             release_barrier(g);
@@ -470,6 +508,7 @@ static void group_start(struct run *r, uint32_t slot)
     g->waves = g->placement.wavefronts;
     g->ended = g->at_barrier = 0;
     for (uint32_t i = 0; i < g->waves; i++) {
+        g->wave[i].vgpr = g->vgprs + i * (r->stored * (ISA_LANES * 4 / ARENA_UNIT));
         struct isa_context context = context_of(r, g, &g->wave[i]);
         wavefront_start(r->launch->target, &g->wave[i].scalars, context.vgpr, &g->placement, g->id,
                         i);
@@ -484,12 +523,6 @@ static void group_start(struct run *r, uint32_t slot)
     }
     work_next_group(r->groups, r->next);
     r->left--;
-}
-
-static void note_progress(struct run *r)
-{
-    r->still = 0;
-    r->since = r->instructions;
 }
 
 /* Do all work-groups that have begun only wait, as far as turns tell? With touches a turn ends at
@@ -613,14 +646,38 @@ static void take_turn(struct run *r)
     isa_workspace_begin(&workspace);
 }
 
+/* No wavefront has run in a round, and no work-group can begin: only another launch can help. True:
+ * this turn is over. */
+static bool all_wait(struct run *r)
+{
+    const struct group *g = group_at(live_groups[r->first]);
+    const struct wave *w = g->wave;
+    char what[WORK_FAULT_WHAT];
+    while (w < g->wave + g->waves && w->state != WAVE_AT_SYNC)
+        w++;
+    if (w == g->wave + g->waves)
+        bug("functional: work-group (%u,%u,%u) neither runs nor waits", g->id[0], g->id[1],
+            g->id[2]);
+    if (r->launch->may_yield) {
+        r->result.end = FUNCTIONAL_YIELDED;
+        return true;
+    }
+    wave_sync_text(&syncs[r->launch->gpu], &w->sync, what, sizeof what);
+    fault(r, g, w, NULL, w->scalars.pc, WORK_NO_LANE, what);
+    return true;
+}
+
 static void run_on(struct run *r)
 {
     counted_count = 0;
     note_progress(r);
     touch_turn(&r->touch);
     while (r->left || r->live) {
+        uint64_t before = r->instructions;
         begin_groups(r);
         if (!run_round(r))
+            break;
+        if (r->instructions == before && r->live && (!r->left || !r->free) && all_wait(r))
             break;
         if (engine_is_interrupted()) {
             r->result.end = FUNCTIONAL_INTERRUPTED;
@@ -668,6 +725,8 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     for (uint32_t i = 0; i < slots; i++)
         free_slots[first + i] = first + slots - 1 - i;
     touch_begin(&r->touch, r->launch, &r->result.profile);
+    if (aql_meets(&r->packet))
+        wave_sync_begin_launch(&syncs[launch->gpu], aql_all_groups(&r->packet));
     run_on(r);
     *result = r->result;
 }
@@ -683,5 +742,224 @@ void functional_resume(uint32_t number, uint64_t before, bool may_yield,
     r->result.end = FUNCTIONAL_DONE;
     take_turn(r);
     run_on(r);
+    *result = r->result;
+}
+
+/* ---- work-groups of compute units ---- */
+
+enum {
+    LENT_LEAST = 64, /* instructions of a turn, */
+    LENT_MOST = 512, /* and so many at most: then registers of a wavefront leave the host's caches
+                        seldom enough */
+    LENT_TURNS = 8,  /* at least */
+    LENT_TAIL = 16   /* where nothing follows, turns end when one wavefront of so many has ended */
+};
+
+/* All that `lent` has, as this file sees it. */
+static struct group *guests;
+static uint32_t guest_order[LENT_ROOM];
+
+static uint32_t unit_of(uint32_t leaf)
+{
+    uint32_t i = 0;
+    while (i < warm_unit_count() && warm_unit_leaf(i) != leaf)
+        i++;
+    return i < warm_unit_count() ? i : HOST_VIEW_NO_UNIT;
+}
+
+static void guest_take(struct group *g, const struct lent_group *from)
+{
+    static const enum wave_state states[] = {
+        [LENT_RUNS] = WAVE_RUNS, [LENT_AT_BARRIER] = WAVE_AT_BARRIER, [LENT_ENDED] = WAVE_ENDED};
+    g->placement = from->placement;
+    memcpy(g->id, from->id, sizeof g->id);
+    g->waves = from->waves;
+    g->lds = from->lds;
+    g->ended = g->at_barrier = 0;
+    for (uint32_t i = 0; i < g->waves; i++) {
+        struct wave *w = &g->wave[i];
+        w->state = states[from->wave[i].state];
+        w->vgpr = from->wave[i].vgpr;
+        w->expected = 0;
+        g->ended += w->state == WAVE_ENDED;
+        g->at_barrier += w->state == WAVE_AT_BARRIER;
+        if (w->state != WAVE_ENDED)
+            w->scalars = *from->wave[i].scalars;
+    }
+}
+
+static void guest_give(const struct group *g, struct lent_group *to)
+{
+    static const uint8_t states[] = {
+        [WAVE_RUNS] = LENT_RUNS, [WAVE_AT_BARRIER] = LENT_AT_BARRIER, [WAVE_ENDED] = LENT_ENDED};
+    memcpy(to->id, g->id, sizeof to->id);
+    for (uint32_t i = 0; i < g->waves; i++) {
+        to->wave[i].state = states[g->wave[i].state];
+        if (g->wave[i].state != WAVE_ENDED)
+            *to->wave[i].scalars = g->wave[i].scalars;
+    }
+}
+
+/* The next work-group of the launch takes the place, if it fits: those at the edges of the grid may
+ * have fewer wavefronts. */
+static void guest_follow(struct run *r, struct functional_lent *lent, struct group *g,
+                         struct lent_group *at)
+{
+    uint32_t id[3];
+    if (!lent->launch.left)
+        return;
+    work_nth_group(lent->launch.groups, lent->launch.first, id);
+    struct work_placement placement = g->placement;
+    work_cut_group(id, &placement);
+    if (placement.wavefronts > g->waves)
+        return;
+    lent->account.ended++;
+    lent->account.begun++;
+    lent->account.instructions += at->counted;
+    for (uint32_t i = 0; i < g->waves; i++)
+        lent->account.instructions += at->wave[i].executed;
+    at->counted = 0;
+    at->begun++;
+    lent->launch.left--;
+    lent->launch.first++;
+    g->placement = placement;
+    memcpy(g->id, id, sizeof g->id);
+    g->ended = g->waves - placement.wavefronts;
+    for (uint32_t i = 0; i < g->waves; i++) {
+        struct wave *w = &g->wave[i];
+        at->wave[i].executed = 0;
+        if (i >= placement.wavefronts)
+            continue;
+        wavefront_start(r->launch->target, &w->scalars, arena_at(uint32_t, w->vgpr), &placement, id,
+                        i);
+        w->state = WAVE_RUNS;
+    }
+}
+
+/* False: the run has failed. */
+static bool guest_wave(struct run *r, struct group *g, struct wave *w, struct lent_wave *at,
+                       uint64_t turn)
+{
+    struct isa_context context = context_of(r, g, w);
+    uint64_t before = r->instructions, slice = w->budget < turn ? w->budget : turn;
+    view.unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
+    bool done = wave_steps(r, g, w, &context, slice, true);
+    isa_workspace_end(&workspace);
+    w->budget -= r->instructions - before;
+    at->executed += r->instructions - before;
+    return done;
+}
+
+/* A turn of a work-group: false: the run has failed. */
+static bool guest_turn(struct run *r, struct functional_lent *lent, uint32_t number, uint64_t turn)
+{
+    struct group *g = &guests[number];
+    struct lent_group *at = &lent->group[number];
+    uint64_t end = r->instructions + turn * g->waves;
+    bool released;
+    do {
+        released = false;
+        for (uint32_t i = 0; i < g->waves; i++) {
+            struct wave *w = &g->wave[i];
+            if (w->state == WAVE_RUNS && w->budget && !guest_wave(r, g, w, &at->wave[i], turn))
+                return false;
+        }
+        if (g->at_barrier && g->at_barrier + g->ended == g->waves) {
+            release_barrier(g);
+            released = true;
+        }
+    } while (released && r->instructions < end);
+    if (g->ended == g->waves)
+        guest_follow(r, lent, g, at);
+    return true;
+}
+
+/* Of each unit the first, then the second of each, and so on: what follows is spread over all units
+ * then, as a dispatcher spreads it. */
+static void order_guests(const struct functional_lent *lent)
+{
+    uint32_t done = 0;
+    for (uint32_t rank = 0; done < lent->count; rank++) {
+        for (uint32_t i = 0, place = 0; i < lent->count; i++, place++) {
+            if (!i || lent->group[i].leaf != lent->group[i - 1].leaf)
+                place = 0;
+            if (place == rank)
+                guest_order[done++] = i;
+        }
+    }
+}
+
+static uint64_t count_running(const struct functional_lent *lent)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < lent->count; i++)
+        sum += guests[i].waves - guests[i].ended;
+    return sum;
+}
+
+static void run_guests(struct run *r, struct functional_lent *lent)
+{
+    uint64_t turn = lent->budget / LENT_TURNS, running = count_running(lent);
+    turn = turn < LENT_LEAST ? LENT_LEAST : turn > LENT_MOST ? LENT_MOST : turn;
+    for (uint64_t before = UINT64_MAX; before != r->instructions;) {
+        before = r->instructions;
+        for (uint32_t i = 0; i < lent->count; i++)
+            if (!guest_turn(r, lent, guest_order[i], turn))
+                return;
+        lent->running = count_running(lent);
+        if (engine_is_interrupted())
+            r->result.end = FUNCTIONAL_INTERRUPTED;
+        bool ends = !lent->launch.left && lent->running < running - running / LENT_TAIL;
+        if (ends || r->result.end == FUNCTIONAL_INTERRUPTED)
+            return;
+    }
+}
+
+/* Work-groups drift apart in time, and those of a launch, which begin together, would not without
+ * it: so budgets vary by an eighth, as long as others follow. */
+static uint64_t budget_of(const struct functional_lent *lent, uint32_t number)
+{
+    uint64_t hash = ((number + 1 + lent->launch.first) * 0x9e3779b97f4a7c15u) >> 56;
+    if (!lent->launch.left)
+        return lent->budget;
+    return lent->budget * (7 * 128 + hash) / 1024;
+}
+
+void functional_run_lent(const struct functional_launch *launch, struct functional_lent *lent,
+                         struct functional_result *result)
+{
+    static struct run guest_run;
+    struct run *r = &guest_run;
+    uint32_t unit = 0;
+    if (!guests)
+        guests = arena_reserve(LENT_ROOM * sizeof *guests);
+    *r = (struct run){.asked = *launch, .result = {.end = FUNCTIONAL_DONE}};
+    r->launch = &r->asked;
+    r->access = &variants[isa_variant_current()];
+    r->common = work_common(launch->target, launch->packet, launch->descriptor, launch->entry,
+                            launch->packet_address, launch->pid, launch->dispatch_id);
+    r->stored = work_registers(launch->target, r->common.vgprs);
+    r->asked.most_instructions = 0;
+    take_turn(r);
+    counted_count = 0;
+    touch_begin(&r->touch, r->launch, &r->result.profile);
+    touch_turn(&r->touch);
+    for (uint32_t i = 0; i < lent->count; i++) {
+        struct group *g = &guests[i];
+        guest_take(g, &lent->group[i]);
+        if (!i || lent->group[i].leaf != lent->group[i - 1].leaf)
+            unit = unit_of(lent->group[i].leaf);
+        g->unit = unit;
+        g->slot = i;
+        for (uint32_t k = 0; k < g->waves; k++)
+            g->wave[k].budget = budget_of(lent, i);
+    }
+    order_guests(lent);
+    run_guests(r, lent);
+    for (uint32_t i = 0; i < lent->count; i++)
+        guest_give(&guests[i], &lent->group[i]);
+    lent->instructions += r->instructions;
+    for (uint32_t i = 0; i < counted_count; i++)
+        take_count(r, &steps[counted[i]]);
     *result = r->result;
 }

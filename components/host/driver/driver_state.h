@@ -95,6 +95,10 @@ struct driver_device {
     uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_flush.c */
+    uint32_t met_queue; /* queue and ticket of the last launch whose work-groups meet; 0: none */
+    uint64_t met;
+    uint32_t line;          /* of its caches, the longest */
+    bool drops;             /* a launch drops what the L2 holds */
     bool ring_wrapped;      /* lines of the ring may be in caches: flush before the next launch */
     bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
     struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */
@@ -167,6 +171,18 @@ struct driver_sample {
     uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
+enum gaps_state { GAPS_NONE, GAPS_RUN, GAPS_DRAIN /* for a gap */ };
+
+/* The launch with gaps that is under way; see driver_gaps.c. */
+struct driver_gaps {
+    uint32_t state; /* enum gaps_state */
+    uint32_t command, device;
+    bool begins, over;
+    uint32_t tries;    /* to find all quiet */
+    uint64_t next;     /* cycle in which something is to be done; ENGINE_NEVER: none */
+    uint64_t asked_ps; /* time of the tick that wants something done; 0: none does */
+};
+
 /* See driver_migration.c. */
 struct driver_migrate {
     uint32_t touches; /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
@@ -217,6 +233,7 @@ struct driver {
     bool await_migration; /* stop when no page is on its way */
     struct driver_migrate migrate;
     struct driver_sample sample;
+    struct driver_gaps gaps;
     uint64_t launches_asked; /* numbers of launches */
     uint64_t stop_at;        /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;     /* the program has got this far */

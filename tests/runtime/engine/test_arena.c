@@ -93,6 +93,7 @@ Test(arena, on_a_large_platform_only_arrays_of_a_few_lines_stand_in_front)
     cr_expect_not(in_front(arena_allocate((2 << 10) + 1)));
     cr_expect(in_front(arena_allocate(2 << 10)));
     cr_expect(in_front(arena_allocate_front(32 << 10)));
+    cr_expect_not(in_front(arena_allocate_rear(64)));
     arena_close();
 }
 

@@ -327,40 +327,50 @@ static void functional_tell(const struct driver_command *k, const struct functio
         online_sampling_executed(executed);
 }
 
+static struct functional_launch functional_describe_launch(const struct driver *d,
+                                                           const struct driver_command *k,
+                                                           uint32_t number,
+                                                           struct aql_descriptor *descriptor)
+{
+    const struct driver_device *device = &d->device[number];
+    enum isa_target target;
+    memcpy(descriptor, k->launch.descriptor, sizeof *descriptor);
+    if (isa_target_by_name(device->info.isa, &target) < 0)
+        bug("driver: device %u has no known instruction set", number);
+    return (struct functional_launch){.program = driver_program(d),
+                                      .pages = driver_page_table(d),
+                                      .target = target,
+                                      .pid = k->pid,
+                                      .first_group = k->launch.first_group,
+                                      .groups = k->launch.groups,
+                                      .gpu = number,
+                                      .kernel = k->launch.kernel,
+                                      .dispatch_id = device->launches,
+                                      .resident = functional_resident(&device->info, k),
+                                      .entry = k->launch.entry,
+                                      .packet_address = device->ring_address + k->ring_offset,
+                                      .packet = &k->launch.packet,
+                                      .descriptor = descriptor,
+                                      .most_instructions = platform_max_cycles(),
+                                      .before = engine_instructions(),
+                                      .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+                                      .attend =
+                                          driver_process()->attend ? functional_attend : NULL};
+}
+
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way)
 {
     uint64_t executed[SAMPLER_VECTOR] = {0};
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
-    enum isa_target target;
     if (k->launch.packet.private_bytes && k->launch.scratch_pool == DRIVER_NONE
         && !scratch_acquire(d, k, number, true))
         return false;
-    memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
-    if (isa_target_by_name(device->info.isa, &target) < 0)
-        bug("driver: device %u has no known instruction set", number);
-    struct functional_launch launch = {
-        .program = driver_program(d),
-        .pages = driver_page_table(d),
-        .target = target,
-        .pid = k->pid,
-        .first_group = k->launch.first_group,
-        .groups = k->launch.groups,
-        .gpu = number,
-        .kernel = k->launch.kernel,
-        .dispatch_id = device->launches++,
-        .resident = functional_resident(&device->info, k),
-        .entry = k->launch.entry,
-        .packet_address = device->ring_address + k->ring_offset,
-        .packet = &k->launch.packet,
-        .descriptor = &descriptor,
-        .most_instructions = platform_max_cycles(),
-        .before = engine_instructions(),
-        .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
-        .profile = platform_profile() != PLATFORM_PROFILE_NONE,
-        .attend = driver_process()->attend ? functional_attend : NULL,
-        .executed = platform_sampling()->automatic ? executed : NULL};
+    struct functional_launch launch = functional_describe_launch(d, k, number, &descriptor);
+    device->launches++;
+    launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
+    launch.executed = platform_sampling()->automatic ? executed : NULL;
     launch.may_yield = others_from(d, k) < UINT64_MAX;
     if (launch.touches && !parts_goes_on(k)) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)

@@ -12,6 +12,12 @@ struct functional_profile;
 static void functional_record(struct driver *d, const struct driver_command *k, uint32_t number,
                               enum sampling_way way, const struct functional_profile *profile);
 
+/* The launch as the executor takes it, without touches; `descriptor` is filled, too. */
+static struct functional_launch functional_describe_launch(const struct driver *d,
+                                                           const struct driver_command *k,
+                                                           uint32_t number,
+                                                           struct aql_descriptor *descriptor);
+
 /* False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way);
