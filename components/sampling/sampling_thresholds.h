@@ -125,10 +125,10 @@ enum {
     GAPS_TOUCHED = 16000
 };
 #define GAPS_VARIED 1.0 /* GAPS_SETTLE is up to this share of it longer */
-#define GAPS_ALIKE 0.15
+#define GAPS_ALIKE  0.15
 /* A window in which fewer wavefronts run, as a share of those in the window before, says nothing of
  * the gap between them. */
-#define GAPS_FULL  0.9
+#define GAPS_FULL   0.9
 
 /* What gaps cannot tell, as a share of the cycles that were left out. Measured: programs that the
  * mode was developed with (docs/evidence/sampled.md) are up to 3 % off. */
