@@ -175,6 +175,8 @@ static bool check_pages(const struct checkpoint_header *h, const struct checkpoi
     uint64_t arena_bytes = h->own_rear > h->arena_bytes ? h->own_rear : h->arena_bytes;
     uint64_t arena_pages = (arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     uint64_t memory_pages = (h->memory_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    if (rank_is_alone() && (h->own_front | h->own_rear))
+        return false; /* there is no such slice */
     for (uint64_t i = 0; i < h->page_count; i++) {
         uint64_t number = pages[i].number & ~(CHECKPOINT_MEMORY | CHECKPOINT_START);
         if ((pages[i].number & CHECKPOINT_MEMORY) && (pages[i].number & CHECKPOINT_START))

@@ -154,6 +154,13 @@ ParameterizedTest(struct broken *b, checkpoint, a_damaged_file_is_refused_and_ch
     free(bytes);
 }
 
+static void mend_checksum(struct checkpoint_header *h, size_t size)
+{
+    h->checksum = 0;
+    h->checksum =
+        checkpoint_checksum(checkpoint_checksum(0, h + 1, size - sizeof *h), h, sizeof *h);
+}
+
 /* With a right checksum, too: pages that are nowhere must not be written to. */
 Test(checkpoint, pages_outside_are_refused)
 {
@@ -169,11 +176,29 @@ Test(checkpoint, pages_outside_are_refused)
         build(3);
         cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
         pages[h->page_count - 1].number = numbers[i];
-        h->checksum = 0;
-        h->checksum =
-            checkpoint_checksum(checkpoint_checksum(0, h + 1, size - sizeof *h), h, sizeof *h);
+        mend_checksum(h, size);
         cr_expect_not(checkpoint_apply(bytes, size, "file"));
     }
+    free(bytes);
+}
+
+/* One process has no slice, whose end would allow pages behind the arena. */
+Test(checkpoint, a_slice_of_a_rank_is_refused)
+{
+    size_t size;
+    cr_redirect_stderr();
+    run(3, (struct heddle_options){0});
+    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    char *bytes = read_state(&size);
+    struct checkpoint_header *h = (void *)bytes;
+    build(3);
+    cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
+    h->own_rear = (uint64_t)1 << 42;
+    mend_checksum(h, size);
+    cr_expect_not(checkpoint_apply(bytes, size, "file"));
+    h->own_rear = 0;
+    mend_checksum(h, size);
+    cr_expect(checkpoint_apply(bytes, size, "file"));
     free(bytes);
 }
 
