@@ -42,8 +42,8 @@ if [ -e "$hip" ]; then
 
 Made by \`docs/generate.sh\` from the library that \`heddle run\` puts in front of a program. It is
 HIP 5.2's, with each name that the distribution's library has. Kernels may use everything but
-images, the global data share and the global wave sync, so there is no grid sync
-([instructions](../evidence/instructions.md)).
+images and the global data share ([instructions](../evidence/instructions.md)). Work-groups of a
+cooperative launch can meet (grid sync).
 
 ## These work
 

@@ -44,6 +44,17 @@ for path in json.load(sys.stdin):
     find "$root" -type f -name '*.sh' -path '*/share/heddle/*' -exec chmod 755 {} +
     find "$root" -name 'lib*.so.*' -exec chmod 644 {} +
     gzip -9n "$root/usr/share/man/man1/heddle.1"
+    compile_r9nano
+}
+
+# What platforms of this GPU begin with, so that the first one is there at once.
+compile_r9nano() {
+    local compiled=$root/usr/share/heddle/compiled
+    HEDDLE_HOME=$root/usr HEDDLE_CACHE=$compiled \
+        "$root/usr/bin/heddle" build "$root/usr/share/heddle/platforms/r9nano.heddle" >/dev/null
+    find "$compiled" -mindepth 1 -maxdepth 1 ! -name objects -exec rm -r {} +
+    find "$compiled" -type f -exec chmod 644 {} +
+    find "$compiled" -type d -exec chmod 755 {} +
 }
 
 install_documents() {

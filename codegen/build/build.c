@@ -288,7 +288,19 @@ static bool key_source(struct build *b, struct depend *depend, const char *sourc
     return true;
 }
 
-/* Keys one generated C file; plans its compilation when the cache does not have it. */
+/* The object, if it came compiled with the toolkit; NULL: it did not. Whoever can write there can
+ * change the toolkit's sources as well. */
+static const char *shipped_object(struct build *b, const char *key)
+{
+    const char *folder = b->request->toolkit->objects;
+    if (!folder)
+        return NULL;
+    const char *object = arena_printf(b->arena, "%s/%.2s/%s.o", folder, key, key);
+    return seal_holds(object) ? object : NULL;
+}
+
+/* Keys one generated C file; plans its compilation when neither the cache has it nor the toolkit.
+ */
 static bool plan_source(struct build *b, const char *stem, const struct layout_unit *unit)
 {
     const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, stem);
@@ -298,11 +310,13 @@ static bool plan_source(struct build *b, const char *stem, const struct layout_u
         return false;
     const char *folder = arena_printf(b->arena, "%s/objects/%.2s", b->cache, key);
     const char *object = arena_printf(b->arena, "%s/%s.o", folder, key);
-    vector_push(b->arena, &b->objects, object);
-    if (seal_holds(object)) {
+    bool is_there = seal_holds(object);
+    const char *shipped = is_there ? NULL : shipped_object(b, key);
+    vector_push(b->arena, &b->objects, shipped ? shipped : object);
+    if (is_there)
         cache_touch(object);
+    if (is_there || shipped)
         return true;
-    }
     if (!emit_make_folder(folder))
         return false;
     plan_compile(b, stem, source, object, &flags, &folders);

@@ -10,6 +10,8 @@
  * Each has a checksum, and what is damaged is made anew; what killed builds have left goes at the
  * next build. A cache that others can write to is refused.
  *
+ * Objects that came compiled with the toolkit (toolkit.h) are taken from there, by the same hash.
+ *
  * Objects and libraries are shared by all platforms. A build that finds everything in place starts
  * no process, and one whose inputs all are as old as they were reads none of them. Builds of the
  * same platform wait for each other; files appear under their names only when they are complete. */

@@ -26,8 +26,8 @@ static const char *own_folder(struct arena *arena)
     return arena_strdup(arena, path);
 }
 
-/* Lines "key=value": source (the checkout), archive and library (any number), hip, mpi (folders).
- */
+/* Lines "key=value": source (the checkout), archive and library (any number), hip, mpi, objects
+ * (folders). */
 static bool read_home_file(struct arena *arena, const char *path, struct toolkit *toolkit)
 {
     FILE *file = fopen(path, "r");
@@ -51,6 +51,8 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
             toolkit->hip_folder = arena_strdup(arena, value);
         else if (strcmp(line, "mpi") == 0)
             toolkit->mpi_folder = arena_strdup(arena, value);
+        else if (strcmp(line, "objects") == 0)
+            toolkit->objects = arena_strdup(arena, value);
     }
     fclose(file);
     if (!source)
@@ -85,6 +87,7 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
     if (!exists(toolkit->library))
         return false;
     toolkit->python = arena_printf(arena, "%s/share/heddle/python", prefix);
+    toolkit->objects = arena_printf(arena, "%s/share/heddle/compiled/objects", prefix);
     toolkit->include[0] = arena_printf(arena, "%s/include/heddle", prefix);
     toolkit->include[1] = arena_printf(arena, "%s/share/heddle", prefix);
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)

@@ -2,6 +2,7 @@
  * stands itself.
  *
  * - Installed: PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/share/heddle/python/,
+ * PREFIX/share/heddle/compiled/objects/,
  *   PREFIX/include/heddle/runtime/, and the libraries in PREFIX/lib (or its multiarch folder):
  * libheddle_runtime.a, heddle/libisa.a, heddle/libfunctional.a, heddle/libamdhip64.so.5.
  * - Build tree: `heddle.home` beside the command says where the sources and the libraries are.
@@ -23,6 +24,7 @@ struct toolkit {
     const char *python;             /* folder of the package `heddle` of Python */
     const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
     const char *mpi_folder;         /* of heddle_mpi_NAME.so; NULL: built without MPI */
+    const char *objects; /* what came compiled with the toolkit, as in a cache; may be missing */
 };
 
 /* false: message on stderr that says what was searched. */

@@ -61,16 +61,11 @@ static bool can_share(const struct command *c, const struct heddle_options *o, u
     const struct {
         bool wanted;
         const char *name;
-    } refused[] = {
-        {o->mode == PLATFORM_SAMPLED, "--mode sampled"},
-        {o->checkpoint_path, "--checkpoint"},
-        {o->restore_path, "--restore"},
-        {o->watch.count, "--watch"},
-        {o->tick_all, "--tick-all"},
-        {o->record_trace, "--record instructions"},
-        {o->trace_path && (o->series_ps || o->series_cycles), "--record perfetto with --every"},
-        {c->options->view, "--view"},
-        {o->kernels || o->interval || o->warmup, "--kernels"}};
+    } refused[] = {{o->mode == PLATFORM_SAMPLED, "--mode sampled"},
+                   {o->watch.count, "--watch"},
+                   {o->record_trace, "--record instructions"},
+                   {c->options->view, "--view"},
+                   {o->kernels || o->interval || o->warmup, "--kernels"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (!refused[i].wanted)
             continue;

@@ -298,6 +298,7 @@ struct told {
 
 /* By rank and its handle: 1 + our own; 0: not known yet. */
 static uint32_t *known[RANK_MOST];
+static uint32_t known_count[RANK_MOST]; /* behind the last that is known */
 
 uint64_t kernel_asks(uint64_t from_ps)
 {
@@ -349,6 +350,8 @@ static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
         reserve_records();
         records[count] = (struct kernel_record){.number = count};
         *own = ++count;
+        if (kernel >= known_count[from])
+            known_count[from] = kernel + 1;
     }
     if (!*own)
         say_full();
@@ -408,14 +411,53 @@ void kernel_cut(void)
 
 /* ---- in a state ---- */
 
-/* Behind it the records, `how` of each as the number of a way. */
+/* Behind it the records, `how` of each as the number of a way; then, for each of several ranks,
+ * what is known of its handles, behind their number. */
 struct saved_kernels {
     uint64_t count, unkept, running;
 };
 
+static uint64_t known_size(void)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; !rank_is_alone() && i < ranks.count; i++)
+        size += sizeof(uint32_t) + known_count[i] * sizeof *known[i];
+    return size;
+}
+
 static uint64_t kernels_size(void)
 {
-    return sizeof(struct saved_kernels) + count * sizeof *records;
+    return sizeof(struct saved_kernels) + count * sizeof *records + known_size();
+}
+
+static void known_save(struct checkpoint_sink *to)
+{
+    for (uint32_t i = 0; !rank_is_alone() && i < ranks.count; i++) {
+        checkpoint_put(to, &known_count[i], sizeof known_count[i]);
+        checkpoint_put(to, known[i], known_count[i] * sizeof *known[i]);
+    }
+}
+
+/* `size` bytes are left for it. */
+static bool known_load(const char *from, uint64_t size)
+{
+    for (uint32_t i = 0; !rank_is_alone() && i < ranks.count; i++) {
+        if (size < sizeof known_count[i])
+            return false;
+        memcpy(&known_count[i], from, sizeof known_count[i]);
+        from += sizeof known_count[i];
+        size -= sizeof known_count[i];
+        uint64_t bytes = known_count[i] * sizeof *known[i];
+        if (known_count[i] > MAX_KERNELS || bytes > size)
+            return false;
+        if (bytes && !known[i])
+            known[i] = arena_reserve(MAX_KERNELS * sizeof *known[i]);
+        if (bytes)
+            memcpy(known[i], from, bytes);
+        from += bytes;
+        size -= bytes;
+    }
+    return size == 0;
 }
 
 static uintptr_t number_of_how(const char *how)
@@ -435,13 +477,17 @@ static void kernels_save(struct checkpoint_sink *to)
         k.how = (const char *)number_of_how(k.how);
         checkpoint_put(to, &k, sizeof k);
     }
+    known_save(to);
 }
 
 static bool kernels_load(const void *bytes, uint64_t size)
 {
     const struct saved_kernels *s = bytes;
-    if (size < sizeof *s || s->count > MAX_KERNELS
-        || size != sizeof *s + s->count * sizeof *records) {
+    uint64_t whole = sizeof *s;
+    if (size >= whole && s->count <= MAX_KERNELS)
+        whole += s->count * sizeof *records;
+    if (size < whole || s->count > MAX_KERNELS
+        || !known_load((const char *)bytes + whole, size - whole)) {
         fprintf(stderr, "heddle: the state's kernels are damaged\n");
         return false;
     }
@@ -481,6 +527,7 @@ void kernel_forget(void)
     running = 0;
     count = 0;
     mark_count = 0;
+    memset(known_count, 0, sizeof known_count);
 }
 
 /* ---- the section of the statistics ---- */

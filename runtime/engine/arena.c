@@ -6,6 +6,7 @@
  *
  * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
  * shares no page with what is kept here. A slice is address space only: sizes need not be known.
+ * Where there is room it has whole gibibytes, which are hidden at once.
  *
  * Invariant: every byte that has not been handed out is zero (fresh pages of the system), so
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
@@ -23,18 +24,20 @@
 #define ARENA_LEAST  ((size_t)1 << 30)
 #define DERIVED_MOST ((size_t)1 << 30)
 
-/* Large enough for 16 devices; what is larger only stands further behind. The rear begins at an
+/* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
+ * pages, of which they used a fifth, and hiding it took three times as long. The rear begins at an
  * address of whole gibibytes (hideout.h says why), or behind the front where there is little room.
  */
-#define FRONT_BYTES    ((size_t)256 << 20)
+#define FRONT_BYTES    ((size_t)64 << 20)
 #define REAR_BEGINS    (((size_t)1 << 30) - ARENA_BASE)
 /* Arrays up to here go to the front: with more, memory grows faster than speed. On a platform of
  * many components, whose front is larger than the host's caches, only those of a few lines do. */
 #define SMALL_BYTES    ((size_t)32 << 10)
 #define FULL_FRONT     ((size_t)32 << 20)
 #define LEAST_BYTES    ((size_t)2 << 10)
-/* Up to here registers, of which programs use a part all the time, stand in the front, too. */
-#define REGISTER_FRONT ((size_t)64 << 20)
+/* Up to here registers, of which programs use a part all the time, stand in the front, too. Less
+ * than the front, so that there is room for what is hotter. */
+#define REGISTER_FRONT ((size_t)32 << 20)
 
 #define HOST_PAGE   ((size_t)4096)
 #define GUARD_BYTES ((size_t)2 << 20) /* a huge page, so that what is guarded may lie on such */
@@ -51,10 +54,11 @@ struct slice {
 
 #define SLICES_MOST 65 /* that of all, and one for each rank */
 #define SLICE_UNIT  ((size_t)2 << 20)
+#define GIB         ((size_t)1 << 30)
 
 static struct slice slices[SLICES_MOST];
 static struct slice *chosen = slices;
-static bool divided;
+static struct slice *own_slice; /* NULL: not divided */
 static size_t reserved, rear_begins;
 static struct hideout_piece kinds[3]; /* of the rear, each of one kind for the system */
 static unsigned kind_count;
@@ -177,8 +181,9 @@ void arena_open(void)
     arena_close();
     engine_base.arena = reserve_most();
     rear_begins = reserved / 8 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
-    divided = false;
+    own_slice = NULL;
     chosen = slices;
+    chosen->start[1] = rear_begins;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
@@ -192,31 +197,33 @@ void arena_open(void)
 
 void arena_divide(uint32_t owners, uint32_t own)
 {
-    size_t share = (reserved - rear_begins) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
+    size_t share = (reserved - rear_begins) / (owners + 1);
+    share = share / (share < GIB ? SLICE_UNIT : GIB) * (share < GIB ? SLICE_UNIT : GIB);
     size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
     size_t ahead = most < FRONT_BYTES ? most : FRONT_BYTES;
+    size_t behind = share < 2 * GIB ? ahead : GIB;
     if (owners >= SLICES_MOST)
         bug("an arena of %u slices", owners);
-    divided = true;
+    own_slice = &slices[own + 1];
     slices[0].rear.end = rear_begins + share - ARENA_ALIGNMENT;
     for (uint32_t i = 0; i < owners; i++) {
         size_t start = rear_begins + (i + 1) * share;
         slices[i + 1] = (struct slice){{start, start + ahead},
-                                       {start + ahead, start + share - ARENA_ALIGNMENT},
-                                       {start, start + ahead}};
+                                       {start + behind, start + share - ARENA_ALIGNMENT},
+                                       {start, start + behind}};
         if (i != own)
             continue;
         madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
         kinds[0] = (struct hideout_piece){rear_begins, start};
         kinds[1] = (struct hideout_piece){start, start + ahead};
-        kinds[2] = (struct hideout_piece){start + ahead, reserved};
+        kinds[2] = (struct hideout_piece){start + behind, reserved};
         kind_count = 3;
     }
 }
 
 void arena_select(uint32_t owner)
 {
-    if (divided)
+    if (own_slice)
         chosen = owner == ARENA_COMMON ? slices : &slices[owner + 1];
 }
 
@@ -257,6 +264,11 @@ uint32_t arena_allocate_front(size_t bytes)
     return allocate(bytes, true);
 }
 
+uint32_t arena_allocate_rear(size_t bytes)
+{
+    return allocate(bytes, false);
+}
+
 uint32_t arena_allocate_registers(size_t bytes)
 {
     return allocate(bytes, chosen->front.used - chosen->start[0] < REGISTER_FRONT);
@@ -279,7 +291,12 @@ void arena_clear(void *base, size_t bytes)
 
 struct arena_ends arena_ends(void)
 {
-    return (struct arena_ends){slices[0].front.used, slices[0].rear.used};
+    struct arena_ends ends = {slices[0].front.used, slices[0].rear.used, 0, 0};
+    if (own_slice) {
+        ends.own_front = own_slice->front.used;
+        ends.own_rear = own_slice->rear.used;
+    }
+    return ends;
 }
 
 size_t arena_skip(size_t offset)
@@ -287,13 +304,28 @@ size_t arena_skip(size_t offset)
     return offset >= slices[0].front.used && offset < rear_begins ? rear_begins : offset;
 }
 
+static bool is_end(const struct region *r, uint64_t end)
+{
+    return end <= r->end && end % ARENA_ALIGNMENT == 0;
+}
+
+static void extend(struct region *r, uint64_t end)
+{
+    r->used = end > r->used ? end : r->used;
+}
+
 bool arena_extend(struct arena_ends to)
 {
-    struct region *front = &slices[0].front, *rear = &slices[0].rear;
-    if (to.front > front->end || to.rear > rear->end || to.front % ARENA_ALIGNMENT
-        || to.rear % ARENA_ALIGNMENT)
+    if (!is_end(&slices[0].front, to.front) || !is_end(&slices[0].rear, to.rear)
+        || (own_slice
+            && (!is_end(&own_slice->front, to.own_front)
+                || !is_end(&own_slice->rear, to.own_rear))))
         return false;
-    front->used = to.front > front->used ? to.front : front->used;
-    rear->used = to.rear > rear->used ? to.rear : rear->used;
+    extend(&slices[0].front, to.front);
+    extend(&slices[0].rear, to.rear);
+    if (own_slice) {
+        extend(&own_slice->front, to.own_front);
+        extend(&own_slice->rear, to.own_rear);
+    }
     return true;
 }

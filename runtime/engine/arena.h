@@ -56,13 +56,16 @@ void *arena_derive(size_t bytes);
 void arena_clear(void *base, size_t bytes);
 /* arena_allocate() for what is touched all the time, however large. */
 uint32_t arena_allocate_front(size_t bytes);
+/* In the rear, however small: what is hardly ever touched. */
+uint32_t arena_allocate_rear(size_t bytes);
 /* The same for what programs touch a part of, all the time: on platforms of a moderate size. */
 uint32_t arena_allocate_registers(size_t bytes);
 
-/* Up to where both parts of the arena have been handed out, in bytes from its beginning. */
+/* Up to where both parts of the arena have been handed out, in bytes from its beginning; with
+ * several ranks those of the common slice, and of that of this rank. */
 struct arena_ends {
-    uint64_t front;
-    uint64_t rear;
+    uint64_t front, rear;
+    uint64_t own_front, own_rear; /* 0: it is not divided */
 };
 struct arena_ends arena_ends(void);
 /* `offset`, in bytes, or where the rear part begins when nothing has been handed out between. */

@@ -203,6 +203,21 @@ const void *rank_last(uint32_t from, size_t bytes)
     return b->bytes + b->used;
 }
 
+void rank_call(enum rank_command command)
+{
+    for (uint32_t i = 1; i < ranks.count; i++)
+        rank_put(i, &command, sizeof command);
+    rank_exchange();
+}
+
+enum rank_command rank_await(void)
+{
+    enum rank_command command;
+    rank_exchange();
+    memcpy(&command, rank_take(0, sizeof command), sizeof command);
+    return command;
+}
+
 uint64_t rank_sum(uint64_t own)
 {
     uint64_t sum = own;

@@ -72,6 +72,12 @@ struct rank_use {
     uint64_t waited_cpu_ns; /* processor time of that */
 };
 struct rank_use rank_use(void);
+/* What rank 0 asks the others to do: run when it does, come to the end, tell it their state, or put
+ * the state in place that they were told (runtime/state/checkpoint.h). */
+enum rank_command { RANK_RUN, RANK_END, RANK_STATE, RANK_RESTORE };
+void rank_call(enum rank_command command);
+/* By the others: waits for it. */
+enum rank_command rank_await(void);
 /* A number that all ranks tell, summed. */
 uint64_t rank_sum(uint64_t own);
 /* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. */

@@ -18,6 +18,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring.h"
+#include "split.h"
 
 struct arrival {
     uint64_t ready; /* cycle of the receiver */
@@ -169,6 +170,18 @@ void exchange_look_again(void)
     for (uint32_t i = 0; i < engine.shard_count; i++)
         if (shards[i].waits)
             look_again(i);
+}
+
+void exchange_find_waits(void)
+{
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shards[i].waits = 0;
+    for (uint32_t i = 0; i < engine_base.platform->ring_count; i++) {
+        const struct ring *r = ring_at(i);
+        if (split_far(i) != i && r->sender_waits
+            && rank_has(ring_sender_domain(r) / engine.clock_count))
+            exchange_wait(i);
+    }
 }
 
 bool exchange_waits(void)

@@ -74,6 +74,11 @@ static inline uint64_t ring_limit(uint64_t now)
 /* What the sender of a ring waits for: room for a message, or for two when it has room for one. */
 enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
 
+/* Not 0: ring_put() does all that a message takes. A narrow ring uses fewer slots than its depth,
+ * so that they stay in the host's caches, and gets more when its sender finds none free:
+ * ring_refused(). So it refuses when a whole one would. */
+enum ring_simple { RING_NOT_SIMPLE, RING_WHOLE, RING_NARROW };
+
 /* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
  * their arena offset (units of 8 bytes), so that finding header or payload takes no multiplication.
  */
@@ -84,7 +89,7 @@ struct ring {
     uint32_t head;     /* receiver: slot of the oldest message */
     uint32_t tail;     /* sender: slot of the next message */
     uint32_t first;    /* slots stand at first, first + step, ... */
-    uint32_t end;      /* ... up to end, exclusive */
+    uint32_t end;      /* ... up to end, exclusive; a narrow ring has more behind it */
     uint32_t awaited;  /* messages sent that will be answered, modulo 2^32 */
     uint32_t mark;     /* the receiver's, for arrivals: engine_mark_of() */
     uint32_t pending;  /* arena offset of the word of the receiver's pending bits */
@@ -94,7 +99,7 @@ struct ring {
     uint16_t burst;    /* of these, sent in cycle `sent` */
     uint8_t pending_bit;
     uint8_t receiver_domain;
-    uint8_t simple;       /* within the marks of arrivals, and not traced: ring_put() does it all */
+    uint8_t simple;       /* within the marks of arrivals, and not traced: enum ring_simple */
     uint8_t sender_waits; /* was refused: wake it when a slot is freed; RING_WAITS_... */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
@@ -163,8 +168,9 @@ uint64_t ring_link_bandwidth(const struct ring *r);
 
 /* Slow paths, in ring_slow.c. */
 
-/* Notes that the sender waits, or when to wake it. */
-void ring_refused(struct ring *r, uint64_t limit);
+/* For a sender that finds no free slot, or has used up its cycle: makes a narrow ring wider and
+ * returns true when there is room then, or notes that the sender waits, or when to wake it. */
+bool ring_refused(struct ring *r, uint64_t limit);
 /* Over a link or between clocks: cycle of the sender in which it knows of a slot freed now. */
 uint64_t ring_credit_return(const struct ring *r);
 void ring_wake_sender(struct ring *r, uint64_t cycle);
@@ -174,7 +180,7 @@ void ring_head_waits(struct ring *r, uint64_t limit, uint64_t cycle);
 /* What the functions below do, for callers that have looked the ring up and use it several times.
  */
 
-/* Room for one more message in this cycle? */
+/* Room for one more message in this cycle? Of a narrow ring, false says nothing. */
 static inline bool ring_is_free(const struct ring *r, uint64_t limit)
 {
     return message_stamp(ring_slot(r->tail)) <= limit && (r->sent < limit || r->burst < r->width);
@@ -198,10 +204,10 @@ static inline bool ring_has_room(struct ring *r, uint64_t limit)
         ring_begin_again(r, limit);
         return true;
     }
-    if (stamp & RING_FULL && r->simple)
+    if (stamp & RING_FULL && r->simple == RING_WHOLE)
         r->sender_waits = RING_WAITS;
     else if (r->sender_waits != RING_WAITS)
-        ring_refused(r, limit);
+        return ring_refused(r, limit);
     return false;
 }
 

@@ -53,7 +53,16 @@ struct route {
     uint8_t half;     /* of the link */
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint8_t split;    /* between two shards: this is one of two rings */
+    uint32_t depth;   /* slots */
+    uint32_t wide;    /* where all of a narrow ring's slots stand; 0: they begin where it stands */
 };
+
+/* Slots that a ring begins with, if it need not have all at once; slots that a deep one gets in the
+ * front of the arena. Beyond those it moves to the rear, where what is never touched takes nothing:
+ * most deep rings never need so many. */
+#define NARROW 16u
+#define FRONT  32u
+#define DEEP   (2 * FRONT)
 
 struct half {
     uint64_t free_ps;
@@ -374,13 +383,30 @@ bool ring_look_again(uint32_t number)
     return true;
 }
 
+/* May a ring use fewer slots than it has? Not where others than its ends look at slots, nor where
+ * both ends may do so in one tick. */
+static bool may_be_narrow(const struct ring *r)
+{
+    const struct route *route = route_of(r);
+    return r->latency && !route->split && route->sender != route->receiver;
+}
+
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
-    r->first = arena_allocate_front((size_t)depth * r->step * ARENA_UNIT);
-    r->end = r->first + depth * r->step;
+    struct route *route = &routes[r - ring_at(0)];
+    bool narrow = depth > NARROW && may_be_narrow(r), deep = narrow && depth >= DEEP;
+    route->depth = depth;
+    route->wide = deep ? arena_allocate_rear((size_t)depth * r->step * ARENA_UNIT) : 0;
+    r->first = arena_allocate_front((size_t)(deep ? FRONT : depth) * r->step * ARENA_UNIT);
+    r->end = r->first + (narrow ? NARROW : depth) * r->step;
     r->head = r->first;
     r->tail = r->first;
+}
+
+static bool is_narrow(const struct ring *r)
+{
+    return r->end != r->first + route_of(r)->depth * r->step;
 }
 
 /* The slots of the near ring are those of the far one, too. */
@@ -392,12 +418,14 @@ static void share_slots(uint32_t near)
     to->end = from->end;
     to->head = from->head;
     to->tail = from->tail;
+    routes[split_far(near)].depth = routes[near].depth;
 }
 
 static void find_simple(struct ring *r)
 {
     uint32_t ahead = r->latency + route_of(r)->delay;
-    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split && !traced;
+    bool simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split && !traced;
+    r->simple = !simple ? RING_NOT_SIMPLE : is_narrow(r) ? RING_NARROW : RING_WHOLE;
     r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
 }
 
@@ -428,7 +456,8 @@ static void add(uint32_t near, uint32_t cycles, uint32_t slots)
     add_delay(near, cycles);
     if (!slots)
         return;
-    place_slots(r, (r->end - r->first) / r->step + slots);
+    place_slots(r, route_of(r)->depth + slots);
+    find_simple(r);
     wire_deepen(near);
     share_slots(near);
 }
@@ -453,10 +482,47 @@ void ring_agree(void)
     ring_ends_agree(add);
 }
 
-void ring_refused(struct ring *r, uint64_t limit)
+/* From the front of the arena to where all slots are. */
+static void move_to_rear(struct ring *r)
+{
+    struct route *route = &routes[r - ring_at(0)];
+    uint32_t from = r->first;
+    memcpy(ring_slot(route->wide), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
+    r->first = route->wide;
+    r->end += r->first - from;
+    r->head += r->first - from;
+    r->tail += r->first - from;
+    route->wide = 0;
+}
+
+/* Twice as many slots, the new ones `ahead` of the one to send in next; what is in the slots from
+ * there on moves up with them, oldest first as before. */
+static void widen(struct ring *r, uint32_t ahead)
+{
+    uint32_t used = (r->end - r->first) / r->step, rest = route_of(r)->depth - used;
+    uint32_t added = (used < rest ? used : rest) * r->step;
+    if (route_of(r)->wide && 2 * used > FRONT)
+        move_to_rear(r);
+    uint32_t at = r->tail + ahead * r->step;
+    if (r->head > at || (r->head == at && message_stamp(ring_slot(at)) & RING_FULL))
+        r->head += added;
+    memmove(ring_slot(at + added), ring_slot(at), (size_t)(r->end - at) * ARENA_UNIT);
+    for (uint32_t slot = at; slot != at + added; slot += r->step)
+        message_set_stamp(ring_slot(slot), 0);
+    r->end += added;
+    find_simple(r);
+}
+
+bool ring_refused(struct ring *r, uint64_t limit)
 {
     uint64_t now = limit >> 16;
     uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (stamp > limit && is_narrow(r)) {
+        widen(r, 0);
+        stamp = 0;
+        if (r->sent < limit || r->burst < r->width)
+            return true;
+    }
     if (stamp & RING_FULL) {
         if (engine_unlikely(route_of(r)->split) && !r->sender_waits)
             exchange_wait((uint32_t)(r - ring_at(0)));
@@ -464,11 +530,16 @@ void ring_refused(struct ring *r, uint64_t limit)
     } else
         component_wake_at(engine_base.components[ring_sender(r)],
                           stamp >> 16 > now ? stamp >> 16 : now + 1);
+    return false;
 }
 
 bool ring_has_second(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(ring_after(r, r->tail)));
+    if (stamp > limit && is_narrow(r)) {
+        widen(r, 1);
+        return true;
+    }
     if (stamp <= limit)
         return true;
     if (!(stamp & RING_FULL)) {
@@ -544,7 +615,6 @@ static void open_ring(const struct platform_table *table, uint32_t number)
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
     r->latency = p->link || !one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
     route->split = split_near(number) != split_far(number);
-    find_simple(r);
     r->receiver_domain = route->receiver_domain;
     route->sender = sender;
     route->receiver = receiver;
@@ -556,6 +626,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
         place_first_slots(p, r);
     else
         share_slots(split_near(number));
+    find_simple(r);
     if (p->link) {
         uint32_t back = p->is_reply ^ p->reversed;
         route->half = table->links[p->link - 1].shared == LINK_BUS ? 0 : (uint8_t)back;

@@ -130,9 +130,10 @@ static bool find_wait(uint32_t leaf, struct wait *found)
         const struct ring *r = ring_at(i);
         if (t->rings[i].sender != leaf || t->rings[i].is_reply || t->rings[i].peer == RING_NONE)
             continue;
-        uint32_t owed = r->awaited - (uint32_t)ring_at(t->rings[i].peer)->messages;
-        if (owed) {
-            *found = (struct wait){leaf, t->rings[i].receiver, i, owed};
+        /* A request may have more replies than the one that ends it (work.sync). */
+        int32_t owed = (int32_t)(r->awaited - (uint32_t)ring_at(t->rings[i].peer)->messages);
+        if (owed > 0) {
+            *found = (struct wait){leaf, t->rings[i].receiver, i, (uint32_t)owed};
             return true;
         }
     }

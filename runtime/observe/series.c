@@ -38,8 +38,9 @@ static struct {
     uint64_t interval; /* ps, or cycles of the fastest clock */
     bool in_cycles;
     uint32_t clock;
-    uint64_t number; /* samples taken, by time */
-    uint64_t last_ps, next_ps;
+    uint64_t number;     /* samples taken, by time */
+    uint64_t counted_ps; /* of the last sample that is kept */
+    uint64_t next_ps;
 } series = {.next_ps = ENGINE_NEVER};
 
 static uint64_t time_of(uint64_t number)
@@ -142,9 +143,45 @@ uint64_t series_next(void)
 
 /* ---- samples ---- */
 
-/* Of all ranks. */
-static void keep(const uint64_t *record)
+bool series_has_tracks(void)
 {
+    return series.interval && engine.tracing & ENGINE_TIMELINE;
+}
+
+static int by_column(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* A column of a sample, for its track in the trace. */
+static void count(uint32_t column, uint64_t growth, uint64_t to_ps)
+{
+    const struct series_column *c = &series.columns[column];
+    if (growth | series.growth[column])
+        timeline_count(c->path, c->counter, series.counted_ps, to_ps, growth);
+    series.growth[column] = growth;
+}
+
+static void count_all(const uint64_t *record)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < series.column_count; i++) {
+        bool grew = at < record[1] && record[2 + 2 * at] == i;
+        count(i, grew ? record[3 + 2 * at] : 0, record[0]);
+        at += grew;
+    }
+    series.counted_ps = record[0];
+}
+
+/* Of all ranks. */
+static void keep(uint64_t *record)
+{
+    if (series_has_tracks()) {
+        if (!rank_is_alone())
+            qsort(record + 2, record[1], 2 * sizeof *record, by_column);
+        count_all(record);
+    }
     for (uint64_t i = 0; i < record[1]; i++)
         series.grew[record[2 + 2 * i]] = true;
     if (series.spool)
@@ -159,10 +196,6 @@ static void take(uint64_t to_ps)
         uint64_t now = *series.columns[i].value, growth = now - series.told[i];
         if (series.columns[i].rank != ranks.number)
             continue;
-        if (growth | series.growth[i])
-            timeline_count(series.columns[i].path, series.columns[i].counter, series.last_ps, to_ps,
-                           growth);
-        series.growth[i] = growth;
         if (!growth)
             continue;
         series.told[i] = now;
@@ -175,7 +208,6 @@ static void take(uint64_t to_ps)
         keep(series.record);
     else
         series_ranks_add(series.record);
-    series.last_ps = to_ps;
 }
 
 void series_take(void)

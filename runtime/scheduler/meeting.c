@@ -98,9 +98,10 @@ static void agree(struct meeting *m)
             m->alone_ps = words[i].waits ? 0 : least(m->alone_ps, next_ps);
     }
     m->interrupted = words[0].own.interrupted;
+    m->pause_ps = words[0].own.pause_ps;
 }
 
-static void take(uint64_t start_ps)
+static void take(const struct meeting *m, uint64_t start_ps)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_move_clocks(i, start_ps);
@@ -112,6 +113,8 @@ static void take(uint64_t start_ps)
         timeline_take(i);
         series_hear(i);
     }
+    if (ranks.number == 0 && series_has_tracks())
+        series_take_until(m->now_ps);
     series_join();
     exchange_look_again();
     for (uint32_t i = 0; i < engine.shard_count; i++)
@@ -122,7 +125,7 @@ void meeting_hold(struct meeting *m, uint64_t limit_ps)
 {
     tell(m, limit_ps);
     agree(m);
-    take(least(m->end_ps, limit_ps));
+    take(m, least(m->end_ps, limit_ps));
 }
 
 /* What this rank had at the end of the window. */
@@ -176,19 +179,4 @@ void meeting_settle_last(void)
         series_hear(i);
         profile_take(i);
     }
-}
-
-void meeting_call(enum meeting_command command)
-{
-    for (uint32_t i = 1; i < ranks.count; i++)
-        rank_put(i, &command, sizeof command);
-    rank_exchange();
-}
-
-enum meeting_command meeting_await(void)
-{
-    enum meeting_command command;
-    rank_exchange();
-    memcpy(&command, rank_take(0, sizeof command), sizeof command);
-    return command;
 }

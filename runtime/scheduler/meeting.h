@@ -18,17 +18,12 @@ struct meeting {
     /* Bit i: an extension has something to settle of window i of the stretch that ends,
      * MEETING_LAST: of the last. */
     uint64_t settles;
+    uint64_t pause_ps;   /* of rank 0 only: engine_pause_at() */
     uint64_t decides_ps; /* before that, nothing is decided that concerns all ranks */
     uint64_t alone_ps;   /* afterwards: until then, no other rank has anything to do */
 };
 
 #define MEETING_LAST 63
-
-/* What rank 0 asks the others to do. */
-enum meeting_command { MEETING_RUN, MEETING_END };
-void meeting_call(enum meeting_command command);
-/* By the others: waits for it. */
-enum meeting_command meeting_await(void);
 
 /* The clocks of all shards move to the end of the window, or to `limit_ps` if that is earlier. */
 void meeting_hold(struct meeting *m, uint64_t limit_ps);

@@ -344,7 +344,7 @@ static void plan_domain(uint32_t domain)
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
     p->arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
-    if (p->awake || p->arrivals || tick_all) {
+    if (p->awake || p->arrivals || (tick_all && rank_has(domain / engine.clock_count))) {
         p->arrivals |= tick_all && near_next(domain) != ENGINE_NEVER;
         p->next_cycle = d->cycle + 1;
         p->next_ps = clock_next_ps(d);

@@ -68,7 +68,7 @@ static bool stretches;      /* ranks are cut so that they can go on for that lon
 static uint64_t meet_ps;    /* with several ranks: stretch_ps, or window_ps */
 static uint64_t begun_ps;   /* the present stretch */
 static uint64_t limit_ps;
-static uint64_t pause_ps;  /* one shard only */
+static uint64_t pause_ps;  /* with several ranks, rank 0 tells it when they meet */
 static uint32_t fastest;   /* clock */
 static uint64_t free_ps;   /* until then other ranks have nothing to do with us */
 static uint64_t alone_ps;  /* until then a shard alone runs on, but for samples on the way */
@@ -532,12 +532,16 @@ static void meet(void)
 {
     met = (struct meeting){.end_ps = window_plan.end_ps,
                            .decides_ps = ENGINE_NEVER,
+                           .pause_ps = pause_ps,
                            .stop = __atomic_load_n(&stop, __ATOMIC_RELAXED),
                            .interrupted = engine_is_interrupted(),
                            .failed = failure[0] != '\0',
                            .settles = find_settled()};
+    if (ranks.number && series_has_tracks())
+        series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
     meeting_hold(&met, limit_ps + 1);
     window_plan.end_ps = met.end_ps;
+    pause_ps = met.pause_ps;
     __atomic_store_n(&stop, met.stop, __ATOMIC_RELAXED);
     if (!ranks.number)
         timeline_settle();
@@ -574,7 +578,7 @@ static void settle(void)
  * unless there is something to tell. */
 static bool goes_on_alone(uint64_t time_ps, bool live)
 {
-    return live && met.alone_ps > window_plan.end_ps && !cut_leaves()
+    return live && met.alone_ps > window_plan.end_ps && !cut_leaves() && !series_has_tracks()
            && extensions_ask(0) == ENGINE_NEVER && !failure[0] && !timeline_is_filling()
            && window_end(time_ps) <= window_start(met.alone_ps)
            && window_start(time_ps) < watch.next_ps;
@@ -604,6 +608,8 @@ static uint64_t stretch_end(uint64_t time_ps)
         last = window_end(met.decides_ps);
     if (watch.next_ps < last)
         last = watch.next_ps;
+    if (pause_ps < last)
+        last = pause_ps + 1;
     return last > end ? last : end;
 }
 
@@ -627,6 +633,8 @@ static void run_to_meeting(uint64_t time_ps)
     uint64_t last_ps = stretch_end(time_ps);
     begun_ps = window_start(time_ps);
     free_ps = met.alone_ps > last_ps || stats_log_ticked ? met.alone_ps : last_ps;
+    if (series_has_tracks() && free_ps > last_ps)
+        free_ps = last_ps;
     do {
         series_take_until(time_ps);
         run_shards(time_ps);
@@ -740,7 +748,7 @@ enum engine_result engine_run(void)
     running = true;
     stop = false;
     if (ranks.number == 0 && ranks.count > 1)
-        meeting_call(MEETING_RUN);
+        rank_call(RANK_RUN);
     start_watch();
     series_begin();
     view_begin();

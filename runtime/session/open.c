@@ -212,7 +212,7 @@ static void finish_ranks(void)
     jmp_buf lost;
     rank_set_escape(&lost);
     if (!rank_is_lost() && !rank_is_alone() && setjmp(lost) == 0) {
-        meeting_call(MEETING_END);
+        rank_call(RANK_END);
         meeting_settle_last();
     }
     rank_set_escape(NULL);

@@ -15,6 +15,7 @@
 #include "runtime/engine/version.h"
 #include "runtime/link/place.h"
 #include "runtime/scheduler/meeting.h"
+#include "runtime/state/checkpoint.h"
 
 /* Of the shared object that this is part of. */
 static void hash_own_file(char hex[65])
@@ -36,11 +37,15 @@ bool ranks_agree(const struct platform_table *table, const struct heddle_options
     hash_own_file(file);
     snprintf(text, sizeof text,
              "%d threads, limits %llu and %llu, order %d, seed %llu, bounds %d, "
-             "statistics %d and %d, trace %d, samples every %llu ps or %llu cycles, profile %d",
+             "statistics %d and %d, trace %d, samples every %llu ps or %llu cycles, profile %d, "
+             "state %d at %llu ps, %llu cycles or %s, from a state %d",
              o->threads, (unsigned long long)o->max_cycles, (unsigned long long)o->stall_limit,
              o->tick_order, (unsigned long long)o->seed, o->page_bounds, o->stats_path != NULL,
              o->span_stats, o->trace_path != NULL, (unsigned long long)o->series_ps,
-             (unsigned long long)o->series_cycles, o->instruction_profile != NULL);
+             (unsigned long long)o->series_cycles, o->instruction_profile != NULL,
+             o->checkpoint_path != NULL, (unsigned long long)o->checkpoint_ps,
+             (unsigned long long)o->checkpoint_cycle,
+             o->checkpoint_kernel ? o->checkpoint_kernel : "a launch", o->restore_path != NULL);
     bool same = rank_agree("version", HEDDLE_VERSION);
     same = same && rank_agree("platform", table->model_hash);
     same = same && rank_agree("options", text);
@@ -51,8 +56,14 @@ bool ranks_agree(const struct platform_table *table, const struct heddle_options
 
 int ranks_serve(void)
 {
-    while (meeting_await() == MEETING_RUN)
-        engine_run();
+    for (enum rank_command asked; (asked = rank_await()) != RANK_END;) {
+        if (asked == RANK_RUN)
+            engine_run();
+        else if (asked == RANK_STATE)
+            checkpoint_tell();
+        else
+            checkpoint_resume();
+    }
     meeting_settle_last();
     rank_close();
     return EXIT_CLEAN;

@@ -15,8 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint_image.h"
 #include "checkpoint_merge.h"
 #include "checkpoint_parts.h"
+#include "checkpoint_ranks.h"
 #include "memory.h"
 #include "lookup.h"
 #include "platform.h"
@@ -28,36 +30,23 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/engine/version.h"
 
-#define PAGEMAP_HELD                                                                               \
-    ((uint64_t)3 << 62) /* present or swapped: Documentation/admin-guide/mm/pagemap.rst */
-#define PAGEMAP_ROWS 512
-
-static const char magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};
-
 static const struct platform_table *table;
 static const char *dump_path; /* NULL: none is wanted */
 static uint64_t dump_ps;
 static const char *dump_kernel; /* NULL, or in place of dump_ps */
 static bool dumped, dump_failed;
-static uint64_t layout;
+static uint64_t layout, placement;
 static struct arena_ends opened; /* when the platform had been started */
 static const char *driver_refuses;
 
 /* The file that is being restored. */
 static struct {
     const char *path;
-    const void *bytes; /* NULL: none, or it is in place */
+    const void *file; /* NULL: none, or it is not this rank that reads it */
+    size_t file_bytes;
+    const void *bytes; /* image of this process; NULL: none, or it is in place */
     size_t size;
 } pending;
-
-struct writer {
-    struct checkpoint_sink sink;
-    int fd;
-    int pagemap; /* -1: unknown which pages have been touched */
-    uint64_t sum;
-    uint64_t pages;
-    bool failed;
-};
 
 uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
 {
@@ -73,141 +62,26 @@ uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
 
 /* ---- writing ---- */
 
-static void put(struct writer *w, const void *bytes, size_t size)
-{
-    const char *from = bytes;
-    while (size && !w->failed) {
-        ssize_t n = write(w->fd, from, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        w->failed = n < 0;
-        from += w->failed ? 0 : n;
-        size -= w->failed ? 0 : (size_t)n;
-    }
-}
-
-static void put_summed(struct writer *w, const void *bytes, size_t size)
-{
-    w->sum = checkpoint_checksum(w->sum, bytes, size);
-    put(w, bytes, size);
-}
-
-static bool is_zero(const char *page)
-{
-    static const char zeros[CHECKPOINT_PAGE];
-    return memcmp(page, zeros, CHECKPOINT_PAGE) == 0;
-}
-
-/* Which of the `count` pages from `base` on may hold something; reading the others would make the
- * system give them tables. */
-static void find_held(const struct writer *w, const char *base, size_t count, uint64_t *rows)
-{
-    off_t at = (off_t)((uintptr_t)base / CHECKPOINT_PAGE * sizeof *rows);
-    size_t bytes = count * sizeof *rows;
-    if (w->pagemap < 0 || pread(w->pagemap, rows, bytes, at) != (ssize_t)bytes)
-        memset(rows, 0xff, bytes);
-}
-
-static void put_page(struct writer *w, const char *page, uint64_t number)
-{
-    static struct checkpoint_page record;
-    record.number = number;
-    memcpy(record.bytes, page, CHECKPOINT_PAGE);
-    put_summed(w, &record, sizeof record);
-    w->pages++;
-}
-
-static void put_pages(struct writer *w, const char *base, uint64_t bytes, uint64_t mark)
-{
-    static uint64_t rows[PAGEMAP_ROWS];
-    uint64_t count = (bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
-    for (uint64_t i = 0; i < count && !w->failed; i++) {
-        if (i % PAGEMAP_ROWS == 0)
-            find_held(w, base + i * CHECKPOINT_PAGE,
-                      count - i < PAGEMAP_ROWS ? (size_t)(count - i) : PAGEMAP_ROWS, rows);
-        const char *page = base + i * CHECKPOINT_PAGE;
-        if (!(rows[i % PAGEMAP_ROWS] & PAGEMAP_HELD) || is_zero(page))
-            continue;
-        put_page(w, page, i | mark);
-    }
-}
-
-/* Pages of the start that have changed since. */
-static void put_start(struct writer *w)
-{
-    uint64_t count;
-    const struct checkpoint_page *page = merge_start_pages(&count);
-    for (uint64_t i = 0; i < count; i++)
-        if (memcmp(engine_base.arena + page[i].number * CHECKPOINT_PAGE, page[i].bytes,
-                   CHECKPOINT_PAGE)
-            != 0)
-            put_page(w, (const char *)page[i].bytes, page[i].number | CHECKPOINT_START);
-}
-
-static void put_to_sink(struct checkpoint_sink *sink, const void *bytes, size_t size)
-{
-    put_summed((struct writer *)(void *)sink, bytes, size);
-}
-
-static struct checkpoint_header make_header(void)
-{
-    struct arena_ends ends = arena_ends();
-    struct checkpoint_header h = {.version = CHECKPOINT_VERSION,
-                                  .abi = PLATFORM_ABI,
-                                  .layout = layout,
-                                  .time_ps = engine.time_ps,
-                                  .instructions = engine_instructions(),
-                                  .front_bytes = ends.front,
-                                  .arena_bytes = ends.rear,
-                                  .memory_first = memory.first,
-                                  .memory_bytes = memory.size};
-    memcpy(h.magic, magic, sizeof magic);
-    snprintf(h.toolkit, sizeof h.toolkit, "%s", HEDDLE_VERSION);
-    snprintf(h.model, sizeof h.model, "%s", table->model_hash);
-    return h;
-}
-
-static struct checkpoint_engine make_engine(void)
-{
-    struct checkpoint_engine e = {0};
-    for (uint32_t i = 0; i < engine.domain_count; i++) {
-        const struct engine_domain *d = &engine.domains[i];
-        e.domains[i].cycle = d->cycle;
-        e.domains[i].time_ps = d->time_ps;
-        e.domains[i].fraction = d->fraction;
-    }
-    return e;
-}
-
 static bool write_file(int fd)
 {
-    struct writer w = {.sink.put = put_to_sink,
-                       .fd = fd,
-                       .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
-    uint64_t parts_bytes = parts_measure(); /* may still allocate */
-    struct checkpoint_header header = make_header();
-    struct checkpoint_engine state = make_engine();
-    put(&w, &header, sizeof header);
-    put_summed(&w, &state, sizeof state);
-    merge_bare(true);
-    put_pages(&w, engine_base.arena, header.arena_bytes, 0);
-    put_start(&w);
-    merge_bare(false);
-    put_pages(&w, memory.bytes, memory.size, CHECKPOINT_MEMORY);
-    parts_write(&w.sink);
-    header.page_count = w.pages;
-    header.parts_bytes = parts_bytes;
-    header.checksum = checkpoint_checksum(w.sum, &header, sizeof header);
-    if (w.pagemap >= 0)
-        close(w.pagemap);
-    return !w.failed && pwrite(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
+    uint64_t bytes;
+    const struct checkpoint_header begun = image_begin(table, layout, placement);
+    return rank_is_alone() ? image_write(fd, &begun, &bytes) : checkpoint_ranks_write(fd, &begun);
+}
+
+void checkpoint_tell(void)
+{
+    const struct checkpoint_header begun = image_begin(table, layout, placement);
+    checkpoint_ranks_tell(&begun);
 }
 
 static bool write_state(void)
 {
     struct output_file file;
-    bool opened_file = output_file_open(&file, dump_path),
-         good = opened_file && write_file(file.fd);
+    bool opened_file = output_file_open(&file, dump_path);
+    if (opened_file && !rank_is_alone())
+        rank_call(RANK_STATE);
+    bool good = opened_file && write_file(file.fd);
     if (good && output_file_publish(&file))
         return true;
     fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", dump_path, strerror(errno));
@@ -269,16 +143,18 @@ enum checkpoint_end checkpoint_end(void)
 
 /* ---- loading ---- */
 
+/* What is wrong with one rank's image is wrong with all, or was found by rank 0. */
 static bool refuse(const char *name, const char *why)
 {
-    fprintf(stderr, "heddle: cannot load '%s': %s\n", name, why);
+    if (ranks.number == 0)
+        fprintf(stderr, "heddle: cannot load '%s': %s\n", name, why);
     return false;
 }
 
 /* Whether it is a file of this program at all, in words: NULL if it is. */
 static const char *foreign(const struct checkpoint_header *h)
 {
-    if (memcmp(h->magic, magic, sizeof magic) != 0)
+    if (memcmp(h->magic, checkpoint_magic, sizeof checkpoint_magic) != 0)
         return "it was not written by `heddle run --checkpoint`";
     if (h->version != CHECKPOINT_VERSION || h->abi != PLATFORM_ABI
         || strncmp(h->toolkit, HEDDLE_VERSION, sizeof h->toolkit) != 0)
@@ -290,12 +166,14 @@ static const char *foreign(const struct checkpoint_header *h)
 static bool fits(const struct checkpoint_header *h)
 {
     return h->layout == layout && h->front_bytes >= opened.front && h->arena_bytes >= opened.rear
+           && h->own_front >= opened.own_front && h->own_rear >= opened.own_rear
            && h->memory_first == memory.first && h->memory_bytes == memory.size;
 }
 
 static bool check_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
 {
-    uint64_t arena_pages = (h->arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    uint64_t arena_bytes = h->own_rear > h->arena_bytes ? h->own_rear : h->arena_bytes;
+    uint64_t arena_pages = (arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     uint64_t memory_pages = (h->memory_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     for (uint64_t i = 0; i < h->page_count; i++) {
         uint64_t number = pages[i].number & ~(CHECKPOINT_MEMORY | CHECKPOINT_START);
@@ -325,7 +203,14 @@ static bool check_platform(const char *bytes, const struct checkpoint_header *h,
     uint64_t size, map_size;
     const void *told = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
     const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
-    if (strncmp(h->model, table->model_hash, sizeof h->model) == 0)
+    bool same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
+    if (!same && !rank_is_alone())
+        return refuse(name, "it is of another platform, or of other parameters; several ranks go "
+                            "on with those with which it was written");
+    if (h->placement != placement)
+        return refuse(name, "its components were placed at other ranks; give the --place with "
+                            "which it was written");
+    if (same)
         return fits(h)
                || refuse(name, "the components have changed since it was written; write it again");
     if (!told || !map)
@@ -378,6 +263,12 @@ static void load_engine(const struct checkpoint_header *h, const struct checkpoi
 static void place_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
 {
     arena_clear(engine_base.arena, h->arena_bytes);
+    if (!rank_is_alone()) {
+        struct arena_run runs[2];
+        arena_slice(ranks.number, runs);
+        arena_clear(engine_base.arena + runs[0].start, runs[0].bytes);
+        arena_clear(engine_base.arena + runs[1].start, runs[1].bytes);
+    }
     arena_clear(memory.bytes, memory.size);
     for (uint64_t i = 0; i < h->page_count; i++) {
         if (pages[i].number & CHECKPOINT_START)
@@ -395,7 +286,7 @@ static bool place(const void *bytes, const char *name)
     struct checkpoint_header h;
     memcpy(&h, bytes, sizeof h);
     const struct checkpoint_engine *e = (const void *)((const char *)bytes + sizeof h);
-    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
+    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes, h.own_front, h.own_rear}))
         return refuse(name, "it is damaged: this platform has no such state");
     place_pages(&h, pages_of(bytes));
     merge_bare(false);
@@ -409,6 +300,25 @@ bool checkpoint_apply(const void *bytes, size_t size, const char *name)
     return check(bytes, size, name) && place(bytes, name);
 }
 
+/* Whether as many processes have written it; each of several ranks gets its image. */
+static bool share_file(const char *path)
+{
+    uint32_t count = pending.file ? checkpoint_ranks_in(pending.file, pending.file_bytes) : 0;
+    bool good = count == (rank_is_alone() ? 0 : ranks.count);
+    char text[128];
+    snprintf(text, sizeof text, "it was written by %u ranks; use as many: mpirun -n %u heddle ...",
+             count, count);
+    if (pending.file && !good)
+        refuse(path, count ? text : "it was not written by several ranks, or its end is missing");
+    if (!rank_is_alone())
+        pending.bytes = checkpoint_ranks_share(good ? pending.file : NULL, &pending.size);
+    else if (good) {
+        pending.bytes = pending.file;
+        pending.size = pending.file_bytes;
+    }
+    return pending.bytes != NULL;
+}
+
 static bool map_file(const char *path)
 {
     struct stat status;
@@ -419,21 +329,23 @@ static bool map_file(const char *path)
             close(fd);
         return false;
     }
-    pending.path = path;
-    pending.size = (size_t)status.st_size;
-    pending.bytes = pending.size ? mmap(NULL, pending.size, PROT_READ, MAP_PRIVATE, fd, 0) : "";
+    pending.file_bytes = (size_t)status.st_size;
+    pending.file =
+        pending.file_bytes ? mmap(NULL, pending.file_bytes, PROT_READ, MAP_PRIVATE, fd, 0) : "";
     close(fd);
-    if (pending.bytes != MAP_FAILED)
+    if (pending.file != MAP_FAILED)
         return true;
-    pending.bytes = NULL;
+    pending.file = NULL;
     return refuse(path, strerror(errno));
 }
 
-static void unmap_file(void)
+static void drop_pending(void)
 {
-    if (pending.size)
-        munmap((void *)(uintptr_t)pending.bytes, pending.size);
-    pending.bytes = NULL;
+    if (pending.bytes)
+        checkpoint_ranks_drop(pending.bytes, pending.size);
+    if (pending.file && pending.file_bytes)
+        munmap((void *)(uintptr_t)pending.file, pending.file_bytes);
+    pending.bytes = pending.file = NULL;
 }
 
 bool checkpoint_is_pending(void)
@@ -448,25 +360,39 @@ const void *checkpoint_pending_part(const char *name, uint64_t *size)
     return parts_find(parts_of(pending.bytes, &h), h.parts_bytes, name, size);
 }
 
+/* Of all ranks, or of none. */
+static bool all_are(bool good, const char *name)
+{
+    bool all = rank_sum(!good) == 0;
+    return all || (good && refuse(name, "the image of another rank is damaged"));
+}
+
 bool checkpoint_resume(void)
 {
-    bool good = place(pending.bytes, pending.path);
-    unmap_file();
+    if (!rank_is_alone() && ranks.number == 0)
+        rank_call(RANK_RESTORE);
+    bool good = all_are(place(pending.bytes, pending.path), pending.path);
+    drop_pending();
     return good;
 }
 
 static bool load(const char *path)
 {
     uint64_t size;
-    if (!map_file(path))
+    pending.path = path;
+    if (ranks.number == 0)
+        map_file(path);
+    if (!share_file(path)) {
+        drop_pending();
         return false;
-    bool good = check(pending.bytes, pending.size, path);
+    }
+    bool good = all_are(check(pending.bytes, pending.size, path), path);
     if (good && platform_driver() && !checkpoint_pending_part("driver", &size))
         good = refuse(path, "it has nothing of a program");
     if (good && platform_driver())
         return true; /* the driver says when */
-    good = good && place(pending.bytes, path);
-    unmap_file();
+    good = good && all_are(place(pending.bytes, path), path);
+    drop_pending();
     return good;
 }
 
@@ -508,6 +434,15 @@ static uint64_t hash_layout(void)
     return sum;
 }
 
+/* What is at which rank, and in which shard of it. */
+static uint64_t hash_placement(void)
+{
+    uint64_t sum = fold(0, ranks.count);
+    for (uint32_t i = 0; i < table->instance_count; i++)
+        sum = fold(fold(sum, platform_domain_of(i)), platform_rank_of(i));
+    return rank_is_alone() ? 0 : sum;
+}
+
 static uint64_t time_of_cycle(uint64_t cycle)
 {
     uint32_t fastest = 0;
@@ -531,7 +466,9 @@ static bool check_moment(void)
         memcpy(&h, pending.bytes, sizeof h);
     if (dump_ps >= h.time_ps)
         return true;
-    fprintf(stderr,
+    if (ranks.number == 0)
+        fprintf(
+            stderr,
             "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
             " ps\n",
             h.time_ps);
@@ -547,18 +484,22 @@ bool checkpoint_open(const struct platform_table *described, const struct heddle
               : options->checkpoint_cycle ? time_of_cycle(options->checkpoint_cycle)
                                           : options->checkpoint_ps;
     dumped = dump_failed = false;
-    pending.bytes = NULL;
+    pending.bytes = pending.file = NULL;
     if (!dump_path && !options->restore_path)
         return true;
     if (platform_driver() && driver_refuses) {
-        fprintf(stderr,
-                "heddle: the state of this platform cannot be written or restored: %s, and half of "
-                "it is the host program's\n",
-                driver_refuses);
+        if (ranks.number == 0)
+            fprintf(stderr,
+                    "heddle: the state of this platform cannot be written or restored: %s, and "
+                    "half of it is the host program's\n",
+                    driver_refuses);
         return false;
     }
     opened = arena_ends();
     layout = hash_layout();
-    merge_open(table, options->set, opened.rear, dump_path != NULL);
+    placement = hash_placement();
+    if (!rank_is_alone())
+        checkpoint_ranks_open();
+    merge_open(table, options->set, opened.rear, dump_path && rank_is_alone());
     return (!options->restore_path || load(options->restore_path)) && check_moment();
 }

@@ -294,13 +294,15 @@ static const struct unit_part_type *part_type(uint32_t number, uint32_t *kind)
 void platform_hide_kinds(void)
 {
     for (uint32_t i = 0; i < table->part_count; i++)
-        ((struct part *)platform_part_at(i))->kind = 0;
+        if (platform_is_here(table->parts[i].owner_instance))
+            ((struct part *)platform_part_at(i))->kind = 0;
 }
 
 void platform_show_kinds(void)
 {
     for (uint32_t i = 0; i < table->part_count; i++)
-        part_type(i, &((struct part *)platform_part_at(i))->kind);
+        if (platform_is_here(table->parts[i].owner_instance))
+            part_type(i, &((struct part *)platform_part_at(i))->kind);
 }
 
 uint32_t platform_kind_of_part(uint32_t number)

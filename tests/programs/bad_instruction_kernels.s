@@ -1,5 +1,5 @@
-// Two kernels of one pointer. `works` stores 7 in its lane's element. `lacks` would store 9, but reaches ds_gws_barrier,
-// which waits in the global data share, and no GPU here has one; with COMPUTED_JUMP (bad_jump_kernels.hsaco) it jumps to
+// Two kernels of one pointer. `works` stores 7 in its lane's element. `lacks` would store 9, but reaches ds_read_b32 of
+// the global data share, and no GPU here has one; with COMPUTED_JUMP (bad_jump_kernels.hsaco) it jumps to
 // an address that it computes, where bytes are that are no instruction.
 	.text
 	.globl	works
@@ -28,7 +28,7 @@ lacks:
 	v_mov_b32_e32 v1, 9
 	s_branch store
 rare:
-	ds_gws_barrier v0 gds
+	ds_read_b32 v0, v0 gds
 .endif
 	s_endpgm
 .Llacks:

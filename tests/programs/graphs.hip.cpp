@@ -119,6 +119,11 @@ static bool by_nodes(const std::vector<int> &in, int *a, int *b, hipStream_t str
     HIP_MUST(hipGraphAddDependencies(graph, &call, &fill, 1));
     hipGraphExec_t none;
     expect(hipGraphInstantiate(&none, graph, nullptr, nullptr, 0), hipErrorInvalidValue, "a graph that goes around");
+    hipGraph_t copy;
+    expect(hipGraphClone(&copy, graph), hipErrorInvalidValue, "a copy of a graph that goes around");
+    HIP_MUST(hipGraphCreate(&copy, 0));
+    expect(hipGraphAddChildGraphNode(&nothing, copy, nullptr, 0, graph), hipErrorInvalidValue, "a node that goes around");
+    HIP_MUST(hipGraphDestroy(copy));
     HIP_MUST(hipGraphExecDestroy(exec));
     expect(hipGraphLaunch(exec, stream), hipErrorInvalidValue, "a graph that was destroyed");
     HIP_MUST(hipGraphDestroy(graph));

@@ -11,7 +11,7 @@ GOOD = """
     fir chase floyd_warshall grids half integers kmeans layers math matmul_chain narrow nbody
     network pipeline scan scratch shuffles spmv streams structs alignment clocks devices peers
     spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy
-    overlap dct8x8 ocean interleave host_memory volumes graphs""".split()
+    overlap dct8x8 ocean interleave host_memory volumes graphs grid_sync""".split()
 
 # For as many GPUs as there are.
 GPUS = """peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both

@@ -1,5 +1,6 @@
 """The cache of built platforms: nothing is built twice, and nothing wrong is kept."""
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -24,6 +25,24 @@ def test_second_build_writes_nothing(heddle, tmp_path):
     new = [file for file in (tmp_path / "cache").rglob("*")
            if file.is_file() and "lock" not in file.name and file.stat().st_mtime_ns > before]
     assert not new
+
+
+def test_what_came_compiled_is_not_compiled(heddle, tmp_path):
+    """Nor trusted when it is damaged."""
+    home = (harness.BUILD / "codegen/heddle.home").read_text()
+    (tmp_path / "heddle.home").write_text(
+        re.sub("(?m)^objects=.*", f"objects={tmp_path}/shipped/objects", home))
+
+    def build(cache, says):
+        heddle(f"build {TINY} --verbose", says,
+               env={"HEDDLE_CFLAGS": "-O0", "HEDDLE_HOME": str(tmp_path),
+                    "HEDDLE_CACHE": str(tmp_path / cache)})
+
+    build("shipped", "[1-9][0-9]* compiled, linked")
+    build("second", " 0 compiled, linked")
+    one = next((tmp_path / "shipped/objects").rglob("*.o"))
+    one.write_bytes(one.read_bytes()[:-20])
+    build("third", " 1 compiled, linked")
 
 
 def test_units_that_say_so_are_compiled_with_less_effort(heddle, tmp_path):

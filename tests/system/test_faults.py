@@ -73,7 +73,7 @@ def test_trap_names_the_kernel(run, which):
 
 def test_unknown_instruction_is_named(run):
     run(f"{TINY} -- bad_instruction", "^PASS",
-        "warning: kernel 'lacks' .*ds_gws_barrier .* at 0x[0-9a-f]+ .*global data share", status=3)
+        "warning: kernel 'lacks' .*ds_read_b32 .* gds at 0x[0-9a-f]+ .*global data share", status=3)
 
 
 @pytest.mark.parametrize("mode", ["", "--mode functional"])

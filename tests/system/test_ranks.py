@@ -99,6 +99,7 @@ def test_no_way_to_run_changes_a_byte(run, tmp_path, platform, program):
 @pytest.mark.full
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("own", ["", " --set node.l2_write=through", " --set topology=one_way",
+                                 " --tick-all --tick-order random:5",
                                  " --set node.l2_caches=all --set tester.order=scoped"
                                  " --set tester.order.agents=4"])
 def test_memory_tester_finds_no_mistake_across_ranks(run, tmp_path, own, ranks):
@@ -124,11 +125,87 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
     (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7),
-    (f"{PLATFORM} --record perfetto=t --every 1us -- devices",
-     "'--record perfetto with --every' cannot be used with several ranks yet", 7)],
-    ids=["no-hip", "view", "tracks"])
+    (f"{PLATFORM} --kernels 1 -- devices",
+     "'--kernels' cannot be used with several ranks yet", 7)],
+    ids=["no-hip", "view", "kernels"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Calls of a program, the statistics of playing them, and a state of two ranks on the way."""
+    from harness import run  # pylint: disable=import-outside-toplevel
+    folder = tmp_path_factory.mktemp("ranks")
+    run(f"{PLATFORM} --generic --record api={folder}/api -- halo", "recorded in")
+    text = f"{PLATFORM} --generic --play api={folder}/api --stats-no-host --stats"
+    run(f"{text} {folder}/one.json")
+    by_ranks(2, f"{text} {folder}/two.json --checkpoint {folder}/state --checkpoint-at kernel:2")
+    same_file(folder / "one.json", folder / "two.json")
+    return folder, text
+
+
+@pytest.mark.parametrize("library", LAUNCHERS)
+def test_ranks_go_on_from_a_state(played, tmp_path, library):
+    """And write the next one, from which others go on."""
+    folder, text = played
+    kernel = json.loads((folder / "one.json").read_text())["kernels"][-1]
+    when = f"{(kernel['start_ps'] + kernel['end_ps']) // 2}ps"  # both GPUs are at work
+    by_ranks(2, f"{text} {tmp_path}/a.json --restore {folder}/state --checkpoint {tmp_path}/next"
+                f" --checkpoint-at {when}", library=library)
+    by_ranks(2, f"{text} {tmp_path}/b.json --restore {tmp_path}/next", library=library)
+    same_file(folder / "one.json", tmp_path / "a.json")
+    same_file(folder / "one.json", tmp_path / "b.json")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("kind", ["none", "sum", "all"])
+def test_ranks_go_on_from_a_state_of_any_moment(run, tmp_path, ranks, kind):
+    """Of a platform whose ranks cut shader arrays, too, and of the memory tester."""
+    run(f"platforms/ring4.heddle --record api={tmp_path}/api -- allreduce", "recorded in")
+    for text in (f"platforms/ring4.heddle --play api={tmp_path}/api", "tests/system/memtest4.heddle"
+                 " --set tester.episodes=20"):
+        text += f" --stats-no-host --kernel-stats {kind} --stats {tmp_path}"
+        run(f"{text}/one.json")
+        end = json.loads((tmp_path / "one.json").read_text())["time_ps"]
+        for percent in range(10, 100, 20):
+            by_ranks(ranks, f"{text}/two.json --checkpoint {tmp_path}/state"
+                            f" --checkpoint-at {end * percent // 100}ps")
+            same_file(tmp_path / "one.json", tmp_path / "two.json")
+            by_ranks(ranks, f"{text}/again.json --restore {tmp_path}/state", library="mpich")
+            same_file(tmp_path / "one.json", tmp_path / "again.json", f"{percent} % of the time")
+
+
+def test_state_is_for_as_many_ranks_with_the_same_places(played, run, tmp_path):
+    folder, text = played
+    text += f" {tmp_path}/s --restore {folder}/state"
+    run(text, "was written by 2 ranks; use as many", status=FAILS)
+    by_ranks(2, f"{text} --place *=0,gpu[1]=1", "placed at other ranks", status=FAILS,
+             library="mpich")
+    by_ranks(2, f"{text} --set pcie.latency=3us", "of other parameters", status=FAILS,
+             library="mpich")
+    content = (folder / "state").read_bytes()
+    for name, changed, says in (("cut", content[:-50], "not written by several ranks"),
+                                ("bad", content[:-50] + b"\xa5" + content[-49:], "another rank")):
+        (tmp_path / name).write_bytes(changed)
+        by_ranks(2, text.replace(f"{folder}/state", f"{tmp_path}/{name}"), says, status=FAILS,
+                 library="mpich")
+    assert not (tmp_path / "s").exists()
+
+
+def test_full_disk_leaves_no_state_and_the_run_goes_on(played, tmp_path):
+    """The limit is that of rank 0, which alone writes."""
+    folder, text = played
+    words = [HEDDLE, "run", *words_of(f"{text} {tmp_path}/s --checkpoint {tmp_path}/state"
+                                      " --checkpoint-at kernel:2")]
+    limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 2000; exec \"$@\"", "sh", *words]
+    by_tcp = words_of("--mca pml ob1 --mca btl tcp,self")  # needs no files of its own
+    call([*launcher("openmpi"), *by_tcp, "-n", 1, *limited, ":", *by_tcp, "-n", 1, *words],
+         "cannot write the state to .*: File too large", status=FAILS, env=PASS_AS_ROOT,
+         seconds=SECONDS)
+    assert os.listdir(tmp_path) == ["s"]
+    same_file(folder / "one.json", tmp_path / "s")
 
 
 def test_functional_mode_is_for_rank_0_alone():
@@ -236,11 +313,13 @@ def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
 def test_delays_of_ranks_change_no_byte(run, tmp_path):
     """Kernels end at one rank while others rest; each takes samples of its own counters."""
     text = (f"{PLATFORM} --generic --set gpus=3 --stats {tmp_path}/NAME.json --stats-no-host"
-            f" --series {tmp_path}/NAME.csv --every 333ns -- allreduce")
+            f" --series {tmp_path}/NAME.csv --record perfetto={tmp_path}/NAME.trace --every 333ns"
+            " -- allreduce")
     run(text.replace("NAME", "one"))
     call([*launcher("mpich"), "-n", 3, HEDDLE, "run", *words_of(text.replace("NAME", "three"))],
          "^PASS", env={"HEDDLE_RANK_DELAYS": "3"}, seconds=SECONDS)
     same_file(tmp_path / "one.json", tmp_path / "three.json")
+    same_file(tmp_path / "one.trace", tmp_path / "three.trace")
     same_file(tmp_path / "one.csv", tmp_path / "three.csv")
 
 

@@ -87,6 +87,9 @@ static void command_processor_init(struct command_processor *c)
     uint32_t cus = command_processor_work_count(c);
     struct cu_resource_pool *pool = command_processor_pool(c);
     c->groups = arena_allocate((size_t)cus * 64 * sizeof(struct placed_group));
+    wave_sync_unit_init(&c->sync, cus
+                                      * (uint32_t)(command_processor_params(c)->simds
+                                                   * command_processor_params(c)->wavefronts));
     c->accounts =
         arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
     control_init(c);
@@ -233,6 +236,8 @@ static bool launch(struct command_processor *c, const struct command_request *m)
         dispatcher_limit(d, aql_first_group(&o.packet), aql_groups(&o.packet));
     if (o.shares && !launch_share(c, d, &o, name))
         return false;
+    if (aql_meets(&o.packet) && !o.shares)
+        wave_sync_begin_launch(&c->sync.sync, aql_all_groups(&o.packet));
     c->launches++;
     c->io.stats.kernels++;
     d->state = DISPATCHER_STARTING;
@@ -314,6 +319,69 @@ static bool dispatchers_step(struct command_processor *c)
     return progress;
 }
 
+/* ---- global wave sync ---- */
+
+/* The unit stands here, or beyond the host port where other dies come to it, too. A wavefront's
+ * number there: its compute unit and its number in it. */
+static bool sync_receive(struct command_processor *c, uint32_t cu, const struct work_reply *m)
+{
+    uint32_t wavefront = cu << WAVE_SYNC_CU_SHIFT | m->sync.wavefront;
+    if (command_processor_params(c)->dies == COMMAND_PROCESSOR_DIES_ONE) {
+        const struct isa_sync asked = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
+                                       m->sync.value};
+        wave_sync_unit_take(&c->sync, &asked, wavefront);
+        return true;
+    }
+    if (!command_processor_host_can_reply(c))
+        return false;
+    const struct placed_group *g = arena_at(struct placed_group, c->groups) + cu * 64 + m->tag;
+    command_processor_host_reply_sync(c, command_processor_dispatcher(c, g->dispatcher)->host_tag,
+                                      wavefront, m->sync.operation, m->sync.resource,
+                                      m->sync.value);
+    return true;
+}
+
+/* False: the way to its compute unit is full. */
+static bool sync_answer(const struct command_processor *c, uint32_t wavefront)
+{
+    uint32_t cu = wavefront >> WAVE_SYNC_CU_SHIFT;
+    if (!command_processor_work_can_send(c, cu))
+        return false;
+    command_processor_work_send_go_on(c, cu, 0, wavefront & ((1 << WAVE_SYNC_CU_SHIFT) - 1));
+    return true;
+}
+
+static bool sync_step(struct command_processor *c)
+{
+    uint32_t wavefront;
+    bool sent = false;
+    while (wave_sync_unit_next(&c->sync, &wavefront) && sync_answer(c, wavefront)) {
+        wave_sync_unit_pop(&c->sync);
+        sent = true;
+    }
+    return sent;
+}
+
+/* ---- from compute units ---- */
+
+static void group_finished(struct command_processor *c, uint32_t cu, const struct work_reply *m)
+{
+    const struct placed_group *g = arena_at(struct placed_group, c->groups) + cu * 64 + m->tag;
+    struct dispatcher *d = command_processor_dispatcher(c, g->dispatcher);
+    account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c), g->wavefronts,
+                   cu, work_finished_account(command_processor_work_reply_payload(c, cu)));
+    kernel_count(d->record, 1, m->finished.wavefront_instructions);
+    if (engine_unlikely(parts_logged))
+        parts_note_ended(&c->io.base, m->finished.wavefront_instructions);
+    progress_done(1);
+    if (dispatcher_finished(d, cu, m->tag))
+        kernel_release(c, g->dispatcher);
+    for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++) {
+        if (other != g->dispatcher)
+            dispatcher_other_finished(command_processor_dispatcher(c, other), cu);
+    }
+}
+
 static bool work_receive(struct command_processor *c)
 {
     uint32_t count = command_processor_work_count(c);
@@ -329,22 +397,10 @@ static bool work_receive(struct command_processor *c)
             continue;
         const struct work_reply *m;
         while ((m = command_processor_work_peek_reply(c, i))) {
-            const struct placed_group *g =
-                arena_at(struct placed_group, c->groups) + i * 64 + m->tag;
-            struct dispatcher *d = command_processor_dispatcher(c, g->dispatcher);
-            account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c),
-                           g->wavefronts, i,
-                           work_finished_account(command_processor_work_reply_payload(c, i)));
-            kernel_count(d->record, 1, m->finished.wavefront_instructions);
-            if (engine_unlikely(parts_logged))
-                parts_note_ended(&c->io.base, m->finished.wavefront_instructions);
-            progress_done(1);
-            if (dispatcher_finished(d, i, m->tag))
-                kernel_release(c, g->dispatcher);
-            for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++) {
-                if (other != g->dispatcher)
-                    dispatcher_other_finished(command_processor_dispatcher(c, other), i);
-            }
+            if (message_kind(m) == WORK_FINISHED)
+                group_finished(c, i, m);
+            else if (!sync_receive(c, i, m))
+                break;
             command_processor_work_pop_reply(c, i);
             received = true;
         }
@@ -432,7 +488,8 @@ static bool host_receive(struct command_processor *c)
                      : kind == COMMAND_FLUSH || kind == COMMAND_INVALIDATE ? flush(c, m)
                      : kind == COMMAND_SHOOTDOWN                           ? shoot_down(c, m)
                      : kind == COMMAND_PAUSE || kind == COMMAND_RESUME     ? pause_or_resume(c, m)
-                                                                           : forward(c, m);
+                     : kind == COMMAND_GO_ON ? sync_answer(c, m->go_on.wavefront)
+                                             : forward(c, m);
         if (!taken)
             break;
         command_processor_host_pop(c);
@@ -484,6 +541,7 @@ static bool command_processor_tick(struct command_processor *c)
     progress |= host_receive(c);
     progress |= control_step(c);
     progress |= dispatchers_step(c);
+    progress |= sync_step(c);
     progress |= answer(c);
     if (progress)
         return true;
@@ -528,5 +586,7 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
                       (unsigned long long)d->running, (unsigned long long)d->left,
                       d->refused ? ", no compute unit has room" : "");
     }
+    if (report)
+        wave_sync_unit_report(&c->sync, report);
     return undone;
 }

@@ -4,6 +4,7 @@
 #define HEDDLE_COMMAND_PROCESSOR_STATE_H
 
 #include "resource_pool.h"
+#include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/engine.h"
@@ -106,11 +107,12 @@ struct command_processor {
         bool wanted, done; /* as above, of a pause or its end */
         bool on;           /* between the two no kernel begins */
     } pause;
-    uint64_t paused_until; /* cycle before which nothing is placed: kernel_lend.c */
-    uint32_t launches;     /* number of the next dispatch */
-    uint32_t groups;       /* arena: struct placed_group[cus][64] */
-    uint32_t accounts;     /* arena: struct kernel_account[dispatchers] */
-    struct slot_use all;   /* by the work-groups of all dispatchers */
+    uint64_t paused_until;      /* cycle before which nothing is placed: kernel_lend.c */
+    uint32_t launches;          /* number of the next dispatch */
+    uint32_t groups;            /* arena: struct placed_group[cus][64] */
+    uint32_t accounts;          /* arena: struct kernel_account[dispatchers] */
+    struct slot_use all;        /* by the work-groups of all dispatchers */
+    struct wave_sync_unit sync; /* of the GPU, unless it has several dies */
 };
 
 /* ---- what the files call of each other; comments stand at the definitions ---- */

@@ -287,7 +287,8 @@ struct compute_unit {
     uint64_t span_start, span_end;
     uint32_t span_version;
     uint32_t code_version;
-    uint64_t code_start, code_end; /* the same for instruction fetches */
+    uint64_t code_start, code_end;  /* the same for instruction fetches */
+    uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
     struct cu_retime retime;
 };
 

@@ -221,13 +221,45 @@ static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w, unsig
     return ISSUE_DONE;
 }
 
+/* ds_gws_*: the GPU's global wave sync is asked, over the wires of the dispatcher, and its answer
+ * lowers lgkmcnt. One at a time of a wavefront. */
+__attribute__((noinline)) static enum cu_issue issue_sync(struct compute_unit *c, struct cu_wave *w,
+                                                          unsigned wave,
+                                                          const struct isa_inst *inst, uint64_t now)
+{
+    const struct isa_context context = cu_context(c, w);
+    uint64_t bit = (uint64_t)1 << w->slot, simds = (uint64_t)compute_unit_params(c)->simds;
+    struct isa_sync asked;
+    bool asks = isa_sync(&context, cu_scalars(c, wave), inst, &asked);
+    if (asks && (c->at_sync[w->simd] & bit || !compute_unit_work_can_reply(c))) {
+        wave_waits(c, w, now, WORK_WAITING_LDS);
+        c->retry_at[w->simd] = now + simds;
+        return ISSUE_BLOCKED;
+    }
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    wave_issues(c, w, WORK_ISSUED_LDS, now);
+    c->io.stats.lds_instructions++;
+    if (asks) {
+        c->at_sync[w->simd] |= bit;
+        w->lgkm++;
+        w->lds++;
+        compute_unit_work_reply_sync(c, cu_group_at(c, w->group)->tag, wave, asked.operation,
+                                     asked.resource, asked.value);
+    }
+    wave_continue(c, w, wave, now, now + 1);
+    return ISSUE_DONE;
+}
+
 static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                const struct isa_inst *inst, uint64_t now)
 {
     uint32_t address[ISA_LANES];
     uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256
-                       && !(inst->flags & ISA_IS_SWIZZLE);
+                       && !(inst->flags & (ISA_IS_SWIZZLE | ISA_IS_SYNC));
+    if (engine_unlikely(inst->flags & ISA_IS_SYNC) && !cu_group_at(c, w->group)->played)
+        return issue_sync(c, w, wave, inst, now);
     if (engine_unlikely(cu_group_at(c, w->group)->played))
         has_address = played_lds(c, w, wave, address, &active);
     else if (has_address)

@@ -17,7 +17,7 @@ enum {
 static bool memory_only_takes_time(const struct isa_inst *inst)
 {
     return inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM
-           || (inst->flags & (ISA_IS_ENDPGM | ISA_IS_WAITCNT | ISA_IS_BARRIER));
+           || (inst->flags & (ISA_IS_ENDPGM | ISA_IS_WAITCNT | ISA_IS_BARRIER | ISA_IS_SYNC));
 }
 
 /* Executes up to the next instruction that takes time. False: the wavefront waits for its code, or

@@ -83,10 +83,26 @@ static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t 
     return number;
 }
 
-/* Takes one work-group from the port. */
+/* What the wavefront asked of the global wave sync is over. */
+static void wave_leave_sync(struct compute_unit *c, unsigned wave, uint64_t now)
+{
+    struct cu_wave *w = cu_wave_at(c, wave);
+    c->at_sync[w->simd] &= ~((uint64_t)1 << w->slot);
+    w->lgkm--;
+    w->lds--;
+    retime_lds_over(c, w, now);
+    wave_counted(c, w, now);
+}
+
+/* Takes one work-group from the port, or word for a wavefront. */
 static void group_start(struct compute_unit *c, uint64_t now)
 {
     const struct work_request *m = compute_unit_work_peek(c);
+    if (m && message_kind(m) == WORK_GO_ON) {
+        wave_leave_sync(c, m->go_on.wavefront, now);
+        compute_unit_work_pop(c);
+        return;
+    }
     if (!m)
         return;
     struct work_placement p;

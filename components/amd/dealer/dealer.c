@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/command/launch_record.h"
 #include "components/sampling/kernel_shares.h"
@@ -30,7 +31,11 @@ struct dealer {
     uint32_t deals; /* arena: struct deal[commands] */
     uint32_t used;
     uint32_t finished; /* of these, those to be answered */
+    struct wave_sync_unit sync;
 };
+
+/* Wavefronts that may wait at the global wave sync: as many as 4096 compute units have. */
+enum { DEALER_WAVEFRONTS = 1 << 17 };
 
 static struct deal *deal_at(const struct dealer *c, uint32_t number)
 {
@@ -40,6 +45,7 @@ static struct deal *deal_at(const struct dealer *c, uint32_t number)
 static void dealer_init(struct dealer *c)
 {
     c->deals = arena_allocate((size_t)dealer_params(c)->commands * sizeof(struct deal));
+    wave_sync_unit_init(&c->sync, DEALER_WAVEFRONTS);
 }
 
 /* ---- from the host ---- */
@@ -53,11 +59,13 @@ static bool dies_can_take(const struct dealer *c)
     return c->used < (uint32_t)dealer_params(c)->commands;
 }
 
-static void launch_begin(const struct dealer *c, struct deal *deal, uint32_t number,
+static void launch_begin(struct dealer *c, struct deal *deal, uint32_t number,
                          const struct command_request *m)
 {
     struct aql_packet packet;
     memcpy(&packet, command_launch_packet(dealer_host_payload(c)), sizeof packet);
+    if (aql_meets(&packet))
+        wave_sync_begin_launch(&c->sync.sync, aql_all_groups(&packet));
     deal->launch = true;
     deal->kernel = m->launch.kernel;
     deal->record = launch_record_begin(&c->io.base, dealer_program(c), m->launch.kernel, &packet);
@@ -162,13 +170,38 @@ static bool host_receive(struct dealer *c)
 
 /* ---- to the host ---- */
 
+static void sync_take(struct dealer *c, uint32_t die, const struct command_reply *m)
+{
+    const struct isa_sync asked = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
+                                   m->sync.value};
+    wave_sync_unit_take(&c->sync, &asked, die << WAVE_SYNC_DIE_SHIFT | m->sync.wavefront);
+}
+
+/* Lets wavefronts go on behind the global wave sync. */
+static bool sync_step(struct dealer *c)
+{
+    uint32_t wavefront;
+    bool sent = false;
+    while (wave_sync_unit_next(&c->sync, &wavefront)
+           && dealer_die_can_send(c, wavefront >> WAVE_SYNC_DIE_SHIFT)) {
+        dealer_die_send_go_on(c, wavefront >> WAVE_SYNC_DIE_SHIFT, 0,
+                              wavefront & ((1 << WAVE_SYNC_DIE_SHIFT) - 1));
+        wave_sync_unit_pop(&c->sync);
+        sent = true;
+    }
+    return sent;
+}
+
 static bool dies_receive(struct dealer *c)
 {
     const struct command_reply *m;
     bool received = false;
     for (uint32_t i = 0; i < dealer_die_count(c); i++) {
         while ((m = dealer_die_peek_reply(c, i))) {
-            c->finished += !--deal_at(c, m->tag)->awaited;
+            if (message_kind(m) == COMMAND_SYNC)
+                sync_take(c, i, m);
+            else
+                c->finished += !--deal_at(c, m->tag)->awaited;
             dealer_die_pop_reply(c, i);
             received = true;
         }
@@ -214,6 +247,7 @@ static bool dealer_tick(struct dealer *c)
 {
     bool progress = dies_receive(c);
     progress |= host_receive(c);
+    progress |= sync_step(c);
     progress |= answer(c);
     return progress;
 }
@@ -228,5 +262,7 @@ static unsigned dealer_outstanding(const struct dealer *c, struct hang_report *r
         else if (deal->used)
             hang_note(report, "%u dies have not answered a command", deal->awaited);
     }
+    if (report)
+        wave_sync_unit_report(&c->sync, report);
     return c->used;
 }

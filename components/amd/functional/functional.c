@@ -17,6 +17,7 @@
 #include "components/amd/execute/decode_cache.h"
 #include "components/sampling/stratified_sampler.h"
 #include "components/amd/isa/isa_ready.h"
+#include "components/amd/execute/wave_sync.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
 #include "runtime/engine/arena.h"
@@ -25,15 +26,16 @@
 
 enum { SLOTS = 1 << 16 };
 
-enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
+enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_AT_SYNC, WAVE_ENDED };
 
 struct wave {
     struct isa_wave scalars;
     enum wave_state state;
-    uint32_t vgpr;     /* arena: uint32_t[stored][64] */
-    uint64_t budget;   /* lent: instructions that it may still execute now */
-    uint32_t block;    /* profiles: bucket of the present basic block, */
-    uint64_t expected; /* which goes on there */
+    struct wave_sync_wait sync; /* WAVE_AT_SYNC */
+    uint32_t vgpr;              /* arena: uint32_t[stored][64] */
+    uint64_t budget;            /* lent: instructions that it may still execute now */
+    uint32_t block;             /* profiles: bucket of the present basic block, */
+    uint64_t expected;          /* which goes on there */
 };
 
 /* A work-group that has begun. */
@@ -114,6 +116,7 @@ static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
 static uint32_t launches;
+static struct wave_sync syncs[GPU_SET_MOST];
 static uint32_t counted[DECODE_ENTRIES],
     counted_count; /* entries that this launch uses; `executed` */
 
@@ -156,7 +159,9 @@ static uint8_t step_kind(const struct isa_inst *inst)
     case ISA_UNIT_SPECIAL:
         return STEP_SPECIAL;
     default:
-        return inst->flags & ISA_IS_BRANCH ? STEP_BRANCH : STEP_REGISTERS;
+        return inst->flags & ISA_IS_SYNC     ? STEP_SPECIAL
+               : inst->flags & ISA_IS_BRANCH ? STEP_BRANCH
+                                             : STEP_REGISTERS;
     }
 }
 
@@ -287,14 +292,51 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     return !wrong;
 }
 
-/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. With touches
- * it gives way where it would wait for memory, so that accesses come in about the order of
+static struct isa_context context_of(const struct run *r, const struct group *g,
+                                     const struct wave *w)
+{
+    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
+                                  .vgpr_count = g->placement.accum_offset,
+                                  .agpr_count = r->stored - g->placement.accum_offset,
+                                  .lds = arena_at(uint8_t, g->lds),
+                                  .lds_size = g->placement.lds_bytes};
+    wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
+    return context;
+}
+
+static void note_progress(struct run *r)
+{
+    r->still = 0;
+    r->since = r->instructions;
+}
+
+/* Comes to the global wave sync. False: the wavefront does not go on for now. */
+static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct group *g,
+                                                   struct wave *w, const struct isa_inst *inst)
+{
+    const struct isa_context context = context_of(r, g, w);
+    struct isa_sync asked;
+    if (!isa_sync(&context, &w->scalars, inst, &asked))
+        return true;
+    if (!wave_sync_do(&syncs[r->launch->gpu], &asked, &w->sync)) {
+        note_progress(r);
+        return true;
+    }
+    w->state = WAVE_AT_SYNC;
+    return false;
+}
+
+/* Acts on s_endpgm, s_barrier, s_sleep, ds_gws_*. False: the wavefront does not go on for now. With
+ * touches it gives way where it would wait for memory, so that accesses come in about the order of
  * hardware. */
-static inline bool special(const struct run *r, struct group *g, struct wave *w,
+static inline bool special(struct run *r, struct group *g, struct wave *w,
                            const struct isa_inst *inst)
 {
-    if (!(inst->flags & (ISA_IS_ENDPGM | ISA_IS_BARRIER | ISA_IS_SLEEP | ISA_IS_WAITCNT)))
+    if (!(inst->flags
+          & (ISA_IS_ENDPGM | ISA_IS_BARRIER | ISA_IS_SLEEP | ISA_IS_WAITCNT | ISA_IS_SYNC)))
         return true;
+    if (inst->flags & ISA_IS_SYNC)
+        return come_to_sync(r, g, w, inst);
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
         if (instruction_recorder)
@@ -311,18 +353,6 @@ static inline bool special(const struct run *r, struct group *g, struct wave *w,
 }
 
 /* ---- wavefronts and work-groups ---- */
-
-static struct isa_context context_of(const struct run *r, const struct group *g,
-                                     const struct wave *w)
-{
-    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
-                                  .vgpr_count = g->placement.accum_offset,
-                                  .agpr_count = r->stored - g->placement.accum_offset,
-                                  .lds = arena_at(uint8_t, g->lds),
-                                  .lds_size = g->placement.lds_bytes};
-    wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
-    return context;
-}
 
 /* An instruction of a profiled launch. */
 static __attribute__((noinline)) void profile_count(struct run *r, struct wave *w,
@@ -423,11 +453,12 @@ static bool group_run(struct run *r, struct group *g)
     for (;;) {
         bool gave_way = false;
         for (uint32_t i = 0; i < g->waves; i++) {
-            if (g->wave[i].state != WAVE_RUNS)
-                continue;
-            if (!wave_run(r, g, &g->wave[i]))
+            struct wave *w = &g->wave[i];
+            if (w->state == WAVE_AT_SYNC && wave_sync_is_over(&syncs[r->launch->gpu], &w->sync))
+                w->state = WAVE_RUNS;
+            if (w->state == WAVE_RUNS && !wave_run(r, g, w))
                 return false;
-            gave_way |= g->wave[i].state == WAVE_RUNS;
+            gave_way |= w->state == WAVE_RUNS || w->state == WAVE_AT_SYNC;
         }
         if (g->at_barrier && g->at_barrier + g->ended == g->waves)
             release_barrier(g);
@@ -492,12 +523,6 @@ static void group_start(struct run *r, uint32_t slot)
     }
     work_next_group(r->groups, r->next);
     r->left--;
-}
-
-static void note_progress(struct run *r)
-{
-    r->still = 0;
-    r->since = r->instructions;
 }
 
 /* Do all work-groups that have begun only wait, as far as turns tell? With touches a turn ends at
@@ -621,14 +646,38 @@ static void take_turn(struct run *r)
     isa_workspace_begin(&workspace);
 }
 
+/* No wavefront has run in a round, and no work-group can begin: only another launch can help. True:
+ * this turn is over. */
+static bool all_wait(struct run *r)
+{
+    const struct group *g = group_at(live_groups[r->first]);
+    const struct wave *w = g->wave;
+    char what[WORK_FAULT_WHAT];
+    while (w < g->wave + g->waves && w->state != WAVE_AT_SYNC)
+        w++;
+    if (w == g->wave + g->waves)
+        bug("functional: work-group (%u,%u,%u) neither runs nor waits", g->id[0], g->id[1],
+            g->id[2]);
+    if (r->launch->may_yield) {
+        r->result.end = FUNCTIONAL_YIELDED;
+        return true;
+    }
+    wave_sync_text(&syncs[r->launch->gpu], &w->sync, what, sizeof what);
+    fault(r, g, w, NULL, w->scalars.pc, WORK_NO_LANE, what);
+    return true;
+}
+
 static void run_on(struct run *r)
 {
     counted_count = 0;
     note_progress(r);
     touch_turn(&r->touch);
     while (r->left || r->live) {
+        uint64_t before = r->instructions;
         begin_groups(r);
         if (!run_round(r))
+            break;
+        if (r->instructions == before && r->live && (!r->left || !r->free) && all_wait(r))
             break;
         if (engine_is_interrupted()) {
             r->result.end = FUNCTIONAL_INTERRUPTED;
@@ -676,6 +725,8 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     for (uint32_t i = 0; i < slots; i++)
         free_slots[first + i] = first + slots - 1 - i;
     touch_begin(&r->touch, r->launch, &r->result.profile);
+    if (aql_meets(&r->packet))
+        wave_sync_begin_launch(&syncs[launch->gpu], aql_all_groups(&r->packet));
     run_on(r);
     *result = r->result;
 }

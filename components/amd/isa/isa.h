@@ -24,14 +24,15 @@
  *       lanes of m.lds_mask (flat accesses into the LDS aperture): isa_memory_lds, at once
  *
  * s_waitcnt, s_barrier, s_sleep, s_endpgm and the rest of ISA_UNIT_SPECIAL change nothing here but
- * the pc: the compute unit acts on the flags and fields of the instruction.
+ * the pc: the compute unit acts on the flags and fields of the instruction. So do ds_gws_*: what
+ * they ask of the GPU's global wave sync is what isa_sync() says.
  *
  * Sources of encodings and semantics: AMD "Graphics Core Next Architecture, Generation 3" ISA
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
  * and operand text are checked against llvm-mc 19.
  *
- * Limits, visible in isa_row() or stated here: images, interpolation, exports, and what needs the
- * global data share decode and print but do not execute; isa_reason() says why. There is no trap
+ * Limits, visible in isa_row() or stated here: images, interpolation, exports, and the global
+ * data share decode and print but do not execute; isa_reason() says why. There is no trap
  * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS.
  *
  * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and
@@ -147,6 +148,7 @@ enum {
     ISA_IS_SWIZZLE =
         1u << 28, /* ds_swizzle_b32: what other LDS instructions have as address is data */
     ISA_IS_VOP3_FORM = 1u << 27, /* VOP3-only, or the 64-bit form of a shorter instruction */
+    ISA_IS_SYNC = 1u << 29,      /* ds_gws_*: see isa_sync() */
 };
 
 enum isa_cache_op {
@@ -377,6 +379,30 @@ const char *isa_reason(const struct isa_inst *inst);
  */
 enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
                             const struct isa_inst *inst);
+
+/* ---- global wave sync ------------------------------------------------------------------------ */
+
+enum isa_sync_operation {
+    ISA_SYNC_INIT,
+    ISA_SYNC_BARRIER,
+    ISA_SYNC_SIGNAL,      /* ds_gws_sema_v */
+    ISA_SYNC_SIGNAL_MANY, /* ds_gws_sema_br */
+    ISA_SYNC_WAIT,        /* ds_gws_sema_p */
+    ISA_SYNC_RELEASE_ALL  /* ds_gws_sema_release_all */
+};
+
+enum { ISA_SYNC_RESOURCES = 64 };
+
+struct isa_sync {
+    uint8_t operation; /* enum isa_sync_operation */
+    uint8_t
+        resource;   /* below ISA_SYNC_RESOURCES: the offset and M0[21:16] (LLVM, SIISelLowering) */
+    uint32_t value; /* of the first active lane, of lane 0 where none is; 0: it has none */
+};
+
+/* What an instruction with ISA_IS_SYNC asks for. False: nothing, since MODE skips it. */
+bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
+              const struct isa_inst *inst, struct isa_sync *out);
 
 /* ---- atomics --------------------------------------------------------------------------------- */
 

@@ -120,6 +120,8 @@ static uint32_t special_flags(unsigned op)
 static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table_row *row)
 {
     uint32_t flags = 0;
+    if (row->kind == KIND_GWS || row->kind == KIND_GWSV)
+        return ISA_IS_SYNC | ISA_RAISES_LGKM;
     switch (isa_kind_shape(row->kind)) {
     case KIND_LOAD:
     case KIND_SLOAD:
@@ -216,7 +218,7 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
  * to LDS of more than a dword. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
-    if (!isa_row_executable(row) || (inst->flags & ISA_IS_GDS))
+    if (!isa_row_executable(row) || (inst->flags & (ISA_IS_GDS | ISA_IS_SYNC)) == ISA_IS_GDS)
         return false;
     for (unsigned i = 0; i < 3; i++)
         if (inst->src[i] == ISA_LDS_DIRECT)

@@ -103,7 +103,7 @@ static struct ds_shape ds_shape_of(unsigned kind)
         return (struct ds_shape){true, true, true, true, 2};
     case KIND_SRC2:
     case KIND_WRSRC2:
-    case KIND_UNGWSV:
+    case KIND_GWSV:
         return (struct ds_shape){true, false, false, false, 0};
     case KIND_SWIZZLE:
     case KIND_UNORD:
@@ -132,13 +132,13 @@ int isa_decode_ds(struct isa_decoder *d)
     unsigned dwords = isa_type_dwords(d->row->type[0]);
     out->simm = (int32_t)isa_field(w, 0, 16);
     out->dwords = (uint8_t)dwords;
-    bool gws = d->kind == KIND_UNGWS || d->kind == KIND_UNGWSV;
+    bool gws = d->kind == KIND_GWS || d->kind == KIND_GWSV;
     if (isa_field(w, 16, 1)
         && (gws || isa_traits[d->target].accumulators != ISA_ACCUMULATORS_UNIFIED))
         out->flags |= ISA_IS_GDS;
     unsigned bank = data_bank(d, isa_field(w, 25, 1));
     if (shape.address)
-        memory_register(d, 0, (d->kind == KIND_UNGWSV ? bank : ISA_VGPR) + isa_field(hi, 0, 8), 1);
+        memory_register(d, 0, (d->kind == KIND_GWSV ? bank : ISA_VGPR) + isa_field(hi, 0, 8), 1);
     if (shape.data0)
         memory_register(d, 1, bank + isa_field(hi, 8, 8), dwords);
     if (shape.data1)

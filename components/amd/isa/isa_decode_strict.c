@@ -217,9 +217,9 @@ static struct zeros ds(const struct isa_decoder *d)
     for (unsigned i = 0; i < 3; i++)
         z.second |= out->src[i] == ISA_NO_OPERAND ? 0xffu << 8 * i : 0;
     z.second |= out->dst == ISA_NO_OPERAND ? 0xff000000 : 0;
-    if (d->kind == KIND_UNGWS || d->kind == KIND_UNGWSV || d->kind == KIND_UNORD)
+    if (d->kind == KIND_GWS || d->kind == KIND_GWSV || d->kind == KIND_UNORD)
         z.invalid = !(d->word[0] >> 16 & 1);
-    if (d->kind == KIND_UNGWS)
+    if (d->kind == KIND_GWS)
         z.first |= 1 << 25;
     if (d->kind == KIND_PERMUTE || d->kind == KIND_BPERMUTE)
         z.first = 1 << 16;

@@ -219,6 +219,23 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
     return status;
 }
 
+/* ---- global wave sync ------------------------------------------------------------------------ */
+
+bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
+              const struct isa_inst *inst, struct isa_sync *out)
+{
+    static const uint8_t operations[] = {ISA_SYNC_RELEASE_ALL, ISA_SYNC_INIT, ISA_SYNC_SIGNAL,
+                                         ISA_SYNC_SIGNAL_MANY, ISA_SYNC_WAIT, ISA_SYNC_BARRIER};
+    uint64_t exec = isa_wave_exec(wave);
+    unsigned lane = exec ? (unsigned)__builtin_ctzll(exec) : 0;
+    *out = (struct isa_sync){.operation = operations[inst->op - ISA_OP_ds_gws_sema_release_all]};
+    out->resource =
+        (uint8_t)(((wave->sgpr[ISA_M0] >> 16) + (uint32_t)inst->simm) % ISA_SYNC_RESOURCES);
+    if (isa_table[inst->op].kind == KIND_GWSV)
+        out->value = ctx->vgpr[isa_register(ctx, inst->src[0]) * (size_t)ISA_LANES + lane];
+    return !(wave->mode & ISA_MODE_SKIP);
+}
+
 /* ---- prepared instructions ------------------------------------------------------------------- */
 
 void isa_workspace_begin(struct isa_workspace *work)

@@ -422,6 +422,8 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
         return isa_row_executable(row) ? ISA_OK : ISA_NOT_IMPLEMENTED;
     switch (row->kind) {
     case KIND_NOP:
+    case KIND_GWS: /* see isa_sync() */
+    case KIND_GWSV:
         break;
     case KIND_LOAD:
         load_at(ctx, exec, inst, type, vgpr(ctx, inst->src[0]));

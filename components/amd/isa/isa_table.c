@@ -379,9 +379,8 @@ const char *isa_status_text(enum isa_status status)
 const char *isa_reason(const struct isa_inst *inst)
 {
     unsigned kind = isa_table[inst->op].kind;
-    if ((inst->flags & ISA_IS_GDS) || kind == KIND_UNORD || kind == KIND_UNGWS
-        || kind == KIND_UNGWSV)
-        return "no GPU here has a global data share (GDS, GWS)";
+    if ((inst->flags & ISA_IS_GDS) || kind == KIND_UNORD)
+        return "no GPU here has a global data share (GDS)";
     switch (inst->format) {
     case ISA_MIMG:
         return "images are not simulated";

@@ -116,11 +116,11 @@ enum isa_kind {
     KIND_SPROBE,
     KIND_SBPROBE,
     KIND_SDISCARD,
+    KIND_GWS,
+    KIND_GWSV,
     /* From here on: known, not executable. */
     KIND_UN,
     KIND_UNORD,
-    KIND_UNGWS,
-    KIND_UNGWSV,
     /* gcn_graphics.tab */
     KIND_IMAGE,
     KIND_SAMPLE,

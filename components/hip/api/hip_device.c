@@ -1,7 +1,7 @@
 /* Devices: counting, choosing, properties, attributes, peers.
  *
  * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures,
- * concurrent managed access, cooperative launches) is 0, so that programs which ask do not use it.
+ * concurrent managed access) is 0, so that programs which ask do not use it.
  */
 #include "hip_internal.h"
 #include "hip_recorder.h"
@@ -105,6 +105,7 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
         clamp_int((uint64_t)info->vgprs_per_simd * info->simds_per_cu * HIP_WAVEFRONT);
     properties->warpSize = HIP_WAVEFRONT;
     properties->managedMemory = 1;
+    properties->cooperativeLaunch = 1;
     properties->integrated = info->shares_memory;
     properties->canMapHostMemory = 1;
     properties->maxThreadsPerBlock = clamp_int(info->max_work_group);
@@ -185,6 +186,7 @@ static const struct {
     INT_ATTRIBUTE(WarpSize, warpSize),
     INT_ATTRIBUTE(ManagedMemory, managedMemory),
     INT_ATTRIBUTE(Integrated, integrated),
+    INT_ATTRIBUTE(CooperativeLaunch, cooperativeLaunch),
     INT_ATTRIBUTE(CanMapHostMemory, canMapHostMemory),
     INT_ATTRIBUTE(ClockInstructionRate, clockInstructionRate),
     INT_ATTRIBUTE(GcnArch, gcnArch),

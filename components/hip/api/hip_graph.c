@@ -190,11 +190,19 @@ static struct node **order_nodes(const struct hip_graph *graph)
     return order;
 }
 
+static bool goes_around(const struct hip_graph *graph)
+{
+    struct node **order = order_nodes(graph);
+    hip_release(order);
+    return !order;
+}
+
+/* Of one that does not go around. */
 static struct hip_graph *copy_graph(const struct hip_graph *graph)
 {
     struct hip_graph *copy = hip_graph_make();
     struct node **order = order_nodes(graph);
-    for (size_t i = 0; order && i < graph->count; i++) {
+    for (size_t i = 0; i < graph->count; i++) {
         struct hip_node_action action = copy_action(&order[i]->action);
         hip_graph_append(copy, &action);
     }
@@ -273,7 +281,7 @@ hipError_t hipGraphDestroy(hipGraph_t graph)
 static hipError_t clone(hipGraph_t *copy, hipGraph_t handle)
 {
     const struct hip_graph *graph = find_graph(handle);
-    if (!copy || !graph) {
+    if (!copy || !graph || goes_around(graph)) {
         return hipErrorInvalidValue;
     }
     *copy = copy_graph(graph)->handle;
@@ -398,8 +406,11 @@ static hipError_t add_child(hipGraphNode_t *node, hipGraph_t graph, const hipGra
 {
     struct hip_node_action action = {.kind = NODE_GRAPH};
     hipError_t error = check_node(node, graph, before, count);
-    if (error != hipSuccess || !find_graph(child)) {
-        return error != hipSuccess ? error : hipErrorInvalidValue;
+    if (error == hipSuccess && (!find_graph(child) || goes_around(find_graph(child)))) {
+        error = hipErrorInvalidValue;
+    }
+    if (error != hipSuccess) {
+        return error;
     }
     action.child = copy_graph(find_graph(child));
     return add(node, graph, before, count, &action);

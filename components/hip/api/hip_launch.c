@@ -24,7 +24,8 @@ struct request {
     uint64_t block[3];
     uint64_t dynamic_lds;
     hipStream_t stream;
-    void **values;      /* explicit arguments one by one, or */
+    void **values; /* explicit arguments one by one, or */
+    bool cooperative;
     const void *packed; /* all together */
     size_t packed_size;
     const char *what;
@@ -79,10 +80,17 @@ static hipError_t check_kernel(const struct request *request, int device)
     return hipSuccess;
 }
 
+static bool meets(const struct request *request)
+{
+    const struct hip_function *function = request->function;
+    return hip.api->meets(function->module->base + function->kernel->entry_address);
+}
+
 static struct kernarg_geometry geometry_of(const struct request *request, int device)
 {
     struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
     kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
+    geometry.meets = request->cooperative || meets(request);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];
@@ -198,6 +206,7 @@ static hipError_t keep(const struct request *request, int device, struct hip_ker
     *call = (struct hip_kernel_call){.host_function = request->host_function,
                                      .function = request->handle,
                                      .dynamic_lds = request->dynamic_lds,
+                                     .cooperative = request->cooperative,
                                      .arguments = kernarg,
                                      .size = kernarg_size(request->function->kernel)};
     for (int i = 0; i < 3; i++) {
@@ -317,19 +326,38 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
     }
 }
 
+/* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
+static hipError_t check_cooperative(const struct request *request)
+{
+    if (request->cooperative || !meets(request)) {
+        return hipSuccess;
+    }
+    hip_say("hipLaunchKernel: kernel '%s' lets its work-groups meet (grid sync): launch it with "
+            "hipLaunchCooperativeKernel",
+            request->function->name);
+    run_ledger_report(EXIT_GAVE_UP);
+    return hipErrorLaunchFailure;
+}
+
 static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block,
-                                       void **values, size_t dynamic_lds, hipStream_t stream)
+                                       void **values, size_t dynamic_lds, hipStream_t stream,
+                                       bool cooperative)
 {
     struct request request = {.host_function = host_function,
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
                               .values = values,
-                              .what = "hipLaunchKernel"};
+                              .cooperative = cooperative,
+                              .what =
+                                  cooperative ? "hipLaunchCooperativeKernel" : "hipLaunchKernel"};
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = hip_stream_queue(stream, &queue, &device);
     if (error == hipSuccess) {
         error = hip_find_host_function(host_function, device, &request.function);
+    }
+    if (error == hipSuccess) {
+        error = check_cooperative(&request);
     }
     set_block_grid(&request, (uint32_t[3]){grid.x, grid.y, grid.z},
                    (uint32_t[3]){block.x, block.y, block.z});
@@ -339,7 +367,7 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
 hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
                            size_t dynamic_lds, hipStream_t stream)
 {
-    HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream));
+    HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false));
 }
 
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
@@ -354,9 +382,8 @@ hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, 
     return error == hipSuccess && stop ? hipEventRecord(stop, stream) : error;
 }
 
-/* All work-groups of the launch must have room at the same time. A kernel that lets them wait for
- * each other (grid sync) has instructions of the global wave sync, which no device has: it is
- * refused when it is launched, with the instruction's name. */
+/* All work-groups of the launch must have room at the same time, as they may wait for each other
+ * (grid sync). */
 static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
 {
     int blocks = 0, units = 0, device = 0;
@@ -379,12 +406,18 @@ static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, s
     return error;
 }
 
+static hipError_t launch_cooperative(const void *host_function, dim3 grid, dim3 block,
+                                     void **values, size_t dynamic_lds, hipStream_t stream)
+{
+    HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream, true));
+}
+
 hipError_t hipLaunchCooperativeKernel(const void *host_function, dim3 grid, dim3 block,
                                       void **values, unsigned dynamic_lds, hipStream_t stream)
 {
     hipError_t error = check_room(host_function, grid, block, dynamic_lds);
     return error == hipSuccess
-               ? hipLaunchKernel(host_function, grid, block, values, dynamic_lds, stream)
+               ? launch_cooperative(host_function, grid, block, values, dynamic_lds, stream)
                : error;
 }
 
@@ -447,6 +480,7 @@ static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
     request->host_function = call->host_function;
     request->handle = call->function;
     request->dynamic_lds = call->dynamic_lds;
+    request->cooperative = call->cooperative;
     set_block_grid(request, call->blocks, call->block);
     if (call->host_function) {
         return hip_find_host_function(call->host_function, device, &request->function);

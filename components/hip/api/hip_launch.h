@@ -10,6 +10,7 @@ struct hip_kernel_call {
     hipFunction_t function;    /* of a module */
     uint32_t blocks[3], block[3];
     size_t dynamic_lds;
+    bool cooperative;
     void *arguments; /* as the kernel finds them */
     size_t size;
 };

@@ -266,6 +266,8 @@ struct driver_api {
     void (*hide)(void);
     /* Does the address belong to the simulation's state? Also from a signal handler. */
     bool (*is_hidden)(const void *address);
+    /* Do work-groups of the kernel at `entry` meet at the global wave sync (register_kernel)? */
+    bool (*meets)(uint64_t entry);
 };
 
 #endif

@@ -123,6 +123,24 @@ static bool needs_system_scope(const struct platform_instance *instance)
            && device_param(instance, "scope", 0) == 1;
 }
 
+/* Does a launch drop what the L2 holds? */
+static bool drops_at_launch(const struct platform_instance *instance)
+{
+    return !strcmp(table_string(instance->type), "command_processor")
+           && (device_param(instance, "scope", 0) == 1 || device_param(instance, "dies", 0) == 1);
+}
+
+/* How far packets and arguments of two launches have to be apart, so that reading those of one puts
+ * nothing of the next into a cache before it is written: the longest line of a cache that keeps its
+ * lines when kernels begin. */
+static void device_note_line(struct driver_device *device, const struct platform_instance *instance)
+{
+    if (!strcmp(table_string(instance->type), "cache")
+        && (uint32_t)device_param(instance, "line", 0) > device->line)
+        device->line = (uint32_t)device_param(instance, "line", 0);
+    device->drops |= drops_at_launch(instance);
+}
+
 /* Bytes a second of memory with channels and banks. */
 static uint64_t device_hbm_bandwidth(const struct platform_instance *hbm)
 {
@@ -168,6 +186,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
                                 path + strlen(prefix), &l2);
             d->device[number].caches_all |= needs_system_scope(instance);
+            device_note_line(&d->device[number], instance);
             if (table->groups[g].first + i >= PROGRAM_INSTANCES)
                 die("driver: '%s' is one component more than the %d that a platform with GPUs can "
                     "have",

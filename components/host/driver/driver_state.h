@@ -95,6 +95,10 @@ struct driver_device {
     uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_flush.c */
+    uint32_t met_queue; /* queue and ticket of the last launch whose work-groups meet; 0: none */
+    uint64_t met;
+    uint32_t line;          /* of its caches, the longest */
+    bool drops;             /* a launch drops what the L2 holds */
     bool ring_wrapped;      /* lines of the ring may be in caches: flush before the next launch */
     bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
     struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */

@@ -86,12 +86,12 @@ static void cache_init(struct cache *c)
 
 /* Can the request that was held be taken now? Only a guess that avoids vain attempts, never a wrong
  * no. */
-static bool worth_trying(const struct cache *c)
+static bool worth_trying(struct cache *c)
 {
     if (c->hold == HOLD_NONE)
         return true;
     if (engine_likely(c->hold == HOLD_ROOM_BELOW))
-        return !ring_is_still_full(ring_placed(c->io.bottom_request)) && cache_bottom_can_send(c);
+        return !ring_is_still_full(ring_placed(c->io.bottom_request)) && room_below(c);
     if (c->hold == HOLD_MSHR)
         return index_pool_has(&c->free_mshrs);
     return c->hold != HOLD_RESPONSE || response_room(c);

@@ -72,7 +72,7 @@ static bool write_back_all(struct cache *c)
     bool progress = false;
     for (uint32_t w = 0; c->dirty_count; w++)
         for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty)[w]);) {
-            if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+            if (!index_pool_has(&c->free_sent) || !room_below(c))
                 return progress;
             uint32_t line = w * 64 + (uint32_t)__builtin_ctzll(bits);
             write_back(c, line);
@@ -131,7 +131,7 @@ static bool pass_fence(struct cache *c)
     struct fence_kind f = fence_of(cache_top_peek(c));
     uint64_t interleave = (uint64_t)cache_params(c)->interleave;
     bool progress = false;
-    while (c->job_pass && index_pool_has(&c->free_sent) && cache_bottom_can_send(c)) {
+    while (c->job_pass && index_pool_has(&c->free_sent) && room_below(c)) {
         uint32_t sent = index_pool_take(&c->free_sent);
         uint16_t tag = (uint16_t)((uint32_t)cache_params(c)->mshrs + sent);
         arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};

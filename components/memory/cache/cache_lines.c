@@ -175,6 +175,7 @@ static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
     unsigned below = below_bytes(c), place = place_below(c, address);
     void *payload =
         cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address - place, pid);
+    note_line_below(c);
     mem_mask_store(mem_write_mask(payload, below), mem_mask_up(mask, place), below);
     memcpy((char *)mem_write_data(payload, below) + place, bytes, line_bytes(c));
     return payload;
@@ -204,8 +205,7 @@ static inline uint32_t way_make_room(struct cache *c, uint32_t set, bool *writte
         return (uint32_t)__builtin_ctzll(unused);
     if (!candidates)
         return WAY_NONE;
-    if (is_write_back(c) && c->dirty_count
-        && !(index_pool_has(&c->free_sent) && cache_bottom_can_send(c)))
+    if (is_write_back(c) && c->dirty_count && !(index_pool_has(&c->free_sent) && room_below(c)))
         return WAY_NONE;
     uint32_t way = cache_replacement_ops(c)->victim(cache_replacement(c), set, candidates);
     uint32_t line = set * way_count(c) + way;

@@ -83,6 +83,7 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     set_at(c, set)->pending |= (uint64_t)1 << way;
     cold_start_ask(&c->cold, c->io.bottom_request);
     end_last_write(c);
+    note_line_below(c);
     cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;
@@ -111,7 +112,7 @@ CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_
         hold(c, HOLD_MSHR);
         return NULL;
     }
-    if ((stored && !index_pool_has(&c->free_stored)) || (!has_room && !cache_bottom_can_send(c))) {
+    if ((stored && !index_pool_has(&c->free_stored)) || (!has_room && !room_below(c))) {
         hold(c, HOLD_ROOM_BELOW);
         return NULL;
     }
@@ -123,7 +124,7 @@ CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_
             hold(c, HOLD_OTHER);
             return NULL;
         }
-        if (written && !cache_bottom_can_send(c)) { /* that was the last room */
+        if (written && !room_below(c)) { /* that was the last room */
             line_drop(c, set * way_count(c) + way);
             hold(c, HOLD_ROOM_BELOW);
             return NULL;

@@ -167,6 +167,7 @@ struct cache {
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
     struct cache_last_write last_write;
+    uint64_t below_next; /* with below_interval: the first cycle in which a line may go below */
     struct cold_start cold;
 };
 
@@ -197,6 +198,23 @@ static inline unsigned place_below(const struct cache *c, uint64_t address)
 {
     unsigned line = line_bytes(c);
     return below_bytes(c) == line ? 0 : (unsigned)(address % below_bytes(c)) / line * line;
+}
+
+/* May a line go below, or be asked for there, in this cycle? */
+static inline bool room_below(struct cache *c)
+{
+    if (cache_params(c)->below_interval > 1 && component_tick_now(&c->io.base) < c->below_next) {
+        component_wake_at(&c->io.base, c->below_next);
+        return false;
+    }
+    return cache_bottom_can_send(c);
+}
+
+/* One has. */
+static inline void note_line_below(struct cache *c)
+{
+    if (cache_params(c)->below_interval > 1)
+        c->below_next = component_tick_now(&c->io.base) + (uint64_t)cache_params(c)->below_interval;
 }
 
 /* Something else has gone below: no write joins one that went before it. */

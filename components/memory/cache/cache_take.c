@@ -149,7 +149,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
 {
     uint64_t number = address / line_bytes(c);
     bool joins = joins_last_write(c, number, pid);
-    if (!joins && (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c)))
+    if (!joins && (!index_pool_has(&c->free_sent) || !room_below(c)))
         return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
     if (line != LINE_NONE && !line_is_pending(c, line)) {
@@ -258,14 +258,14 @@ static inline bool line_pass(struct cache *c, uint64_t number)
     bool back = is_write_back(c) && line != LINE_NONE;
     if (back && line_is_pending(c, line))
         return hold(c, HOLD_OTHER);
-    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+    if (!index_pool_has(&c->free_sent) || !room_below(c))
         return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     bool dirty = back && line_is_dirty(c, line);
     if (dirty)
         write_back(c, line);
     if (line != LINE_NONE)
         line_forget(c, line);
-    if (dirty && (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c)))
+    if (dirty && (!index_pool_has(&c->free_sent) || !room_below(c)))
         return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     return true;
 }
@@ -289,6 +289,7 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
         .tag = m->tag, .kind = SENT_ATOMIC, .piece = piece_below(c, address), .lost = c->cold.lost};
     note_served(c, MEM_SERVED_MISSED);
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
+    note_line_below(c);
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), m->read.pid, true);
     c->io.stats.misses++;
@@ -315,6 +316,7 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
                             .lost = c->cold.lost};
     note_served(c, MEM_SERVED_MISSED);
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
+    note_line_below(c);
     char *to =
         cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start, m->atomic.pid,
                                  m->atomic.op, m->atomic.size, m->atomic.returns);

@@ -10,7 +10,7 @@
 
 struct aql_packet {
     uint16_t header;
-    uint16_t setup;         /* number of dimensions */
+    uint16_t setup;         /* number of dimensions. Command only: AQL_MEETS, too */
     uint16_t work_group[3]; /* work-items */
     uint16_t gpu;           /* reserved in HSA. Command only: number of the GPU, for statistics */
     uint32_t grid[3];       /* work-items */
@@ -72,6 +72,24 @@ static inline void aql_set_scratch(struct aql_packet *packet, uint64_t address, 
 static inline uint32_t aql_scratch_groups(const struct aql_packet *packet)
 {
     return (uint32_t)packet->scratch_groups;
+}
+
+/* Of a command, a bit of its setup: its work-groups meet at resource 0 of the global wave sync,
+ * whose counter is set for all of them when the launch begins (components/amd/execute/wave_sync.h).
+ */
+#define AQL_MEETS ((uint16_t)(1 << 15))
+
+static inline bool aql_meets(const struct aql_packet *packet)
+{
+    return (packet->setup & AQL_MEETS) != 0;
+}
+
+static inline uint64_t aql_all_groups(const struct aql_packet *packet)
+{
+    uint64_t groups = 1;
+    for (unsigned i = 0; i < 3; i++)
+        groups *= ((uint64_t)packet->grid[i] + packet->work_group[i] - 1) / packet->work_group[i];
+    return groups;
 }
 
 /* Of a command without a queue object, after its scratch is set: the number of the launch, 0: it

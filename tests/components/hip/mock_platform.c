@@ -438,6 +438,12 @@ static bool is_hidden(const void *address)
     return false;
 }
 
+static bool meets(uint64_t entry)
+{
+    (void)entry;
+    return false;
+}
+
 static void set_attendant(void (*attend)(const struct driver_attention *now))
 {
     (void)attend;
@@ -506,6 +512,7 @@ static const struct driver_api api = {
     .finish = finish,
     .hide = hide,
     .is_hidden = is_hidden,
+    .meets = meets,
 };
 
 static bool start(const struct heddle_options *options)

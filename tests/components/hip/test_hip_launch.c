@@ -340,7 +340,7 @@ Test(hip_launch, devices_say_what_they_are)
     expect(hipDeviceGetAttribute(&value, hipDeviceAttributeMaxSharedMemoryPerBlock, 0), hipSuccess);
     cr_assert_eq(value, 65536);
     expect(hipDeviceGetAttribute(&value, hipDeviceAttributeCooperativeLaunch, 0), hipSuccess);
-    cr_assert_eq(value, 0);
+    cr_assert_eq(value, 1);
     expect(hipDeviceGetAttribute(&value, (hipDeviceAttribute_t)9999, 0), hipErrorInvalidValue);
     expect(hipGetDeviceProperties(&properties, 1), hipErrorInvalidDevice);
     expect(hipSetDevice(1), hipErrorInvalidDevice);

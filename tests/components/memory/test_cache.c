@@ -440,6 +440,32 @@ Test(cache, a_flush_writes_a_line_a_cycle)
                  (int)harness_log(b.control, 0)->cycle);
 }
 
+/* Lines that are asked for, that go for others, and that a flush sends take turns on one way. */
+Test(cache, lines_go_below_and_come_at_the_interval)
+{
+    for (unsigned interval = 1; interval <= 6; interval += 5) {
+        struct cache_params params = plain(4096, 4, CACHE_WRITE_BACK);
+        params.mshrs = 64;
+        params.below_interval = interval;
+        struct bench b = set_up(params, 20);
+        uint8_t bytes[64] = {1};
+        for (uint16_t i = 0; i < 64; i++) /* the cache is full of dirty lines */
+            send(b.cpu, harness_write(1, i, (uint64_t)i * 64, 1, bytes));
+        for (uint16_t i = 64; i < 128; i++) /* each sends one of them below and asks for one */
+            send(b.cpu, harness_read(1000, i, (uint64_t)i * 64, 4));
+        for (uint16_t i = 128; i < 192; i++)
+            send(b.cpu, harness_write(2000, i, (uint64_t)(i - 64) * 64, 1, bytes));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_count(b.memory), 128);
+        cr_expect_eq(seen(b, 127) - seen(b, 64), 63 * 2 * interval, "%u: %d", interval,
+                     (int)(seen(b, 127) - seen(b, 64)));
+        flush(b, false);
+        cr_expect_eq(harness_count(b.memory), 192);
+        const struct harness_message *first = harness_log(b.memory, 128);
+        cr_expect_eq(harness_log(b.memory, 191)->cycle - first->cycle, 63 * interval);
+    }
+}
+
 struct coherent_case {
     int64_t write;
     bool below; /* goes there although the line is here */

@@ -129,6 +129,40 @@ Test(ring, a_slow_receiver_holds_the_sender_back_by_credits)
     cr_assert_lt(probe_ticks(a), 4 * 100, "the refused sender must sleep");
 }
 
+/* A ring begins with 16 of its slots. Here it gets the others while messages stand on both sides of
+ * its end, at different places of it. */
+struct slow_case {
+    uint32_t depth, latency, cycles;
+};
+
+ParameterizedTestParameters(ring, a_ring_that_widens_refuses_as_a_whole_one_would)
+{
+    static struct slow_case cases[] = {{17, 3, 2},  {40, 1, 2},   {40, 3, 3},   {64, 9, 2},
+                                       {100, 5, 4}, {100, 30, 2}, {300, 7, 40}, {300, 90, 2}};
+    return cr_make_param_array(struct slow_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(struct slow_case *k, ring, a_ring_that_widens_refuses_as_a_whole_one_would)
+{
+    static uint64_t sent[MESSAGES], seen[MESSAGES];
+    build_start("widens");
+    uint32_t core = build_domain("core", FAST);
+    uint32_t protocol = probe_protocol(16, false);
+    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, MESSAGES, 0, false);
+    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, k->cycles, false);
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                  probe_wire(protocol, k->depth, 1, k->latency));
+    probe_build();
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);
+    cr_assert_eq(events(b, PROBE_RECEIVED, seen), MESSAGES);
+    for (uint32_t i = 1; i < MESSAGES; i++) {
+        uint64_t credit = i < k->depth ? 0 : seen[i - k->depth] + k->latency;
+        cr_assert_eq(sent[i], later(sent[i - 1] + 1, credit), "message %u", i);
+        cr_assert_eq(seen[i], later(seen[i - 1] + k->cycles, sent[i] + k->latency));
+    }
+}
+
 struct clocks_case {
     uint64_t sender_hz, receiver_hz;
     uint32_t latency;

@@ -41,6 +41,8 @@ static uint64_t hidden_value(enum code_object_value_kind kind,
         return geometry->hostcall_buffer;
     case CODE_OBJECT_VALUE_HIDDEN_QUEUE_PTR:
         return geometry->queue;
+    case CODE_OBJECT_VALUE_HIDDEN_MULTIGRID_SYNC: /* not 0: grid_group::is_valid() */
+        return geometry->meets;
     case CODE_OBJECT_VALUE_HIDDEN_HEAP_V1:
         return KERNARG_NO_HEAP;
     case CODE_OBJECT_VALUE_HIDDEN_DEFAULT_QUEUE:

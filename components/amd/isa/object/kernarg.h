@@ -25,6 +25,7 @@ struct kernarg_geometry {
     uint64_t shared_aperture,
         private_aperture;     /* flat address of LDS and scratch; low 32 bits zero */
     uint64_t queue;           /* device address of the queue object, 0 for none */
+    bool meets;               /* the work-groups of the launch may meet (grid sync) */
     uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
 };
 

@@ -58,7 +58,9 @@ static void parts_choose(const struct driver *d, struct driver_command *k, uint3
 {
     const struct driver_device_info *info = &d->device[device].info;
     uint64_t groups = parts_grid(&k->launch.packet);
-    bool whole = !k->launch.first_group && k->launch.groups == groups && groups <= UINT32_MAX;
+    /* Work-groups that meet are there at the same time, wherever they are. */
+    bool whole = !k->launch.first_group && k->launch.groups == groups && groups <= UINT32_MAX
+                 && !aql_meets(&k->launch.packet);
     k->launch.header = k->launch.packet.header;
     k->launch.has_gaps = whole && gaps_choose(d, k);
     k->launch.in_parts = whole && !k->launch.has_gaps && k->launch.user == DRIVER_NONE

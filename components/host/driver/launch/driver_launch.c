@@ -104,6 +104,7 @@ static void launch_write_arguments(const struct driver_device *device,
     k->launch.packet.kernarg = device->ring_address + k->ring_offset + kernarg_offset;
     struct aql_packet seen = k->launch.packet;
     seen.gpu = 0;
+    seen.setup &= (uint16_t)~AQL_MEETS;
     memset(at, 0, kernarg_offset);
     memcpy(at, &seen, sizeof seen);
     if (k->launch.own_descriptor)
@@ -138,6 +139,8 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
         return DRIVER_OK;
     }
     uint64_t start = 0;
+    if (!device->drops && device->line > align)
+        align = device->line;
     enum driver_status status = ring_find(d, device, bytes, align, &start);
     if (status == DRIVER_OK) {
         launch_write_arguments(device, l, k, kernarg_offset, start, content);
@@ -319,6 +322,8 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
         k->packet.work_group[i] = l->block[i];
         k->packet.grid[i] = l->grid[i];
     }
+    if (code_meets(l->entry))
+        k->packet.setup |= AQL_MEETS;
     if (k->user != DRIVER_NONE && !k->own_descriptor)
         program_set_object(driver_program(d), k->object, k->kernel);
 }
@@ -425,14 +430,44 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
     return status;
 }
 
+/* Launches whose work-groups meet go one after another on a device, as they do on hardware, where
+ * one queue has the global wave sync: they need its resource 0 for themselves, and two of them
+ * could wait for each other's room. */
+static enum driver_status enqueue_meeting(struct driver *d, uint32_t queue,
+                                          const struct driver_launch *l, uint64_t *ticket)
+{
+    struct driver_device *device = &d->device[driver_queue_at(d, queue)->device];
+    enum driver_status status = DRIVER_OK;
+    uint64_t own = 0;
+    if (device->met && device->met_queue != queue)
+        status = enqueue_barrier(d, queue, device->met, NULL);
+    if (status == DRIVER_OK)
+        status = enqueue_part(d, queue, l, 0, launch_groups(l), &own);
+    if (status == DRIVER_OK) {
+        device->met = own;
+        device->met_queue = queue;
+    }
+    if (ticket)
+        *ticket = own;
+    return status;
+}
+
 static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
                                          const struct driver_launch *l, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     if (status != DRIVER_OK)
         return status;
-    if (driver_handle_at(d, driver_queue_at(d, queue)->handle)->count > 1)
+    bool unified = driver_handle_at(d, driver_queue_at(d, queue)->handle)->count > 1;
+    if (unified && code_meets(l->entry))
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "kernel '%s' lets its work-groups meet at the global wave sync of a GPU "
+                           "(ds_gws_barrier), and this device is made of several: launch it on one",
+                           l->name);
+    if (unified)
         return enqueue_unified(d, queue, l, ticket);
     status = launch_check_all(d, driver_queue_at(d, queue)->device, l);
+    if (status == DRIVER_OK && code_meets(l->entry))
+        return enqueue_meeting(d, queue, l, ticket);
     return status == DRIVER_OK ? enqueue_part(d, queue, l, 0, launch_groups(l), ticket) : status;
 }

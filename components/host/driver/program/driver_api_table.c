@@ -610,6 +610,14 @@ static enum driver_status api_register_kernel(uint32_t device, const char *name,
     return api_leave(status);
 }
 
+static bool api_meets(uint64_t entry)
+{
+    api_enter();
+    bool meets = code_meets(entry);
+    api_leave(DRIVER_OK);
+    return meets;
+}
+
 static void api_set_attendant(void (*attend)(const struct driver_attention *now))
 {
     api_enter();
@@ -713,6 +721,7 @@ static const struct driver_api api_table = {
     .user_queues = &driver_queue_api_table,
     .hide = api_hide,
     .is_hidden = api_is_hidden,
+    .meets = api_meets,
 };
 
 static const struct driver_api *driver_api_table(void)

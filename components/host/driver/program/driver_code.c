@@ -116,6 +116,12 @@ static const struct code_extent *code_find_extent(uint64_t entry)
     return x;
 }
 
+static bool code_meets(uint64_t entry)
+{
+    const struct code_extent *x = code_find_extent(entry);
+    return x && x->meets;
+}
+
 struct code_search {
     const struct code_module *module;
     enum isa_target target;
@@ -124,6 +130,7 @@ struct code_search {
     size_t todo_count;
     const char *kernel;
     struct code_lack *lack;
+    bool meets, counts; /* ds_gws_barrier, ds_gws_init */
 };
 
 static void search_add(struct code_search *s, uint64_t address)
@@ -200,6 +207,12 @@ static bool search_follow(struct code_search *s, const struct isa_inst *inst, ui
     return strcmp(name, "s_branch") && strcmp(name, "s_setpc_b64") && strncmp(name, "s_rfe_", 6);
 }
 
+static void search_note_sync(struct code_search *s, const char *name)
+{
+    s->meets |= !strcmp(name, "ds_gws_barrier");
+    s->counts |= !strcmp(name, "ds_gws_init");
+}
+
 /* Decodes from one address up to where control leaves or joins what was seen. */
 static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
 {
@@ -224,6 +237,8 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
             search_lacks(s, pc, text, "", entry);
             return;
         }
+        if (inst.flags & ISA_IS_SYNC)
+            search_note_sync(s, isa_mnemonic(&inst));
         if (!search_follow(s, &inst, pc, &pairs))
             return;
         pc += inst.size;
@@ -245,7 +260,7 @@ static void search_note_extent(const struct code_search *s, uint64_t entry, size
     uint64_t end = s->module->address + (last - 1) * 4 + LONGEST,
              most = s->module->address + s->module->size;
     *x = (struct code_extent){driver_process()->code_extents, entry, s->module->address + first * 4,
-                              end < most ? end : most};
+                              end < most ? end : most, s->meets && !s->counts};
     driver_process()->code_extents = x;
 }
 

@@ -23,6 +23,7 @@ struct code_lack {
 struct code_extent {
     struct code_extent *next;
     uint64_t entry, start, end;
+    bool meets; /* its wavefronts meet at the global wave sync, and do not set its counters */
 };
 
 static void *code_new(size_t bytes);
@@ -36,6 +37,7 @@ static bool code_first_launch(uint64_t entry);
 static const struct code_lack *code_find_lack(uint64_t entry);
 /* NULL: nobody has registered the kernel. */
 static const struct code_extent *code_find_extent(uint64_t entry);
+static bool code_meets(uint64_t entry);
 
 /* Decodes what the kernel reaches; says and remembers what is missing. False: the entry is in no
  * module. */

@@ -353,7 +353,8 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
 
 static uint64_t journal_size(void)
 {
-    keep(driver_process()->driver, JOURNAL_STATE);
+    if (journal()->opened) /* where the program is */
+        keep(driver_process()->driver, JOURNAL_STATE);
     return journal()->used;
 }
 

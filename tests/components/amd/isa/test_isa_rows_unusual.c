@@ -1062,3 +1062,59 @@ Test(isa_rows_unusual, records_are_counted_in_bytes_or_strides)
                      memory.mask);
     }
 }
+
+/* ---- global wave sync ------------------------------------------------------------------------ */
+
+/* What is asked: the resource is M0[21:16] and the offset, of 64; the value is that of the first
+ * active lane. Nothing else changes. */
+Test(isa_rows_unusual, global_wave_sync)
+{
+    static const struct {
+        const char *name;
+        enum isa_sync_operation operation;
+        bool has_value;
+    } rows[] = {{"ds_gws_init", ISA_SYNC_INIT, true},
+                {"ds_gws_barrier", ISA_SYNC_BARRIER, true},
+                {"ds_gws_sema_v", ISA_SYNC_SIGNAL, false},
+                {"ds_gws_sema_br", ISA_SYNC_SIGNAL_MANY, true},
+                {"ds_gws_sema_p", ISA_SYNC_WAIT, false},
+                {"ds_gws_sema_release_all", ISA_SYNC_RELEASE_ALL, false}};
+    static const struct {
+        uint32_t m0, offset;
+        unsigned resource;
+        uint64_t exec;
+        unsigned lane;
+    } cases[] = {{0, 0, 0, ~UINT64_C(0), 0},
+                 {0, 5, 5, 1, 0},
+                 {0xffffffff, 0, 63, UINT64_C(1) << 63, 63},
+                 {0x003f0000, 2, 1, UINT64_C(0xf0), 4},
+                 {0x00c00000, 63, 63, UINT64_C(6), 1},
+                 {0x00120000, 0x14, 38, 0, 0}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        FOR_TARGETS(target, rows[r].name)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct machine before;
+        uint32_t opcode = (uint32_t)encode_opcode(rows[r].name, target);
+        uint32_t word[3] = {0xd8010000 | opcode << 17 | cases[i].offset, rows[r].has_value ? 7 : 0};
+        struct isa_inst inst;
+        struct isa_sync asked;
+        machine_init(&m);
+        for (unsigned lane = 0; lane < 64; lane++)
+            m.vgpr[7 * 64 + lane] = 1000 * lane + 3;
+        m.wave.sgpr[ISA_M0] = cases[i].m0;
+        isa_wave_set_pair(&m.wave, ISA_EXEC, cases[i].exec);
+        before = m;
+        run(target, word);
+        cr_expect_eq(m.wave.pc, before.wave.pc + 8);
+        m.wave.pc = before.wave.pc;
+        cr_expect(!memcmp(&m, &before, sizeof m), "%s changed something", rows[r].name);
+        cr_assert_gt(isa_decode(target, word, 12, &inst), 0);
+        cr_expect(inst.flags & ISA_IS_SYNC && inst.flags & ISA_RAISES_LGKM);
+        cr_expect(isa_sync(&m.ctx, &m.wave, &inst, &asked));
+        cr_expect_eq(asked.operation, rows[r].operation);
+        cr_expect_eq(asked.resource, cases[i].resource);
+        cr_expect_eq(asked.value, rows[r].has_value ? 1000 * cases[i].lane + 3 : 0);
+        m.wave.mode |= ISA_MODE_SKIP;
+        cr_expect_not(isa_sync(&m.ctx, &m.wave, &inst, &asked));
+    }
+}

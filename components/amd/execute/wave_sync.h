@@ -1,0 +1,49 @@
+/* The global wave sync of a GPU: 64 resources, each a counter at which wavefronts of all compute
+ * units meet, as a barrier or a semaphore (AMD, GCN3 and Vega ISA manuals, DS_GWS_*).
+ *
+ * A barrier expects `counter` wavefronts beside the one that comes last; that one lets all go on
+ * and leaves its own value as the next count, so count + 1 wavefronts meet each time. A semaphore
+ * lets `counter` wavefronts pass; those that wait for more pass in the order in which they came.
+ *
+ * HIP's grid sync is a barrier on resource 0 that one wavefront of each work-group comes to; the
+ * runtime sets its counter to the work-groups of the launch less one before it begins
+ * (ROCm-Device-Libs, __ockl_grid_sync and __ockl_gws_init). */
+#ifndef HEDDLE_WAVE_SYNC_H
+#define HEDDLE_WAVE_SYNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "components/amd/isa/isa.h"
+
+/* Zeroed: nobody has come, all counters are 0. */
+struct wave_sync {
+    struct wave_sync_resource {
+        uint32_t counter;
+        uint64_t releases;       /* of barriers */
+        uint64_t queued, served; /* wavefronts that had to wait at a semaphore, and of these, those
+                                    that have passed */
+    } resource[ISA_SYNC_RESOURCES];
+};
+
+/* What a wavefront waits for. */
+struct wave_sync_wait {
+    uint64_t number;
+    uint8_t resource;
+    bool barrier;
+};
+
+/* True: the wavefront waits, until wave_sync_is_over(). */
+bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave_sync_wait *wait);
+
+bool wave_sync_is_over(const struct wave_sync *s, const struct wave_sync_wait *wait);
+
+/* Says for what it waits, for ever. */
+void wave_sync_text(const struct wave_sync *s, const struct wave_sync_wait *wait, char *buf,
+                    size_t n);
+
+/* What a launch of so many work-groups finds when its work-groups may meet. */
+void wave_sync_begin_launch(struct wave_sync *s, uint64_t work_groups);
+
+#endif

@@ -1,0 +1,94 @@
+/* Who waits at a GPU's global wave sync, and who is to be answered; see wave_sync_unit.h. */
+#include "wave_sync_unit.h"
+
+#include <inttypes.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+#include "runtime/observe/hang.h"
+
+struct wave_sync_entry {
+    struct wave_sync_wait wait;
+    uint32_t wavefront;
+};
+
+static struct wave_sync_entry *waiting_at(const struct wave_sync_unit *u, uint32_t number)
+{
+    return arena_at(struct wave_sync_entry, u->waiting) + number;
+}
+
+void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t room)
+{
+    *u = (struct wave_sync_unit){.room = room};
+    u->waiting = arena_allocate((size_t)room * sizeof(struct wave_sync_entry));
+    u->answers = arena_allocate((size_t)room * sizeof(uint32_t));
+}
+
+static void answer(struct wave_sync_unit *u, uint32_t wavefront)
+{
+    uint32_t place = (u->answer_head + u->answer_count++) % u->room;
+    arena_at(uint32_t, u->answers)[place] = wavefront;
+}
+
+static void answer_released(struct wave_sync_unit *u)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < u->waiting_count; i++) {
+        const struct wave_sync_entry *e = waiting_at(u, i);
+        if (wave_sync_is_over(&u->sync, &e->wait))
+            answer(u, e->wavefront);
+        else
+            *waiting_at(u, kept++) = *e;
+    }
+    u->waiting_count = kept;
+}
+
+void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *asked, uint32_t wavefront)
+{
+    const struct wave_sync_resource *r = &u->sync.resource[asked->resource];
+    uint64_t released = r->releases + r->served;
+    struct wave_sync_wait wait;
+    if (u->waiting_count + u->answer_count >= u->room)
+        bug("global wave sync: more wavefronts than the GPU has");
+    bool waits = wave_sync_do(&u->sync, asked, &wait);
+    if (r->releases + r->served != released)
+        answer_released(u);
+    if (waits)
+        *waiting_at(u, u->waiting_count++) = (struct wave_sync_entry){wait, wavefront};
+    else
+        answer(u, wavefront);
+}
+
+bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront)
+{
+    if (u->answer_count)
+        *wavefront = arena_at(uint32_t, u->answers)[u->answer_head];
+    return u->answer_count != 0;
+}
+
+void wave_sync_unit_pop(struct wave_sync_unit *u)
+{
+    u->answer_head = (u->answer_head + 1) % u->room;
+    u->answer_count--;
+}
+
+void wave_sync_unit_report(const struct wave_sync_unit *u, struct hang_report *report)
+{
+    uint32_t at[ISA_SYNC_RESOURCES][2] = {{0}};
+    for (uint32_t i = 0; i < u->waiting_count; i++) {
+        const struct wave_sync_wait *w = &waiting_at(u, i)->wait;
+        at[w->resource][w->barrier]++;
+    }
+    for (uint32_t i = 0; i < ISA_SYNC_RESOURCES; i++) {
+        if (at[i][1])
+            hang_note(report,
+                      "%" PRIu32 " wavefronts wait at barrier %" PRIu32
+                      " of the global wave sync (ds_gws_barrier) for %" PRIu64 " more",
+                      at[i][1], i, (uint64_t)u->sync.resource[i].counter + 1);
+        if (at[i][0])
+            hang_note(report,
+                      "%" PRIu32 " wavefronts wait at semaphore %" PRIu32
+                      " of the global wave sync (ds_gws_sema_p)",
+                      at[i][0], i);
+    }
+}

@@ -1,0 +1,35 @@
+/* The global wave sync (wave_sync.h) as a part of a simulated GPU. */
+#ifndef HEDDLE_WAVE_SYNC_UNIT_H
+#define HEDDLE_WAVE_SYNC_UNIT_H
+
+#include "wave_sync.h"
+
+struct hang_report;
+
+/* The unit of a simulated GPU: wavefronts come with what they ask for and with a number by which
+ * the owner knows them, and are answered when they may go on, in the order in which that became so.
+ */
+struct wave_sync_unit {
+    struct wave_sync sync;
+    uint32_t waiting, answers; /* arena: struct wave_sync_entry[room], uint32_t[room], a ring */
+    uint32_t room;
+    uint32_t waiting_count, answer_head, answer_count;
+};
+
+/* How owners number wavefronts: die, compute unit, and number there. */
+enum { WAVE_SYNC_CU_SHIFT = 12, WAVE_SYNC_DIE_SHIFT = 24 };
+
+/* For at most `room` wavefronts at a time. */
+void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t room);
+
+void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *asked,
+                         uint32_t wavefront);
+
+/* The next one that is to be answered; pop it when it has been. */
+bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront);
+void wave_sync_unit_pop(struct wave_sync_unit *u);
+
+/* Says where wavefronts wait, and for how many more. */
+void wave_sync_unit_report(const struct wave_sync_unit *u, struct hang_report *report);
+
+#endif
