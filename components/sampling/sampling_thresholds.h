@@ -125,14 +125,17 @@ enum {
     GAPS_TOUCHED = 16000
 };
 #define GAPS_VARIED 1.0 /* GAPS_SETTLE is up to this share of it longer */
-#define GAPS_ALIKE 0.15
+#define GAPS_ALIKE  0.15
 /* A window in which fewer wavefronts run, as a share of those in the window before, says nothing of
  * the gap between them. */
-#define GAPS_FULL  0.9
+#define GAPS_FULL   0.9
 
-/* What gaps cannot tell, as a share of the cycles that were left out. Measured: programs that the
- * mode was developed with (docs/evidence/sampled.md) are up to 3 % off. */
-#define GAPS_ALLOWANCE 0.02
+/* What gaps cannot tell, as a share of the cycles that were left out: a machine that has paused is
+ * not as it would be. Measured: of launches that programs of docs/evidence/sampled.md were judged
+ * with, the worst is 17 % off (doubles 400). A launch has gaps only where so much may be wrong, by
+ * --error: GAPS_AIM, half of the interval that is enough. */
+#define GAPS_ALLOWANCE 0.25
+#define GAPS_AIM       0.2
 
 /* By how much a launch that is simulated takes another time than in a run of all, a standard
  * deviation: it begins at another moment, so DRAM is refreshed at others. Measured: kernels of
