@@ -23,7 +23,7 @@ static void open_window(struct launch_gaps *g, double now, double instructions)
         g->left_out += now - g->paused;
         g->open += instructions - g->paused_at;
     }
-    g->ends = false;
+    g->ends = g->settling = false;
     g->mark = now;
     g->mark_at = instructions;
     g->measuring = true;
@@ -198,6 +198,7 @@ double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_resu
     g->small += result->executed < wanted / 4;
     g->rest = g->small > 1 || is_late(g, result->running);
     g->ends = g->rest || result->running < last->running * GAPS_FULL;
+    g->settling = !g->ends;
     if (g->ends)
         g->left_out += g->resumed - g->paused;
     return g->rest ? INFINITY : result->resumed + GAPS_STEP;
@@ -205,7 +206,7 @@ double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_resu
 
 void gaps_end(struct launch_gaps *g)
 {
-    if (!g->measuring && g->open > 0 && !g->ends) /* what was to settle is the end */
+    if (g->settling) /* what was to settle is the end */
         g->left_out += g->resumed - g->paused;
     g->rest = true;
     g->measuring = false;

@@ -48,6 +48,7 @@ struct launch_gaps {
     double last_rate;         /* of a window at the begin of the launch */
     uint32_t begun;           /* such windows */
     uint32_t small;           /* gaps that came to less than they should have */
+    bool settling;            /* a gap is over, and the next window has not begun */
     bool ends;                /* nothing has to settle: the launch runs out of work */
     bool measuring, flows;    /* flows: wavefronts have issued something */
     bool rest;                /* no more gaps */

@@ -11,6 +11,7 @@
 #include "launch_gaps.h"
 #include "runtime/engine/arena.h"
 #include "sampling_options.h"
+#include "sampling_thresholds.h"
 
 enum { MOST_LAUNCHES = 1 << 16, MOST_WINDOWS = 1 << 20 };
 
@@ -51,7 +52,8 @@ void online_gaps_open(bool on, double wanted_aim)
 bool online_gaps_choose(uint64_t number)
 {
     bool room = whole_count < MOST_LAUNCHES && window_count + GAPS_MOST <= MOST_WINDOWS;
-    if (!is_on || !room || instruction_recorder || platform_profile() || engine.tracing)
+    if (!is_on || aim < GAPS_AIM || !room || instruction_recorder || platform_profile()
+        || engine.tracing)
         return false;
     present = number;
     is_over = false;

@@ -130,9 +130,12 @@ enum {
  * the gap between them. */
 #define GAPS_FULL   0.9
 
-/* What gaps cannot tell, as a share of the cycles that were left out. Measured: programs that the
- * mode was developed with (docs/evidence/sampled.md) are up to 3 % off. */
-#define GAPS_ALLOWANCE 0.02
+/* What gaps cannot tell, as a share of the cycles that were left out: a machine that has paused is
+ * not as it would be. Measured: of launches that programs of docs/evidence/sampled.md were judged
+ * with, the worst is 17 % off (doubles 400). A launch has gaps only where so much may be wrong, by
+ * --error: GAPS_AIM, half of the interval that is enough. */
+#define GAPS_ALLOWANCE 0.25
+#define GAPS_AIM       0.2
 
 /* By how much a launch that is simulated takes another time than in a run of all, a standard
  * deviation: it begins at another moment, so DRAM is refreshed at others. Measured: kernels of

@@ -13,16 +13,17 @@ from heddle.mistakes import Mistake  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 PARTS = "aes128 80000" # a launch of 20 generations on tiny
+GAPS = "--mode sampled --error 20%" # of which wavefronts go on without timing
 ORDERS = ["--tick-order=random:3", "--threads=2", "--tick-all", "--generic"]
 
 
-@pytest.mark.parametrize("program, truth", [
-    (PARTS, 0.08), ("scan 300000", 0.12), ("histogram 1000000", 0.08), ("atax 512 512", 0.08)],
+@pytest.mark.parametrize("program", [
+    PARTS, "scan 300000", "histogram 1000000", "atax 512 512"],
     ids=["barriers", "kernels", "atomics", "long"])
-def test_wavefronts_go_on_without_timing(measure, program, truth):
+def test_wavefronts_go_on_without_timing(measure, program):
     """Results are right, counts exact, and the truth is inside; the estimate follows from windows.
     """
-    done = measure(f"{TINY} --mode sampled --kernel-stats none -- {program}", "PASS")
+    done = measure(f"{TINY} {GAPS} --kernel-stats none -- {program}", "PASS")
     full = measure(f"{TINY} --kernel-stats none -- {program}").stats["kernels"]
     sample = done.stats["sample"]
     for launch in sample["with_gaps"]:
@@ -31,13 +32,12 @@ def test_wavefronts_go_on_without_timing(measure, program, truth):
     for key in ("wavefront_instructions", "work_groups"):
         assert [k[key] for k in done.stats["kernels"]] == [k[key] for k in full]
     cycles = sum(k["cycles"] for k in full)
-    assert abs(sample["cycles"] - cycles) <= sample["interval"] < truth * cycles
+    assert abs(sample["cycles"] - cycles) < 0.08 * cycles and sample["interval"] < 0.3 * cycles
 
 
-def test_large_launch_is_simulated_in_parts(measure, tmp_path):
-    """Where messages are recorded: less than half in detail; results right, counts exact."""
-    record = f"--record perfetto={tmp_path}/trace"
-    done = measure(f"{TINY} --mode sampled --kernel-stats none {record} -- {PARTS}", "PASS aes128",
+def test_large_launch_is_simulated_in_parts(measure):
+    """Less than half of it in detail; results right, counts exact, the truth inside."""
+    done = measure(f"{TINY} --mode sampled --kernel-stats none -- {PARTS}", "PASS aes128",
                    r"1 +4[0-9]\.[0-9]+ % +[0-9]+ +[0-9.]+ %  encrypt", "predicted: [0-9]+ cycles")
     full = measure(f"{TINY} --kernel-stats none -- {PARTS}").stats["kernels"][0]
     stats, launch = done.stats, done.stats["sample"]["in_parts"][0]
@@ -64,8 +64,9 @@ def test_reader_says_that_it_is_a_sample(heddle, measure):
     assert run.sample["cycles"] > run.sample["interval"] > 0
 
 
-def test_sampled_mode_counts_the_same_however_it_is_run(measure):
-    same_bytes(measure, f"{TINY} {{}} --mode sampled -- {PARTS}", ORDERS)
+@pytest.mark.parametrize("mode", ["--mode sampled", GAPS], ids=["parts", "gaps"])
+def test_sampled_mode_counts_the_same_however_it_is_run(measure, mode):
+    same_bytes(measure, f"{TINY} {{}} {mode} -- {PARTS}", ORDERS)
 
 
 # Many launches; atomics and several GPUs; private memory; a device of several GPUs; no statistics.

@@ -98,12 +98,8 @@ static uint64_t next_event(const struct compute_unit *c, uint64_t now)
 {
     uint64_t next = wave_next_expiry(c, now);
     uint64_t lds = lds_next_end(c), vmem = vmem_next_send(c);
-    if (engine_unlikely(now < c->paused_until)) {
-        next = c->paused_until < next ? c->paused_until : next;
-    } else {
-        for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
-            next = c->retry_at[s] < next ? c->retry_at[s] : next;
-    }
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
+        next = c->retry_at[s] < next ? c->retry_at[s] : next;
     next = lds < next ? lds : next;
     return vmem > now && vmem < next ? vmem : next;
 }
@@ -147,8 +143,12 @@ static bool compute_unit_tick(struct compute_unit *c)
         receive(c, pending, now);
     lds_finish(c, now);
     wave_expire(c, now);
-    if (c->retry_at[simd] <= now && engine_likely(now >= c->paused_until))
-        issue_simd(c, simd, now);
+    if (c->retry_at[simd] <= now) {
+        if (engine_unlikely(now < c->paused_until))
+            c->retry_at[simd] = c->paused_until;
+        else
+            issue_simd(c, simd, now);
+    }
     bool more = send(c, now);
     if (c->retired) {
         engine_count_instructions(&c->io.base, c->retired);

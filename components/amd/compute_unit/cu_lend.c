@@ -18,7 +18,10 @@ static struct compute_unit *lend_unit(struct component *base)
 
 static void lend_pause(struct component *base, uint64_t until)
 {
-    lend_unit(base)->paused_until = until;
+    struct compute_unit *c = lend_unit(base);
+    c->paused_until = until;
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds && until != ENGINE_NEVER; s++)
+        c->retry_at[s] = cu_turn(c, s, until);
 }
 
 static uint32_t lend_running(const struct component *base)
@@ -184,8 +187,6 @@ static void lend_take(struct component *base, const struct lent_group *from, uin
     struct compute_unit *c = lend_unit(base);
     for (uint32_t i = 0; i < count; i++)
         take_group(c, &from[i], now);
-    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
-        c->retry_at[s] = cu_turn(c, s, now);
 }
 
 static void lend_init(struct compute_unit *c)

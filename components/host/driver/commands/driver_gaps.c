@@ -10,6 +10,7 @@
 
 #include "components/amd/functional/functional.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/program/driver_code.h"
 #include "components/sampling/online_gaps.h"
 #include "components/sampling/warmup.h"
 #include "driver_command_queues.h"
@@ -25,7 +26,8 @@ enum {
 static bool gaps_choose(const struct driver *d, const struct driver_command *k)
 {
     bool plain = k->launch.user == DRIVER_NONE && !k->launch.played
-                 && d->migrate.state == MIGRATE_NONE && !driver_host_is_connected(d);
+                 && d->migrate.state == MIGRATE_NONE && !driver_host_is_connected(d)
+                 && !code_meets(k->launch.entry);
     return plain && online_gaps_choose(k->launch.number);
 }
 
@@ -117,10 +119,12 @@ static void gaps_drain(struct driver *d)
         return;
     }
     d->gaps.state = GAPS_RUN;
-    if (d->gaps.tries > GAPS_TRIES || !make_gap(d, k, resume_ps)) {
-        lent_resume(resume_ps);
-        d->gaps.next = ENGINE_NEVER;
-    }
+    if (d->gaps.tries <= GAPS_TRIES && make_gap(d, k, resume_ps))
+        return;
+    const uint64_t nothing[SAMPLER_VECTOR] = {0};
+    online_gaps_executed(&(struct gaps_done){0, lent_running(), resume_ps}, nothing);
+    lent_resume(resume_ps);
+    d->gaps.next = ENGINE_NEVER;
 }
 
 static void gaps_window_end(struct driver *d)
