@@ -19,10 +19,11 @@ static double rate(const struct gap_window *w)
 
 static void open_window(struct launch_gaps *g, double now, double instructions)
 {
-    if (g->paused > 0) {
+    if (g->paused > 0 && !g->ends) {
         g->left_out += now - g->paused;
         g->open += instructions - g->paused_at;
     }
+    g->ends = false;
     g->mark = now;
     g->mark_at = instructions;
     g->measuring = true;
@@ -58,6 +59,21 @@ static bool is_enough(double now, double from, double cycles, double instruction
            && (instructions >= each * (double)running || now - from >= cycles * GAPS_LONGEST);
 }
 
+/* Cycles from a gap to the window. They vary, against periods of the launch that begin with each
+ * gap; the fractions of the golden ratio spread them evenly. */
+static double settles(const struct launch_gaps *g)
+{
+    double part = 0.618034 * g->count;
+    return GAPS_SETTLE * (1 + GAPS_VARIED * (part - floor(part)));
+}
+
+/* Has half of the machine run out of work? */
+static bool is_late(struct launch_gaps *g, uint64_t running)
+{
+    g->most_running = running > g->most_running ? running : g->most_running;
+    return running < g->most_running / 2;
+}
+
 /* Not measured at the moment: a window may begin. */
 static bool may_open(struct launch_gaps *g, double now, double instructions, uint64_t running)
 {
@@ -65,7 +81,7 @@ static bool may_open(struct launch_gaps *g, double now, double instructions, uin
     g->flows = instructions > g->origin_at;
     if (!(g->paused > 0))
         return flows && instructions - g->origin_at >= GAPS_WORTH;
-    return is_enough(now, g->resumed, GAPS_SETTLE, instructions - g->paused_at, GAPS_SETTLE_EACH,
+    return is_enough(now, g->resumed, settles(g), instructions - g->paused_at, GAPS_SETTLE_EACH,
                      running);
 }
 
@@ -91,7 +107,7 @@ bool gaps_look(struct launch_gaps *g, double now, double instructions, uint64_t 
         return false;
     }
     *next = INFINITY;
-    g->rest |= g->count == GAPS_MOST || running < g->most_running / 2;
+    g->rest |= g->count == GAPS_MOST || is_late(g, running);
     if (g->rest)
         return false;
     g->paused = now;
@@ -130,15 +146,18 @@ static struct terms add_terms(const struct launch_gaps *g)
     return sum;
 }
 
-/* Relative variance of a window's rate. */
+/* Relative variance of a window's rate, by those that are as full as the one before. */
 static double spread(const struct launch_gaps *g, double *freedom)
 {
     double sum = PARTS_PRIOR_FREEDOM * PARTS_PRIOR * PARTS_PRIOR;
     *freedom = PARTS_PRIOR_FREEDOM;
-    for (uint32_t i = 1; i < g->count; i++, ++*freedom) {
+    for (uint32_t i = 1; i < g->count; i++) {
         double a = rate(&g->window[i - 1]), b = rate(&g->window[i]);
-        double difference = a + b > 0 ? 2 * (b - a) / (a + b) : 0;
+        double difference = 2 * (b - a) / (a + b);
+        if (g->window[i].thin)
+            continue;
         sum += difference * difference / 2;
+        ++*freedom;
     }
     return sum / *freedom;
 }
@@ -162,26 +181,32 @@ double gaps_wanted(const struct launch_gaps *g, double *touching)
     const struct gap_window *w = &g->window[g->count - 1];
     double least = GAPS_LEAST * fmax(1, w->cycles / GAPS_WINDOW);
     double cycles = fmax(least, e.cycles / GAPS_SHARE), of_cycle = 1 / rate(w);
+    if (g->count > 2 && e.half + e.allowance <= g->aim * e.cycles)
+        cycles *= 2;
     *touching = fmin(cycles, GAPS_TOUCHED) * of_cycle;
     return cycles * of_cycle;
 }
 
+/* Where there are fewer wavefronts than in the last window, the pace of that is not theirs: what
+ * settles counts, too. */
 double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_result *result)
 {
+    const struct gap_window *last = &g->window[g->count - 1];
     g->open += result->executed;
     g->executed += result->executed;
     g->resumed = result->resumed;
-    g->most_running = result->running > g->most_running ? result->running : g->most_running;
     g->small += result->executed < wanted / 4;
-    g->rest = g->small > 1 || result->running < g->most_running / 2;
-    return result->resumed + GAPS_STEP;
+    g->rest = g->small > 1 || is_late(g, result->running);
+    g->ends = g->rest || result->running < last->running * GAPS_FULL;
+    if (g->ends)
+        g->left_out += g->resumed - g->paused;
+    return g->rest ? INFINITY : result->resumed + GAPS_STEP;
 }
 
-void gaps_end(struct launch_gaps *g, double instructions)
+void gaps_end(struct launch_gaps *g)
 {
-    g->rest = true;
-    if (!g->measuring && g->open > 0) /* what was to settle is the end */
+    if (!g->measuring && g->open > 0 && !g->ends) /* what was to settle is the end */
         g->left_out += g->resumed - g->paused;
+    g->rest = true;
     g->measuring = false;
-    (void)instructions;
 }

@@ -48,6 +48,7 @@ struct launch_gaps {
     double last_rate;         /* of a window at the begin of the launch */
     uint32_t begun;           /* such windows */
     uint32_t small;           /* gaps that came to less than they should have */
+    bool ends;                /* nothing has to settle: the launch runs out of work */
     bool measuring, flows;    /* flows: wavefronts have issued something */
     bool rest;                /* no more gaps */
     uint32_t count;
@@ -71,8 +72,8 @@ struct gap_result {
 };
 /* Returns when to look next. */
 double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_result *result);
-/* The launch is over; `instructions` as above. */
-void gaps_end(struct launch_gaps *g, double instructions);
+/* The launch is over. */
+void gaps_end(struct launch_gaps *g);
 
 struct gaps_estimate {
     double cycles;

@@ -105,7 +105,7 @@ uint64_t online_gaps_executed(const struct gaps_done *done, const uint64_t *vect
 
 void online_gaps_end(void)
 {
-    gaps_end(&gaps, issued());
+    gaps_end(&gaps);
     is_over = true;
 }
 

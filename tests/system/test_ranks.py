@@ -137,7 +137,7 @@ def played(tmp_path_factory):
     """Calls of a program, the statistics of playing them, and a state of two ranks on the way."""
     from harness import run  # pylint: disable=import-outside-toplevel
     folder = tmp_path_factory.mktemp("ranks")
-    run(f"{PLATFORM} --generic --record api={folder}/api -- peers 64", "recorded in")
+    run(f"{PLATFORM} --generic --record api={folder}/api -- halo", "recorded in")
     text = f"{PLATFORM} --generic --play api={folder}/api --stats-no-host --stats"
     run(f"{text} {folder}/one.json")
     by_ranks(2, f"{text} {folder}/two.json --checkpoint {folder}/state --checkpoint-at kernel:2")
@@ -149,7 +149,8 @@ def played(tmp_path_factory):
 def test_ranks_go_on_from_a_state(played, tmp_path, library):
     """And write the next one, from which others go on."""
     folder, text = played
-    when = f"{json.loads((folder / 'one.json').read_text())['time_ps'] * 9 // 10}ps"
+    kernel = json.loads((folder / "one.json").read_text())["kernels"][-1]
+    when = f"{(kernel['start_ps'] + kernel['end_ps']) // 2}ps"  # both GPUs are at work
     by_ranks(2, f"{text} {tmp_path}/a.json --restore {folder}/state --checkpoint {tmp_path}/next"
                 f" --checkpoint-at {when}", library=library)
     by_ranks(2, f"{text} {tmp_path}/b.json --restore {tmp_path}/next", library=library)

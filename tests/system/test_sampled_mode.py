@@ -17,7 +17,7 @@ ORDERS = ["--tick-order=random:3", "--threads=2", "--tick-all", "--generic"]
 
 
 @pytest.mark.parametrize("program, truth", [
-    (PARTS, 0.05), ("scan 300000", 0.07), ("histogram 1000000", 0.05), ("atax 512 512", 0.05)],
+    (PARTS, 0.08), ("scan 300000", 0.12), ("histogram 1000000", 0.08), ("atax 512 512", 0.08)],
     ids=["barriers", "kernels", "atomics", "long"])
 def test_wavefronts_go_on_without_timing(measure, program, truth):
     """Results are right, counts exact, and the truth is inside; the estimate follows from windows.

@@ -11,6 +11,7 @@
 #include "components/sampling/run_progress.h"
 #include "dispatch_order.h"
 #include "dispatcher.h"
+#include "components/sampling/sampling_options.h"
 #include "runtime/state/platform.h"
 
 static struct command_processor *lend_processor(struct component *base)

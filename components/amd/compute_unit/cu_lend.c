@@ -8,6 +8,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
+#include "components/sampling/sampling_options.h"
 #include "runtime/state/platform.h"
 
 static struct compute_unit *lend_unit(struct component *base)

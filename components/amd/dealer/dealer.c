@@ -34,8 +34,8 @@ struct dealer {
     struct wave_sync_unit sync;
 };
 
-/* Wavefronts that may wait at the global wave sync: as many as a GPU of 512 compute units has. */
-enum { DEALER_WAVEFRONTS = 1 << 14 };
+/* Wavefronts that may wait at the global wave sync: as many as 4096 compute units have. */
+enum { DEALER_WAVEFRONTS = 1 << 17 };
 
 static struct deal *deal_at(const struct dealer *c, uint32_t number)
 {

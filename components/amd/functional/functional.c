@@ -916,13 +916,13 @@ static void run_guests(struct run *r, struct functional_lent *lent)
 }
 
 /* Work-groups drift apart in time, and those of a launch, which begin together, would not without
- * it: so budgets vary by an eighth, as long as others follow. */
+ * it: so budgets vary by a 32nd, as long as others follow. */
 static uint64_t budget_of(const struct functional_lent *lent, uint32_t number)
 {
     uint64_t hash = ((number + 1 + lent->launch.first) * 0x9e3779b97f4a7c15u) >> 56;
     if (!lent->launch.left)
         return lent->budget;
-    return lent->budget * (7 * 128 + hash) / 1024;
+    return lent->budget * (31 * 128 + hash) / 4096;
 }
 
 void functional_run_lent(const struct functional_launch *launch, struct functional_lent *lent,

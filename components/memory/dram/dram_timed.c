@@ -4,8 +4,9 @@
  * what each request sees, are those of an ideal memory that takes them in the same order; a read
  * keeps its line until the time has come.
  *
- * A tick lets the part issue what was due before this cycle, takes new requests, and lets it issue
- * what is due now; so a request never changes what went before it, and more ticks change nothing.
+ * A tick lets the part issue what was due before this cycle, takes new requests, if there are any,
+ * and lets it issue what is due now; so a request never changes what went before it, and more ticks
+ * change nothing.
  */
 #include "dram.gen.h"
 
@@ -79,6 +80,17 @@ static inline bool dram_advance(struct dram *c, uint64_t until_ps)
     return due;
 }
 
+/* A write takes effect on its line. */
+static inline void dram_write(struct dram *c, unsigned port, uint64_t address)
+{
+    unsigned line = dram_port_line(c, port);
+    void *payload = dram_payload(c, port);
+    struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line), line);
+    mem_copy_masked(memory_at(address), mem_write_data(payload, line), mask, line);
+    c->io.stats.writes++;
+    c->io.stats.bytes_written += mem_mask_count(mask);
+}
+
 /* A request takes effect on its line. */
 static void dram_happen(struct dram *c, struct dram_entry *e, const struct mem_request *m,
                         uint64_t address)
@@ -91,10 +103,7 @@ static void dram_happen(struct dram *c, struct dram_entry *e, const struct mem_r
         c->io.stats.reads++;
         c->io.stats.bytes_read += line;
     } else if (e->kind == MEM_WRITE) {
-        struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line), line);
-        mem_copy_masked(bytes, mem_write_data(payload, line), mask, line);
-        c->io.stats.writes++;
-        c->io.stats.bytes_written += mem_mask_count(mask);
+        dram_write(c, e->port, address);
     } else {
         memcpy(e->line, bytes, line);
         mem_apply_atomic(
@@ -114,6 +123,15 @@ static bool dram_take_fence(struct dram *c, unsigned port, const struct mem_requ
     return true;
 }
 
+/* May an answer leave in this tick, in front of those that are due later? */
+static bool dram_can_answer_now(struct dram *c, unsigned port)
+{
+    const struct dram_queue *q = &c->queues[port];
+    const struct dram_answer *first =
+        arena_at(struct dram_answer, q->answers) + (q->head & c->mask);
+    return (!q->count || first->due > dram_now(c)) && dram_can_reply(c, port);
+}
+
 /* Request `m` of `port` needs `access` of memory, if there is room for it there. */
 static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
                              uint64_t address, unsigned access)
@@ -128,6 +146,14 @@ static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_req
     if (time == DRAM_TIMING_FULL) {
         index_pool_give(&c->free_requests, number);
         return false;
+    }
+    if (access == DRAM_TIMING_WRITE && !c->extra_ps && time <= component_now_ps(&c->io.base)
+        && dram_can_answer_now(c, port)) {
+        index_pool_give(&c->free_requests, number);
+        dram_write(c, port, address);
+        dram_reply_done(c, port, m->tag);
+        dram_pop(c, port);
+        return true;
     }
     struct dram_entry *e = dram_entry(c, number);
     e->tag = m->tag;
@@ -209,9 +235,11 @@ static bool dram_tick_timed(struct dram *c)
 {
     uint64_t now_ps = component_now_ps(&c->io.base);
     unsigned taken = 0;
-    bool room = now_ps && dram_advance(c, now_ps - 1);
-    if (component_pending(&c->io.base, 0))
+    bool room = false;
+    if (component_pending(&c->io.base, 0)) {
+        room = now_ps && dram_advance(c, now_ps - 1);
         taken = dram_accept_timed(c);
+    }
     room |= dram_advance(c, now_ps);
     for (unsigned port = DRAM_TOP; port < DRAM_PORTS; port++)
         room |= c->queues[port].count && dram_finish_timed(c, port);
