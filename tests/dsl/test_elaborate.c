@@ -441,25 +441,19 @@ Test(elaborate, a_file_of_components_has_declarations_only)
     compile_close(c);
 }
 
-Test(elaborate, the_platforms_of_the_library_check_clean_and_fast)
+Test(elaborate, the_platforms_of_the_library_check_clean)
 {
     static const char *const names[] = {"tiny", "r9nano"};
     for (size_t i = 0; i < 2; i++) {
         char path[700];
         snprintf(path, sizeof path, "%s/../platforms/%s.heddle", fixture_library(), names[i]);
         struct compile_options options = {.library_root = fixture_library()};
-        struct timespec before, after;
         struct compilation *c = compile_open(&options);
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
         const struct model *m = compile_platform(c, path, NULL);
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-        double ms = (double)(after.tv_sec - before.tv_sec) * 1e3
-                    + (double)(after.tv_nsec - before.tv_nsec) / 1e6;
         if (m == NULL || compile_warning_count(c) > 0)
             compile_print_diagnostics(c, stderr, false);
         cr_expect_not_null(m, "%s", names[i]);
         cr_expect_eq(compile_warning_count(c), 0, "%s", names[i]);
-        cr_expect_lt(ms, 50.0, "%s took %.1f ms", names[i], ms);
         compile_close(c);
     }
 }
