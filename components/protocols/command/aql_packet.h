@@ -84,6 +84,7 @@ static inline bool aql_meets(const struct aql_packet *packet)
     return (packet->setup & AQL_MEETS) != 0;
 }
 
+/* Of the whole grid, whatever part of it is to be run. */
 static inline uint64_t aql_all_groups(const struct aql_packet *packet)
 {
     uint64_t groups = 1;

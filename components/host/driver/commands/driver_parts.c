@@ -30,14 +30,6 @@ static uint32_t parts_resident(const struct driver_device_info *info,
     return info->compute_units * (groups ? groups : 1);
 }
 
-static uint64_t parts_grid(const struct aql_packet *packet)
-{
-    uint64_t groups = 1;
-    for (unsigned i = 0; i < 3; i++)
-        groups *= (packet->grid[i] + packet->work_group[i] - 1) / packet->work_group[i];
-    return groups;
-}
-
 /* The command is the next part from here on. Fences are those of the whole launch. */
 static bool parts_take(struct driver_command *k)
 {
@@ -47,7 +39,7 @@ static bool parts_take(struct driver_command *k)
     k->launch.first_group = (uint32_t)next.first;
     k->launch.groups = next.groups;
     k->launch.way = (uint8_t)next.way;
-    bool last = next.first + next.groups == parts_grid(&k->launch.packet);
+    bool last = next.first + next.groups == aql_all_groups(&k->launch.packet);
     const uint16_t acquire = aql_scopes(3, 0), release = aql_scopes(0, 3);
     k->launch.packet.header =
         (uint16_t)(k->launch.header & ~(next.first ? acquire : 0) & ~(last ? 0 : release));
@@ -57,7 +49,7 @@ static bool parts_take(struct driver_command *k)
 static void parts_choose(const struct driver *d, struct driver_command *k, uint32_t device)
 {
     const struct driver_device_info *info = &d->device[device].info;
-    uint64_t groups = parts_grid(&k->launch.packet);
+    uint64_t groups = aql_all_groups(&k->launch.packet);
     /* Work-groups that meet are there at the same time, wherever they are. */
     bool whole = !k->launch.first_group && k->launch.groups == groups && groups <= UINT32_MAX
                  && !aql_meets(&k->launch.packet);
