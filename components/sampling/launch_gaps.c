@@ -162,10 +162,10 @@ static double spread(const struct launch_gaps *g, double *freedom)
     return sum / *freedom;
 }
 
-struct gaps_estimate gaps_estimate(const struct launch_gaps *g, double cycles)
+struct cut_estimate gaps_estimate(const struct launch_gaps *g, double cycles)
 {
     struct terms sum = add_terms(g);
-    struct gaps_estimate e = {.cycles = cycles - g->left_out + sum.far};
+    struct cut_estimate e = {.cycles = cycles - g->left_out + sum.far};
     double freedom, variance = spread(g, &freedom), own = UNSTEADY * e.cycles;
     double scatter = sampler_student(freedom) * sqrt(variance * sum.weights);
     e.half = hypot(scatter, sampler_student(INFINITY) * own);
@@ -177,7 +177,7 @@ struct gaps_estimate gaps_estimate(const struct launch_gaps *g, double cycles)
 
 double gaps_wanted(const struct launch_gaps *g, double *touching)
 {
-    struct gaps_estimate e = gaps_estimate(g, g->paused - g->origin);
+    struct cut_estimate e = gaps_estimate(g, g->paused - g->origin);
     const struct gap_window *w = &g->window[g->count - 1];
     double least = GAPS_LEAST * fmax(1, w->cycles / GAPS_WINDOW);
     double cycles = fmax(least, e.cycles / GAPS_SHARE), of_cycle = 1 / rate(w);

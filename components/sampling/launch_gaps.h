@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stratified_sampler.h"
+
 enum { GAPS_MOST = 512 /* windows */ };
 
 /* Times are in cycles of the launch, from any origin. */
@@ -76,13 +78,7 @@ double gaps_executed(struct launch_gaps *g, double wanted, const struct gap_resu
 /* The launch is over. */
 void gaps_end(struct launch_gaps *g);
 
-struct gaps_estimate {
-    double cycles;
-    double half;      /* of the 95 % interval, without */
-    double allowance; /* what cannot be measured; to be added */
-};
-
 /* `cycles`: what the launch took, with all pauses. */
-struct gaps_estimate gaps_estimate(const struct launch_gaps *g, double cycles);
+struct cut_estimate gaps_estimate(const struct launch_gaps *g, double cycles);
 
 #endif

@@ -253,10 +253,10 @@ static double own_variance(const struct launch_parts *p, double variance)
     return variance * p->generation / (double)p->instructions;
 }
 
-struct parts_estimate parts_estimate(const struct launch_parts *p)
+struct cut_estimate parts_estimate(const struct launch_parts *p)
 {
     struct terms sum = add_terms(p);
-    struct parts_estimate e = {.cycles = sum.measured + sum.far};
+    struct cut_estimate e = {.cycles = sum.measured + sum.far};
     double freedom, variance = spread(p, &freedom);
     if (p->count == 1 && p->pairs < 2)
         freedom = INFINITY;

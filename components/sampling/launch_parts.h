@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "sampling_options.h"
+#include "stratified_sampler.h"
 
 enum {
     PARTS_MOST = 256,              /* in detail */
@@ -100,12 +101,6 @@ void parts_executed(struct launch_parts *p, uint64_t groups, uint64_t instructio
 /* It was simulated in detail. */
 void parts_timed(struct launch_parts *p, const struct part_log *log);
 
-struct parts_estimate {
-    double cycles;
-    double half;      /* of the 95 % interval, without */
-    double allowance; /* what cannot be measured; to be added */
-};
-
-struct parts_estimate parts_estimate(const struct launch_parts *p);
+struct cut_estimate parts_estimate(const struct launch_parts *p);
 
 #endif

@@ -19,7 +19,7 @@ enum { MOST_LAUNCHES = 1 << 16, MOST_WINDOWS = 1 << 20 };
 struct whole {
     uint64_t number;
     double instructions, executed, left_out, open;
-    struct gaps_estimate estimate;
+    struct cut_estimate estimate;
     uint32_t windows, first;
 };
 
@@ -133,8 +133,7 @@ bool online_gaps_result(uint64_t number, uint64_t *cycles, double *inner, uint64
     memcpy(windows + window_count, gaps.window, gaps.count * sizeof *windows);
     window_count += gaps.count;
     *cycles = (uint64_t)(w->estimate.cycles + 0.5);
-    *inner =
-        (w->estimate.half + w->estimate.allowance) / sampler_student(INFINITY) / w->estimate.cycles;
+    *inner = cut_deviation(&w->estimate);
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
         vector[i] += vectors[i];
     present = 0;

@@ -28,7 +28,7 @@ struct note {
 /* A launch that is over. */
 struct whole {
     uint64_t number, groups, detailed, instructions, detailed_instructions;
-    struct parts_estimate estimate;
+    struct cut_estimate estimate;
     double generation, differences, drain;
     uint32_t pairs;
     uint32_t windows; /* and the first of them in `windows` */
@@ -174,8 +174,7 @@ bool online_parts_result(uint64_t number, uint64_t *cycles, double *inner, uint6
     memcpy(windows + window_count, parts.window, parts.count * sizeof *windows);
     window_count += parts.count;
     *cycles = (uint64_t)(w->estimate.cycles + 0.5);
-    *inner =
-        (w->estimate.half + w->estimate.allowance) / sampler_student(INFINITY) / w->estimate.cycles;
+    *inner = cut_deviation(&w->estimate);
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
         vector[i] += vectors[i];
     present = 0;

@@ -408,3 +408,8 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
     learn(s, NULL, group);
     push(s->history, group);
 }
+
+double cut_deviation(const struct cut_estimate *e)
+{
+    return (e->half + e->allowance) / sampler_student(INFINITY) / e->cycles;
+}

@@ -162,4 +162,14 @@ struct sampler_estimate sampler_estimate_all(const struct sampler *s);
 /* Two-sided 95 % point of Student's t. */
 double sampler_student(double freedom);
 
+/* Of a launch that was simulated in part. */
+struct cut_estimate {
+    double cycles;
+    double half;      /* of the 95 % interval, without */
+    double allowance; /* what cannot be measured; to be added */
+};
+
+/* Its standard deviation over its cycles. */
+double cut_deviation(const struct cut_estimate *e);
+
 #endif

@@ -73,7 +73,7 @@ static bool is_inside(const struct machine *m, double *share)
     again.seed += 1000;
     double truth = run(&again, false, &other);
     double cycles = run(m, true, &issued);
-    struct gaps_estimate e = gaps_estimate(&gaps, cycles);
+    struct cut_estimate e = gaps_estimate(&gaps, cycles);
     all = m->total;
     *share = issued / all;
     return fabs(e.cycles - truth) <= e.half + e.allowance;

@@ -67,7 +67,7 @@ static struct part_log run(const struct machine *m, uint64_t first, uint32_t cou
 }
 
 /* Executes the launch in parts. Each work-group is executed once, and in order. */
-static struct parts_estimate sample(const struct machine *m, double aim)
+static struct cut_estimate sample(const struct machine *m, double aim)
 {
     struct sampled_part next;
     uint64_t done = 0;
@@ -99,7 +99,7 @@ static double truth(const struct machine *m)
 Test(launch_parts, steady_launch_is_estimated_from_a_small_part_of_it)
 {
     const struct machine m = {.ramp = 700, .seed = 1, .groups = MOST};
-    struct parts_estimate e = sample(&m, 0.02);
+    struct cut_estimate e = sample(&m, 0.02);
     double error = e.cycles / truth(&m) - 1;
     cr_assert(fabs(error) < 0.005, "%.2f %% off", 100 * error);
     cr_assert(parts.detailed < m.groups / 4, "%llu in detail", (unsigned long long)parts.detailed);
@@ -109,7 +109,7 @@ Test(launch_parts, steady_launch_is_estimated_from_a_small_part_of_it)
 Test(launch_parts, what_each_part_loses_at_its_begin_does_not_count)
 {
     const struct machine m = {.begin = 900, .seed = 5, .groups = MOST};
-    struct parts_estimate e = sample(&m, 0.02);
+    struct cut_estimate e = sample(&m, 0.02);
     double error = e.cycles / truth(&m) - 1;
     cr_assert(fabs(error) < 0.006, "%.2f %% off", 100 * error);
 }
@@ -117,7 +117,7 @@ Test(launch_parts, what_each_part_loses_at_its_begin_does_not_count)
 Test(launch_parts, small_launch_is_one_part)
 {
     const struct machine m = {.seed = 1, .groups = SLOTS * (PARTS_WORTH - 1)};
-    struct parts_estimate e = sample(&m, 0.02);
+    struct cut_estimate e = sample(&m, 0.02);
     cr_assert_eq(parts.count, 1);
     cr_assert_eq(parts.detailed, m.groups);
     cr_assert_eq(e.cycles, parts.window[0].cycles);
@@ -150,7 +150,7 @@ Test(launch_parts, truth_is_inside_the_interval)
         for (uint32_t seed = 1; seed <= 200; seed++) {
             struct machine m = kinds[i];
             m.seed = seed * 7919;
-            struct parts_estimate e = sample(&m, 0.02);
+            struct cut_estimate e = sample(&m, 0.02);
             inside += fabs(e.cycles - truth(&m)) <= e.half + e.allowance;
         }
         cr_expect(inside >= 186, "kind %zu: %u of 200 inside", i, inside);
