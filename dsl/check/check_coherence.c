@@ -56,6 +56,12 @@ static bool changes(const struct proof *p, const struct actor_class *class)
     return class->writes || (class->others & p->atomic);
 }
 
+/* Is the memory that is looked at of the composite around? */
+static bool is_around(const struct proof *p, const struct node *node)
+{
+    return p->target.owner != NULL && node_is_inside(node, p->target.owner);
+}
+
 /* Does a control act between moment `written` of one inside (`class`) or outside and `read`? */
 static bool acts(const struct proof *p, const struct control *control,
                  const struct actor_class *class, bool class_reads, uint32_t written, uint32_t read)
@@ -63,8 +69,7 @@ static bool acts(const struct proof *p, const struct control *control,
     if (control->reach == REACH_PORT)
         return control->by == class->controller && control->after != class_reads
                && control->moment == (class_reads ? read : written);
-    if (control->reach == REACH_OWN
-        && (p->target.owner == NULL || !node_is_inside(control->by, p->target.owner)))
+    if (control->reach == REACH_OWN && !is_around(p, control->by))
         return false;
     return !control->after && (control->moment & (written | read));
 }
@@ -87,7 +92,8 @@ static const struct actor *one_outside(struct proof *p, const struct keeper *kee
     struct way way;
     for (uint32_t i = 0; i < p->c.actors.count; i++) {
         const struct actor *actor = &p->c.actors.items[i];
-        if (p->c.classes.items[actor->class].shape != shape)
+        const struct actor_class *class = &p->c.classes.items[actor->class];
+        if (class->shape != shape || (class->own && !is_around(p, actor->node)))
             continue;
         way_find(&p->c, actor, p->target.space, p->target.address, &way);
         bool passes = way.end != p->end;
@@ -238,6 +244,8 @@ static bool follow(struct proof *p, uint32_t number)
     const struct actor *actor = &p->c.actors.items[number];
     bool fenced = true, released = true, spread = false, spread_release = false;
     struct way way;
+    if (p->c.classes.items[actor->class].own && !is_around(p, actor->node))
+        return false;
     way_find(&p->c, actor, p->target.space, p->target.address, &way);
     for (uint32_t i = 0; i < p->ended.count; i++)
         if (p->ended.items[i] == way.end)

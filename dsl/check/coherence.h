@@ -70,6 +70,7 @@ struct actor_class {
     uint32_t port;
     struct node *controller; /* before and after whose moments they act; NULL: nobody's */
     bool reads, writes, acquire, release;
+    bool own;        /* only memory of the composite around */
     uint32_t others; /* requests that one place must do for all, by bit */
     uint32_t moments;
     uint32_t shape; /* the same for classes that differ in type, port and controller only */

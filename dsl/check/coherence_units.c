@@ -96,7 +96,9 @@ static void read_kinds(struct coherence *c, struct actor_class *class, const str
     }
     for (uint32_t i = 0; fact->at_what != NULL && i < fact->at_what->v.count; i++) {
         const struct ast_expr *path = fact->at_what->v.items[i];
-        if (path->kind == AST_NAME)
+        if (path->kind == AST_NAME && strcmp(path->name.text, "own") == 0)
+            class->own = true;
+        else if (path->kind == AST_NAME)
             class->moments |= moment_bit(c, path->name.text);
         else if (strcmp(fact_member(path, 1), "acquire") == 0)
             class->acquire = true;
@@ -108,7 +110,8 @@ static void read_kinds(struct coherence *c, struct actor_class *class, const str
 static bool same_shape(const struct actor_class *a, const struct actor_class *b)
 {
     return a->reads == b->reads && a->writes == b->writes && a->acquire == b->acquire
-           && a->release == b->release && a->others == b->others && a->moments == b->moments;
+           && a->release == b->release && a->others == b->others && a->moments == b->moments
+           && a->own == b->own;
 }
 
 static uint32_t class_number(struct coherence *c, struct actor_class *class)
