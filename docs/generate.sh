@@ -22,7 +22,7 @@ mkdir -p "$docs/reference"
 library=$docs/reference/library
 platforms=(platforms/{tiny,r9nano,r9nano_mgpusim,ring4,r9nano_x4,r9nano_x4_l2_all}.heddle
     platforms/{r9nano_x8_fabric,apu,managed4,node8,pod64}.heddle
-    platforms/{mi210,mi300a,mi300x}.heddle
+    platforms/{mi210,mi300a,mi300x,mi300x_x8}.heddle
     platforms/{rtx3070,qv100}.heddle
     platforms/packet_{trace,direct}.heddle)
 "$heddle" doc "${platforms[@]}" -o "$library"

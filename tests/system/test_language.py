@@ -75,7 +75,8 @@ def stamped(platform, folder, sets):
 
 
 SMALLER = {"pod512": "--set side=3 --set gpus=2", "pod64": "--set nodes=2 --set gpus=2",
-           "node8": "--set gpus=2", "r9nano_x8_fabric": "--set gpu.arrays=1"}
+           "node8": "--set gpus=2", "mi300x_x8": "--set gpus=2",
+           "r9nano_x8_fabric": "--set gpu.arrays=1"}
 
 
 @pytest.mark.parametrize("name", sorted(Path(file).stem for file in glob.glob("platforms/*")))

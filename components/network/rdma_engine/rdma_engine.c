@@ -13,7 +13,7 @@
 #include "components/protocols/mem/index_pool.h"
 #include "runtime/observe/hang.h"
 
-#define LINE 64
+#define LINE ((uint32_t)rdma_engine_params(c)->line)
 
 /* What comes in by `copy_out` leaves as this process, which none has, so that the peer knows it. */
 #define RDMA_COPY_PID UINT32_MAX
