@@ -261,21 +261,35 @@ INTERCONNECT_INLINE uint32_t INTERCONNECT(take_turn)(uint64_t *wanted, uint32_t 
     return *last_served;
 }
 
-/* discover() for move_words(), whose tables and bitmaps these are. */
+/* Fetches the slots of the next messages for `targets`, into the host's caches, all at once. */
+INTERCONNECT_INLINE void INTERCONNECT(fetch_tails)(uint64_t targets,
+                                                   const struct interconnect_target *by_target)
+{
+    for (uint64_t bits = targets; bits; bits &= bits - 1)
+        __builtin_prefetch(ring_slot(ring_placed(by_target[__builtin_ctzll(bits)].ring)->tail));
+}
+
+/* discover() for move_words(), whose tables and bitmaps these are. What serving will need of each
+ * message is fetched: the rest of its slot, the next slot, and the ring it goes to. */
 INTERCONNECT_INLINE void INTERCONNECT(discover_words)(struct INTERCONNECT_TYPE *c, uint64_t limit,
                                                       const uint64_t *pending,
-                                                      const uint32_t *rings, uint64_t *wanted,
-                                                      uint64_t *known, uint64_t *busy,
-                                                      uint32_t words, bool reply)
+                                                      const uint32_t *rings,
+                                                      const struct interconnect_target *by_target,
+                                                      uint64_t *wanted, uint64_t *known,
+                                                      uint64_t *busy, uint32_t words, bool reply)
 {
     for (uint32_t w = 0; w < words; w++) {
         for (uint64_t bits = pending[w] & ~known[w]; bits; bits &= bits - 1) {
             uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            const struct message *m = ring_oldest(ring_placed(rings[source]), limit);
+            const struct ring *in = ring_placed(rings[source]);
+            const struct message *m = ring_oldest(in, limit);
             int32_t found = m ? INTERCONNECT(target)(c, m, reply) : -1;
             uint32_t target = (uint32_t)found;
             if (found < 0)
                 continue;
+            __builtin_prefetch(m + 2);
+            __builtin_prefetch(ring_slot(ring_after(in, in->head)));
+            __builtin_prefetch(ring_placed(by_target[target].ring));
             known[w] |= bits & -bits;
             wanted[target * words + w] |= bits & -bits;
             busy[words == 1 ? 0 : target / 64] |= (uint64_t)1 << target % 64;
@@ -299,7 +313,10 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c,
         known[w] = v.known[w];
         busy[w] = v.busy[w];
     }
-    INTERCONNECT(discover_words)(c, v.limit, pending, rings, wanted, known, busy, words, reply);
+    INTERCONNECT(discover_words)
+    (c, v.limit, pending, rings, by_target, wanted, known, busy, words, reply);
+    for (uint32_t w = 0; w < words; w++)
+        INTERCONNECT(fetch_tails)(busy[w], by_target + w * 64);
     for (uint32_t w = 0; w < words; w++) {
         for (uint64_t bits = busy[w]; bits; bits &= bits - 1) {
             uint32_t target = w * 64 + (uint32_t)__builtin_ctzll(bits);
