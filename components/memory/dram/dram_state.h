@@ -13,13 +13,12 @@
 
 enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 
-/* A request of a timed dram that has been taken, and what it is answered with. */
+/* A request of a timed dram that has been taken. What it is answered with stands apart, so that
+ * these take few of the host's lines. */
 struct dram_entry {
     uint16_t tag;
     uint8_t port;
     uint8_t kind; /* enum mem_request_kind */
-    uint32_t reserved[3];
-    uint8_t line[MEM_LINE_MAX]; /* reads, atomics */
 };
 
 struct dram_answer {
@@ -41,6 +40,7 @@ struct dram {
     struct dram_queue queues[DRAM_PORTS];
     struct index_pool free_requests;
     uint32_t requests; /* arena offset: struct dram_entry by number */
+    uint32_t lines;    /* the same: bytes of reads and atomics, [line] each */
     uint32_t mask;
     uint32_t taken[DRAM_PORTS]; /* not answered */
     /* With a cache in front. */
@@ -51,6 +51,12 @@ struct dram {
 static inline unsigned dram_line(const struct dram *c)
 {
     return (unsigned)dram_params(c)->line;
+}
+
+/* What request `number` is answered with. */
+static inline char *dram_bytes(const struct dram *c, uint32_t number)
+{
+    return arena_at(char, c->lines) + (size_t)number * dram_line(c);
 }
 
 /* Of a port. */

@@ -40,6 +40,7 @@ static void dram_init_timed(struct dram *c)
         c->queues[p].answers = arena_allocate(entries * sizeof(struct dram_answer));
     index_pool_init(&c->free_requests, capacity);
     c->requests = arena_allocate(capacity * sizeof(struct dram_entry));
+    c->lines = arena_allocate((size_t)capacity * dram_line(c));
     ring_add_pipeline(ring_number(c->io.top_reply), overhead);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
@@ -92,20 +93,21 @@ static inline void dram_write(struct dram *c, unsigned port, uint64_t address)
 }
 
 /* A request takes effect on its line. */
-static void dram_happen(struct dram *c, struct dram_entry *e, const struct mem_request *m,
+static void dram_happen(struct dram *c, uint32_t number, const struct mem_request *m,
                         uint64_t address)
 {
+    const struct dram_entry *e = dram_entry(c, number);
     unsigned line = dram_port_line(c, e->port);
-    char *bytes = memory_at(address);
+    char *bytes = memory_at(address), *kept = dram_bytes(c, number);
     void *payload = dram_payload(c, e->port);
     if (e->kind == MEM_READ) {
-        memcpy(e->line, bytes, line);
+        memcpy(kept, bytes, line);
         c->io.stats.reads++;
         c->io.stats.bytes_read += line;
     } else if (e->kind == MEM_WRITE) {
         dram_write(c, e->port, address);
     } else {
-        memcpy(e->line, bytes, line);
+        memcpy(kept, bytes, line);
         mem_apply_atomic(
             m->atomic.op, m->atomic.size, mem_mask_load(mem_atomic_mask(payload, line), line),
             bytes, mem_atomic_operand(payload, line), mem_atomic_compare(payload, line), NULL);
@@ -159,7 +161,7 @@ static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_req
     e->tag = m->tag;
     e->port = (uint8_t)port;
     e->kind = (uint8_t)message_kind(m);
-    dram_happen(c, e, m, address);
+    dram_happen(c, number, m, address);
     dram_pop(c, port);
     c->taken[port]++;
     if (time != DRAM_TIMING_LATER)
@@ -221,7 +223,8 @@ static bool dram_finish_timed(struct dram *c, unsigned port)
         if (e->kind == MEM_WRITE)
             dram_reply_done(c, port, e->tag);
         else
-            memcpy(dram_reply_data(c, port, e->tag), e->line, dram_port_line(c, port));
+            memcpy(dram_reply_data(c, port, e->tag), dram_bytes(c, a->number),
+                   dram_port_line(c, port));
         index_pool_give(&c->free_requests, a->number);
         c->taken[port]--;
         q->head++;
