@@ -73,6 +73,7 @@ static void page_known(struct cache *c, struct cache_queue *q, const struct tran
         struct cache_parked *p = parked_at(c, last);
         p->physical = m->found.physical + (request_address(&p->request) & inside);
         p->writable = m->found.writable;
+        __builtin_prefetch(set_at(c, set_of(c, p->physical / line_bytes(c))));
         cold_start_translate(&c->cold, &p->wait, m, come, now);
     }
     if (last == PARKED_NONE)
