@@ -580,6 +580,7 @@ static bool goes_on_alone(uint64_t time_ps, bool live)
 {
     return live && met.alone_ps > window_plan.end_ps && !cut_leaves() && !series_has_tracks()
            && extensions_ask(0) == ENGINE_NEVER && !failure[0] && !timeline_is_filling()
+           && !extensions_are_filling()
            && window_end(time_ps) <= window_start(met.alone_ps)
            && window_start(time_ps) < watch.next_ps;
 }
