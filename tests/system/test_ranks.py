@@ -438,7 +438,7 @@ def test_page_of_a_run_shows_all_ranks(tmp_path):
         return seen
 
     one = look("one.json")
-    two = look("two.json", [*launcher("openmpi"), "-n", 2])
+    two = look("two.json", [*launcher("mpich"), "-n", 2])
     for alone, together in zip(one, two):
         assert alone == together
     same_file(tmp_path / "one.json", tmp_path / "two.json")
