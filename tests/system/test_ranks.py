@@ -133,6 +133,8 @@ OTHERS = {
     "mi300x_queues": (f"{DIES} --set queues=true --set driver.launch_by=queue",
                       "dies.gfx942 4 kernels", 2),
     "mi300a": (DIES.replace("mi300x", "mi300a"), "dies.gfx942 4 released", 2),
+    "mi300x_x8": ("platforms/mi300x_x8.heddle --set gpus=3 --set xcds=2 --set arrays=1"
+                  " --set vram=1GiB", "collectives.gfx942 ring 1024", 3),
     "apu": ("platforms/apu.heddle", "vectoradd", 2),
     "x8_fabric": ("platforms/r9nano_x8_fabric.heddle --set gpu.arrays=2", "allreduce", 4),
     "mgpusim": ("platforms/r9nano_mgpusim.heddle", "vectoradd", 2),
