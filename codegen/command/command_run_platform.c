@@ -1,9 +1,11 @@
 /* A platform without a program: it drives itself, or plays a trace, in this process. */
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codegen/command/command_run.h"
+#include "runtime/engine/rank.h"
 #include "runtime/session/options_env.h"
 
 /* A run that failed over a line, again, to show what became of the line. */
@@ -11,6 +13,13 @@ static int repeat(struct command *c, const struct build_result *built,
                   const struct heddle_options *options, const struct platform_lines *suspects)
 {
     struct heddle_options again = *options;
+    if (getenv(RANK_ENVIRONMENT)) {
+        fprintf(stderr, "heddle: to see the messages about the line, run it again with");
+        for (uint32_t i = 0; i < suspects->count; i++)
+            fprintf(stderr, " --watch 0x%llx", (unsigned long long)suspects->address[i]);
+        fputc('\n', stderr);
+        return EXIT_GAVE_UP;
+    }
     again.watch = *suspects;
     again.stats_path = again.trace_path = again.checkpoint_path = NULL;
     again.series_path = NULL;

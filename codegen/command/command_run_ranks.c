@@ -55,26 +55,20 @@ static bool make_token(void)
     return true;
 }
 
-/* What needs the whole platform in one process. */
-static bool can_share(const struct command *c, const struct heddle_options *o, unsigned number)
+/* What is not simulated is executed by the driver at once, on memory that lies at all ranks, and
+ * between caches that are emptied and filled at all ranks. */
+static bool can_share(const struct heddle_options *o, unsigned number)
 {
-    const struct {
-        bool wanted;
-        const char *name;
-    } refused[] = {{o->mode == PLATFORM_SAMPLED, "--mode sampled"},
-                   {o->watch.count, "--watch"},
-                   {o->record_trace, "--record instructions"},
-                   {c->options->view, "--view"},
-                   {o->kernels || o->interval || o->warmup, "--kernels"}};
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        if (!refused[i].wanted)
-            continue;
-        if (number == 0)
-            fprintf(stderr, "heddle run: '%s' cannot be used with several ranks yet\n",
-                    refused[i].name);
-        return false;
-    }
-    return true;
+    const char *refused = o->mode == PLATFORM_SAMPLED              ? "--mode sampled"
+                          : o->kernels || o->interval || o->warmup ? "--kernels"
+                                                                   : NULL;
+    if (refused && number == 0)
+        fprintf(stderr,
+                "heddle run: '%s' cannot be used with several ranks: launches that are not "
+                "simulated are executed in one process, which needs the memory of all GPUs; run "
+                "it without mpirun, as little is left to share\n",
+                refused);
+    return !refused;
 }
 
 bool run_ranks_takes_part(struct run_ranks *launched, const struct heddle_options *options)
@@ -98,7 +92,7 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
         fprintf(stderr, "heddle run: '--place' is for several ranks: mpirun -n N heddle run ...\n");
     if (launched->count == 1)
         return !c->options->place;
-    if (!can_share(c, options, launched->number))
+    if (!can_share(options, launched->number))
         return false;
     if (c->toolkit.mpi_folder)
         module =
@@ -162,10 +156,15 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
 {
     void *library;
     struct heddle_options own = *options;
-    if (c->options->report && !own.stats_path)
-        own.stats_path = "/dev/null"; /* rank 0 writes the file that its report reads */
+    /* Rank 0 writes, and others must know that it does. */
+    if ((c->options->report || c->options->view) && !own.stats_path)
+        own.stats_path = "/dev/null";
     if (run_profiles_instructions(c->options))
         own.instruction_profile = "/dev/null";
+    if (c->options->record_instructions)
+        own.record_trace = "/dev/null";
+    if (c->options->view)
+        own.view_path = "/dev/null";
     const struct heddle_platform *platform = run_open_built(c, built, &library);
     if (!platform || !platform->start(&own))
         return EXIT_NOT_STARTED;

@@ -1,5 +1,6 @@
 /* See kernel_shares.h. */
 #include "kernel_shares.h"
+#include "kernel_ranks.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -24,7 +25,6 @@ static struct kernel_shares *find(bool open, uint32_t kernel)
         if (shares[i].open == open && (!open || shares[i].kernel == kernel))
             return &shares[i];
     }
-    rank_refuse("statistics of a kernel that command processors of several ranks run together");
     bug("statistics: more than %d kernels have shares, or kernel %u has none", KERNEL_SHARES_OPEN,
         kernel);
 }
@@ -76,6 +76,10 @@ void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
 {
     if (!kernel_is_kept(kernel))
         return;
+    if (kernel_rank(kernel) != ranks.number) {
+        kernel_ranks_share(kernel, details, merge, number);
+        return;
+    }
     pthread_mutex_lock(&lock);
     struct kernel_shares *s = find(true, kernel);
     for (uint32_t i = 0; i < number; i++)

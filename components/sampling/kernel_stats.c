@@ -5,6 +5,7 @@
  * whatever the order of ticks and the number of threads. Command processors may be in several
  * shards, so calls take a lock; there are few. */
 #include "kernel_stats.h"
+#include "kernel_ranks.h"
 #include "kernel_shares.h"
 #include "run_progress.h"
 
@@ -47,6 +48,9 @@ struct kernel_record {
 };
 
 #define MAX_KERNELS ((uint32_t)1 << 22)
+
+/* Handles name the rank whose record it is, above what MAX_KERNELS needs. */
+#define RANK_SHIFT 23
 
 /* It began or ended. */
 struct kernel_mark {
@@ -125,7 +129,7 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
     pthread_mutex_lock(&lock);
     uint32_t kernel = add_record(c, name, symbol, gpu);
     pthread_mutex_unlock(&lock);
-    return kernel;
+    return kernel == MAX_KERNELS ? kernel : kernel | ranks.number << RANK_SHIFT;
 }
 
 bool kernel_is_kept(uint32_t kernel)
@@ -133,20 +137,37 @@ bool kernel_is_kept(uint32_t kernel)
     return kernel != MAX_KERNELS;
 }
 
+uint32_t kernel_rank(uint32_t kernel)
+{
+    return kernel >> RANK_SHIFT;
+}
+
+static struct kernel_record *own_record(uint32_t kernel)
+{
+    if (kernel_rank(kernel) != ranks.number)
+        bug("the record of a kernel is at rank %u", kernel_rank(kernel));
+    return &records[kernel & (((uint32_t)1 << RANK_SHIFT) - 1)];
+}
+
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions)
 {
     if (kernel == MAX_KERNELS)
         return;
-    __atomic_fetch_add(&records[kernel].work_groups, work_groups, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&records[kernel].instructions, wavefront_instructions, __ATOMIC_RELAXED);
+    if (kernel_rank(kernel) != ranks.number) {
+        kernel_ranks_count(kernel, work_groups, wavefront_instructions);
+        return;
+    }
+    struct kernel_record *k = own_record(kernel);
+    __atomic_fetch_add(&k->work_groups, work_groups, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&k->instructions, wavefront_instructions, __ATOMIC_RELAXED);
 }
 
 void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how)
 {
     if (kernel == MAX_KERNELS)
         return;
-    records[kernel].launch = launch;
-    records[kernel].how = how;
+    own_record(kernel)->launch = launch;
+    own_record(kernel)->how = how;
 }
 
 /* ---- details ---- */
@@ -212,7 +233,7 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
     if (kernel == MAX_KERNELS)
         return;
     pthread_mutex_lock(&lock);
-    records[kernel].details = spool_details(details, number);
+    own_record(kernel)->details = spool_details(details, number);
     pthread_mutex_unlock(&lock);
 }
 
@@ -221,11 +242,12 @@ void kernel_end(const struct component *c, uint32_t kernel)
     __atomic_fetch_sub(&running, 1, __ATOMIC_RELAXED);
     if (kernel == MAX_KERNELS)
         return;
-    records[kernel].end_ps = component_now_ps(c);
-    records[kernel].cycles = component_now(c) - records[kernel].start_cycle;
-    records[kernel].state |= KERNEL_ENDED;
+    struct kernel_record *k = own_record(kernel);
+    k->end_ps = component_now_ps(c);
+    k->cycles = component_now(c) - k->start_cycle;
+    k->state |= KERNEL_ENDED;
     pthread_mutex_lock(&lock);
-    mark(kernel, records[kernel].end_ps);
+    mark((uint32_t)(k - records), k->end_ps);
     pthread_mutex_unlock(&lock);
 }
 

@@ -15,6 +15,8 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
                       uint32_t gpu);
 
 /* Is there a record? Not without statistics, nor for kernels beyond those told apart. */
+/* At which rank its record is (runtime/engine/rank.h). */
+uint32_t kernel_rank(uint32_t kernel);
 bool kernel_is_kept(uint32_t kernel);
 
 /* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "address_list.h"
+#include "instruction_recorder_ranks.h"
+#include "kernel_ranks.h"
 #include "kernel_stats.h"
 #include "launch_census.h"
 #include "online_sampling.h"
@@ -75,6 +77,18 @@ static enum extension_end finish(void)
     return partly || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;
 }
 
+static void meet_tell(void)
+{
+    recorder_ranks_tell();
+    kernel_ranks_tell();
+}
+
+static void meet_take(uint32_t from)
+{
+    recorder_ranks_hear(from);
+    kernel_ranks_take(from);
+}
+
 const struct extension sampling_extension = {
     .start = start,
     .build = warm_open,
@@ -83,6 +97,9 @@ const struct extension sampling_extension = {
     .asks = kernel_asks,
     .tell = kernel_tell,
     .take = kernel_take,
+    .meet_tell = meet_tell,
+    .meet_take = meet_take,
+    .is_filling = recorder_ranks_is_filling,
     .write_stats = write_stats,
     .progress = progress_tell,
     .cut = kernel_cut,

@@ -262,7 +262,7 @@ bool rank_agree(const char *what, const char *text)
 void rank_refuse(const char *what)
 {
     if (!rank_is_alone())
-        die("several ranks cannot be used with %s yet; run it without mpirun", what);
+        die("several ranks cannot be used with %s; run it without mpirun", what);
 }
 
 /* ---- start and end ---- */

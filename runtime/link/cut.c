@@ -165,6 +165,8 @@ static void take_message(const struct told *told, const void *bytes, uint32_t fr
     if (message_stamp(ring_slot(c->next)) & RING_FULL)
         bug("ring %u: a message comes from rank %u for a slot that is full", told->ring, from);
     memcpy(ring_slot(c->next), bytes, told->bytes);
+    if (engine_unlikely(engine.tracing))
+        ring_trace_arrival(told->ring, ring_slot(c->next));
     c->next = ring_after(far, c->next);
     c->held++;
     ring_take(told->ring, told->ready);

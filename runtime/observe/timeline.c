@@ -287,14 +287,46 @@ void timeline_write_growth(const char *path, const char *counter, uint64_t from_
                                  .layout = counter});
 }
 
+static uint32_t order_of(uint32_t ring, uint64_t granted_ps)
+{
+    const struct platform_ring *p = &table->rings[ring];
+    return granted_ps == RING_OWN                          ? p->sender
+           : table->links[p->link - 1].shared == LINK_WIRE ? ORDER_WIRE
+                                                           : ORDER_BUS;
+}
+
+/* In a step buses grant in order of rings, then wires in that of links, each its two ways. */
+static uint32_t place_in(uint32_t order, uint32_t ring)
+{
+    const struct platform_ring *p = &table->rings[ring];
+    if (order == ORDER_WIRE)
+        return 2 * p->link + (p->is_reply ^ p->reversed);
+    return order == ORDER_BUS ? ring : 0;
+}
+
+static uint32_t place_of(const struct event *e)
+{
+    return e->order == ORDER_WIRE || e->order == ORDER_BUS ? place_in(e->order, e->number) : 0;
+}
+
+void ring_trace_arrival(uint32_t ring, const struct message *m)
+{
+    if (engine.tracing & ENGINE_WATCHES)
+        watch_arrival(ring, m);
+}
+
 void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
                 uint64_t granted_ps)
 {
-    if (engine.tracing & ENGINE_WATCHES)
-        watch_message(r, m, time_ps);
+    uint32_t number = (uint32_t)(r - ring_at(0));
+    if (engine.tracing & ENGINE_WATCHES) {
+        uint32_t order = order_of(number, granted_ps);
+        watch_message(r, m, time_ps,
+                      (struct watch_place){granted_ps == RING_OWN ? time_ps : granted_ps, order,
+                                           place_in(order, number)});
+    }
     if (!(engine.tracing & ENGINE_TIMELINE))
         return;
-    uint32_t number = (uint32_t)(r - ring_at(0));
     if (!timeline_selects_ring(number) || !timeline_selects_time(time_ps))
         return;
     const struct platform_ring *p = &table->rings[number];
@@ -302,12 +334,9 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
     uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
     if (message_cycle(m) == RING_UNKNOWN || kind >= protocol->request_count + protocol->reply_count)
         return;
-    uint32_t order = granted_ps == RING_OWN                          ? p->sender
-                     : table->links[p->link - 1].shared == LINK_WIRE ? ORDER_WIRE
-                                                                     : ORDER_BUS;
     struct event e = {.time_ps = time_ps,
                       .order_ps = granted_ps == RING_OWN ? time_ps : granted_ps,
-                      .order = order,
+                      .order = order_of(number, granted_ps),
                       .phase = 'm',
                       .tag = m->tag,
                       .number = number,
@@ -319,15 +348,6 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
                           platform_string(table->messages[protocol->first_message + kind].fields)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
     add_event(ring_sender_domain(r) / engine.clock_count, &e);
-}
-
-/* In a step buses grant in order of rings, then wires in that of links, each its two ways. */
-static uint32_t place_of(const struct event *e)
-{
-    if (e->order != ORDER_WIRE)
-        return e->order == ORDER_BUS ? e->number : 0;
-    const struct platform_ring *p = &table->rings[e->number];
-    return 2 * p->link + (p->is_reply ^ p->reversed);
 }
 
 /* What one instance did is in the collection of one shard, in order; what shared links granted, in

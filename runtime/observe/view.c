@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +18,12 @@
 #include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+#include "runtime/state/owned.h"
 #include "series_columns.h"
+#include "stats_ranks.h"
 #include "stats_span.h"
 
 #define WRITE_SECONDS 0.2 /* between two writings, unless there is something to say */
@@ -36,6 +40,10 @@ static struct {
     uint32_t column_count;
     double written, began;
     uint32_t waits_told;
+    bool shared;             /* with several ranks: there is a board at rank 0 */
+    bool gathered, known;    /* it may look; and obey, since it knows */
+    uint64_t instructions;   /* of all ranks, */
+    char waits[BOARD_WAITS]; /* and what waits for what */
 } view;
 
 static double seconds_now(void)
@@ -71,7 +79,7 @@ static void write_board(uint64_t time_ps)
     set_sequence(1);
     b->time_ps = time_ps;
     b->cycles = engine_cycle_at(0, time_ps);
-    b->instructions = engine_instructions();
+    b->instructions = rank_is_alone() ? engine_instructions() : view.instructions;
     b->messages = engine_messages();
     extensions_progress(b->progress, sizeof b->progress, now - view.began);
     series_columns_settle(view.table);
@@ -87,7 +95,8 @@ static void tell_waits(void)
     if (asked == view.waits_told)
         return;
     set_sequence(1);
-    snprintf(view.board->waits, sizeof view.board->waits, "%s", hang_describe());
+    snprintf(view.board->waits, sizeof view.board->waits, "%s",
+             rank_is_alone() ? hang_describe() : view.waits);
     view.board->waits_told = view.waits_told = asked;
     set_sequence(1);
 }
@@ -142,14 +151,83 @@ static void wait_for_page(uint64_t time_ps)
     set_state(BOARD_RUNNING);
 }
 
+/* ---- several ranks ---- */
+
+bool view_is_shared(void)
+{
+    return view.shared;
+}
+
+/* What the state of all ranks tells, by a copy of this process: rings of this rank that end at
+ * others are not what they were once the state is together. */
+static void describe_apart(void)
+{
+    int ends[2];
+    size_t used = 0;
+    fflush(NULL);
+    pid_t copy = pipe(ends) == 0 ? fork() : -1;
+    if (copy == 0) {
+        owned_take();
+        const char *text = hang_describe();
+        for (size_t size = strlen(text), at = 0; at < size;) {
+            ssize_t put = write(ends[1], text + at, size - at);
+            if (put <= 0)
+                break;
+            at += (size_t)put;
+        }
+        _exit(0);
+    }
+    if (copy > 0) {
+        close(ends[1]);
+        for (ssize_t got = 1; got > 0 && used < sizeof view.waits - 1; used += (size_t)got) {
+            got = read(ends[0], view.waits + used, sizeof view.waits - 1 - used);
+            got = got < 0 ? 0 : got;
+        }
+        close(ends[0]);
+        waitpid(copy, NULL, 0);
+    }
+    view.waits[used] = '\0';
+}
+
+void view_gather(uint64_t instructions)
+{
+    bool wanted =
+        view_open_now
+        && (wish(&view.board->wishes.pause) || wish(&view.board->wishes.waits) != view.waits_told);
+    if (ranks.number)
+        stats_ranks_tell();
+    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
+        rank_put(i, &wanted, sizeof wanted);
+    rank_exchange();
+    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
+        stats_ranks_take(i);
+    if (ranks.number)
+        memcpy(&wanted, rank_take(0, sizeof wanted), sizeof wanted);
+    if (wanted)
+        owned_share();
+    if (wanted && view_open_now)
+        describe_apart();
+    view.instructions = instructions;
+    view.gathered = true;
+    view.known = wanted;
+    view_stops_now = view_open_now;
+}
+
+/* ---- looking ---- */
+
 void view_look(uint64_t time_ps)
 {
     view_stops_now = false;
-    if (wish(&view.board->wishes.pause))
+    if (view.shared && !view.gathered)
+        return;
+    view.gathered = false;
+    bool obeys = !view.shared || view.known;
+    if (obeys && wish(&view.board->wishes.pause))
         wait_for_page(time_ps);
     else if (seconds_now() - view.written >= WRITE_SECONDS)
         write_board(time_ps);
-    tell_waits();
+    if (obeys)
+        tell_waits();
 }
 
 void view_tell_begin(void)
@@ -195,7 +273,8 @@ static bool write_names(void)
 bool view_open(const struct platform_table *table, const struct heddle_options *options)
 {
     view_open_now = view_stops_now = false;
-    if (!options->view_path)
+    view.shared = !rank_is_alone() && options->view_path;
+    if (!options->view_path || ranks.number)
         return true;
     if (options->view_place >= BOARD_PLACES) {
         fprintf(stderr, "heddle: warning: the page shows %d processes; this is one more\n",

@@ -23,6 +23,11 @@ void view_tell_end(uint64_t time_ps);
 /* Between windows, from time to time: writes the board when some time has gone by, and waits
  * for as long as the page asks for a pause. */
 void view_look(uint64_t time_ps);
+/* With several ranks, by all of them when they have met: rank 0 gets what its board shows of
+ * others, and if somebody asks for it what waits for what. Only then it looks. `instructions`: of
+ * all. */
+bool view_is_shared(void);
+void view_gather(uint64_t instructions);
 /* Launch `number`, from 0, began or ended: between windows. */
 void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
                  uint64_t cycles);

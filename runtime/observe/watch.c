@@ -5,12 +5,15 @@
 #include "watch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/link/ring.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "needed.h"
+#include "runtime/engine/rank.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
@@ -31,11 +34,22 @@ static struct platform_lines watched, suspects;
 static bool seen[PLATFORM_LINES]; /* a message was about the watched line */
 static struct awaited *awaited;
 static uint32_t awaited_count;
-static struct {
-    char text[512]; /* "": none */
-    const uint8_t *payload;
+/* A message that is printed, with its bytes. */
+struct printed {
+    struct watch_place place;
+    uint32_t sequence; /* of this rank, since ranks have met */
     uint32_t payload_bytes;
-} held; /* the message that is printed next */
+    char text[512]; /* "": none */
+};
+static struct printed held; /* is printed next */
+static const uint8_t *held_payload;
+
+/* With several ranks: what waits for their meeting. */
+static struct {
+    char *bytes; /* struct printed and payload, one behind the other */
+    size_t used, room;
+    uint32_t count;
+} waiting;
 
 static bool is_watched(uint64_t address)
 {
@@ -57,7 +71,8 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
         memcpy(address, m->fields, sizeof *address);
         if (!is_watched(*address))
             return false;
-        if (kind->awaited && awaited_count < MOST_AWAITED)
+        if (kind->awaited && platform_rank_of(p->receiver) == ranks.number
+            && awaited_count < MOST_AWAITED)
             awaited[awaited_count++] = (struct awaited){p->peer, m->tag, *address};
         return true;
     }
@@ -71,26 +86,54 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
     return false;
 }
 
+static void print_line(const struct printed *p, const uint8_t *payload)
+{
+    fputs(p->text, stderr);
+    for (uint32_t i = 0; i < p->payload_bytes; i++)
+        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", payload[i]);
+    fputc('\n', stderr);
+}
+
+static void add_line(const struct printed *p, const void *payload)
+{
+    size_t bytes = sizeof *p + (p->payload_bytes + 7) / 8 * 8;
+    if (waiting.used + bytes > waiting.room) {
+        waiting.room = 2 * (waiting.used + bytes);
+        waiting.bytes = needed(realloc(waiting.bytes, waiting.room), "watched lines");
+    }
+    struct printed *own = (struct printed *)(void *)(waiting.bytes + waiting.used);
+    *own = *p;
+    own->sequence = waiting.count++;
+    memcpy(own + 1, payload, p->payload_bytes);
+    waiting.used += bytes;
+}
+
 /* Payloads are filled behind the sending, but before anybody sends again. */
 static void print_held(void)
 {
     if (!held.text[0])
         return;
-    fputs(held.text, stderr);
-    for (uint32_t i = 0; i < held.payload_bytes; i++)
-        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", held.payload[i]);
-    fputc('\n', stderr);
+    if (rank_is_alone())
+        print_line(&held, held_payload);
+    else
+        add_line(&held, held_payload);
     held.text[0] = '\0';
 }
 
-void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps)
+static const struct platform_message *kind_of(const struct platform_ring *p,
+                                              const struct message *m)
+{
+    const struct platform_protocol *protocol = &table->protocols[p->protocol];
+    return &table->messages[protocol->first_message + message_kind(m)
+                            + (p->is_reply ? protocol->request_count : 0)];
+}
+
+void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps,
+                   struct watch_place place)
 {
     uint32_t number = (uint32_t)(r - ring_at(0));
     const struct platform_ring *p = &table->rings[number];
-    const struct platform_protocol *protocol = &table->protocols[p->protocol];
-    const struct platform_message *kind =
-        &table->messages[protocol->first_message + message_kind(m)
-                         + (p->is_reply ? protocol->request_count : 0)];
+    const struct platform_message *kind = kind_of(p, m);
     uint64_t address;
     print_held();
     if (!address_of(p, number, kind, m, &address) || time_ps < watched.since_ps)
@@ -101,9 +144,88 @@ void watch_message(const struct ring *r, const struct message *m, uint64_t time_
              platform_string(table->instances[p->sender].path),
              platform_string(table->instances[p->receiver].path), platform_string(kind->name),
              (unsigned long long)address, m->tag, kind->payload_bytes ? "," : "");
+    held.place = place;
     held.payload_bytes = kind->payload_bytes;
     if (kind->payload_bytes)
-        held.payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
+        held_payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
+}
+
+/* ---- several ranks ---- */
+
+void watch_arrival(uint32_t ring, const struct message *m)
+{
+    const struct platform_ring *p = &table->rings[ring];
+    uint64_t address;
+    if (!p->is_reply)
+        address_of(p, ring, kind_of(p, m), m, &address);
+}
+
+bool watch_has_lines(void)
+{
+    return waiting.used != 0 || held.text[0];
+}
+
+void watch_tell(void)
+{
+    if (!watched.count)
+        return;
+    print_held();
+    const uint64_t bytes = waiting.used;
+    if (!ranks.number)
+        return;
+    rank_put(0, seen, sizeof seen);
+    rank_put(0, &bytes, sizeof bytes);
+    rank_put(0, waiting.bytes, bytes);
+    waiting.used = waiting.count = 0;
+}
+
+void watch_take(uint32_t from)
+{
+    uint64_t bytes;
+    if (!watched.count || ranks.number)
+        return;
+    const bool *theirs = rank_take(from, sizeof seen);
+    for (uint32_t i = 0; i < PLATFORM_LINES; i++)
+        seen[i] |= theirs[i];
+    memcpy(&bytes, rank_take(from, sizeof bytes), sizeof bytes);
+    const char *told = rank_take(from, bytes);
+    for (uint64_t at = 0; at < bytes;) {
+        struct printed p;
+        memcpy(&p, told + at, sizeof p);
+        add_line(&p, told + at + sizeof p);
+        at += sizeof p + (p.payload_bytes + 7) / 8 * 8;
+    }
+}
+
+/* Of one rank in the order in which they were told; one instance is at one rank. */
+static int by_place(const void *a, const void *b)
+{
+    const struct printed *x = *(const struct printed *const *)a;
+    const struct printed *y = *(const struct printed *const *)b;
+    if (x->place.ps != y->place.ps)
+        return x->place.ps < y->place.ps ? -1 : 1;
+    if (x->place.order != y->place.order)
+        return x->place.order < y->place.order ? -1 : 1;
+    if (x->place.place != y->place.place)
+        return x->place.place < y->place.place ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+void watch_settle(void)
+{
+    if (!waiting.count)
+        return;
+    const struct printed **sorted = needed(calloc(waiting.count, sizeof *sorted), "watched lines");
+    size_t at = 0;
+    for (uint32_t i = 0; i < waiting.count; i++) {
+        sorted[i] = (const struct printed *)(const void *)(waiting.bytes + at);
+        at += sizeof *sorted[i] + (sorted[i]->payload_bytes + 7) / 8 * 8;
+    }
+    qsort(sorted, waiting.count, sizeof *sorted, by_place);
+    for (uint32_t i = 0; i < waiting.count; i++)
+        print_line(sorted[i], (const uint8_t *)(sorted[i] + 1));
+    free(sorted);
+    waiting.used = waiting.count = 0;
 }
 
 void watch_suspect(uint64_t address, uint64_t since_ps)
@@ -117,6 +239,7 @@ void watch_suspect(uint64_t address, uint64_t since_ps)
 void watch_close(void)
 {
     print_held();
+    watch_settle();
     for (uint32_t i = 0; i < watched.count; i++)
         if (!seen[i])
             fprintf(stderr, "heddle: no message was about the line at 0x%llx\n",

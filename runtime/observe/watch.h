@@ -23,7 +23,22 @@ struct platform_lines;
 struct platform_table;
 struct ring;
 void watch_open(const struct platform_table *table, const struct heddle_options *options);
-void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps);
+/* When a message was sent, or granted, among others of the same time: by what it is sorted in a
+ * trace (timeline.h). */
+struct watch_place {
+    uint64_t ps;
+    uint32_t order, place;
+};
+void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps,
+                   struct watch_place place);
+/* With several ranks: one that has been sent at another rank reaches this one. */
+void watch_arrival(uint32_t ring, const struct message *m);
+/* Whenever ranks meet: tells rank 0 what is to be printed; rank 0 takes it, and prints it in the
+ * order of one process. At the end also what was seen. */
+void watch_tell(void);
+void watch_take(uint32_t from);
+void watch_settle(void);
+bool watch_has_lines(void);
 /* At the end of a run: what has not been printed yet. */
 void watch_close(void);
 /* false: no line is suspected. */

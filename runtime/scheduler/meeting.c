@@ -21,6 +21,7 @@
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/stats_ranks.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/observe/watch.h"
 
 struct word {
     struct meeting own;
@@ -67,6 +68,8 @@ static void tell(struct meeting *m, uint64_t limit_ps)
     w->waits = exchange_waits();
     store_log_tell();
     timeline_tell();
+    watch_tell();
+    extensions_meet_tell();
     series_tell(false);
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
@@ -111,6 +114,8 @@ static void take(const struct meeting *m, uint64_t start_ps)
         cut_take(i);
         store_log_take(i);
         timeline_take(i);
+        watch_take(i);
+        extensions_meet_take(i);
         series_hear(i);
     }
     if (ranks.number == 0 && series_has_tracks())

@@ -50,9 +50,11 @@
 #include "runtime/link/exchange.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/state/owned.h"
+#include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/view.h"
+#include "runtime/observe/watch.h"
 #include "window.h"
 #include "runtime/link/wire.h"
 
@@ -270,12 +272,24 @@ static void erase_progress(void)
     watch.drawn = false;
 }
 
+/* A rank may know of messages that others have sent. */
+static uint64_t messages_here(void)
+{
+    uint64_t sum = 0;
+    const struct platform_table *t = engine_base.platform;
+    if (rank_is_alone())
+        return engine_messages();
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        sum += platform_rank_of(t->rings[i].sender) == ranks.number ? ring_at(i)->messages : 0;
+    return sum;
+}
+
 /* Looks are made before the first step at or after multiples of the interval, whatever the number
  * of shards; time in which everybody sleeps is jumped over and does not count. true: nothing has
  * moved for too long. */
 static bool check_stall(uint64_t start_ps)
 {
-    uint64_t messages = rank_sum(engine_messages());
+    uint64_t messages = rank_sum(messages_here());
     uint64_t instructions = rank_sum(engine_instructions());
     if (limits.progress)
         draw_progress(start_ps);
@@ -543,8 +557,10 @@ static void meet(void)
     window_plan.end_ps = met.end_ps;
     pause_ps = met.pause_ps;
     __atomic_store_n(&stop, met.stop, __ATOMIC_RELAXED);
-    if (!ranks.number)
+    if (!ranks.number) {
         timeline_settle();
+        watch_settle();
+    }
     if (met.failed)
         note_failure(window_plan.end_ps - 1);
     if (met.failed)
@@ -580,6 +596,7 @@ static bool goes_on_alone(uint64_t time_ps, bool live)
 {
     return live && met.alone_ps > window_plan.end_ps && !cut_leaves() && !series_has_tracks()
            && extensions_ask(0) == ENGINE_NEVER && !failure[0] && !timeline_is_filling()
+           && !watch_has_lines() && !extensions_are_filling()
            && window_end(time_ps) <= window_start(met.alone_ps)
            && window_start(time_ps) < watch.next_ps;
 }
@@ -660,7 +677,7 @@ static bool has_failed(uint64_t next_ps, bool live)
 /* To which time everything has come, as move_clocks() says it. */
 static uint64_t reached_ps(void)
 {
-    uint64_t last = 0;
+    uint64_t last = met.now_ps;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         last = shards[i].now_ps > last ? shards[i].now_ps : last;
     if (window_ps) {
@@ -669,6 +686,15 @@ static uint64_t reached_ps(void)
         last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
     }
     return last > engine.time_ps ? last : engine.time_ps;
+}
+
+/* With several ranks, one of which shows the run. true: that one has been interrupted. */
+static bool look_together(void)
+{
+    view_gather(rank_sum(engine_instructions()));
+    if (view_stops_now)
+        view_look(reached_ps());
+    return rank_sum(ranks.number == 0 && engine_is_interrupted()) != 0;
 }
 
 static enum engine_result loop(void)
@@ -686,15 +712,18 @@ static enum engine_result loop(void)
             return ENGINE_LIMIT;
         if (time > pause_ps)
             return ENGINE_PAUSED;
-        if (window_start(time) >= watch.next_ps) {
+        bool looks = window_start(time) >= watch.next_ps;
+        if (looks) {
             if (is_cut_short())
                 return ENGINE_INTERRUPTED;
             if (check_stall(window_start(time)))
                 return ENGINE_STALL;
         }
+        if (engine_unlikely(view_is_shared()) && (looks || met.settles) && look_together())
+            return ENGINE_INTERRUPTED;
         if (engine_unlikely(view_stops_now))
             view_look(reached_ps());
-        if (engine_unlikely(view_open_now) && engine_is_interrupted())
+        if (engine_unlikely(view_open_now) && rank_is_alone() && engine_is_interrupted())
             return ENGINE_INTERRUPTED;
         series_take_until(time);
         run_to_meeting(time);
@@ -751,6 +780,8 @@ enum engine_result engine_run(void)
         rank_call(RANK_RUN);
     start_watch();
     series_begin();
+    if (view_is_shared())
+        view_gather(rank_sum(engine_instructions()));
     view_begin();
     wire_find();
     for (uint32_t i = 0; i < engine.shard_count; i++) {

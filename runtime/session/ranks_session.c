@@ -31,21 +31,25 @@ static void hash_own_file(char hex[65])
 /* All ranks must hold the same platform and the same options that decide what happens. */
 bool ranks_agree(const struct platform_table *table, const struct heddle_options *o)
 {
-    char text[512], file[65];
+    char text[1024], file[65];
     if (rank_is_alone())
         return true;
     hash_own_file(file);
     snprintf(text, sizeof text,
              "%d threads, limits %llu and %llu, order %d, seed %llu, bounds %d, "
              "statistics %d and %d, trace %d, samples every %llu ps or %llu cycles, profile %d, "
-             "state %d at %llu ps, %llu cycles or %s, from a state %d",
+             "state %d at %llu ps, %llu cycles or %s, from a state %d, instructions recorded %d, "
+             "view %d, lines 0x%llx, 0x%llx, 0x%llx and 0x%llx",
              o->threads, (unsigned long long)o->max_cycles, (unsigned long long)o->stall_limit,
              o->tick_order, (unsigned long long)o->seed, o->page_bounds, o->stats_path != NULL,
              o->span_stats, o->trace_path != NULL, (unsigned long long)o->series_ps,
              (unsigned long long)o->series_cycles, o->instruction_profile != NULL,
              o->checkpoint_path != NULL, (unsigned long long)o->checkpoint_ps,
              (unsigned long long)o->checkpoint_cycle,
-             o->checkpoint_kernel ? o->checkpoint_kernel : "a launch", o->restore_path != NULL);
+             o->checkpoint_kernel ? o->checkpoint_kernel : "a launch", o->restore_path != NULL,
+             o->record_trace != NULL, o->view_path != NULL, (unsigned long long)o->watch.address[0],
+             (unsigned long long)o->watch.address[1], (unsigned long long)o->watch.address[2],
+             (unsigned long long)o->watch.address[3]);
     bool same = rank_agree("version", HEDDLE_VERSION);
     same = same && rank_agree("platform", table->model_hash);
     same = same && rank_agree("options", text);

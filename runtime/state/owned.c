@@ -106,18 +106,30 @@ static void move_rings(void)
     }
 }
 
+static void move_all(void)
+{
+    for (uint32_t i = 0; i < ranks.count; i++)
+        move_slice(i);
+    move_rings();
+}
+
+void owned_share(void)
+{
+    if (ranks.number != 0)
+        move_all();
+    rank_exchange();
+}
+
+void owned_take(void)
+{
+    if (ranks.number == 0)
+        move_all();
+}
+
 void owned_gather(void)
 {
     if (rank_is_alone())
         return;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        bool tells = pass == 0;
-        if (tells == (ranks.number != 0)) {
-            for (uint32_t i = 0; i < ranks.count; i++)
-                move_slice(i);
-            move_rings();
-        }
-        if (tells)
-            rank_exchange();
-    }
+    owned_share();
+    owned_take();
 }

@@ -5,5 +5,9 @@
 /* By all ranks, between windows: afterwards the arena of rank 0 has the components and rings of all
  * ranks as they are there. */
 void owned_gather(void);
+/* Its two halves: all ranks tell, and rank 0 takes what was told. What takes goes on from then only
+ * if that is its end: rings between ranks have other slots. */
+void owned_share(void);
+void owned_take(void);
 
 #endif

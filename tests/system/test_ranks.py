@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness import ANY, BUILD, FAILS, HEDDLE, PROGRAMS, call, same_file, words_of
+from test_view import view
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"
             " --set gpu.vram=64MiB")
@@ -122,12 +123,50 @@ def test_report_of_a_run_that_is_cut_is_that_of_one_process(run):
     assert report(run(text, status=6)) == report(by_ranks(2, text, status=6))
 
 
+# The GPU of several dies: they are partitions, and share kernels.
+DIES = ("platforms/mi300x.heddle --set gpu.xcds=4 --set gpu.arrays=1 --set gpu.io_dies=2"
+        " --set gpu.memory_channels=2 --set gpu.channels=4 --set gpu.l2=64KiB"
+        " --set gpu.infinity_cache=1MiB --set gpu.vram=256MiB")
+OTHERS = {
+    "mi300x": (DIES, "dies.gfx942 4 kernels", 4),
+    "mi300x_place": (DIES, "dies.gfx942 4 place", 3),
+    "mi300x_queues": (f"{DIES} --set queues=true --set driver.launch_by=queue",
+                      "dies.gfx942 4 kernels", 2),
+    "mi300a": (DIES.replace("mi300x", "mi300a"), "dies.gfx942 4 released", 2),
+    "mi300x_x8": ("platforms/mi300x_x8.heddle --set gpus=3 --set xcds=2 --set arrays=1"
+                  " --set vram=1GiB", "collectives.gfx942 ring 1024", 3),
+    "apu": ("platforms/apu.heddle", "vectoradd", 2),
+    "x8_fabric": ("platforms/r9nano_x8_fabric.heddle --set gpu.arrays=2", "allreduce", 4),
+    "mgpusim": ("platforms/r9nano_mgpusim.heddle", "vectoradd", 2),
+    "pod64": ("platforms/pod64.heddle --set nodes=2", "collectives halving 1024", 3),
+}
+
+
+@pytest.mark.parametrize("name", [name if name == "mi300x" else
+                                  pytest.param(name, marks=pytest.mark.full) for name in OTHERS])
+def test_ranks_of_other_platforms_change_no_byte(run, tmp_path, name):
+    platform, program, ranks = OTHERS[name]
+    text = (f"{platform} --generic --kernel-stats all --stats-no-host"
+            f" --stats {tmp_path}/NAME.json --record perfetto={tmp_path}/NAME.trace -- {program}")
+    run(text.replace("NAME", "one"))
+    for number, library in ((2, "openmpi"), (ranks, "mpich")):
+        more = text.replace("NAME", "more").replace(" -- ", f" --threads {number - 1} -- ")
+        call([*launcher(library), "-n", number, HEDDLE, "run", *words_of(more)],
+             env={**PASS_AS_ROOT, "HEDDLE_RANK_DELAYS": str(number)}, seconds=300)
+        same_file(tmp_path / "one.json", tmp_path / "more.json", f"{number} ranks, {library}")
+        same_file(tmp_path / "one.trace", tmp_path / "more.trace", f"{number} ranks, {library}")
+
+
 @pytest.mark.parametrize("text, says, status", [
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
-    (f"{PLATFORM} --view -- devices", "'--view' cannot be used with several ranks yet", 7),
     (f"{PLATFORM} --kernels 1 -- devices",
-     "'--kernels' cannot be used with several ranks yet", 7)],
-    ids=["no-hip", "view", "kernels"])
+     "'--kernels' cannot be used with several ranks: .* in one process", 7),
+    (f"{PLATFORM} --mode sampled -- devices",
+     "'--mode sampled' cannot be used with several ranks: .* in one process", 7),
+    ("platforms/tiny.heddle -- devices", "2 ranks: this platform has 1 partition", 7),
+    ("platforms/ring4.heddle --generic --set driver.copy=magic_copy -- devices",
+     "copies that take no time .* reach into the memory of other ranks", FAILS)],
+    ids=["no-hip", "kernels", "sampled", "one-partition", "magic-copy"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
 
@@ -208,6 +247,19 @@ def test_full_disk_leaves_no_state_and_the_run_goes_on(played, tmp_path):
     same_file(folder / "one.json", tmp_path / "s")
 
 
+@pytest.mark.parametrize("option, says", [
+    ("--kernel-stats all --stats ", "cannot write the statistics"),
+    ("--record perfetto=", "cannot write the trace")], ids=["stats", "trace"])
+def test_full_disk_ends_all_ranks(tmp_path, option, says):
+    """The limit is that of rank 0, which alone writes."""
+    words = [HEDDLE, "run", *words_of(f"{PLATFORM} {option}{tmp_path}/file -- peers 64")]
+    limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 40; exec \"$@\"", "sh", *words]
+    by_tcp = words_of("--mca pml ob1 --mca btl tcp,self")  # needs no files of its own
+    call([*launcher("openmpi"), *by_tcp, "-n", 1, *limited, ":", *by_tcp, "-n", 1, *words], says,
+         status=FAILS, env=PASS_AS_ROOT, seconds=SECONDS)
+    assert not (tmp_path / "file").exists()
+
+
 def test_functional_mode_is_for_rank_0_alone():
     done = by_ranks(2, f"{PLATFORM} --mode functional -- devices", "note: functional mode uses one")
     assert done.stdout.count("PASS") == 1
@@ -284,6 +336,22 @@ def test_statistics_of_ended_kernels_outlive_a_rank(tmp_path, library):
     assert until_file(stats)["partial"] == "interruption"
 
 
+@pytest.mark.parametrize("library", LAUNCHERS)
+def test_interruption_ends_all_ranks(tmp_path, library):
+    """As Ctrl-C does, by the launcher, which tells all."""
+    stats = tmp_path / "stats.json"
+    with started(library, f"{LAUNCHES.replace('FILE', str(stats))} 100000") as launched:
+        while "launch 2 is done" not in launched.stdout.readline():
+            assert launched.poll() is None
+        begin = time.monotonic()
+        launched.send_signal(signal.SIGINT)
+        launched.stdout.read()
+        assert launched.wait(SECONDS) != 0 or library == "mpich"  # whose launcher says 0
+    told = until_file(stats)
+    assert time.monotonic() - begin < 10
+    assert told["partial"] == "interruption" and len(told["kernels"]) >= 4
+
+
 @pytest.mark.parametrize("death", ["1:4", "1:100", *(
     pytest.param(death, marks=pytest.mark.full) for death in "0:1 1:1 1:6 1:40 0:40".split())])
 def test_run_ends_whenever_a_rank_dies(tmp_path, death):
@@ -321,6 +389,61 @@ def test_delays_of_ranks_change_no_byte(run, tmp_path):
     same_file(tmp_path / "one.json", tmp_path / "three.json")
     same_file(tmp_path / "one.trace", tmp_path / "three.trace")
     same_file(tmp_path / "one.csv", tmp_path / "three.csv")
+
+
+def test_recording_of_instructions_is_that_of_one_process(run, tmp_path):
+    text = f"{PLATFORM} --record instructions={tmp_path}"
+    run(f"{text}/one -- peers 64", "recorded in")
+    by_ranks(2, f"{text}/two -- peers 64", "recorded in")
+    names = sorted(os.listdir(tmp_path / "one"))
+    assert len(names) > 10 and names == sorted(os.listdir(tmp_path / "two"))
+    for name in names:
+        same_file(tmp_path / "one" / name, tmp_path / "two" / name)
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.full)])
+def test_messages_about_watched_lines_are_those_of_one_process(run, ranks):
+    """In its order. Of their bytes those of writes: what nobody has asked for in an answer is what
+    the slot of the ring had before."""
+    text = ("tests/system/memtest4.heddle --set tester.episodes=4 --watch 0x4b00 --watch 0xcb80"
+            " --watch 0x7fffffff000")
+
+    def told(done):
+        lines = [line for line in done.stderr.splitlines() if " ps, cycle " in line]
+        return [line if " write " in line else line.split(", tag ")[0] for line in lines]
+
+    alone = told(run(text, "no message was about the line at 0x7fffffff000"))
+    assert len(alone) > 1000
+    assert alone == told(by_ranks(ranks, text, "no message was about the line at 0x7fffffff000"))
+
+
+def test_page_of_a_run_shows_all_ranks(tmp_path):
+    """Kernel by kernel: the same numbers, at the same time, and what waits for what."""
+
+    def look(name, launched_by=()):
+        with view(f"{PLATFORM} -- peers 64", tmp_path / name, launched_by) as shown:
+            seen = []
+            for _ in range(2):
+                ended = shown.state()["kernels_ended"]
+                shown.ask("step", "POST")
+                while shown.state()["kernels_ended"] == ended:
+                    time.sleep(0.02)
+                state = shown.wait_for("paused")
+                before = json.loads(shown.ask("waits")[1])["told"]
+                shown.ask("waits", "POST")
+                while (told := json.loads(shown.ask("waits")[1]))["told"] == before:
+                    time.sleep(0.02)
+                seen.append([state["time_ps"], state["instructions"], state["messages"],
+                             told["text"], shown.ask("statistics")[1]])
+            shown.ask("end", "POST")
+            assert shown.end()[1] == 128 + signal.SIGTERM
+        return seen
+
+    one = look("one.json")
+    two = look("two.json", [*launcher("mpich"), "-n", 2])
+    for alone, together in zip(one, two):
+        assert alone == together
+    same_file(tmp_path / "one.json", tmp_path / "two.json")
 
 
 def test_profile_is_that_of_all_ranks(run, tmp_path):

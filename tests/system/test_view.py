@@ -22,13 +22,13 @@ TESTER = "tests/system/threads.heddle --set tester.threads=2"
 class View:
     """A run with a page, paused at its beginning."""
 
-    def __init__(self, text, stats):
+    def __init__(self, text, stats, launcher=()):
         words = words_of(text)
         end = words.index("--") if "--" in words else len(words)
         words[end:end] = ["--view", "--view-paused", "--stats", stats, "--stats-no-host"]
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [str(w) for w in [HEDDLE, "run", *words]], cwd=ROOT, text=True, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            [str(w) for w in [*launcher, HEDDLE, "run", *words]], cwd=ROOT, text=True,
+            start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         told = ""
         while "shown at" not in told:
             told = self.process.stderr.readline()
@@ -67,8 +67,8 @@ class View:
 
 
 @contextlib.contextmanager
-def view(text, stats):
-    shown = View(text, stats)
+def view(text, stats, launcher=()):
+    shown = View(text, stats, launcher)
     try:
         yield shown
     finally:

@@ -33,7 +33,8 @@
 static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t *bytes)
 {
     uint64_t rest, physical = memory_physical(d, address, &rest);
-    rank_refuse("copies that take no time, or memory that host and GPUs share");
+    rank_refuse("copies that take no time or memory that host and GPUs share, since the program "
+                "would reach into the memory of other ranks");
     *bytes = *bytes < rest ? *bytes : rest;
     return memory_span(physical, *bytes);
 }

@@ -15,6 +15,8 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
+#include "components/sampling/instruction_recorder_ranks.h"
+#include "runtime/engine/rank.h"
 #include "driver_code.h"
 
 static void record_init(const struct driver *d)
@@ -27,6 +29,10 @@ static void record_init(const struct driver *d)
         die("--record instructions: on this platform launches go through user queues "
             "(driver.launch_by = queue), which cannot be recorded; use --set "
             "driver.launch_by=command, or --mode functional");
+    if (ranks.number) {
+        recorder_ranks_open(engine_base.platform->instance_count + 1);
+        return;
+    }
     if (!amd_recording_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
             die("--record instructions records one process; this is a second one");
