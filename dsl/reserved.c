@@ -379,6 +379,7 @@ static const char *const symbols[] = {
     "platform_rank_of",
     "platform_record_trace",
     "platform_register_driver",
+    "platform_registers",
     "platform_route",
     "platform_sass_no_cache",
     "platform_sass_trace",

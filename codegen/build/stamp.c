@@ -58,18 +58,50 @@ void stamp_add_result(struct stamp *stamp, const char *path)
     vector_push(stamp->arena, &stamp->results, arena_strdup(stamp->arena, path));
 }
 
+/* A file that is not there, or the outermost folder of it that is not: while that is missing, so is
+ * all that would lie in it. Most places in which a header was looked for in vain are such. */
+static const char *outermost_missing(struct arena *arena, const char *path)
+{
+    char *place = arena_strdup(arena, path), *slash;
+    size_t kept = strlen(place);
+    while ((slash = strrchr(place, '/')) && slash != place) {
+        *slash = '\0';
+        if (identify(place).time_ns >= 0)
+            break;
+        kept = (size_t)(slash - place);
+    }
+    return arena_strndup(arena, path, kept);
+}
+
+/* false: a path that cannot be written, or that has changed since. */
+static bool put_inputs(const struct stamp *stamp, struct emit *e)
+{
+    struct intern missing;
+    intern_init(&missing, stamp->arena);
+    for (uint32_t i = 0; i < stamp->paths.count; i++) {
+        const char *path = stamp->paths.items[i];
+        struct identity now = identify(path);
+        if (now.time_ns >= stamp->began_ns || strchr(path, '\n'))
+            return false;
+        if (now.time_ns < 0) {
+            path = outermost_missing(stamp->arena, path);
+            if (intern_find(&missing, path))
+                continue;
+            intern_add(&missing, path, 0);
+        }
+        emit(e, "%" PRId64 " %" PRId64 " %s\n", now.size, now.time_ns, path);
+    }
+    return true;
+}
+
 void stamp_write(const struct stamp *stamp, const char *file)
 {
     struct emit e;
     emit_init(&e, stamp->arena);
     emit(&e, FORMAT_LINE);
-    for (uint32_t i = 0; i < stamp->paths.count; i++) {
-        struct identity now = identify(stamp->paths.items[i]);
-        if (now.time_ns >= stamp->began_ns || strchr(stamp->paths.items[i], '\n')) {
-            unlink(file);
-            return;
-        }
-        emit(&e, "%" PRId64 " %" PRId64 " %s\n", now.size, now.time_ns, stamp->paths.items[i]);
+    if (!put_inputs(stamp, &e)) {
+        unlink(file);
+        return;
     }
     for (uint32_t i = 0; i < stamp->results.count; i++) {
         uint64_t size, sum;

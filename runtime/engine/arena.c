@@ -35,9 +35,11 @@
 #define SMALL_BYTES    ((size_t)32 << 10)
 #define FULL_FRONT     ((size_t)32 << 20)
 #define LEAST_BYTES    ((size_t)2 << 10)
-/* Up to here registers, of which programs use a part all the time, stand in the front, too. Less
- * than the front, so that there is room for what is hotter. */
-#define REGISTER_FRONT ((size_t)32 << 20)
+/* Arrays that most programs touch all over: up to here, so that there is room for others. */
+#define DENSE_BYTES    ((size_t)1 << 20)
+/* Up to here registers, of which programs use a part all the time, stand in the front, too. They
+ * do not count as state: a platform is as large as what else it has there. */
+#define REGISTER_FRONT ((size_t)24 << 20)
 
 #define HOST_PAGE   ((size_t)4096)
 #define GUARD_BYTES ((size_t)2 << 20) /* a huge page, so that what is guarded may lie on such */
@@ -49,7 +51,8 @@ struct region { /* offsets */
 
 struct slice {
     struct region front, rear;
-    size_t start[2]; /* of both */
+    size_t start[2];  /* of both */
+    size_t registers; /* bytes of the front */
 };
 
 #define SLICES_MOST 65 /* that of all, and one for each rank */
@@ -184,6 +187,7 @@ void arena_open(void)
     own_slice = NULL;
     chosen = slices;
     chosen->start[1] = rear_begins;
+    chosen->registers = 0;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
@@ -210,7 +214,8 @@ void arena_divide(uint32_t owners, uint32_t own)
         size_t start = rear_begins + (i + 1) * share;
         slices[i + 1] = (struct slice){{start, start + ahead},
                                        {start + behind, start + share - ARENA_ALIGNMENT},
-                                       {start, start + behind}};
+                                       {start, start + behind},
+                                       0};
         if (i != own)
             continue;
         madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
@@ -243,20 +248,27 @@ static size_t hand_out(struct region *r, size_t bytes)
     return offset;
 }
 
+static bool fits(size_t bytes)
+{
+    return bytes <= chosen->front.end - chosen->front.used;
+}
+
 static uint32_t allocate(size_t bytes, bool in_front)
 {
     if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
-    bool fits = bytes <= chosen->front.end - chosen->front.used;
-    return (uint32_t)(hand_out(in_front && fits ? &chosen->front : &chosen->rear, bytes)
+    return (uint32_t)(hand_out(in_front && fits(bytes) ? &chosen->front : &chosen->rear, bytes)
                       / ARENA_UNIT);
+}
+
+static bool is_moderate(void)
+{
+    return chosen->front.used - chosen->start[0] - chosen->registers < FULL_FRONT;
 }
 
 uint32_t arena_allocate(size_t bytes)
 {
-    return allocate(
-        bytes,
-        bytes <= (chosen->front.used - chosen->start[0] < FULL_FRONT ? SMALL_BYTES : LEAST_BYTES));
+    return allocate(bytes, bytes <= (is_moderate() ? SMALL_BYTES : LEAST_BYTES));
 }
 
 uint32_t arena_allocate_front(size_t bytes)
@@ -269,9 +281,16 @@ uint32_t arena_allocate_rear(size_t bytes)
     return allocate(bytes, false);
 }
 
+uint32_t arena_allocate_dense(size_t bytes)
+{
+    return allocate(bytes, is_moderate() && bytes <= DENSE_BYTES);
+}
+
 uint32_t arena_allocate_registers(size_t bytes)
 {
-    return allocate(bytes, chosen->front.used - chosen->start[0] < REGISTER_FRONT);
+    bool in_front = chosen->registers + bytes <= REGISTER_FRONT && fits(bytes);
+    chosen->registers += in_front ? bytes : 0;
+    return allocate(bytes, in_front);
 }
 
 void *arena_derive(size_t bytes)

@@ -58,7 +58,10 @@ void arena_clear(void *base, size_t bytes);
 uint32_t arena_allocate_front(size_t bytes);
 /* In the rear, however small: what is hardly ever touched. */
 uint32_t arena_allocate_rear(size_t bytes);
-/* The same for what programs touch a part of, all the time: on platforms of a moderate size. */
+/* In front on platforms of a moderate size: what most programs touch all over, so that one huge
+ * page costs less than small ones. */
+uint32_t arena_allocate_dense(size_t bytes);
+/* All registers of a unit, of which programs touch a part all the time: the same. */
 uint32_t arena_allocate_registers(size_t bytes);
 
 /* Up to where both parts of the arena have been handed out, in bytes from its beginning; with

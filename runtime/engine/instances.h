@@ -16,7 +16,9 @@ struct engine_group {
     uint32_t first_id;
     uint32_t count;
     uint32_t domain;
-    uint32_t shared; /* arena offset: platform_shared(), 0 none yet */
+    uint32_t shared;       /* arena offset: platform_shared(), 0 none yet */
+    uint32_t registers;    /* the same: platform_registers() */
+    size_t register_bytes; /* of an instance */
 };
 
 /* Ends of bitmaps, wheels and queues; `groups` stands in the arena, ordered by domain.

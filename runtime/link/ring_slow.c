@@ -61,7 +61,7 @@ struct route {
  * front of the arena. Beyond those it moves to the rear, where what is never touched takes nothing:
  * most deep rings never need so many. */
 #define NARROW 16u
-#define FRONT  32u
+#define FRONT  16u
 #define DEEP   (2 * FRONT)
 
 struct half {

@@ -181,6 +181,8 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
                                                     ids,
                                                     members,
                                                     shard * engine.clock_count + p->domain,
+                                                    0,
+                                                    0,
                                                     0};
             ids += (members + 63) / 64 * 64;
         }
@@ -340,14 +342,33 @@ static void open_parts(void)
     engine_base.part_refs = part_refs;
 }
 
-uint32_t platform_shared(const struct component *c, size_t bytes)
+static struct engine_group *group_of(const struct component *c)
 {
     struct engine_group *g = engine_groups;
     while (c->id - g->first_id >= g->count)
         g++;
+    return g;
+}
+
+uint32_t platform_shared(const struct component *c, size_t bytes)
+{
+    struct engine_group *g = group_of(c);
     if (!g->shared)
         g->shared = arena_allocate(bytes);
     return g->shared;
+}
+
+uint32_t platform_registers(const struct component *c, size_t bytes)
+{
+    struct engine_group *g = group_of(c);
+    bytes = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+    if (!g->registers) {
+        g->registers = arena_allocate_registers(g->count * bytes);
+        g->register_bytes = bytes;
+    }
+    if (bytes != g->register_bytes) /* a generic unit, with other parameters */
+        return arena_allocate_registers(bytes);
+    return g->registers + (uint32_t)((c->id - g->first_id) * bytes / ARENA_UNIT);
 }
 
 static void open_stores(void)

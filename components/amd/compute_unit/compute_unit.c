@@ -54,11 +54,11 @@ static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size
     c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->ledgers = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger));
-    c->vgprs = arena_allocate_registers(simds * vgprs * 64 * sizeof(uint32_t));
+    c->vgprs = platform_registers(&c->io.base, simds * vgprs * 64 * sizeof(uint32_t));
     c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     index_pool_init(&c->free_lines, CU_LINES);
-    c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
+    c->vmem_rest = arena_allocate_dense(queue * sizeof(struct cu_vmem_rest));
     c->stages = arena_allocate(queue * CU_STAGE);
     c->wide = arena_allocate(queue * CU_WIDE_STAGE);
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
@@ -76,12 +76,8 @@ static void compute_unit_init(struct compute_unit *c)
     c->decoded = platform_shared(&c->io.base, (DECODE_ENTRIES + 1) * sizeof(struct decoded));
     execute_init(c);
     init_tables(c, simds, waves, queue);
-    for (; c->vmem_free_count < queue; c->vmem_free_count++)
-        arena_at(uint16_t, c->vmem_free)[c->vmem_free_count] =
-            (uint16_t)(queue - 1 - c->vmem_free_count);
-    for (; c->rest_free_count < queue; c->rest_free_count++)
-        arena_at(uint16_t, c->rest_free)[c->rest_free_count] =
-            (uint16_t)(queue - 1 - c->rest_free_count);
+    c->vmem_free_count = (uint32_t)queue;
+    c->rest_free_count = (uint32_t)queue;
     for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
         c->smem_free[c->smem_free_count] = (uint8_t)(CU_SMEM - 1 - c->smem_free_count);
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)

@@ -259,13 +259,13 @@ struct compute_unit {
     uint32_t lds;        /* uint8_t[lds] */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
-    uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, a stack */
+    uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
     uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
     uint32_t played;     /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
-    uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, a stack */
+    uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t lines;      /* struct cu_line[CU_LINES] */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */

@@ -10,6 +10,21 @@
 
 #include "compute_unit_state.h"
 
+/* A stack of unused numbers, of which the lowest lies on top at first: each is kept as the
+ * difference from the one that lay at its place then, so that a stack never used is zero. */
+static inline unsigned vmem_free_at(const struct compute_unit *c, uint32_t stack, uint32_t at)
+{
+    unsigned first = (unsigned)compute_unit_params(c)->vmem_queue - 1 - at;
+    return (uint16_t)(first - arena_at(uint16_t, stack)[at]);
+}
+
+static inline void vmem_give(const struct compute_unit *c, uint32_t stack, uint32_t *count,
+                             unsigned number)
+{
+    unsigned first = (unsigned)compute_unit_params(c)->vmem_queue - 1 - *count;
+    arena_at(uint16_t, stack)[(*count)++] = (uint16_t)(first - number);
+}
+
 /* Lets SIMDs that were refused for want of entries try again. */
 static void vmem_unblock(struct compute_unit *c, uint64_t now)
 {
@@ -96,9 +111,9 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
         w->flat -= e->flat;
-        arena_at(uint16_t, c->vmem_free)[c->vmem_free_count++] = (uint16_t)number;
+        vmem_give(c, c->vmem_free, &c->vmem_free_count, number);
         if (e->rest != CU_NONE)
-            arena_at(uint16_t, c->rest_free)[c->rest_free_count++] = e->rest;
+            vmem_give(c, c->rest_free, &c->rest_free_count, e->rest);
         vmem_unblock(c, now);
     }
     wave_counted(c, w, now);
@@ -222,8 +237,8 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
     bool played = engine_unlikely(cu_group_at(c, w->group)->played);
-    unsigned number = arena_at(uint16_t, c->vmem_free)[c->vmem_free_count - 1];
-    unsigned place = arena_at(uint16_t, c->rest_free)[c->rest_free_count - 1];
+    unsigned number = vmem_free_at(c, c->vmem_free, c->vmem_free_count - 1);
+    unsigned place = vmem_free_at(c, c->rest_free, c->rest_free_count - 1);
     struct cu_vmem *e = cu_vmem_at(c, number);
     struct cu_vmem_rest *rest = cu_vmem_rest_at(c, place);
     struct isa_memory *m = &rest->access;

@@ -31,6 +31,7 @@
 
 #include "cache_state.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/arena.h"
 #include "runtime/observe/hang.h"
 
 static void init_parking(struct cache *c, uint32_t pages)
@@ -42,8 +43,6 @@ static void init_parking(struct cache *c, uint32_t pages)
     c->parked_data = arena_allocate((size_t)requests * c->payload_stride);
     c->pages = arena_allocate(pages * sizeof(struct cache_queue));
     c->faults = arena_allocate(pages);
-    for (uint32_t i = 0; i < pages; i++)
-        arena_at(struct cache_queue, c->pages)[i] = (struct cache_queue){PARKED_NONE, PARKED_NONE};
 }
 
 /* Of cache_warm.c, in the same unit. */
@@ -53,11 +52,9 @@ static void cache_init(struct cache *c)
 {
     uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
     uint32_t lines = sets * ways, mshrs = (uint32_t)cache_params(c)->mshrs;
-    c->sets = arena_allocate(sets * set_bytes(c));
-    for (uint32_t i = 0; i < lines; i++)
-        *line_tag(c, i) = LINE_FREE;
+    c->sets = arena_allocate_dense(sets * set_bytes(c));
     c->lines = arena_allocate(lines * sizeof(uint16_t));
-    c->data = arena_allocate((size_t)lines * line_bytes(c));
+    c->data = arena_allocate_dense((size_t)lines * line_bytes(c));
     if (keeps_masks(c))
         c->masks = arena_allocate(lines * sizeof(struct mem_mask));
     c->dirty = arena_allocate((lines + 63) / 64 * sizeof(uint64_t));
@@ -73,7 +70,6 @@ static void cache_init(struct cache *c)
         index_pool_init(&c->free_stored, mshrs * 2);
     }
     uint32_t delay = (uint32_t)cache_params(c)->latency - 1;
-    c->replay = (struct cache_queue){PARKED_NONE, PARKED_NONE};
     if (cache_translation(c)) {
         delay += cache_translation_ops(c)->latency(cache_translation(c));
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
@@ -179,7 +175,7 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
         c->head_missed = false;
         c->unanswered--; /* counted when it stepped aside, and again when taken */
         c->replay.first = parked_at(c, next->parked)->next;
-        index_pool_give(&c->free_parked, next->parked);
+        index_pool_give(&c->free_parked, next->parked - 1);
         return true;
     }
     return finish_oldest(c);

@@ -59,7 +59,7 @@ static inline uint32_t way_find(const struct cache *c, struct cache_set *s, uint
         for (uint32_t equal = hints_equal(s->hints + first / HINT_WAYS, hint, half); equal;
              equal &= equal - 1) {
             uint32_t way = first + (uint32_t)__builtin_ctz(equal);
-            if (way < way_count(c) && tags[way] == number)
+            if (way < way_count(c) && tags[way] == ~number)
                 return way;
         }
     }
@@ -129,7 +129,7 @@ static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint6
     s->used |= bit;
     s->filled &= ~bit;
     ((uint8_t *)s->hints)[way] = (uint8_t)hint_of(number);
-    set_tags(c, s)[way] = number;
+    set_tags(c, s)[way] = ~number;
     if (keeps_masks(c))
         *line_mask(c, set * way_count(c) + way) = (struct mem_mask){{0, 0}};
     c->any_lines = true;
@@ -187,7 +187,7 @@ static inline void write_back(struct cache *c, uint32_t line)
 {
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
-    send_write(c, sent, *line_tag(c, line) * line_bytes(c), 0, *line_mask(c, line),
+    send_write(c, sent, line_number(c, line) * line_bytes(c), 0, *line_mask(c, line),
                line_data(c, line));
     line_set_clean(c, line);
     c->io.stats.writebacks++;

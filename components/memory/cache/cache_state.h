@@ -1,7 +1,8 @@
 /* State of a cache. cache.c draws how a request goes through the files that work on it.
  *
- * Tags stand apart from the bytes. A line is free (tag LINE_FREE), present, or pending: its bytes
- * have been asked for. A line that is not `filled` holds only the bytes of its mask. In a
+ * Tags stand apart from the bytes. A tag is the complement of the line's number, so that those of
+ * lines that were never used are zero. A line is free (tag LINE_FREE), present, or pending: its
+ * bytes have been asked for. A line that is not `filled` holds only the bytes of its mask. In a
  * write-back cache the mask names the dirty bytes, filled or not, so a write miss needs no fetch;
  * in a write-through one it names the bytes that earlier writes left.
  *
@@ -24,10 +25,10 @@
 #include "components/protocols/mem/mem_served.h"
 #include "components/sampling/cold_start.h"
 
-#define LINE_FREE   UINT64_MAX
+#define LINE_FREE   0
 #define LINE_NONE   UINT32_MAX
 #define WAY_NONE    UINT32_MAX
-#define PARKED_NONE UINT32_MAX
+#define PARKED_NONE 0  /* those that wait are numbered from 1 on */
 #define HINT_WAYS   8u /* of a word */
 
 /* What a hit or a plain miss goes through is inlined into one function; what is rare is kept out of
@@ -137,8 +138,8 @@ struct cache {
     /* Arena offsets. */
     uint32_t sets;  /* struct cache_set [sets], of set_bytes() each */
     uint32_t lines; /* uint16_t [lines]: MSHR of a pending line */
-    uint32_t masks; /* struct mem_mask [lines]; write-back and write-through only */
-    uint32_t data;  /* [lines][line] */
+    uint32_t masks; /* struct mem_mask by line_place(); write-back and write-through only */
+    uint32_t data;  /* [line] by line_place() */
     uint32_t dirty; /* bitmap of lines */
     uint32_t mshrs;
     uint32_t targets;
@@ -255,14 +256,20 @@ static inline bool keeps_masks(const struct cache *c)
            || cache_params(c)->write == CACHE_WRITE_THROUGH;
 }
 
+/* Bytes and masks stand way by way: while a program uses few ways of the sets, they are dense. */
+static inline uint32_t line_place(const struct cache *c, uint32_t line)
+{
+    return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
+}
+
 static inline char *line_data(const struct cache *c, uint32_t line)
 {
-    return arena_at(char, c->data) + (size_t)line * line_bytes(c);
+    return arena_at(char, c->data) + (size_t)line_place(c, line) * line_bytes(c);
 }
 
 static inline struct mem_mask *line_mask(const struct cache *c, uint32_t line)
 {
-    return arena_at(struct mem_mask, c->masks) + line;
+    return arena_at(struct mem_mask, c->masks) + line_place(c, line);
 }
 
 static inline struct cache_mshr *mshr_at(const struct cache *c, uint32_t i)
@@ -296,6 +303,12 @@ static inline uint64_t *set_tags(const struct cache *c, struct cache_set *s)
 static inline uint64_t *line_tag(const struct cache *c, uint32_t line)
 {
     return set_tags(c, set_at(c, line / way_count(c))) + line % way_count(c);
+}
+
+/* Of one that is not free. */
+static inline uint64_t line_number(const struct cache *c, uint32_t line)
+{
+    return ~*line_tag(c, line);
 }
 
 static inline bool line_is_pending(const struct cache *c, uint32_t line)
@@ -371,12 +384,12 @@ static inline bool response_room(const struct cache *c)
 
 static inline struct cache_parked *parked_at(const struct cache *c, uint32_t i)
 {
-    return arena_at(struct cache_parked, c->parked) + i;
+    return arena_at(struct cache_parked, c->parked) + i - 1;
 }
 
 static inline void *parked_payload(const struct cache *c, uint32_t i)
 {
-    return arena_at(char, c->parked_data) + (size_t)i * c->payload_stride;
+    return arena_at(char, c->parked_data) + (size_t)(i - 1) * c->payload_stride;
 }
 
 /* `address` is the first field of reads, writes and atomics alike. */

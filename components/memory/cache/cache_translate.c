@@ -152,7 +152,7 @@ CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bo
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
     c->faulted += *page_fault(c, page) != 0;
-    uint32_t i = index_pool_take(&c->free_parked);
+    uint32_t i = index_pool_take(&c->free_parked) + 1;
     struct cache_parked *p = parked_at(c, i);
     memcpy(&p->request, m, sizeof p->request);
     p->next = PARKED_NONE;

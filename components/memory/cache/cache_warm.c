@@ -29,7 +29,7 @@ static void warm_below(const struct cache *c, const struct cache_touch *t, enum 
 /* The dirty bytes of a line that goes, for a cache below. */
 static void warm_write_back(struct cache *c, uint32_t line)
 {
-    uint64_t address = *line_tag(c, line) * line_bytes(c);
+    uint64_t address = line_number(c, line) * line_bytes(c);
     const struct mem_mask *mask = line_mask(c, line);
     for (unsigned at = 0; at < line_bytes(c); at += WARM_LINE) {
         struct warm_access below = {.address = address + at,
@@ -204,7 +204,7 @@ static void cache_write_out(struct component *self)
     for (uint32_t w = 0; c->dirty_count && w < (lines + 63) / 64; w++)
         for (uint64_t bits = arena_at(uint64_t, c->dirty)[w]; bits; bits &= bits - 1) {
             uint32_t line = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            uint64_t address = *line_tag(c, line) * line_bytes(c);
+            uint64_t address = line_number(c, line) * line_bytes(c);
             mem_copy_masked(memory_span(address, line_bytes(c)), line_data(c, line),
                             *line_mask(c, line), line_bytes(c));
         }
@@ -215,8 +215,8 @@ static void cache_read_in(struct component *self)
     const struct cache *c = (const struct cache *)(const void *)self;
     uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
     for (uint32_t line = 0; c->any_lines && line < lines; line++) {
-        uint64_t number = *line_tag(c, line);
-        if (number != LINE_FREE)
+        uint64_t number = line_number(c, line);
+        if (*line_tag(c, line) != LINE_FREE)
             memcpy(line_data(c, line), memory_span(number * line_bytes(c), line_bytes(c)),
                    line_bytes(c));
     }

@@ -2,8 +2,11 @@
  *
  * Up to 16 ways: a set's order is one word, a list of ways of four bits each with the most recent
  * one lowest; a touch moves its way to the front. Ways that do not exist stay behind the others for
- * ever. More ways: every touch stamps the line with a counter, and the smallest stamp loses; when
- * the 32-bit counter runs out, the stamps of each set are replaced by their ranks, which keeps the
+ * ever. The word is kept as the difference from the first order, so that sets that were never used
+ * are zero and take no memory.
+ *
+ * More ways: every touch stamps the line with a counter, and the smallest stamp loses; when the
+ * 32-bit counter runs out, the stamps of each set are replaced by their ranks, which keeps the
  * order exactly. */
 #include "lru.gen.h"
 
@@ -11,6 +14,7 @@
 
 #define LRU_LISTED_WAYS 16u
 #define LRU_NIBBLES     ((uint64_t)0x1111111111111111u)
+#define LRU_FIRST       ((uint64_t)0xfedcba9876543210u)
 
 struct lru {
     struct lru_io io;
@@ -36,8 +40,6 @@ static void lru_setup(struct part *self, uint32_t sets, uint32_t ways)
         return;
     }
     p->order = arena_allocate(sets * sizeof(uint64_t));
-    for (uint32_t s = 0; s < sets; s++)
-        arena_at(uint64_t, p->order)[s] = 0xfedcba9876543210u;
 }
 
 static __attribute__((noinline)) void lru_renumber(struct lru *p)
@@ -70,7 +72,7 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
         lru_stamp(p, set, way);
         return;
     }
-    uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order;
+    uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order ^ LRU_FIRST;
     if ((old & 15) == way)
         return;
     /* Finds the lowest zero digit of old ^ way way way ...: where the way stands. */
@@ -78,7 +80,7 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
              zero = (same - LRU_NIBBLES) & ~same & (LRU_NIBBLES * 8);
     unsigned shift = (unsigned)__builtin_ctzll(zero) & ~3u;
     uint64_t below = ((uint64_t)1 << shift) - 1, through = below << 4 | 15;
-    *order = (old & ~through) | (old & below) << 4 | way;
+    *order = ((old & ~through) | (old & below) << 4 | way) ^ LRU_FIRST;
 }
 
 static __attribute__((noinline)) uint32_t lru_oldest_stamp(const struct lru *p, uint32_t set,
@@ -99,12 +101,12 @@ static uint32_t lru_victim(struct part *self, uint32_t set, uint64_t candidates)
     const struct lru *p = (const struct lru *)(const void *)self;
     if (engine_unlikely(p->ways > LRU_LISTED_WAYS))
         return lru_oldest_stamp(p, set, candidates);
-    uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order;
+    uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order ^ LRU_FIRST;
     unsigned shift = (p->ways - 1) * 4;
     uint32_t way = old >> shift & 15;
     if (candidates >> way & 1) { /* it goes, and what takes its place comes first: at once */
         uint64_t through = UINT64_MAX >> (60 - shift);
-        *order = (old & ~through) | (old << 4 & through) | way;
+        *order = ((old & ~through) | (old << 4 & through) | way) ^ LRU_FIRST;
         return way;
     }
     for (;;) {

@@ -1,5 +1,6 @@
 /* See translation_table.h. */
 #include "components/protocols/translate/translation_table.h"
+#include "runtime/engine/arena.h"
 #include "runtime/engine/hash.h"
 
 static inline uint32_t *translation_bucket(const struct translation_table *t, uint64_t key,
@@ -35,9 +36,9 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
         buckets *= 2;
     *t = (struct translation_table){
         .sets = sets, .ways = ways, .pending_capacity = pending, .fragments = fragments};
-    t->entries = arena_allocate((size_t)total * sizeof(struct translation_entry));
+    t->entries = arena_allocate_dense((size_t)total * sizeof(struct translation_entry));
     t->order = arena_allocate((size_t)sets * sizeof(struct translation_set));
-    t->buckets = arena_allocate((size_t)buckets * sizeof(uint32_t));
+    t->buckets = arena_allocate_dense((size_t)buckets * sizeof(uint32_t));
     t->bucket_mask = buckets - 1;
     t->page_bits = TRANSLATION_SMALLEST_PAGE;
     t->last = TRANSLATION_NONE;

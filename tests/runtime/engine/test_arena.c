@@ -97,6 +97,30 @@ Test(arena, on_a_large_platform_only_arrays_of_a_few_lines_stand_in_front)
     arena_close();
 }
 
+Test(arena, dense_arrays_stand_in_front_of_a_platform_of_moderate_size)
+{
+    arena_open();
+    cr_expect(in_front(arena_allocate_dense(MIB)));
+    cr_expect_not(in_front(arena_allocate_dense(MIB + 1)));
+    fill_front(32 << 10);
+    cr_expect_not(in_front(arena_allocate_dense(64)));
+    arena_close();
+}
+
+Test(arena, registers_stand_in_front_while_they_are_few_and_make_no_platform_large)
+{
+    arena_open();
+    cr_expect_not(in_front(arena_allocate_registers(25 * MIB)));
+    cr_expect(in_front(arena_allocate_registers(24 * MIB)));
+    cr_expect_not(in_front(arena_allocate_registers(64)));
+    cr_expect_gt(fill_front(32 << 10), 1000); /* 32 MiB, as without them */
+    arena_open();
+    arena_allocate_front(60 * MIB);
+    cr_expect_not(in_front(arena_allocate_registers(8 * MIB)));
+    cr_expect_not(in_front(arena_allocate(32 << 10)));
+    arena_close();
+}
+
 Test(arena, is_extended_to_where_it_was_but_never_shrunk)
 {
     arena_open();
