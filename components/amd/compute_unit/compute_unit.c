@@ -75,6 +75,7 @@ static void compute_unit_init(struct compute_unit *c)
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
     c->decoded = platform_shared(&c->io.base, (DECODE_ENTRIES + 1) * sizeof(struct decoded));
     execute_init(c);
+    issue_init(c);
     init_tables(c, simds, waves, queue);
     c->vmem_free_count = (uint32_t)queue;
     c->rest_free_count = (uint32_t)queue;

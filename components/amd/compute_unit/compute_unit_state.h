@@ -68,7 +68,8 @@ struct cu_wave {
     uint32_t decoded;      /* entry of the decode cache for the next instruction */
     uint32_t vgpr;         /* arena offset of its registers */
     uint32_t instructions;
-    uint8_t state; /* enum cu_wave_state */
+    uint32_t account; /* arena offset: where its time is written down, by enum work_cycles_kind */
+    uint8_t state;    /* enum cu_wave_state */
     uint8_t kind;  /* enum cu_kind of the next instruction */
     uint8_t simd, slot;
     uint8_t group;
@@ -77,13 +78,15 @@ struct cu_wave {
     uint8_t limit_vm, limit_lgkm;
     uint8_t number; /* in its work-group */
     uint8_t why;    /* enum work_cycles_kind: what its time from `since` on goes to */
-    uint8_t ledger; /* where that is written down */
+    uint8_t ledger;
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
     uint8_t priority;    /* 0 .. 3: s_setprio */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint8_t ahead; /* instructions behind the last one issued that have been executed, too */
+    bool unusual;  /* its work-group plays a trace, or only its memory instructions take time */
+    uint32_t checked; /* cu_decodings() when those were found in the decode cache */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
     /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
@@ -238,6 +241,7 @@ struct compute_unit {
     uint32_t retired;                /* instructions of this tick */
     uint32_t fetch_simds;            /* those whose fetch_wanted is not 0 */
     uint64_t paused_until;           /* cycle; 0: it is not paused. See cu_lend.c */
+    uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next cycle at which issue is worth a try */
     struct cu_simd simd[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
@@ -376,6 +380,26 @@ static inline struct decoded *cu_decoded(const struct compute_unit *c)
 static inline enum isa_target cu_target(const struct compute_unit *c)
 {
     return (enum isa_target)compute_unit_params(c)->isa;
+}
+
+/* How often an entry of the decode cache was filled, modulo 2^32: while that stays the same, what
+ * has been found there still is there. */
+static inline uint32_t *cu_decodings(const struct compute_unit *c)
+{
+    return &cu_decoded(c)[DECODE_ENTRIES].words[0];
+}
+
+/* decode_find() for this unit. */
+static inline int cu_find_decoded(const struct compute_unit *c, uint64_t address,
+                                  const uint8_t *bytes, unsigned size, uint32_t *number)
+{
+    *number = decode_slot(address);
+    struct decoded *d = &cu_decoded(c)[*number];
+    if (engine_likely(decode_holds(d, cu_target(c), address, bytes, size)))
+        return 0;
+    int result = decode_fill(d, cu_target(c), address, bytes, size);
+    *cu_decodings(c) += result >= 0;
+    return result;
 }
 
 /* Does a wavefront get its code in blocks, behind the lines that its buffer asks for? */
@@ -530,6 +554,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
                                       struct isa_wave *s);
 
 /* cu_issue.c */
+static void issue_init(struct compute_unit *c);
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
 
 /* cu_lend.c */

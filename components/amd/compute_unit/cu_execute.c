@@ -20,6 +20,13 @@ struct execute_entry {
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
     bool alone; /* nothing behind it, in its line, can be executed with it */
+    uint32_t checked; /* cu_decodings() when it was seen to hold */
+    /* The instructions behind it that can be executed with it: how many, what the wavefront must
+     * have, their code, and cu_decodings() when all were seen to hold. */
+    uint32_t run_checked;
+    uint16_t run_vgprs, run_agprs;
+    uint8_t run, run_bytes;
+    uint8_t code[CU_LINE];
 };
 
 static struct execute_domain {
@@ -36,6 +43,7 @@ static void execute_init(const struct compute_unit *c)
     if (marker->valid)
         return;
     marker->valid = 1;
+    *cu_decodings(c) = 1;
     domain->entries = arena_derive(DECODE_ENTRIES * sizeof *domain->entries);
     isa_workspace_begin(&domain->workspace);
 }
@@ -47,6 +55,7 @@ __attribute__((noinline)) static void execute_prepare(const struct decoded *d,
     memcpy(e->words, d->words, sizeof e->words);
     e->target = d->inst.target;
     e->alone = false;
+    e->run_checked = 0;
     isa_prepare(&d->inst, UINT32_MAX, UINT32_MAX, &e->ready);
 }
 
@@ -62,8 +71,11 @@ execute_entry(const struct compute_unit *c, const struct execute_domain *domain,
 {
     const struct decoded *d = &cu_decoded(c)[number];
     struct execute_entry *e = &domain->entries[number];
-    if (engine_unlikely(!execute_holds(e, d)))
+    if (engine_likely(e->checked == *cu_decodings(c)))
+        return e;
+    if (!execute_holds(e, d))
         execute_prepare(d, e);
+    e->checked = *cu_decodings(c);
     return e;
 }
 
@@ -72,25 +84,62 @@ static inline bool execute_fits(const struct isa_inst *inst, const struct isa_co
     return inst->vgprs <= context->vgpr_count && inst->agprs <= context->agpr_count;
 }
 
-/* Executes the instructions from the pc on that are in the line of the one before, and leaves the
- * pc where it is. What fails, or goes to memory, is left to its turn. How many there are follows
- * from the code alone. */
-static void execute_ahead(const struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                          struct isa_context *context, struct isa_wave *s,
-                          struct execute_domain *domain)
+/* Is the wavefront's code, behind the instruction, what it was when its run was found? */
+static inline bool execute_same_code(const struct execute_entry *e, const uint8_t *code)
 {
-    const uint8_t *line = cu_line_bytes(c, wave, w->line_slot);
-    uint64_t pc = s->pc;
-    for (uint64_t at = pc - w->line_address; at < CU_LINE; at = s->pc - w->line_address) {
-        uint32_t number;
-        if (decode_find(cu_decoded(c), cu_target(c), s->pc, line + at, CU_LINE - (unsigned)at,
-                        &number)
-            < 0)
-            break;
+    unsigned at = 0, bytes = e->run_bytes;
+    for (; at + 8 <= bytes; at += 8) {
+        uint64_t now, then;
+        memcpy(&now, code + at, sizeof now);
+        memcpy(&then, e->code + at, sizeof then);
+        if (now != then)
+            return false;
+    }
+    return at == bytes || !memcmp(code + at, e->code + at, 4);
+}
+
+/* Finds the instructions from the pc on, in the line of the one before, that can be executed with
+ * that. What goes to memory is left to its turn. How many there are follows from the code alone. */
+__attribute__((noinline)) static void execute_find_run(const struct compute_unit *c,
+                                                       const struct execute_domain *domain,
+                                                       struct execute_entry *e, uint64_t pc,
+                                                       const uint8_t *code, unsigned size)
+{
+    unsigned at = 0;
+    uint32_t number;
+    e->run = 0;
+    e->run_vgprs = e->run_agprs = 0;
+    while (at < size && cu_find_decoded(c, pc + at, code + at, size - at, &number) >= 0) {
         const struct decoded *d = &cu_decoded(c)[number];
-        if (d->kind > CU_SCALAR || !execute_fits(&d->inst, context))
+        if (d->kind > CU_SCALAR)
             break;
-        const struct isa_ready *ready = &execute_entry(c, domain, number)->ready;
+        execute_entry(c, domain, number);
+        e->run_vgprs = d->inst.vgprs > e->run_vgprs ? d->inst.vgprs : e->run_vgprs;
+        e->run_agprs = d->inst.agprs > e->run_agprs ? d->inst.agprs : e->run_agprs;
+        at += d->inst.size;
+        e->run++;
+    }
+    memcpy(e->code, code, at);
+    e->run_bytes = (uint8_t)at;
+    e->run_checked = *cu_decodings(c);
+}
+
+/* Executes the instructions of the run behind `e`, from the pc on, and leaves the pc where it is.
+ * What fails is left to its turn. */
+static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                 struct isa_context *context, struct isa_wave *s,
+                                 struct execute_domain *domain, struct execute_entry *e)
+{
+    uint64_t pc = s->pc, at = pc - w->line_address;
+    unsigned size = at < CU_LINE ? CU_LINE - (unsigned)at : 0;
+    const uint8_t *code = cu_line_bytes(c, wave, w->line_slot) + at;
+    if (engine_unlikely(e->run_checked != *cu_decodings(c) || !execute_same_code(e, code)))
+        execute_find_run(c, domain, e, pc, code, size);
+    w->checked = e->run_checked;
+    if (engine_unlikely(e->run_vgprs > context->vgpr_count || e->run_agprs > context->agpr_count))
+        return;
+    for (unsigned i = 0; i < e->run; i++) {
+        const struct isa_ready *ready = &domain->entries[decode_slot(s->pc)].ready;
         if (ready->run(context, s, ready, &domain->workspace) != ISA_OK)
             break;
         w->ahead++;
@@ -112,9 +161,9 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
     if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR
         && !engine_unlikely(instruction_recorder)
-        && engine_likely(!cu_group_at(c, w->group)->memory_only)) {
-        execute_ahead(c, w, wave, context, s, domain);
-        e->alone = !w->ahead;
+        && engine_likely(!w->unusual)) {
+        execute_ahead(c, w, wave, context, s, domain, e);
+        e->alone = !e->run;
     }
     isa_workspace_end(&domain->workspace);
     return status;

@@ -21,43 +21,29 @@ static unsigned issue_most_vm(const struct compute_unit *c)
 
 enum { ISSUE_SLEEP_UNIT = 64 }; /* cycles; GCN3 ISA manual, S_SLEEP */
 
-static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa_inst *inst)
+static void issue_init(struct compute_unit *c)
 {
-    switch ((enum isa_timing)inst->timing) {
-    case ISA_TIMING_CONVERT:
-        return (uint64_t)compute_unit_params(c)->conversion;
-    case ISA_TIMING_MULTIPLY:
-        return (uint64_t)compute_unit_params(c)->integer_multiply;
-    case ISA_TIMING_QUARTER:
-        return (uint64_t)compute_unit_params(c)->quarter_rate;
-    case ISA_TIMING_TRANS:
-        return (uint64_t)compute_unit_params(c)->transcendental;
-    case ISA_TIMING_F64_ADD:
-        return (uint64_t)compute_unit_params(c)->f64_add;
-    case ISA_TIMING_F64_MUL:
-        return (uint64_t)compute_unit_params(c)->f64_multiply;
-    case ISA_TIMING_F64_TRANS:
-        return (uint64_t)compute_unit_params(c)->f64_transcendental;
-    default:
-        return (uint64_t)compute_unit_params(c)->full_rate;
-    }
+    for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
+        c->valu_cycles[i] = (uint16_t)compute_unit_params(c)->full_rate;
+    c->valu_cycles[ISA_TIMING_CONVERT] = (uint16_t)compute_unit_params(c)->conversion;
+    c->valu_cycles[ISA_TIMING_MULTIPLY] = (uint16_t)compute_unit_params(c)->integer_multiply;
+    c->valu_cycles[ISA_TIMING_QUARTER] = (uint16_t)compute_unit_params(c)->quarter_rate;
+    c->valu_cycles[ISA_TIMING_TRANS] = (uint16_t)compute_unit_params(c)->transcendental;
+    c->valu_cycles[ISA_TIMING_F64_ADD] = (uint16_t)compute_unit_params(c)->f64_add;
+    c->valu_cycles[ISA_TIMING_F64_MUL] = (uint16_t)compute_unit_params(c)->f64_multiply;
+    c->valu_cycles[ISA_TIMING_F64_TRANS] = (uint16_t)compute_unit_params(c)->f64_transcendental;
 }
 
 /* Executes on registers and LDS. False: the run has failed. */
-static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                           const struct isa_inst *inst)
 {
-    if (engine_unlikely(cu_group_at(c, w->group)->played)) {
+    if (engine_unlikely(w->unusual) && cu_group_at(c, w->group)->played) {
         played_step(c, w, wave);
         return true;
     }
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
-    if (w->ahead) {
-        w->ahead--;
-        s->pc = pc + inst->size;
-        return true;
-    }
     struct isa_context context = cu_context(c, w);
     if (engine_unlikely(instruction_recorder))
         work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
@@ -70,11 +56,24 @@ static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wa
     return false;
 }
 
+/* The same, unless that was done with an instruction before. */
+static inline bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                 const struct isa_inst *inst)
+{
+    if (!w->ahead)
+        return issue_execute_now(c, w, wave, inst);
+    w->ahead--;
+    cu_scalars(c, wave)->pc += inst->size;
+    return true;
+}
+
 /* Does the wavefront have as many operations outstanding as its counters can count? Then it waits
  * for one of them. */
 static bool issue_counters_full(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst)
 {
+    if (!(inst->flags & (ISA_RAISES_VM | ISA_RAISES_LGKM)))
+        return false;
     bool vm = (inst->flags & ISA_RAISES_VM) && w->vm >= issue_most_vm(c);
     bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= CU_MOST_LGKM;
     if (!vm && !lgkm)
@@ -321,7 +320,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         result = issue_matrix(c, w, wave, inst, now);
         break;
     case CU_VALU:
-        result = issue_vector(c, w, wave, inst, now, issue_valu_cycles(c, inst));
+        result = issue_vector(c, w, wave, inst, now, c->valu_cycles[inst->timing]);
         break;
     case CU_SCALAR:
         result = issue_scalar(c, w, wave, inst, now);

@@ -51,9 +51,8 @@ static bool lend_catch_up(const struct compute_unit *c, struct cu_wave *w, unsig
         uint32_t number;
         uint64_t at = s->pc - w->line_address;
         if (at >= CU_LINE
-            || decode_find(cu_decoded(c), cu_target(c), s->pc,
-                           cu_line_bytes(c, wave, w->line_slot) + at, CU_LINE - (unsigned)at,
-                           &number)
+            || cu_find_decoded(c, s->pc, cu_line_bytes(c, wave, w->line_slot) + at,
+                               CU_LINE - (unsigned)at, &number)
                    < 0)
             return false;
         cu_decoded(c)[number].count++;

@@ -6,7 +6,8 @@
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {
-    return cu_ledger_at(c, w->ledger)->account.slot_cycles;
+    (void)c;
+    return arena_at(uint64_t, w->account);
 }
 
 /* Accounts for the time up to now by what the wavefront was waiting for; from now on, or from the
@@ -61,20 +62,29 @@ static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     c->wheel_used[at % CU_WHEEL / 64] |= (uint64_t)1 << (at % 64);
 }
 
-static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+/* The wavefront may issue in the next turn of its SIMD; whether that is looked at then is the
+ * caller's business. */
+static inline void wave_set_ready(struct compute_unit *c, struct cu_wave *w, unsigned simd,
+                                  uint64_t now)
 {
     static const uint8_t waiting[CU_KINDS] = {
         [CU_MATRIX] = WORK_WAITING_VALU,   [CU_VALU] = WORK_WAITING_VALU,
         [CU_SCALAR] = WORK_WAITING_SCALAR, [CU_VMEM] = WORK_WAITING_VMEM,
         [CU_LDS] = WORK_WAITING_LDS,       [CU_BRANCH] = WORK_WAITING_BRANCH,
         [CU_SPECIAL] = WORK_WAITING_OTHER};
-    uint64_t turn = cu_turn(c, w->simd, now);
-    wave_waits(c, w, now, waiting[w->kind]);
-    if (w->kind == CU_LDS)
+    unsigned kind = w->kind;
+    wave_waits(c, w, now, waiting[kind]);
+    if (kind == CU_LDS)
         w->conflicts = lds_conflicts_until(c, now);
     w->state = WAVE_READY;
-    c->simd[w->simd].ready[w->kind] |= (uint64_t)1 << w->slot;
-    c->simd[w->simd].kinds |= (uint8_t)(1u << w->kind);
+    c->simd[simd].ready[kind] |= (uint64_t)1 << w->slot;
+    c->simd[simd].kinds |= (uint8_t)(1u << kind);
+}
+
+static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    uint64_t turn = cu_turn(c, w->simd, now);
+    wave_set_ready(c, w, w->simd, now);
     if (turn < c->retry_at[w->simd])
         c->retry_at[w->simd] = turn;
 }
@@ -130,7 +140,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
         size = size < sizeof joined ? size : sizeof joined;
         bytes = played_code(c, w, pc, size, joined);
     }
-    int result = decode_find(cu_decoded(c), cu_target(c), pc, bytes, size, &w->decoded);
+    int result = cu_find_decoded(c, pc, bytes, size, &w->decoded);
     if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
         int slot = wave_find_line(c, w, line + CU_LINE);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
@@ -144,7 +154,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
             memcpy(joined, bytes, size);
             memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
         }
-        result = decode_find(cu_decoded(c), cu_target(c), pc, joined, sizeof joined, &w->decoded);
+        result = cu_find_decoded(c, pc, joined, sizeof joined, &w->decoded);
     }
     if (result < 0) {
         char what[128];
@@ -169,7 +179,7 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
     uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
     unsigned slot = w->line_slot, offset = (unsigned)(pc - line);
     if (line != w->line_address || w->line_state[slot] != LINE_VALID || w->line[slot] != line
-        || engine_unlikely(cu_group_at(c, w->group)->played))
+        || engine_unlikely(w->unusual))
         return wave_decode_anew(c, w, wave);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
     if (engine_unlikely(!decode_holds(d, cu_target(c), pc, cu_line_bytes(c, wave, slot) + offset,
@@ -180,11 +190,22 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
     return true;
 }
 
+/* The same behind an instruction: what has been executed with it was looked up then. */
+static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+{
+    if (!w->ahead || w->checked != *cu_decodings(c))
+        return wave_decode(c, w, wave);
+    w->decoded = decode_slot(cu_scalars(c, wave)->pc);
+    w->kind = cu_decoded(c)[w->decoded].kind;
+    return true;
+}
+
 /* The instruction at the pc has been decoded: it may issue from ready_at on. */
 static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                               uint64_t now)
 {
-    if (engine_likely(!cu_group_at(c, w->group)->memory_only) || wave_skip(c, w, wave))
+    if (engine_likely(!w->unusual) || !cu_group_at(c, w->group)->memory_only
+        || wave_skip(c, w, wave))
         wave_sleep(c, w, now);
 }
 
@@ -265,7 +286,7 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
                                  uint64_t now, uint64_t at)
 {
     w->ready_at = at;
-    if (!wave_decode(c, w, wave))
+    if (!wave_decode_next(c, w, wave))
         return;
     if (cu_has_blocks(c))
         wave_take_code(c, w, cu_scalars(c, wave)->pc, now);
@@ -309,10 +330,13 @@ static void wave_expire(struct compute_unit *c, uint64_t now)
     c->wheel_used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
     for (; due; due &= due - 1) {
         struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due)));
-        if (w->ready_at > now)
+        if (w->ready_at > now) {
             wave_sleep(c, w, now);
-        else
-            wave_make_ready(c, w, now);
+            continue;
+        }
+        wave_set_ready(c, w, simd, now);
+        if (now < c->retry_at[simd])
+            c->retry_at[simd] = now;
     }
 }
 

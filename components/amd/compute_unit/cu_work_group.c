@@ -52,6 +52,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->since = now;
     w->why = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
+    w->account = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
+    w->unusual = g->played || g->memory_only;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
     if (g->played)

@@ -21,7 +21,7 @@ enum { DECODE_ENTRIES = 1 << 16 };
 enum cu_kind { CU_MATRIX, CU_VALU, CU_SCALAR, CU_VMEM, CU_LDS, CU_BRANCH, CU_SPECIAL, CU_KINDS };
 
 struct decoded {
-    uint64_t address;
+    _Alignas(64) uint64_t address;
     uint64_t count;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t valid;
