@@ -81,6 +81,7 @@ static void compute_unit_init(struct compute_unit *c)
     c->rest_free_count = (uint32_t)queue;
     for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
         c->smem_free[c->smem_free_count] = (uint8_t)(CU_SMEM - 1 - c->smem_free_count);
+    c->lds_next = ENGINE_NEVER;
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
@@ -94,10 +95,8 @@ static void compute_unit_init(struct compute_unit *c)
 static uint64_t next_event(const struct compute_unit *c, uint64_t now)
 {
     uint64_t next = wave_next_expiry(c, now);
-    uint64_t lds = lds_next_end(c), vmem = vmem_next_send(c);
-    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
-        next = c->retry_at[s] < next ? c->retry_at[s] : next;
-    next = lds < next ? lds : next;
+    uint64_t vmem = vmem_next_send(c);
+    next = c->lds_next < next ? c->lds_next : next;
     return vmem > now && vmem < next ? vmem : next;
 }
 
@@ -126,9 +125,24 @@ static bool send(struct compute_unit *c, uint64_t now)
         more |= smem_send(c);
     if (c->fetch_simds)
         more |= fetch_send(c);
-    if (c->finished && component_now(&c->io.base) >= c->paused_until)
+    if (c->finished && !c->paused_until)
         group_answer(c);
     return more;
+}
+
+/* The turn of a SIMD that the wheel has something for. */
+static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
+{
+    c->wheel_used ^= (uint64_t)1 << now % CU_WHEEL;
+    wave_expire(c, simd, now);
+    uint64_t retry_at = c->retry_at[simd];
+    c->retry_at[simd] = ENGINE_NEVER;
+    if (engine_unlikely(c->paused_until))
+        return;
+    if (engine_likely(retry_at <= now))
+        issue_simd(c, simd, now);
+    else if (retry_at != ENGINE_NEVER) /* further away than the wheel reaches */
+        cu_retry(c, simd, retry_at, now);
 }
 
 static bool compute_unit_tick(struct compute_unit *c)
@@ -138,14 +152,12 @@ static bool compute_unit_tick(struct compute_unit *c)
     uint64_t pending = component_pending(&c->io.base, 0);
     if (pending)
         receive(c, pending, now);
-    lds_finish(c, now);
-    wave_expire(c, now);
-    if (c->retry_at[simd] <= now) {
-        if (engine_unlikely(now < c->paused_until))
-            c->retry_at[simd] = c->paused_until;
-        else
-            issue_simd(c, simd, now);
-    }
+    if (c->lds_next <= now)
+        lds_finish(c, now);
+    if (engine_unlikely(c->paused_until) && now >= c->paused_until)
+        lend_go_on(c, now);
+    if (c->wheel_used >> now % CU_WHEEL & 1)
+        take_turn(c, simd, now);
     bool more = send(c, now);
     if (c->retired) {
         engine_count_instructions(&c->io.base, c->retired);

@@ -28,7 +28,7 @@ enum {
     CU_MAX_SIMDS = 16,
     CU_MAX_LDS_PORTS = 4,
     CU_MAX_GROUPS = 64,
-    CU_WHEEL = 128, /* cycles; longer waits go round */
+    CU_WHEEL = 64, /* cycles; longer waits go round */
     CU_LINE = 64,
     CU_BLOCK = 32,      /* of code, in bytes; see fetch_latency */
     CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
@@ -233,7 +233,8 @@ struct cu_simd {
 struct compute_unit {
     struct compute_unit_io io;
     /* What every tick looks at. */
-    _Alignas(64) uint64_t wheel_used[CU_WHEEL / 64];
+    _Alignas(64) uint64_t wheel_used; /* cycles in which a wavefront or a SIMD has something to do */
+    uint64_t lds_next;                /* cycle in which the first LDS operation ends */
     uint64_t finished; /* groups that are to be answered */
     uint64_t started;  /* wavefronts that have begun */
     uint32_t vmem_send_count, smem_send_count;
@@ -242,7 +243,7 @@ struct compute_unit {
     uint32_t fetch_simds;            /* those whose fetch_wanted is not 0 */
     uint64_t paused_until;           /* cycle; 0: it is not paused. See cu_lend.c */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
-    uint64_t retry_at[CU_MAX_SIMDS]; /* next cycle at which issue is worth a try */
+    uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     struct cu_simd simd[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
@@ -421,6 +422,26 @@ static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint
     return cycle + (simd + simds - cycle % simds) % simds;
 }
 
+/* Notes in the wheel that `simd` has something to do in its turn `turn`, which is not over.
+ * Returns where that is, the last turn that the wheel can reach when it is further away. */
+static inline unsigned cu_mark_turn(struct compute_unit *c, unsigned simd, uint64_t turn,
+                                    uint64_t now)
+{
+    if (engine_unlikely(turn - now >= CU_WHEEL))
+        turn = cu_turn(c, simd, now + CU_WHEEL - (uint64_t)compute_unit_params(c)->simds);
+    c->wheel_used |= (uint64_t)1 << turn % CU_WHEEL;
+    return turn % CU_WHEEL;
+}
+
+/* Issue of `simd` is worth a try in its turn `turn`, which is not over. */
+static inline void cu_retry(struct compute_unit *c, unsigned simd, uint64_t turn, uint64_t now)
+{
+    if (turn >= c->retry_at[simd])
+        return;
+    c->retry_at[simd] = turn;
+    cu_mark_turn(c, simd, turn, now);
+}
+
 /* What an execution of the wavefront may touch. */
 static inline struct isa_context cu_context(const struct compute_unit *c, const struct cu_wave *w)
 {
@@ -510,8 +531,8 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
                                  uint64_t now, uint64_t at);
 static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, unsigned tag,
                          struct message_note note, uint64_t now);
-static void wave_expire(struct compute_unit *c, uint64_t now);
-static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
+static inline void wave_expire(struct compute_unit *c, unsigned simd, uint64_t now);
+static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 
 /* cu_work_group.c */
@@ -544,7 +565,6 @@ static void smem_receive(struct compute_unit *c, uint64_t now);
 static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now);
 static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                       const uint32_t *address, uint64_t active, uint64_t now);
-static uint64_t lds_next_end(const struct compute_unit *c);
 static void lds_finish(struct compute_unit *c, uint64_t now);
 
 /* cu_execute.c */
@@ -559,6 +579,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
 
 /* cu_lend.c */
 static void lend_init(struct compute_unit *c);
+static void lend_go_on(struct compute_unit *c, uint64_t now);
 static unsigned lend_in_flight(const struct compute_unit *c);
 
 /* cu_memory_only.c */

@@ -232,7 +232,7 @@ __attribute__((noinline)) static enum cu_issue issue_sync(struct compute_unit *c
     bool asks = isa_sync(&context, cu_scalars(c, wave), inst, &asked);
     if (asks && (c->at_sync[w->simd] & bit || !compute_unit_work_can_reply(c))) {
         wave_waits(c, w, now, WORK_WAITING_LDS);
-        c->retry_at[w->simd] = now + simds;
+        cu_retry(c, w->simd, now + simds, now);
         return ISSUE_BLOCKED;
     }
     if (!issue_execute(c, w, wave, inst))
@@ -405,7 +405,6 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
     uint64_t retry = ENGINE_NEVER, simds = (uint64_t)compute_unit_params(c)->simds;
-    c->retry_at[simd] = ENGINE_NEVER;
     for (unsigned kinds = s->kinds; kinds; kinds &= kinds - 1) {
         unsigned kind = (unsigned)__builtin_ctz(kinds);
         uint64_t bits = s->ready[kind], free_at = issue_unit_free(s, kind);
@@ -431,6 +430,6 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
         if (s->ready[kind] && now + simds < retry)
             retry = now + simds;
     }
-    if (retry < c->retry_at[simd])
-        c->retry_at[simd] = retry;
+    if (retry != ENGINE_NEVER)
+        cu_retry(c, simd, retry, now);
 }

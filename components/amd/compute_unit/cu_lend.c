@@ -16,12 +16,18 @@ static struct compute_unit *lend_unit(struct component *base)
     return (struct compute_unit *)(void *)base;
 }
 
+/* It is ticked in the cycle `until`. */
 static void lend_pause(struct component *base, uint64_t until)
 {
-    struct compute_unit *c = lend_unit(base);
-    c->paused_until = until;
-    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds && until != ENGINE_NEVER; s++)
-        c->retry_at[s] = cu_turn(c, s, until);
+    lend_unit(base)->paused_until = until;
+}
+
+/* The pause is over: every SIMD takes its next turn. */
+__attribute__((noinline)) static void lend_go_on(struct compute_unit *c, uint64_t now)
+{
+    c->paused_until = 0;
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
+        cu_retry(c, s, cu_turn(c, s, now), now);
 }
 
 static uint32_t lend_running(const struct component *base)
@@ -155,7 +161,7 @@ static void take_wave(struct compute_unit *c, struct cu_group *g, unsigned numbe
         w->state = WAVE_BARRIER;
     } else if (from->state == LENT_RUNS && w->state != WAVE_READY) {
         w->kind = CU_SPECIAL;
-        wave_make_ready(c, w, now);
+        wave_set_ready(c, w, w->simd, now);
     }
 }
 

@@ -31,11 +31,13 @@ static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
     uint32_t place = c->lds_end_head + c->lds_end_count++;
     if (!compute_unit_params(c)->lds_ports) {
         ends[place % c->lds_end_slots] = (struct cu_lds_end){cycle, (uint16_t)wave};
+        c->lds_next = ends[c->lds_end_head].cycle;
         return;
     }
     for (; place != c->lds_end_head && ends[(place - 1) % c->lds_end_slots].cycle > cycle; place--)
         ends[place % c->lds_end_slots] = ends[(place - 1) % c->lds_end_slots];
     ends[place % c->lds_end_slots] = (struct cu_lds_end){cycle, (uint16_t)wave};
+    c->lds_next = ends[c->lds_end_head].cycle;
 }
 
 /* An instruction that keeps the banks for so many cycles is over in the cycle returned: at once the
@@ -101,19 +103,14 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     }
 }
 
-static uint64_t lds_next_end(const struct compute_unit *c)
-{
-    return c->lds_end_count ? arena_at(struct cu_lds_end, c->lds_ends)[c->lds_end_head].cycle
-                            : ENGINE_NEVER;
-}
-
 static void lds_finish(struct compute_unit *c, uint64_t now)
 {
-    while (lds_next_end(c) <= now) {
-        struct cu_wave *w =
-            cu_wave_at(c, arena_at(struct cu_lds_end, c->lds_ends)[c->lds_end_head].wave);
-        c->lds_end_head = (c->lds_end_head + 1) % c->lds_end_slots;
-        c->lds_end_count--;
+    const struct cu_lds_end *ends = arena_at(struct cu_lds_end, c->lds_ends);
+    while (c->lds_next <= now) {
+        struct cu_wave *w = cu_wave_at(c, ends[c->lds_end_head].wave);
+        if (++c->lds_end_head == c->lds_end_slots)
+            c->lds_end_head = 0;
+        c->lds_next = --c->lds_end_count ? ends[c->lds_end_head].cycle : ENGINE_NEVER;
         w->lgkm--;
         w->lds--;
         retime_lds_over(c, w, now);

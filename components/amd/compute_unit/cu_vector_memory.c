@@ -30,8 +30,8 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
 {
     for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
         uint64_t turn = cu_turn(c, s, now + 1);
-        if (c->simd[s].kinds & (1u << CU_VMEM | 1u << CU_SCALAR) && turn < c->retry_at[s])
-            c->retry_at[s] = turn;
+        if (c->simd[s].kinds & (1u << CU_VMEM | 1u << CU_SCALAR))
+            cu_retry(c, s, turn, now);
     }
 }
 

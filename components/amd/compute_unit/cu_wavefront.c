@@ -53,13 +53,10 @@ static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
  * holds the last turn it can reach when that is further away. */
 static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
-    uint64_t at = cu_turn(c, w->simd, w->ready_at > now ? w->ready_at : now + 1);
-    if (at - now >= CU_WHEEL)
-        at = cu_turn(c, w->simd, now + CU_WHEEL - simds);
+    unsigned simd = w->simd;
+    uint64_t at = cu_turn(c, simd, w->ready_at > now ? w->ready_at : now + 1);
     w->state = WAVE_EXECUTING;
-    c->wheel[at % CU_WHEEL] |= (uint64_t)1 << w->slot;
-    c->wheel_used[at % CU_WHEEL / 64] |= (uint64_t)1 << (at % 64);
+    c->wheel[cu_mark_turn(c, simd, at, now)] |= (uint64_t)1 << w->slot;
 }
 
 /* The wavefront may issue in the next turn of its SIMD; whether that is looked at then is the
@@ -79,14 +76,6 @@ static inline void wave_set_ready(struct compute_unit *c, struct cu_wave *w, uns
     w->state = WAVE_READY;
     c->simd[simd].ready[kind] |= (uint64_t)1 << w->slot;
     c->simd[simd].kinds |= (uint8_t)(1u << kind);
-}
-
-static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
-{
-    uint64_t turn = cu_turn(c, w->simd, now);
-    wave_set_ready(c, w, w->simd, now);
-    if (turn < c->retry_at[w->simd])
-        c->retry_at[w->simd] = turn;
 }
 
 /* Is the line in the buffer, or at least on its way? */
@@ -319,41 +308,28 @@ static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wav
     wave_go_on(c, w, wave, now);
 }
 
-static void wave_expire(struct compute_unit *c, uint64_t now)
+/* The wavefronts of `simd`, whose turn it is, that the wheel has in this cycle. */
+static inline void wave_expire(struct compute_unit *c, unsigned simd, uint64_t now)
 {
-    unsigned slot = now % CU_WHEEL,
-             simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
-    uint64_t due = c->wheel[slot];
-    if (!due)
-        return;
-    c->wheel[slot] = 0;
-    c->wheel_used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
+    uint64_t due = c->wheel[now % CU_WHEEL];
+    c->wheel[now % CU_WHEEL] = 0;
     for (; due; due &= due - 1) {
         struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due)));
         if (w->ready_at > now) {
             wave_sleep(c, w, now);
-            continue;
+        } else {
+            wave_set_ready(c, w, simd, now);
+            c->retry_at[simd] = 0;
         }
-        wave_set_ready(c, w, simd, now);
-        if (now < c->retry_at[simd])
-            c->retry_at[simd] = now;
     }
 }
 
 /* First occupied cycle of the wheel after `now`. */
-static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
+static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
 {
-    unsigned start = (unsigned)((now + 1) % CU_WHEEL), word = start / 64, bit = start % 64;
-    uint64_t here = c->wheel_used[word] >> bit;
-    if (here)
-        return now + 1 + (unsigned)__builtin_ctzll(here);
-    uint64_t other = c->wheel_used[word ^ 1];
-    if (other)
-        return now + 1 + (64 - bit) + (unsigned)__builtin_ctzll(other);
-    here = c->wheel_used[word] & (((uint64_t)1 << bit) - 1);
-    if (here)
-        return now + 1 + (128 - bit) + (unsigned)__builtin_ctzll(here);
-    return ENGINE_NEVER;
+    unsigned first = (unsigned)(now + 1) % CU_WHEEL;
+    uint64_t used = c->wheel_used >> first | c->wheel_used << (CU_WHEEL - first) % CU_WHEEL;
+    return used ? now + 1 + (unsigned)__builtin_ctzll(used) : ENGINE_NEVER;
 }
 
 /* Which counter keeps the wavefront at its s_waitcnt. */
