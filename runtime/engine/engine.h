@@ -67,6 +67,7 @@ _Static_assert(sizeof(struct component) == 64,
 #define COMPONENT_FAR    1u /* a message may be under way that made no arrival mark */
 #define COMPONENT_WISHES 2u /* it asked to be woken */
 #define COMPONENT_ALONE  4u /* ticked by itself: who does so sees to its sleep */
+#define COMPONENT_PERIODIC 8u /* it asked to be woken for work that goes on for ever */
 
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
@@ -178,6 +179,7 @@ static inline void component_wake_at(struct component *c, uint64_t cycle)
 static inline void component_wake_at_periodic(struct component *c, uint64_t cycle)
 {
     component_begin_wishes(c);
+    c->reasons |= COMPONENT_PERIODIC;
     if (cycle < c->periodic)
         c->periodic = cycle;
 }
@@ -245,7 +247,7 @@ static inline uint64_t component_tick_now(const struct component *c)
 static inline void engine_before_tick(struct component *c, uint64_t limit)
 {
     c->limit = limit;
-    c->reasons &= ~COMPONENT_WISHES;
+    c->reasons &= ~(COMPONENT_WISHES | COMPONENT_PERIODIC);
 }
 
 /* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. At once, since
@@ -253,7 +255,11 @@ static inline void engine_before_tick(struct component *c, uint64_t limit)
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
     *active ^= bit;
-    if (engine_unlikely(c->reasons))
+    /* Nearly always it has asked to be woken soon, and that is all. */
+    if (c->reasons == COMPONENT_WISHES && c->wake - component_tick_now(c) - 2 < ENGINE_NEAR - 2
+        && !(engine_base.next[c->id >> 6] & bit))
+        engine_mark_arrival(engine_mark_of(c->id), c->domain, c->wake);
+    else if (c->reasons)
         engine_find_reason(c);
 }
 

@@ -103,7 +103,7 @@ void engine_arrives_far(uint32_t id, uint64_t cycle)
         engine_wake_later(id, cycle);
 }
 
-static __attribute__((noinline)) void find_any_reason(struct component *c)
+static void find_any_reason(struct component *c)
 {
     uint64_t now = component_now(c);
     component_begin_wishes(c); /* if there were none */
@@ -119,17 +119,10 @@ static __attribute__((noinline)) void find_any_reason(struct component *c)
         wheel_set(&wheels[c->domain], c->id, c->periodic > now ? c->periodic : now + 1, true);
 }
 
-/* Nearly always it has asked to be woken soon, and that is all. */
 void engine_find_reason(struct component *c)
 {
     uint32_t id = c->id;
-    if (c->reasons & COMPONENT_ALONE || engine_base.next[id >> 6] >> (id & 63) & 1)
-        return;
-    uint64_t ahead = c->wake - component_tick_now(c);
-    if (engine_likely(c->reasons == COMPONENT_WISHES && c->periodic == ENGINE_NEVER
-                      && ahead - 2 < ENGINE_NEAR - 2))
-        engine_mark_arrival(engine_mark_of(id), c->domain, c->wake);
-    else
+    if (!(c->reasons & COMPONENT_ALONE) && !(engine_base.next[id >> 6] >> (id & 63) & 1))
         find_any_reason(c);
 }
 
@@ -282,11 +275,12 @@ static void leave_frozen(const struct engine_domain *d)
 
 static bool is_awake(const struct engine_domain *d)
 {
-    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
-        if (engine_base.active[w] | engine_base.next[w])
-            return true;
-    }
-    return false;
+    const uint64_t *active = engine_base.active + d->first_word;
+    const uint64_t *next = engine_base.next + d->first_word;
+    uint64_t any = 0; /* of all words, so that the compiler makes vectors of them */
+    for (uint32_t w = 0, words = d->word_count; w < words; w++)
+        any |= active[w] | next[w];
+    return any;
 }
 
 /* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
