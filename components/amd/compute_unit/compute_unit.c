@@ -130,16 +130,33 @@ static bool send(struct compute_unit *c, uint64_t now)
     return more;
 }
 
-/* The turn of a SIMD that the wheel has something for. */
+/* The turn of a SIMD that the wheel has something for: wavefronts, or that one which is ready is to
+ * be looked at. */
 static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
+    struct cu_simd *s = &c->simd[simd];
+    uint64_t due = c->wheel[now % CU_WHEEL], retry_at = c->retry_at[simd];
     c->wheel_used ^= (uint64_t)1 << now % CU_WHEEL;
-    wave_expire(c, simd, now);
-    uint64_t retry_at = c->retry_at[simd];
+    c->wheel[now % CU_WHEEL] = 0;
     c->retry_at[simd] = ENGINE_NEVER;
+    for (; due; due &= due - 1) {
+        unsigned wave = cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due));
+        struct cu_wave *w = cu_wave_at(c, wave);
+        if (engine_unlikely(w->ready_at > now)) {
+            wave_sleep(c, w, now);
+            continue;
+        }
+        if (!s->kinds && !(due & (due - 1)) && engine_likely(!c->paused_until)) {
+            issue_alone(c, s, simd, w, wave, now);
+            return;
+        }
+        wave_begin_ready(c, w, now);
+        wave_set_ready(s, w);
+        retry_at = now;
+    }
     if (engine_unlikely(c->paused_until))
         return;
-    if (engine_likely(retry_at <= now))
+    if (retry_at <= now)
         issue_simd(c, simd, now);
     else if (retry_at != ENGINE_NEVER) /* further away than the wheel reaches */
         cu_retry(c, simd, retry_at, now);

@@ -531,7 +531,9 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
                                  uint64_t now, uint64_t at);
 static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, unsigned tag,
                          struct message_note note, uint64_t now);
-static inline void wave_expire(struct compute_unit *c, unsigned simd, uint64_t now);
+static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w);
 static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 
@@ -576,6 +578,8 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
 /* cu_issue.c */
 static void issue_init(struct compute_unit *c);
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
+static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
+                               struct cu_wave *w, unsigned wave, uint64_t now);
 
 /* cu_lend.c */
 static void lend_init(struct compute_unit *c);

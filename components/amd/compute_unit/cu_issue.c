@@ -35,7 +35,7 @@ static void issue_init(struct compute_unit *c)
 }
 
 /* Executes on registers and LDS. False: the run has failed. */
-static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+__attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                           const struct isa_inst *inst)
 {
     if (engine_unlikely(w->unusual) && cu_group_at(c, w->group)->played) {
@@ -143,7 +143,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
 }
 
 /* The vector ALU is busy for so many cycles. */
-static enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now, uint64_t cycles)
 {
     if (!issue_execute(c, w, wave, inst))
@@ -297,9 +297,32 @@ static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, uns
     return ISSUE_DONE;
 }
 
-/* Issues one instruction of the wavefront, whose bit has left `ready`. */
-static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                uint64_t now)
+/* An instruction of a kind that most are not of. */
+__attribute__((noinline)) static enum cu_issue issue_other(struct compute_unit *c,
+                                                           struct cu_wave *w, unsigned wave,
+                                                           const struct isa_inst *inst,
+                                                           uint64_t now)
+{
+    switch ((enum cu_kind)w->kind) {
+    case CU_MATRIX:
+        return issue_matrix(c, w, wave, inst, now);
+    case CU_SCALAR:
+        return issue_scalar(c, w, wave, inst, now);
+    case CU_VMEM:
+        return issue_vmem(c, w, wave, inst, now);
+    case CU_LDS:
+        return issue_lds(c, w, wave, inst, now);
+    case CU_BRANCH:
+        return issue_branch(c, w, wave, inst, now);
+    default:
+        return issue_special(c, w, wave, inst, now);
+    }
+}
+
+/* Issues one instruction of the wavefront, which is not among those that are ready. */
+__attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c,
+                                                          struct cu_wave *w, unsigned wave,
+                                                          uint64_t now)
 {
     struct decoded *d = &cu_decoded(c)[w->decoded];
     enum cu_issue result;
@@ -314,39 +337,20 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
     if (issue_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
-    unsigned kind = w->kind;
-    switch ((enum cu_kind)w->kind) {
-    case CU_MATRIX:
-        result = issue_matrix(c, w, wave, inst, now);
-        break;
-    case CU_VALU:
+    unsigned kind = w->kind, simd = w->simd;
+    if (engine_likely(kind == CU_VALU))
         result = issue_vector(c, w, wave, inst, now, c->valu_cycles[inst->timing]);
-        break;
-    case CU_SCALAR:
-        result = issue_scalar(c, w, wave, inst, now);
-        break;
-    case CU_VMEM:
-        result = issue_vmem(c, w, wave, inst, now);
-        break;
-    case CU_LDS:
-        result = issue_lds(c, w, wave, inst, now);
-        break;
-    case CU_BRANCH:
-        result = issue_branch(c, w, wave, inst, now);
-        break;
-    default:
-        result = issue_special(c, w, wave, inst, now);
-        break;
-    }
-    if (result == ISSUE_DONE) {
-        if (kind > CU_VALU)
-            retime_busy(c, w->simd, kind, (uint64_t)compute_unit_params(c)->simds);
-        d->count++;
-        if (!ends) {
-            w->instructions++;
-            c->io.stats.instructions++;
-            c->retired++;
-        }
+    else
+        result = issue_other(c, w, wave, inst, now);
+    if (result != ISSUE_DONE)
+        return result;
+    if (kind > CU_VALU)
+        retime_busy(c, simd, kind, (uint64_t)compute_unit_params(c)->simds);
+    d->count++;
+    if (!ends) {
+        w->instructions++;
+        c->io.stats.instructions++;
+        c->retired++;
     }
     return result;
 }
@@ -432,4 +436,22 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
     }
     if (retry != ENGINE_NEVER)
         cu_retry(c, simd, retry, now);
+}
+
+/* The turn of a SIMD in which nothing is ready but the wavefront, which comes from the wheel. */
+static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
+                               struct cu_wave *w, unsigned wave, uint64_t now)
+{
+    unsigned kind = w->kind;
+    uint64_t free_at = issue_unit_free(s, kind);
+    wave_begin_ready(c, w, now);
+    if (engine_likely(free_at <= now)) {
+        if (issue_wave(c, w, wave, now) != ISSUE_BLOCKED) {
+            s->turn[kind] = (uint8_t)(w->slot + 1);
+            return;
+        }
+    } else {
+        cu_retry(c, simd, cu_turn(c, simd, free_at), now);
+    }
+    wave_set_ready(s, w);
 }

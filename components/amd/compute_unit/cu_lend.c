@@ -161,7 +161,8 @@ static void take_wave(struct compute_unit *c, struct cu_group *g, unsigned numbe
         w->state = WAVE_BARRIER;
     } else if (from->state == LENT_RUNS && w->state != WAVE_READY) {
         w->kind = CU_SPECIAL;
-        wave_set_ready(c, w, w->simd, now);
+        wave_begin_ready(c, w, now);
+        wave_set_ready(&c->simd[w->simd], w);
     }
 }
 

@@ -211,7 +211,8 @@ static inline void retime_group_end(struct compute_unit *c, const struct cu_grou
 static inline void retime_busy(struct compute_unit *c, unsigned simd, unsigned kind,
                                uint64_t cycles)
 {
-    c->retime.busy[simd][kind] += cycles;
+    if (c->retime.on)
+        c->retime.busy[simd][kind] += cycles;
 }
 
 /* ---- memory ---- */

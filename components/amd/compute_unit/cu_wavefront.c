@@ -59,23 +59,26 @@ static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     c->wheel[cu_mark_turn(c, simd, at, now)] |= (uint64_t)1 << w->slot;
 }
 
-/* The wavefront may issue in the next turn of its SIMD; whether that is looked at then is the
- * caller's business. */
-static inline void wave_set_ready(struct compute_unit *c, struct cu_wave *w, unsigned simd,
-                                  uint64_t now)
+/* From now on the wavefront waits for its turn. */
+static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     static const uint8_t waiting[CU_KINDS] = {
         [CU_MATRIX] = WORK_WAITING_VALU,   [CU_VALU] = WORK_WAITING_VALU,
         [CU_SCALAR] = WORK_WAITING_SCALAR, [CU_VMEM] = WORK_WAITING_VMEM,
         [CU_LDS] = WORK_WAITING_LDS,       [CU_BRANCH] = WORK_WAITING_BRANCH,
         [CU_SPECIAL] = WORK_WAITING_OTHER};
-    unsigned kind = w->kind;
-    wave_waits(c, w, now, waiting[kind]);
-    if (kind == CU_LDS)
+    wave_waits(c, w, now, waiting[w->kind]);
+    if (w->kind == CU_LDS)
         w->conflicts = lds_conflicts_until(c, now);
+}
+
+/* And it does so among those of its SIMD that are ready. Whether its turn is looked at is the
+ * caller's business. */
+static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w)
+{
     w->state = WAVE_READY;
-    c->simd[simd].ready[kind] |= (uint64_t)1 << w->slot;
-    c->simd[simd].kinds |= (uint8_t)(1u << kind);
+    s->ready[w->kind] |= (uint64_t)1 << w->slot;
+    s->kinds |= (uint8_t)(1u << w->kind);
 }
 
 /* Is the line in the buffer, or at least on its way? */
@@ -306,22 +309,6 @@ static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wav
     if (cu_has_blocks(c))
         wave_has_line(c, w, cu_scalars(c, wave)->pc, now);
     wave_go_on(c, w, wave, now);
-}
-
-/* The wavefronts of `simd`, whose turn it is, that the wheel has in this cycle. */
-static inline void wave_expire(struct compute_unit *c, unsigned simd, uint64_t now)
-{
-    uint64_t due = c->wheel[now % CU_WHEEL];
-    c->wheel[now % CU_WHEEL] = 0;
-    for (; due; due &= due - 1) {
-        struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due)));
-        if (w->ready_at > now) {
-            wave_sleep(c, w, now);
-        } else {
-            wave_set_ready(c, w, simd, now);
-            c->retry_at[simd] = 0;
-        }
-    }
 }
 
 /* First occupied cycle of the wheel after `now`. */
