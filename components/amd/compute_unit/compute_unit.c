@@ -73,7 +73,7 @@ static void compute_unit_init(struct compute_unit *c)
     size_t ahead = (size_t)compute_unit_params(c)->instruction_buffer;
     c->lines_ahead = (uint32_t)((ahead + CU_LINE - 1) / CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
-    c->decoded = platform_shared(&c->io.base, (DECODE_ENTRIES + 1) * sizeof(struct decoded));
+    c->code = platform_shared(&c->io.base, sizeof(struct cu_code));
     execute_init(c);
     issue_init(c);
     init_tables(c, simds, waves, queue);

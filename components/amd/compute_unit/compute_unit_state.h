@@ -39,6 +39,7 @@ enum {
     CU_STAGE = ISA_LANES * 4, /* bytes */
     CU_WIDE_STAGE = ISA_LANES * 16,
     CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
+    CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4),
     CU_NONE = 0xffff
 };
 
@@ -85,8 +86,10 @@ struct cu_wave {
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint8_t ahead; /* instructions behind the last one issued that have been executed, too */
-    bool unusual;  /* its work-group plays a trace, or only its memory instructions take time */
-    uint32_t checked; /* cu_decodings() when those were found in the decode cache */
+    uint8_t unusual; /* CU_PLAYED, CU_MEMORY_ONLY */
+    uint32_t checked; /* `fills` of the code when those were found in the decode cache */
+    uint32_t code; /* version of the code in line_address; 0: the line is not there */
+    uint32_t line_code[CU_MAX_LINE_SLOTS]; /* the same of all lines in the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
     /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
@@ -106,6 +109,26 @@ struct cu_wave {
 #ifdef HEDDLE_PROFILE
     uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
 #endif
+};
+
+enum { CU_PLAYED = 1, CU_MEMORY_ONLY = 2 };
+
+/* Code as it came last, by lines. While its version stays the same, each line that came has brought
+ * the same bytes at the same address, so wavefronts whose lines are of this version need not compare
+ * these with what is decoded. */
+struct cu_code_line {
+    uint64_t address; /* 0: none */
+    uint8_t bytes[CU_LINE];
+};
+
+/* Shared by the units that share a decode cache. */
+struct cu_code {
+    struct decoded decoded[DECODE_ENTRIES];
+    struct cu_code_line lines[CU_CODE_LINES];
+    uint32_t opened;  /* 1: by the first of these units */
+    uint32_t version; /* from 1 on, modulo 2^32 */
+    uint32_t fills;   /* of the decode cache, from 1 on, modulo 2^32: while that stays the same,
+                         what has been found there still is there */
 };
 
 /* Of a wavefront that plays a trace; see cu_played.c. */
@@ -256,7 +279,7 @@ struct compute_unit {
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
     /* Arena offsets. */
-    uint32_t decoded;    /* struct decoded[DECODE_ENTRIES + 1], shared: decode_cache.h */
+    uint32_t code;       /* struct cu_code, shared */
     uint32_t waves;      /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars;    /* struct isa_wave, alike */
     uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
@@ -373,21 +396,19 @@ static inline uint8_t *cu_stage(const struct compute_unit *c, unsigned number, u
                       : arena_at(uint8_t, c->wide) + (size_t)number * CU_WIDE_STAGE;
 }
 
+static inline struct cu_code *cu_code(const struct compute_unit *c)
+{
+    return arena_at(struct cu_code, c->code);
+}
+
 static inline struct decoded *cu_decoded(const struct compute_unit *c)
 {
-    return arena_at(struct decoded, c->decoded);
+    return cu_code(c)->decoded;
 }
 
 static inline enum isa_target cu_target(const struct compute_unit *c)
 {
     return (enum isa_target)compute_unit_params(c)->isa;
-}
-
-/* How often an entry of the decode cache was filled, modulo 2^32: while that stays the same, what
- * has been found there still is there. */
-static inline uint32_t *cu_decodings(const struct compute_unit *c)
-{
-    return &cu_decoded(c)[DECODE_ENTRIES].words[0];
 }
 
 /* decode_find() for this unit. */
@@ -399,7 +420,7 @@ static inline int cu_find_decoded(const struct compute_unit *c, uint64_t address
     if (engine_likely(decode_holds(d, cu_target(c), address, bytes, size)))
         return 0;
     int result = decode_fill(d, cu_target(c), address, bytes, size);
-    *cu_decodings(c) += result >= 0;
+    cu_code(c)->fills += result >= 0;
     return result;
 }
 
@@ -544,6 +565,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 
 /* cu_fetch.c */
+static uint64_t fetch_missing(struct compute_unit *c, const struct cu_wave *w);
 static void fetch_forget(struct compute_unit *c, unsigned simd, unsigned slot);
 static bool fetch_send(struct compute_unit *c);
 static void fetch_receive(struct compute_unit *c, uint64_t now);

@@ -20,13 +20,12 @@ struct execute_entry {
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
     bool alone; /* nothing behind it, in its line, can be executed with it */
-    uint32_t checked; /* cu_decodings() when it was seen to hold */
+    uint32_t checked; /* `fills` of the code when it was seen to hold */
     /* The instructions behind it that can be executed with it: how many, what the wavefront must
-     * have, their code, and cu_decodings() when all were seen to hold. */
-    uint32_t run_checked;
+     * have, `fills` and version of the code when all were seen to hold. */
+    uint32_t run_checked, run_code;
     uint16_t run_vgprs, run_agprs;
-    uint8_t run, run_bytes;
-    uint8_t code[CU_LINE];
+    uint8_t run;
 };
 
 static struct execute_domain {
@@ -34,16 +33,14 @@ static struct execute_domain {
     struct isa_workspace workspace;
 } execute_domains[ENGINE_MAX_DOMAINS];
 
-/* Of all units that share a decode cache the first one makes the table. The entry behind the last
- * one says that it has. */
+/* Of all units that share a decode cache the first one makes the table. */
 static void execute_init(const struct compute_unit *c)
 {
     struct execute_domain *domain = &execute_domains[c->io.base.domain];
-    struct decoded *marker = &cu_decoded(c)[DECODE_ENTRIES];
-    if (marker->valid)
+    struct cu_code *code = cu_code(c);
+    if (code->opened)
         return;
-    marker->valid = 1;
-    *cu_decodings(c) = 1;
+    code->opened = code->fills = code->version = 1;
     domain->entries = arena_derive(DECODE_ENTRIES * sizeof *domain->entries);
     isa_workspace_begin(&domain->workspace);
 }
@@ -71,31 +68,17 @@ execute_entry(const struct compute_unit *c, const struct execute_domain *domain,
 {
     const struct decoded *d = &cu_decoded(c)[number];
     struct execute_entry *e = &domain->entries[number];
-    if (engine_likely(e->checked == *cu_decodings(c)))
+    if (engine_likely(e->checked == cu_code(c)->fills))
         return e;
     if (!execute_holds(e, d))
         execute_prepare(d, e);
-    e->checked = *cu_decodings(c);
+    e->checked = cu_code(c)->fills;
     return e;
 }
 
 static inline bool execute_fits(const struct isa_inst *inst, const struct isa_context *context)
 {
     return inst->vgprs <= context->vgpr_count && inst->agprs <= context->agpr_count;
-}
-
-/* Is the wavefront's code, behind the instruction, what it was when its run was found? */
-static inline bool execute_same_code(const struct execute_entry *e, const uint8_t *code)
-{
-    unsigned at = 0, bytes = e->run_bytes;
-    for (; at + 8 <= bytes; at += 8) {
-        uint64_t now, then;
-        memcpy(&now, code + at, sizeof now);
-        memcpy(&then, e->code + at, sizeof then);
-        if (now != then)
-            return false;
-    }
-    return at == bytes || !memcmp(code + at, e->code + at, 4);
 }
 
 /* Finds the instructions from the pc on, in the line of the one before, that can be executed with
@@ -119,9 +102,7 @@ __attribute__((noinline)) static void execute_find_run(const struct compute_unit
         at += d->inst.size;
         e->run++;
     }
-    memcpy(e->code, code, at);
-    e->run_bytes = (uint8_t)at;
-    e->run_checked = *cu_decodings(c);
+    e->run_checked = cu_code(c)->fills;
 }
 
 /* Executes the instructions of the run behind `e`, from the pc on, and leaves the pc where it is.
@@ -132,9 +113,12 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
 {
     uint64_t pc = s->pc, at = pc - w->line_address;
     unsigned size = at < CU_LINE ? CU_LINE - (unsigned)at : 0;
-    const uint8_t *code = cu_line_bytes(c, wave, w->line_slot) + at;
-    if (engine_unlikely(e->run_checked != *cu_decodings(c) || !execute_same_code(e, code)))
-        execute_find_run(c, domain, e, pc, code, size);
+    const struct cu_code *code = cu_code(c);
+    if (engine_unlikely(e->run_checked != code->fills || e->run_code != code->version
+                        || w->code != code->version)) {
+        execute_find_run(c, domain, e, pc, cu_line_bytes(c, wave, w->line_slot) + at, size);
+        e->run_code = w->code == code->version ? w->code : 0;
+    }
     w->checked = e->run_checked;
     if (engine_unlikely(e->run_vgprs > context->vgpr_count || e->run_agprs > context->agpr_count))
         return;

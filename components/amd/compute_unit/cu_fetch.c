@@ -120,6 +120,21 @@ static bool fetch_send(struct compute_unit *c)
     return false;
 }
 
+/* The version of the code that a line has brought. */
+static uint32_t fetch_code_version(const struct compute_unit *c, uint64_t address,
+                                   const uint8_t *bytes)
+{
+    struct cu_code *code = cu_code(c);
+    struct cu_code_line *line = &code->lines[address / CU_LINE % CU_CODE_LINES];
+    if (line->address == address && !memcmp(line->bytes, bytes, CU_LINE))
+        return code->version;
+    if (line->address && !++code->version)
+        code->version = 1;
+    line->address = address;
+    memcpy(line->bytes, bytes, CU_LINE);
+    return code->version;
+}
+
 static void fetch_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
@@ -128,9 +143,10 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         unsigned tag = m->tag, wave = tag / c->line_slots, slot = tag % c->line_slots;
         struct cu_wave *w = cu_wave_at(c, wave);
         if (w->line_state[slot] == LINE_COMING) {
-            memcpy(cu_line_bytes(c, wave, slot),
-                   mem_data_data(compute_unit_imem_reply_payload(c), CU_LINE), CU_LINE);
+            const uint8_t *bytes = mem_data_data(compute_unit_imem_reply_payload(c), CU_LINE);
+            memcpy(cu_line_bytes(c, wave, slot), bytes, CU_LINE);
             w->line_state[slot] = LINE_VALID;
+            w->line_code[slot] = fetch_code_version(c, w->line[slot], bytes);
         } else {
             w->line_state[slot] = LINE_EMPTY;
         }

@@ -38,7 +38,7 @@ static void issue_init(struct compute_unit *c)
 __attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                           const struct isa_inst *inst)
 {
-    if (engine_unlikely(w->unusual) && cu_group_at(c, w->group)->played) {
+    if (engine_unlikely(w->unusual & CU_PLAYED)) {
         played_step(c, w, wave);
         return true;
     }

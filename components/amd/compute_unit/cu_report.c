@@ -78,7 +78,7 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
         if (engine_base.platform->instances[leaf].type != type)
             continue;
         const struct compute_unit *other = (const void *)platform_component(leaf);
-        while (k < caches && first[k]->decoded != other->decoded)
+        while (k < caches && first[k]->code != other->code)
             k++;
         if (k == caches && caches < ENGINE_MAX_DOMAINS)
             first[caches++] = other;

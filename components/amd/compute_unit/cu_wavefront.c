@@ -115,19 +115,21 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
     uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
     uint8_t joined[ISA_MAX_INST_BYTES];
     unsigned offset = (unsigned)(pc - line), size = CU_LINE - offset;
-    if (line != w->line_address || w->line_state[w->line_slot] != LINE_VALID
-        || w->line[w->line_slot] != line) {
+    if (line != w->line_address || !w->code) {
         int slot = wave_find_line(c, w, line);
         w->line_address = line;
-        wave_want_lines(c, w);
+        w->code = 0;
+        if (fetch_missing(c, w) != UINT64_MAX)
+            wave_want_lines(c, w);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
             wave_wait_for_code(c, w);
             return false;
         }
         w->line_slot = (uint8_t)slot;
+        w->code = w->line_code[slot];
     }
     const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
-    bool played = engine_unlikely(cu_group_at(c, w->group)->played);
+    bool played = engine_unlikely(w->unusual & CU_PLAYED), joins = false;
     if (played) {
         size = size < sizeof joined ? size : sizeof joined;
         bytes = played_code(c, w, pc, size, joined);
@@ -140,6 +142,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
             wave_wait_for_code(c, w);
             return false;
         }
+        joins = true;
         if (played) {
             played_code(c, w, pc, sizeof joined, joined);
         } else {
@@ -159,7 +162,10 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
         cu_fault(c, wave, known ? &inst : NULL, pc, UINT32_MAX, what);
         return false;
     }
-    w->kind = cu_decoded(c)[w->decoded].kind;
+    struct decoded *d = &cu_decoded(c)[w->decoded];
+    if (!played && !joins && w->code == cu_code(c)->version)
+        d->checked = w->code;
+    w->kind = d->kind;
     return true;
 }
 
@@ -169,13 +175,9 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
                                                   unsigned wave)
 {
     uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
-    unsigned slot = w->line_slot, offset = (unsigned)(pc - line);
-    if (line != w->line_address || w->line_state[slot] != LINE_VALID || w->line[slot] != line
-        || engine_unlikely(w->unusual))
-        return wave_decode_anew(c, w, wave);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    if (engine_unlikely(!decode_holds(d, cu_target(c), pc, cu_line_bytes(c, wave, slot) + offset,
-                                      CU_LINE - offset)))
+    if (line != w->line_address || w->code != cu_code(c)->version || d->checked != w->code
+        || d->address != pc || engine_unlikely(w->unusual & CU_PLAYED))
         return wave_decode_anew(c, w, wave);
     w->decoded = decode_slot(pc);
     w->kind = d->kind;
@@ -185,7 +187,7 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
 /* The same behind an instruction: what has been executed with it was looked up then. */
 static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
-    if (!w->ahead || w->checked != *cu_decodings(c))
+    if (!w->ahead || w->checked != cu_code(c)->fills)
         return wave_decode(c, w, wave);
     w->decoded = decode_slot(cu_scalars(c, wave)->pc);
     w->kind = cu_decoded(c)[w->decoded].kind;
@@ -196,8 +198,7 @@ static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, u
 static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                               uint64_t now)
 {
-    if (engine_likely(!w->unusual) || !cu_group_at(c, w->group)->memory_only
-        || wave_skip(c, w, wave))
+    if (engine_likely(!(w->unusual & CU_MEMORY_ONLY)) || wave_skip(c, w, wave))
         wave_sleep(c, w, now);
 }
 

@@ -53,9 +53,10 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->why = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
     w->account = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
-    w->unusual = g->played || g->memory_only;
+    w->unusual = (uint8_t)((g->played ? CU_PLAYED : 0) | (g->memory_only ? CU_MEMORY_ONLY : 0));
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
+    w->code = 0;
     if (g->played)
         played_start(c, wave, p, number);
     else
