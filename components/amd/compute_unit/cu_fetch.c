@@ -152,7 +152,8 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         }
         compute_unit_imem_pop_reply(c);
         if (w->state != WAVE_FREE) {
-            wave_want_lines(c, w);
+            if (fetch_missing(c, w) != UINT64_MAX)
+                wave_want_lines(c, w);
             wave_fetched(c, w, wave, tag, note, now);
         }
     }

@@ -76,6 +76,17 @@ unsigned coalescer_simple_lines(const struct isa_memory *m, struct coalesced_lin
     struct coalescer_index index;
     unsigned count = 0, lane = m->mask ? (unsigned)__builtin_ctzll(m->mask) : ISA_LANES;
     index.used = false;
+    if (m->mask == UINT64_MAX) {
+        for (uint64_t breaks = isa_memory_breaks(m->address); breaks;) {
+            unsigned first = (unsigned)__builtin_ctzll(breaks);
+            breaks &= breaks - 1;
+            unsigned last = (breaks ? (unsigned)__builtin_ctzll(breaks) : ISA_LANES) - 1;
+            count = coalescer_add(&index, out, count,
+                                  m->address[first] & ~(uint64_t)(COALESCER_LINE - 1),
+                                  coalescer_lane_range(first, last));
+        }
+        return count;
+    }
     while (lane < ISA_LANES) {
         uint64_t line = m->address[lane] & ~(uint64_t)(COALESCER_LINE - 1);
         unsigned first = lane++;

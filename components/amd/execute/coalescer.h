@@ -116,6 +116,11 @@ static inline uint64_t coalescer_byte_mask(unsigned first, unsigned bytes)
 static inline void coalescer_dwords_from_line(const uint8_t *offset, uint64_t lanes,
                                               const uint8_t *data, uint8_t *stage)
 {
+    enum { FEW = 4 }; /* for which vectors do not pay */
+    if (__builtin_popcountll(lanes) > FEW) {
+        isa_memory_pick(offset, lanes, data, stage);
+        return;
+    }
     for (; lanes; lanes &= lanes - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(lanes);
         memcpy(stage + lane * 4, data + offset[lane], 4);

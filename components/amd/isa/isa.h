@@ -501,6 +501,15 @@ struct isa_reach {
 /* m->mask is not 0. */
 void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out);
 
+/* Bit l: lane l's address is in another line of ISA_REACH_LINE bytes than that of lane l - 1. Bit 0
+ * is set. */
+uint64_t isa_memory_breaks(const uint64_t address[ISA_LANES]);
+
+/* Of the lanes `lanes`, the dword at line + offset[lane] to to + 4 * lane; it ends in the line, which
+ * has ISA_REACH_LINE bytes. */
+void isa_memory_pick(const uint8_t offset[ISA_LANES], uint64_t lanes, const uint8_t *line,
+                     uint8_t *to);
+
 /* Of each group of `lanes` lanes (8, 16 or 32) of the LDS addresses of all: how many dwords the
  * highest lies behind the lowest. */
 void isa_lds_spans(const uint32_t *address, unsigned lanes, uint32_t *dwords);

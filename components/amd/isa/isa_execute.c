@@ -22,19 +22,21 @@ struct variant {
     isa_flat_function *flat;
     isa_spans_function *spans;
     isa_conflicts_function *conflicts;
+    isa_breaks_function *breaks;
+    isa_pick_function *pick;
 };
 
 static const struct variant variants[] = {
     {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
      isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2, isa_lds_spans_v2,
-     isa_lds_conflicts_v2},
+     isa_lds_conflicts_v2, isa_memory_breaks_v2, isa_memory_pick_v2},
 #ifndef ISA_ONE_VARIANT
     {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
      isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3, isa_lds_spans_v3,
-     isa_lds_conflicts_v3},
+     isa_lds_conflicts_v3, isa_memory_breaks_v3, isa_memory_pick_v3},
     {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
      isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4, isa_lds_spans_v4,
-     isa_lds_conflicts_v4},
+     isa_lds_conflicts_v4, isa_memory_breaks_v4, isa_memory_pick_v4},
 #endif
 };
 
@@ -99,6 +101,17 @@ void isa_memory_flat(const uint32_t *low, const uint32_t *high, uint64_t base, u
 void isa_lds_spans(const uint32_t *address, unsigned lanes, uint32_t *dwords)
 {
     variants[current_variant].spans(address, lanes, dwords);
+}
+
+uint64_t isa_memory_breaks(const uint64_t address[ISA_LANES])
+{
+    return variants[current_variant].breaks(address);
+}
+
+void isa_memory_pick(const uint8_t offset[ISA_LANES], uint64_t lanes, const uint8_t *line,
+                     uint8_t *to)
+{
+    variants[current_variant].pick(offset, lanes, line, to);
 }
 
 unsigned isa_lds_conflicts(const uint32_t *address, uint32_t active)

@@ -4,6 +4,12 @@
  */
 #include "isa_valu.h"
 
+#if defined __AVX2__
+#include <immintrin.h>
+#else
+#include <string.h>
+#endif
+
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
 #define VARIANT(f)   PASTE(f, ISA_VARIANT)
@@ -81,4 +87,54 @@ void VARIANT(isa_lds_spans_)(const uint32_t *address, unsigned lanes, uint32_t *
         spans_of(address, 16, dwords);
     else
         spans_of(address, 8, dwords);
+}
+
+uint64_t VARIANT(isa_memory_breaks_)(const uint64_t *address)
+{
+    uint64_t breaks = 0;
+#if defined __AVX512F__
+    const __m512i line = _mm512_set1_epi64(-ISA_REACH_LINE);
+    for (unsigned lane = 0; lane < ISA_LANES; lane += 8) {
+        __mmask8 behind = lane ? 0xff : 0xfe; /* there is one before it */
+        __m512i own = _mm512_loadu_si512(address + lane);
+        __m512i before = _mm512_mask_loadu_epi64(own, behind, address + lane - 1);
+        breaks |= (uint64_t)_mm512_test_epi64_mask(_mm512_xor_si512(own, before), line) << lane;
+    }
+#else
+    for (unsigned lane = 1; lane < ISA_LANES; lane++)
+        breaks |= (uint64_t)((address[lane] ^ address[lane - 1]) >= ISA_REACH_LINE) << lane;
+#endif
+    return breaks | 1;
+}
+
+void VARIANT(isa_memory_pick_)(const uint8_t *offset, uint64_t lanes, const uint8_t *line,
+                               uint8_t *to)
+{
+#if defined __AVX512F__
+    for (unsigned lane = 0; lane < ISA_LANES; lane += 16) {
+        __mmask16 some = (__mmask16)(lanes >> lane);
+        if (!some)
+            continue;
+        __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(offset + lane)));
+        __m512i from = _mm512_mask_test_epi32_mask(some, at, _mm512_set1_epi32(3))
+                           ? _mm512_mask_i32gather_epi32(at, some, at, line, 1)
+                           : _mm512_permutexvar_epi32(_mm512_srli_epi32(at, 2),
+                                                      _mm512_loadu_si512(line));
+        _mm512_mask_storeu_epi32(to + (size_t)lane * 4, some, from);
+    }
+#elif defined __AVX2__
+    const __m256i bit = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+    for (unsigned lane = 0; lane < ISA_LANES; lane += 8) {
+        __m256i some = _mm256_and_si256(_mm256_set1_epi32((int)(lanes >> lane & 0xff)), bit);
+        some = _mm256_cmpeq_epi32(some, bit);
+        __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(offset + lane)));
+        __m256i from = _mm256_mask_i32gather_epi32(at, (const int *)line, at, some, 1);
+        _mm256_maskstore_epi32((int *)(to + (size_t)lane * 4), some, from);
+    }
+#else
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(lanes);
+        memcpy(to + (size_t)lane * 4, line + offset[lane], 4);
+    }
+#endif
 }
