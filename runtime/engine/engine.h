@@ -64,9 +64,9 @@ struct component {
 _Static_assert(sizeof(struct component) == 64,
                "what the engine needs of a component is one cache line");
 
-#define COMPONENT_FAR    1u /* a message may be under way that made no arrival mark */
-#define COMPONENT_WISHES 2u /* it asked to be woken */
-#define COMPONENT_ALONE  4u /* ticked by itself: who does so sees to its sleep */
+#define COMPONENT_FAR      1u /* a message may be under way that made no arrival mark */
+#define COMPONENT_WISHES   2u /* it asked to be woken */
+#define COMPONENT_ALONE    4u /* ticked by itself: who does so sees to its sleep */
 #define COMPONENT_PERIODIC 8u /* it asked to be woken for work that goes on for ever */
 
 struct engine_domain {

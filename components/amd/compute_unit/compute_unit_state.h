@@ -60,18 +60,17 @@ enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
 enum cu_line_state { LINE_EMPTY, LINE_COMING, LINE_VALID, LINE_STALE };
 
-/* Two cache lines: what issue needs, then the instruction buffer's directory. Bytes of the buffer
- * are elsewhere. */
+/* In the first cache line what each turn needs, then the rest, with the instruction buffer's
+ * directory. Bytes of the buffer are elsewhere. */
 struct cu_wave {
     _Alignas(64) uint64_t ready_at;
     uint64_t since;        /* up to this cycle its time is accounted for; may be the next turn */
     uint64_t line_address; /* of the line that holds the pc */
     uint32_t decoded;      /* entry of the decode cache for the next instruction */
-    uint32_t vgpr;         /* arena offset of its registers */
     uint32_t instructions;
     uint32_t account; /* arena offset: where its time is written down, by enum work_cycles_kind */
     uint8_t state;    /* enum cu_wave_state */
-    uint8_t kind;  /* enum cu_kind of the next instruction */
+    uint8_t kind;     /* enum cu_kind of the next instruction */
     uint8_t simd, slot;
     uint8_t group;
     uint8_t line_slot; /* slot of line_address in the buffer */
@@ -83,12 +82,13 @@ struct cu_wave {
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
     uint8_t priority;    /* 0 .. 3: s_setprio */
+    uint8_t ahead;       /* instructions behind the last one issued that have been executed, too */
+    uint8_t unusual;     /* CU_PLAYED, CU_MEMORY_ONLY */
+    uint32_t checked;    /* `fills` of the code when those were found in the decode cache */
+    uint32_t code;       /* version of the code in line_address; 0: the line is not there */
+    uint32_t vgpr;       /* arena offset of its registers */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
-    uint8_t ahead; /* instructions behind the last one issued that have been executed, too */
-    uint8_t unusual; /* CU_PLAYED, CU_MEMORY_ONLY */
-    uint32_t checked; /* `fills` of the code when those were found in the decode cache */
-    uint32_t code; /* version of the code in line_address; 0: the line is not there */
     uint32_t line_code[CU_MAX_LINE_SLOTS]; /* the same of all lines in the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
@@ -114,8 +114,8 @@ struct cu_wave {
 enum { CU_PLAYED = 1, CU_MEMORY_ONLY = 2 };
 
 /* Code as it came last, by lines. While its version stays the same, each line that came has brought
- * the same bytes at the same address, so wavefronts whose lines are of this version need not compare
- * these with what is decoded. */
+ * the same bytes at the same address, so wavefronts whose lines are of this version need not
+ * compare these with what is decoded. */
 struct cu_code_line {
     uint64_t address; /* 0: none */
     uint8_t bytes[CU_LINE];
@@ -256,15 +256,16 @@ struct cu_simd {
 struct compute_unit {
     struct compute_unit_io io;
     /* What every tick looks at. */
-    _Alignas(64) uint64_t wheel_used; /* cycles in which a wavefront or a SIMD has something to do */
-    uint64_t lds_next;                /* cycle in which the first LDS operation ends */
+    _Alignas(64) uint64_t
+        wheel_used;    /* cycles in which a wavefront or a SIMD has something to do */
+    uint64_t lds_next; /* cycle in which the first LDS operation ends */
     uint64_t finished; /* groups that are to be answered */
     uint64_t started;  /* wavefronts that have begun */
     uint32_t vmem_send_count, smem_send_count;
     uint32_t lds_end_head, lds_end_count;
-    uint32_t retired;                /* instructions of this tick */
-    uint32_t fetch_simds;            /* those whose fetch_wanted is not 0 */
-    uint64_t paused_until;           /* cycle; 0: it is not paused. See cu_lend.c */
+    uint32_t retired;                       /* instructions of this tick */
+    uint32_t fetch_simds;                   /* those whose fetch_wanted is not 0 */
+    uint64_t paused_until;                  /* cycle; 0: it is not paused. See cu_lend.c */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     struct cu_simd simd[CU_MAX_SIMDS];

@@ -19,7 +19,7 @@ struct execute_entry {
     uint64_t address;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
-    bool alone; /* nothing behind it, in its line, can be executed with it */
+    bool alone;       /* nothing behind it, in its line, can be executed with it */
     uint32_t checked; /* `fills` of the code when it was seen to hold */
     /* The instructions behind it that can be executed with it: how many, what the wavefront must
      * have, `fills` and version of the code when all were seen to hold. */
@@ -144,8 +144,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     struct execute_entry *e = execute_entry(c, domain, w->decoded);
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
     if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR
-        && !engine_unlikely(instruction_recorder)
-        && engine_likely(!w->unusual)) {
+        && !engine_unlikely(instruction_recorder) && engine_likely(!w->unusual)) {
         execute_ahead(c, w, wave, context, s, domain, e);
         e->alone = !e->run;
     }

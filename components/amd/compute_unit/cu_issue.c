@@ -35,8 +35,8 @@ static void issue_init(struct compute_unit *c)
 }
 
 /* Executes on registers and LDS. False: the run has failed. */
-__attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                          const struct isa_inst *inst)
+__attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w,
+                                                        unsigned wave, const struct isa_inst *inst)
 {
     if (engine_unlikely(w->unusual & CU_PLAYED)) {
         played_step(c, w, wave);
@@ -144,7 +144,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
 
 /* The vector ALU is busy for so many cycles. */
 static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                  const struct isa_inst *inst, uint64_t now, uint64_t cycles)
+                                         const struct isa_inst *inst, uint64_t now, uint64_t cycles)
 {
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
@@ -320,9 +320,8 @@ __attribute__((noinline)) static enum cu_issue issue_other(struct compute_unit *
 }
 
 /* Issues one instruction of the wavefront, which is not among those that are ready. */
-__attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c,
-                                                          struct cu_wave *w, unsigned wave,
-                                                          uint64_t now)
+__attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w,
+                                                          unsigned wave, uint64_t now)
 {
     struct decoded *d = &cu_decoded(c)[w->decoded];
     enum cu_issue result;

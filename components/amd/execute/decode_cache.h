@@ -25,9 +25,9 @@ struct decoded {
     uint64_t count;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t valid;
-    uint8_t kind;   /* enum cu_kind */
-    uint8_t issued; /* enum work_cycles_kind that its turn counts for */
-    uint8_t nops;   /* s_nop: turns behind the first */
+    uint8_t kind;     /* enum cu_kind */
+    uint8_t issued;   /* enum work_cycles_kind that its turn counts for */
+    uint8_t nops;     /* s_nop: turns behind the first */
     uint32_t checked; /* for the user: compute units note here when they last saw that it holds */
     struct isa_inst inst;
 };

@@ -116,10 +116,10 @@ void VARIANT(isa_memory_pick_)(const uint8_t *offset, uint64_t lanes, const uint
         if (!some)
             continue;
         __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(offset + lane)));
-        __m512i from = _mm512_mask_test_epi32_mask(some, at, _mm512_set1_epi32(3))
-                           ? _mm512_mask_i32gather_epi32(at, some, at, line, 1)
-                           : _mm512_permutexvar_epi32(_mm512_srli_epi32(at, 2),
-                                                      _mm512_loadu_si512(line));
+        __m512i from =
+            _mm512_mask_test_epi32_mask(some, at, _mm512_set1_epi32(3))
+                ? _mm512_mask_i32gather_epi32(at, some, at, line, 1)
+                : _mm512_permutexvar_epi32(_mm512_srli_epi32(at, 2), _mm512_loadu_si512(line));
         _mm512_mask_storeu_epi32(to + (size_t)lane * 4, some, from);
     }
 #elif defined __AVX2__
