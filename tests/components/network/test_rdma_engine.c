@@ -41,10 +41,10 @@ static struct build_end end(uint32_t leaf, uint32_t port)
 
 static void set_up(const struct way *w)
 {
-    const int64_t params[] = {w->entries, w->depth};
+    const int64_t params[] = {w->entries, w->depth, 64 /* line */};
     harness_start();
-    near_engine = build_instance(&rdma_type, 0, "near", params, NULL, 2);
-    far_engine = build_instance(&rdma_type, 0, "far", params, NULL, 2);
+    near_engine = build_instance(&rdma_type, 0, "near", params, NULL, 3);
+    far_engine = build_instance(&rdma_type, 0, "far", params, NULL, 3);
     requester = harness_requester();
     memory = harness_server(w->memory, harness_answer_memory);
     harness_wire(HARNESS_MEM, end(requester, 0), end(near_engine, LOCAL), w->depth, 1, 1);
