@@ -238,7 +238,7 @@ def test_full_disk_leaves_no_state_and_the_run_goes_on(played, tmp_path):
     folder, text = played
     words = [HEDDLE, "run", *words_of(f"{text} {tmp_path}/s --checkpoint {tmp_path}/state"
                                       " --checkpoint-at kernel:2")]
-    limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 2000; exec \"$@\"", "sh", *words]
+    limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 1000; exec \"$@\"", "sh", *words]
     by_tcp = words_of("--mca pml ob1 --mca btl tcp,self")  # needs no files of its own
     call([*launcher("openmpi"), *by_tcp, "-n", 1, *limited, ":", *by_tcp, "-n", 1, *words],
          "cannot write the state to .*: File too large", status=FAILS, env=PASS_AS_ROOT,
