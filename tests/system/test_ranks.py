@@ -250,8 +250,9 @@ def test_full_disk_leaves_no_state_and_the_run_goes_on(played, tmp_path):
 @pytest.mark.parametrize("option, says", [
     ("--kernel-stats all --stats ", "cannot write the statistics"),
     ("--record perfetto=", "cannot write the trace")], ids=["stats", "trace"])
-def test_full_disk_ends_all_ranks(tmp_path, option, says):
-    """The limit is that of rank 0, which alone writes."""
+def test_full_disk_ends_all_ranks(run, tmp_path, option, says):
+    """The limit is that of rank 0, which alone writes. Run once, the platform is built."""
+    run(f"{PLATFORM} -- peers 64")
     words = [HEDDLE, "run", *words_of(f"{PLATFORM} {option}{tmp_path}/file -- peers 64")]
     limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 40; exec \"$@\"", "sh", *words]
     by_tcp = words_of("--mca pml ob1 --mca btl tcp,self")  # needs no files of its own
