@@ -21,13 +21,12 @@ from typing import Any, Callable, Sequence
 
 from heddle.mistakes import Mistake
 from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
-from heddle.sweeps.worker import complaint, logged, was_limited
+from heddle.sweeps.worker import complaint, logged, longest, was_limited
 
 # What a reader is given: the point and the path of its log without an ending (.out, .err, .json).
 Reader = Callable[[Point, pathlib.Path], dict[str, Any]]
 
 HEADROOM = 1.5       # a point is tried if at most so many limits are expected
-WALL_FACTOR = 20     # of the limit of CPU time: then a process waits for something in vain
 STATISTICS = "{statistics}"  # in a command: the file for statistics
 
 
@@ -212,7 +211,7 @@ class Runner:
         for key, _ in self.selector.select(timeout=1.0):
             ended.append(self._reap(key.fd))
         for child in self.children.values():
-            if time.monotonic() - child.began > WALL_FACTOR * self.limit + 60:
+            if time.monotonic() - child.began > longest(self.limit):
                 os.killpg(child.pid, signal.SIGKILL)
         return ended
 
@@ -244,9 +243,8 @@ class Runner:
                 chain.costs.append((point.size, cpu))
             except Unreadable as error:
                 self.store.failed(point, str(error), status, cpu, wall)
-        elif was_limited(status, cpu, self.limit):
-            self.store.leave_out(point, f"took more than the limit of {self.limit:g} CPU seconds",
-                                 cpu)
+        elif limited := was_limited(status, cpu, wall, self.limit):
+            self.store.leave_out(point, limited, cpu)
             self._leave_out(chain, point.size,
                             f"a smaller one took more than {self.limit:g} CPU seconds")
         else:

@@ -189,12 +189,13 @@ def test_what_killed_builds_leave_goes_and_what_running_ones_write_stays(heddle,
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     (cache / "platforms/some").mkdir()
-    (cache / "platforms/some/platform.c.12345.tmp").write_text("half")
+    left = f"platform.c.{killed.pid}.tmp"  # that of a process that runs would stay
+    (cache / "platforms/some" / left).write_text("half")
     assert len(left_over(cache)) > 1
     (tmp_path / "runs").unlink()
     running = start_build(tmp_path, waiting)
     mine = set(left_over(cache))
-    assert "platform.c.12345.tmp" not in mine and mine and all(
+    assert left not in mine and mine and all(
         f".{running.pid}." in name for name in mine)
     heddle("build tests/system/threads.heddle", env=env)  # beside it
     assert mine <= set(left_over(cache))

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -19,7 +20,7 @@ from harness import HEDDLE, PROGRAMS, ROOT, call
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle.mistakes import Mistake  # noqa: E402
-from heddle.sweeps import engine, figures  # noqa: E402
+from heddle.sweeps import engine, figures, worker  # noqa: E402
 from heddle.sweeps.constraint import Constraint  # noqa: E402
 from heddle.sweeps.database import Database  # noqa: E402
 from heddle.sweeps.plan import of_command_line  # noqa: E402
@@ -209,6 +210,31 @@ def test_limit_ends_points(tmp_path):
                "{x}"]
     sweep(tmp_path / "out", "--vary", "{x}=1,2", "--limit", 1, program=program, status=1,
           says=[r"2 \(sh x=2\): took more than the limit of 1 CPU seconds"])
+
+
+def limited_run(tmp_path, script, limit=1):
+    """What a worker that gets no processor after it has started a process says of it."""
+    before = signal.getsignal(signal.SIGXCPU), resource.getrlimit(resource.RLIMIT_CPU)
+    prlimit = resource.prlimit
+    resource.prlimit = lambda *words: (time.sleep(0.5), prlimit(*words))
+    try:
+        status, cpu, wall = worker.run(["/bin/sh", "-c", script], str(tmp_path / "log"), limit)
+    finally:
+        resource.prlimit = prlimit
+        signal.signal(signal.SIGXCPU, before[0])
+        resource.setrlimit(resource.RLIMIT_CPU, before[1])
+    return worker.was_limited(status, cpu, wall, limit)
+
+
+def test_limit_holds_for_what_a_process_starts_before_the_worker_runs_again(tmp_path):
+    said = limited_run(tmp_path, "/bin/sh -c 'while :; do :; done'; exit $?")
+    assert said == "took more than the limit of 1 CPU seconds"
+
+
+def test_what_waits_in_vain_is_said_to_have_taken_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "longest", lambda limit: 0.5)
+    said = limited_run(tmp_path, "sleep 100; true")
+    assert said == "took more than 0.5 seconds of the clock, with a limit of 1 CPU seconds"
 
 
 SWEEP_FILE = f"""

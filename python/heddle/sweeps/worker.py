@@ -35,6 +35,7 @@ OF_LAUNCH = ("cycles", "start_ps", "end_ps", "wavefront_instructions")
 DECODER, ENCODER = json.JSONDecoder(), json.JSONEncoder(separators=(",", ":"))
 INDEX = re.compile(r"\[\d+\]")
 LIMITED = "took more than the limit of {:g} CPU seconds"
+OVERDUE = "took more than {:g} seconds of the clock, with a limit of {:g} CPU seconds"
 
 
 def end_with_parent() -> None:
@@ -59,14 +60,36 @@ def environment() -> dict[bytes, bytes]:
     return dict(os.environb)
 
 
+def allowance(limit: float) -> tuple[int, int]:
+    """Of CPU time, for a program that listens to SIGXCPU, and for one that does not."""
+    soft, hard = max(int(limit + 0.999), 1), resource.getrlimit(resource.RLIMIT_CPU)[1]
+    return (soft, soft + 5) if hard == resource.RLIM_INFINITY else (min(soft, hard),
+                                                                    min(soft + 5, hard))
+
+
+def limit_what_starts(soft: int) -> None:
+    """A process may start others before its parent runs again to limit it, and those would never
+    be limited. So what is spawned inherits the limit. The worker has it, too, and ignores it."""
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+def longest(limit: float) -> float:
+    """Seconds of the clock that a process has for so many of CPU time."""
+    return WALL_FACTOR * limit + 60
+
+
 def run(words: list[str], log: str, limit: float | None) -> tuple[int, float, float]:
     """Exit status (negative: a signal), CPU and wall seconds."""
     began = time.monotonic()
-    pid = os.posix_spawn(words[0], words, environment(), file_actions=logged(log), setpgroup=0)
     if limit is not None:
-        most = max(int(limit + 0.999), 1)
-        resource.prlimit(pid, resource.RLIMIT_CPU, (most, most + 5))
-        watch(pid, WALL_FACTOR * limit + 60)
+        soft, hard = allowance(limit)
+        limit_what_starts(soft)
+    pid = os.posix_spawn(words[0], words, environment(), file_actions=logged(log), setpgroup=0,
+                         setsigdef=[signal.SIGXCPU])
+    if limit is not None:
+        resource.prlimit(pid, resource.RLIMIT_CPU, (soft, hard))
+        watch(pid, longest(limit))
     _, status, usage = os.wait4(pid, 0)
     return (os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime,
             time.monotonic() - began)
@@ -82,12 +105,15 @@ def watch(pid: int, seconds: float) -> None:
     os.close(descriptor)
 
 
-def was_limited(status: int, cpu: float, limit: float | None) -> bool:
-    """The kernel counts the time of one process, and by its clock's ticks."""
+def was_limited(status: int, cpu: float, wall: float, limit: float | None) -> str | None:
+    """What to say of a process that a limit ended. The kernel counts the time of one process, and
+    by its clock's ticks; nobody counts that of a process whose parent was killed."""
+    killed = status in (128 + signal.SIGKILL, -signal.SIGKILL)
     if limit is None:
-        return False
-    return status in (128 + signal.SIGXCPU, -signal.SIGXCPU) or (
-        status in (128 + signal.SIGKILL, -signal.SIGKILL) and cpu > 0.8 * limit)
+        return None
+    if status in (128 + signal.SIGXCPU, -signal.SIGXCPU) or (killed and cpu > 0.8 * limit):
+        return LIMITED.format(limit)
+    return OVERDUE.format(longest(limit), limit) if killed and wall > longest(limit) else None
 
 
 # ---- what is kept of a run
@@ -194,11 +220,10 @@ def complaint(texts: Iterable[str], status: int) -> str:
     return f"{f'signal {-status}' if status < 0 else f'status {status}'}: {said[:300]}"
 
 
-def result(status: int, log: str, batch: dict[str, Any], cpu: float) -> dict[str, Any]:
+def result(ran: Ran, batch: dict[str, Any]) -> dict[str, Any]:
+    status, log = ran.status, ran.log
     if status != 0:
-        limit = batch["limit"]
-        limited = was_limited(status, cpu, limit)
-        return {"failed": LIMITED.format(limit) if limited else complaint(
+        return {"failed": was_limited(status, ran.cpu, ran.wall, batch["limit"]) or complaint(
             map(read_tail, (f"{log}.out", f"{log}.err")), status)}
     try:
         told = kept(f"{log}.json")
@@ -247,7 +272,7 @@ def keep(log: str, folder: str, number: int, statistics: bool) -> None:
 def tell(ran: Ran, batch: dict[str, Any]) -> bytes:
     """A line of the results. Its files are in their places then."""
     number = ran.point["number"]
-    told = result(ran.status, ran.log, batch, ran.cpu)
+    told = result(ran, batch)
     keep(ran.log, batch["folder"], number, batch["keep"])
     return ENCODER.encode({
         "point": number, "key": ran.point["key"], "status": ran.status,
