@@ -58,9 +58,18 @@ static void print_cut(FILE *out, json_t *run, json_t *sample, const char *list, 
     }
 }
 
+static void print_traffic(FILE *out, json_t *sample, const char *which)
+{
+    json_t *traffic = json_object_get(json_object_get(sample, "memory"), which);
+    double bytes = number(traffic, "bytes");
+    fprintf(out, "%.0f bytes %s, +- %.2f %%; ", bytes, which,
+            percent(number(traffic, "interval"), bytes));
+}
+
 static void print_total(FILE *out, json_t *run, json_t *sample)
 {
     double cycles = number(sample, "cycles");
+    json_t *rate = json_object_get(sample, "cycles_per_instruction");
     fprintf(out,
             "%" PRIu64 " launches in %zu groups, %" PRIu64 " simulated, %" PRIu64
             " more warmed caches up\n",
@@ -72,6 +81,11 @@ static void print_total(FILE *out, json_t *run, json_t *sample)
             cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
             percent(number(sample, "warmup_bias"), cycles),
             percent(number(sample, "trend"), cycles), statistics_cpu_seconds(run));
+    fprintf(out, "memory: ");
+    print_traffic(out, sample, "read");
+    print_traffic(out, sample, "written");
+    fprintf(out, "%.4f cycles an instruction, +- %.4f\n", number(rate, "cycles"),
+            number(rate, "interval"));
 }
 
 void sample_print(FILE *out, json_t *run)

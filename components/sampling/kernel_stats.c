@@ -43,8 +43,9 @@ struct kernel_record {
     uint64_t cycles;
     uint64_t work_groups;
     uint64_t instructions;
-    struct stats_text details; /* what kernel_describe() was told */
-    struct stats_text share;   /* of the components' statistics */
+    struct memory_traffic traffic; /* until it has ended: of the run, when it began */
+    struct stats_text details;     /* what kernel_describe() was told */
+    struct stats_text share;       /* of the components' statistics */
 };
 
 #define MAX_KERNELS ((uint32_t)1 << 22)
@@ -254,21 +255,15 @@ void kernel_end(const struct component *c, uint32_t kernel)
 bool kernel_times_of(uint32_t number, struct kernel_times *times)
 {
     for (uint32_t i = count; i-- > 0;) {
-        if (records[i].launch != number || !(records[i].state & KERNEL_ENDED))
+        const struct kernel_record *k = &records[i];
+        if (k->launch != number || !(k->state & KERNEL_ENDED))
             continue;
-        *times = (struct kernel_times){records[i].start_ps, records[i].end_ps, records[i].cycles};
+        if (!(k->state & KERNEL_SPOOLED))
+            bug("launch %" PRIu32 " has ended in this window", number);
+        *times = (struct kernel_times){k->start_ps, k->end_ps, k->cycles, k->traffic};
         return true;
     }
     return false;
-}
-
-bool kernel_cycles_of(uint32_t number, uint64_t *cycles)
-{
-    struct kernel_times times;
-    bool found = kernel_times_of(number, &times);
-    if (found)
-        *cycles = times.cycles;
-    return found;
 }
 
 static bool has_ended(const struct kernel_record *k, uint64_t end_ps)
@@ -282,11 +277,13 @@ static void settle(uint32_t kernel, uint64_t end_ps)
     if (!(k->state & KERNEL_BEGUN)) {
         k->state |= KERNEL_BEGUN;
         k->span = stats_span_begin();
+        k->traffic = memory_traffic_now();
         view_kernel(kernel, arena_at(char, k->name), k->start_ps, 0, 0);
     }
     if (has_ended(k, end_ps) && !(k->state & KERNEL_SPOOLED)) {
         k->state |= KERNEL_SPOOLED;
         k->share = stats_span_end(k->span);
+        k->traffic = memory_traffic_since(k->traffic);
         view_kernel(kernel, arena_at(char, k->name), k->start_ps, k->end_ps, k->cycles);
     }
 }
@@ -391,6 +388,7 @@ static void update(struct kernel_record *k, const struct kernel_record *theirs, 
     k->how = own.how ? own.how : arena_at(char, keep_text(how));
     k->number = own.number;
     k->span = own.span;
+    k->traffic = own.traffic;
     k->share = own.share;
     k->details = own.details;
     k->state = own.state | (theirs->state & KERNEL_ENDED);
@@ -427,6 +425,7 @@ void kernel_cut(void)
         k->end_ps = engine.time_ps > k->start_ps ? engine.time_ps : k->start_ps;
         k->cycles = cycle > k->start_cycle ? cycle - k->start_cycle : 0;
         k->share = stats_span_end(k->span);
+        k->traffic = memory_traffic_since(k->traffic);
         k->state |= KERNEL_ENDED | KERNEL_SPOOLED | KERNEL_CUT;
     }
 }
@@ -545,6 +544,7 @@ void kernel_forget(void)
 {
     checkpoint_register(&kernels_part);
     kernel_shares_forget();
+    memory_traffic_forget();
     unkept = false;
     running = 0;
     count = 0;

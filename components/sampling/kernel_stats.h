@@ -7,6 +7,7 @@
 #ifndef HEDDLE_SAMPLING_KERNEL_STATS_H
 #define HEDDLE_SAMPLING_KERNEL_STATS_H
 
+#include "memory_traffic.h"
 #include "runtime/engine/engine.h"
 
 /* From a tick of `c`, whose clock counts the kernel's cycles. `name` is for people, `symbol` what
@@ -42,13 +43,12 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
 
 void kernel_end(const struct component *c, uint32_t kernel);
 
-/* Cycles of launch `number`, the last one that ended with that number. false: there is none. At the
- * end of windows. */
-bool kernel_cycles_of(uint32_t number, uint64_t *cycles);
 struct kernel_times {
     uint64_t start_ps, end_ps, cycles;
+    struct memory_traffic traffic; /* while it ran */
 };
-/* The same with its times. */
+/* Of launch `number`, the last one that ended with that number, from the end of the window on in
+ * which it ended. false: there is none. */
 bool kernel_times_of(uint32_t number, struct kernel_times *times);
 
 /* ---- for sampling_extension.c ---- */

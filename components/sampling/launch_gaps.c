@@ -165,11 +165,21 @@ static double spread(const struct launch_gaps *g, double *freedom)
 struct cut_estimate gaps_estimate(const struct launch_gaps *g, double cycles)
 {
     struct terms sum = add_terms(g);
-    struct cut_estimate e = {.cycles = cycles - g->left_out + sum.far};
-    double freedom, variance = spread(g, &freedom), own = UNSTEADY * e.cycles;
+    struct cut_estimate e = {.value = cycles - g->left_out + sum.far};
+    double freedom, variance = spread(g, &freedom), own = UNSTEADY * e.value;
     double scatter = sampler_student(freedom) * sqrt(variance * sum.weights);
     e.half = hypot(scatter, sampler_student(INFINITY) * own);
     e.allowance = GAPS_ALLOWANCE * sum.far;
+    return e;
+}
+
+struct cut_estimate gaps_bytes(const struct launch_gaps *g, double instructions, double bytes)
+{
+    double detailed = instructions - g->executed;
+    double rate = detailed > 0 ? bytes / detailed : 0, far = g->executed * rate;
+    struct cut_estimate e = {.value = bytes + far};
+    e.half = sampler_student(INFINITY) * UNSTEADY * e.value;
+    e.allowance = GAPS_ALLOWANCE * far;
     return e;
 }
 
@@ -180,8 +190,8 @@ double gaps_wanted(const struct launch_gaps *g, double *touching)
     struct cut_estimate e = gaps_estimate(g, g->paused - g->origin);
     const struct gap_window *w = &g->window[g->count - 1];
     double least = GAPS_LEAST * fmax(1, w->cycles / GAPS_WINDOW);
-    double cycles = fmax(least, e.cycles / GAPS_SHARE), of_cycle = 1 / rate(w);
-    if (g->count > 2 && e.half + e.allowance <= g->aim * e.cycles)
+    double cycles = fmax(least, e.value / GAPS_SHARE), of_cycle = 1 / rate(w);
+    if (g->count > 2 && e.half + e.allowance <= g->aim * e.value)
         cycles *= 2;
     *touching = fmin(cycles, GAPS_TOUCHED) * of_cycle;
     return cycles * of_cycle;

@@ -80,5 +80,9 @@ void gaps_end(struct launch_gaps *g);
 
 /* `cycles`: what the launch took, with all pauses. */
 struct cut_estimate gaps_estimate(const struct launch_gaps *g, double cycles);
+/* What memory reads or writes for a launch of so many instructions, of which it was so many bytes
+ * in detail: the rest takes as many for an instruction. Windows say nothing of how that scatters,
+ * so the allowance is for this, too. */
+struct cut_estimate gaps_bytes(const struct launch_gaps *g, double instructions, double bytes);
 
 #endif

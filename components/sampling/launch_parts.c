@@ -2,6 +2,7 @@
 #include "launch_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sampling_thresholds.h"
 #include "stratified_sampler.h"
@@ -50,6 +51,7 @@ void parts_executed(struct launch_parts *p, uint64_t groups, uint64_t instructio
     p->left -= groups;
     p->instructions += instructions;
     p->open += (double)instructions;
+    p->skipped += (double)instructions;
 }
 
 /* Relative variance of a generation's rate. The mean end of a generation is smooth: from one to the
@@ -215,7 +217,10 @@ void parts_timed(struct launch_parts *p, const struct part_log *log)
     double all = 0;
     for (uint32_t i = 0; i < log->count; i++)
         all += (double)log->ends[i].instructions;
-    *w = (struct part_window){.first = p->next, .groups = log->count};
+    *w = (struct part_window){
+        .first = p->next, .groups = log->count, .skipped = p->skipped, .timed = all};
+    memcpy(w->bytes, log->bytes, sizeof w->bytes);
+    p->skipped = 0;
     bool found = find_generations(p, log, w, &from, &to);
     if (is_first)
         from = (struct generation){0};
@@ -256,13 +261,64 @@ static double own_variance(const struct launch_parts *p, double variance)
 struct cut_estimate parts_estimate(const struct launch_parts *p)
 {
     struct terms sum = add_terms(p);
-    struct cut_estimate e = {.cycles = sum.measured + sum.far};
+    struct cut_estimate e = {.value = sum.measured + sum.far};
     double freedom, variance = spread(p, &freedom);
     if (p->count == 1 && p->pairs < 2)
         freedom = INFINITY;
-    double own = e.cycles * e.cycles * own_variance(p, variance);
+    double own = e.value * e.value * own_variance(p, variance);
     double scatter = sampler_student(freedom) * sqrt(variance * sum.weights + own);
     e.half = hypot(scatter, sampler_student(INFINITY) * PARTS_TAIL * p->drain);
     e.allowance = PARTS_ALLOWANCE * sum.far;
+    return e;
+}
+
+/* ---- memory ---- */
+
+static double bytes_rate(const struct part_window *w, enum sampler_quantity quantity)
+{
+    return w->timed > 0 ? w->bytes[quantity] / w->timed : 0;
+}
+
+/* The rate of what was left out before window `i`. The first part fills caches: it reads what later
+ * ones find, and writes less back than it dirties. So it stands for nothing else. */
+static double bytes_line(const struct launch_parts *p, uint32_t i, enum sampler_quantity quantity)
+{
+    double rate = bytes_rate(&p->window[i], quantity);
+    return i > 1 ? (rate + bytes_rate(&p->window[i - 1], quantity)) / 2 : rate;
+}
+
+/* Relative variance of a part's rate, told by differences of successive ones. */
+static double bytes_spread(const struct launch_parts *p, enum sampler_quantity quantity,
+                           double *freedom)
+{
+    double sum = BYTES_PRIOR_FREEDOM * PARTS_PRIOR * PARTS_PRIOR;
+    *freedom = BYTES_PRIOR_FREEDOM;
+    for (uint32_t i = 2; i < p->count; i++) {
+        double a = bytes_rate(&p->window[i - 1], quantity), b = bytes_rate(&p->window[i], quantity);
+        double difference = a + b > 0 ? 2 * (b - a) / (a + b) : 0;
+        sum += difference * difference / 2;
+        ++*freedom;
+    }
+    return sum / *freedom;
+}
+
+struct cut_estimate parts_bytes(const struct launch_parts *p, enum sampler_quantity quantity)
+{
+    double far = 0, weights = 0, freedom, variance = bytes_spread(p, quantity, &freedom);
+    struct cut_estimate e = {0};
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct part_window *w = &p->window[i];
+        double next = i + 1 < p->count && i ? w[1].skipped / 2 : 0;
+        double stands_for = (i > 1 ? w->skipped / 2 : w->skipped) + next;
+        double cost = stands_for * bytes_rate(w, quantity);
+        weights += cost * cost;
+        far += w->skipped * bytes_line(p, i, quantity);
+        e.value += w->bytes[quantity];
+    }
+    e.value += far;
+    double own = UNSTEADY * e.value;
+    e.half =
+        hypot(sampler_student(freedom) * sqrt(variance * weights), sampler_student(INFINITY) * own);
+    e.allowance = (quantity == SAMPLER_READ ? READ_ALLOWANCE : WRITTEN_ALLOWANCE) * far;
     return e;
 }

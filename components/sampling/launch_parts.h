@@ -15,6 +15,10 @@
  * The cycles of work-groups that end in windows are known; those of all others are their
  * instructions times a rate, cycles per instruction, on a line between the windows around them.
  *
+ * Memory. What a part in detail reads and writes counts in whole, whatever of it is in the window:
+ * bytes do not depend on how full the machine is. Between two parts, bytes for an instruction are
+ * on a line; between the first, which fills caches, and the second they are those of the second.
+ *
  * Interval. Rates of generations scatter; how much is told by differences of successive ones (as in
  * stratified_sampler.h), and before there are many by what is assumed (PARTS_PRIOR). The rates of
  * windows have this error. So has what the launch takes when everything is simulated: it begins at
@@ -48,11 +52,12 @@ struct part_end {
 
 /* What is known of a part that was simulated in detail. */
 struct part_log {
-    uint64_t end;                /* cycles from the begin of the part to its end, */
-    uint64_t placed;             /* and to when its last work-group was placed */
-    uint32_t resident;           /* most work-groups at the same time */
-    uint32_t count;              /* work-groups */
-    const struct part_end *ends; /* in order of their cycles */
+    uint64_t end;                     /* cycles from the begin of the part to its end, */
+    uint64_t placed;                  /* and to when its last work-group was placed */
+    uint32_t resident;                /* most work-groups at the same time */
+    uint32_t count;                   /* work-groups */
+    const struct part_end *ends;      /* in order of their cycles */
+    double bytes[SAMPLER_QUANTITIES]; /* of memory, by SAMPLER_READ and SAMPLER_WRITTEN */
 };
 
 /* A window. Numbers of instructions are not whole where they are means of a generation's. */
@@ -64,6 +69,9 @@ struct part_window {
     double before;       /* and of those in no window since the last one */
     double rate;         /* mean of its generations, cycles per instruction */
     uint32_t rates;      /* generations in that */
+    double skipped;      /* instructions executed without timing since the part before; */
+    double timed;        /* those of the part, and */
+    double bytes[SAMPLER_QUANTITIES]; /* its traffic */
 };
 
 struct launch_parts {
@@ -75,7 +83,8 @@ struct launch_parts {
     uint64_t left;     /* work-groups to the next part in detail */
     uint64_t detailed; /* work-groups */
     uint64_t instructions, detailed_instructions;
-    double open;        /* instructions since the last window */
+    double open;        /* instructions since the last window, */
+    double skipped;     /* and without timing since the last part */
     double aim;         /* half of the interval that is enough, as a share */
     double last_rate;   /* of a generation; */
     double differences; /* relative ones of successive rates, squared and halved: their sum, */
@@ -102,5 +111,7 @@ void parts_executed(struct launch_parts *p, uint64_t groups, uint64_t instructio
 void parts_timed(struct launch_parts *p, const struct part_log *log);
 
 struct cut_estimate parts_estimate(const struct launch_parts *p);
+/* Of bytes: `quantity` is SAMPLER_READ or SAMPLER_WRITTEN. */
+struct cut_estimate parts_bytes(const struct launch_parts *p, enum sampler_quantity quantity);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "instruction_recorder.h"
+#include "estimate_write.h"
 #include "kernel_stats.h"
 #include "launch_gaps.h"
 #include "runtime/engine/arena.h"
@@ -19,7 +20,7 @@ enum { MOST_LAUNCHES = 1 << 16, MOST_WINDOWS = 1 << 20 };
 struct whole {
     uint64_t number;
     double instructions, executed, left_out, open;
-    struct cut_estimate estimate;
+    struct cut_estimate estimate[SAMPLER_QUANTITIES];
     uint32_t windows, first;
 };
 
@@ -116,24 +117,27 @@ bool online_gaps_has(uint64_t number)
     return present && present == number;
 }
 
-bool online_gaps_result(uint64_t number, uint64_t *cycles, double *inner, uint64_t *vector)
+bool online_gaps_result(uint64_t number, struct sampler_measure *measure, uint64_t *vector)
 {
-    uint64_t taken;
-    if (!online_gaps_has(number) || !is_over || !kernel_cycles_of((uint32_t)number, &taken))
+    struct kernel_times taken;
+    if (!online_gaps_has(number) || !is_over || !kernel_times_of((uint32_t)number, &taken))
         return false;
+    double instructions = issued() - (double)issued_at_begin + gaps.executed;
     struct whole *w = &wholes[whole_count++];
-    *w = (struct whole){.number = number,
-                        .instructions = issued() - (double)issued_at_begin + gaps.executed,
-                        .executed = gaps.executed,
-                        .left_out = gaps.left_out,
-                        .open = gaps.open,
-                        .estimate = gaps_estimate(&gaps, (double)taken),
-                        .windows = gaps.count,
-                        .first = window_count};
+    *w =
+        (struct whole){.number = number,
+                       .instructions = instructions,
+                       .executed = gaps.executed,
+                       .left_out = gaps.left_out,
+                       .open = gaps.open,
+                       .estimate = {gaps_estimate(&gaps, (double)taken.cycles),
+                                    gaps_bytes(&gaps, instructions, (double)taken.traffic.read),
+                                    gaps_bytes(&gaps, instructions, (double)taken.traffic.written)},
+                       .windows = gaps.count,
+                       .first = window_count};
     memcpy(windows + window_count, gaps.window, gaps.count * sizeof *windows);
     window_count += gaps.count;
-    *cycles = (uint64_t)(w->estimate.cycles + 0.5);
-    *inner = cut_deviation(&w->estimate);
+    cut_measure(w->estimate, measure);
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
         vector[i] += vectors[i];
     present = 0;
@@ -164,8 +168,7 @@ void online_gaps_write(struct json *j)
         json_uint(j, "launch", w->number);
         json_uint(j, "wavefront_instructions", (uint64_t)w->instructions);
         json_uint(j, "detailed_wavefront_instructions", (uint64_t)(w->instructions - w->executed));
-        json_decimal(j, "cycles", w->estimate.cycles);
-        json_decimal(j, "interval", w->estimate.half + w->estimate.allowance);
+        estimate_write_cut(j, w->estimate);
         json_decimal(j, "left_out", w->left_out);
         json_decimal(j, "behind", w->open);
         write_windows(j, w);

@@ -32,7 +32,7 @@ void online_gaps_end(void);
 /* ---- online_sampling.c ---- */
 
 /* As online_parts_result(). */
-bool online_gaps_result(uint64_t number, uint64_t *cycles, double *inner, uint64_t *vector);
+bool online_gaps_result(uint64_t number, struct sampler_measure *measure, uint64_t *vector);
 bool online_gaps_has(uint64_t number);
 void online_gaps_write(struct json *j);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate_write.h"
 #include "kernel_stats.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
@@ -28,7 +29,7 @@ struct note {
 /* A launch that is over. */
 struct whole {
     uint64_t number, groups, detailed, instructions, detailed_instructions;
-    struct cut_estimate estimate;
+    struct cut_estimate estimate[SAMPLER_QUANTITIES];
     double generation, differences, drain;
     uint32_t pairs;
     uint32_t windows; /* and the first of them in `windows` */
@@ -128,6 +129,8 @@ void online_parts_timed(void)
                        : 1;
     uint32_t placed = 0;
     log.end = times.cycles;
+    log.bytes[SAMPLER_READ] = (double)times.traffic.read;
+    log.bytes[SAMPLER_WRITTEN] = (double)times.traffic.written;
     for (uint32_t i = 0; i < note_count; i++) {
         uint64_t cycle = (uint64_t)((double)(notes[i].time_ps - times.start_ps) * clock + 0.5);
         if (notes[i].instructions)
@@ -153,7 +156,7 @@ bool online_parts_has(uint64_t number)
     return present && present == number;
 }
 
-bool online_parts_result(uint64_t number, uint64_t *cycles, double *inner, uint64_t *vector)
+bool online_parts_result(uint64_t number, struct sampler_measure *measure, uint64_t *vector)
 {
     struct sampled_part next;
     if (!online_parts_has(number) || parts_next(&parts, &next))
@@ -164,7 +167,8 @@ bool online_parts_result(uint64_t number, uint64_t *cycles, double *inner, uint6
                         .detailed = parts.detailed,
                         .instructions = parts.instructions,
                         .detailed_instructions = parts.detailed_instructions,
-                        .estimate = parts_estimate(&parts),
+                        .estimate = {parts_estimate(&parts), parts_bytes(&parts, SAMPLER_READ),
+                                     parts_bytes(&parts, SAMPLER_WRITTEN)},
                         .generation = parts.generation,
                         .differences = parts.differences,
                         .pairs = parts.pairs,
@@ -173,8 +177,7 @@ bool online_parts_result(uint64_t number, uint64_t *cycles, double *inner, uint6
                         .windows = parts.count};
     memcpy(windows + window_count, parts.window, parts.count * sizeof *windows);
     window_count += parts.count;
-    *cycles = (uint64_t)(w->estimate.cycles + 0.5);
-    *inner = cut_deviation(&w->estimate);
+    cut_measure(w->estimate, measure);
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
         vector[i] += vectors[i];
     present = 0;
@@ -183,16 +186,20 @@ bool online_parts_result(uint64_t number, uint64_t *cycles, double *inner, uint6
 
 /* For each part in detail its first work-group, how many there were, the instructions and cycles of
  * its window, instructions of work-groups in no window before it, the rate, and of how many
- * generations that is the mean: for whoever wants to compute the estimate again. */
+ * generations that is the mean; then the instructions without timing since the part before, its
+ * own, and the bytes that memory read and wrote for them. For whoever wants to compute the estimate
+ * again. */
 static void write_windows(struct json *j, const struct whole *w)
 {
     json_open(j, "windows", '[');
     for (uint32_t i = 0; i < w->windows; i++) {
         const struct part_window *at = &windows[w->first + i];
-        char text[160];
-        snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %.12g %.12g %.12g %.12g %" PRIu32,
-                 at->first, at->groups, at->instructions, at->cycles, at->before, at->rate,
-                 at->rates);
+        char text[256];
+        snprintf(
+            text, sizeof text,
+            "%" PRIu64 " %" PRIu64 " %.12g %.12g %.12g %.12g %" PRIu32 " %.12g %.12g %.12g %.12g",
+            at->first, at->groups, at->instructions, at->cycles, at->before, at->rate, at->rates,
+            at->skipped, at->timed, at->bytes[SAMPLER_READ], at->bytes[SAMPLER_WRITTEN]);
         json_text(j, NULL, text);
     }
     json_close(j, ']');
@@ -218,8 +225,7 @@ void online_parts_write(struct json *j)
         json_uint(j, "detailed_work_groups", w->detailed);
         json_uint(j, "wavefront_instructions", w->instructions);
         json_uint(j, "detailed_wavefront_instructions", w->detailed_instructions);
-        json_decimal(j, "cycles", w->estimate.cycles);
-        json_decimal(j, "interval", w->estimate.half + w->estimate.allowance);
+        estimate_write_cut(j, w->estimate);
         write_scatter(j, w);
         write_windows(j, w);
         json_close(j, '}');

@@ -33,10 +33,9 @@ void online_parts_executed(uint64_t groups, uint64_t instructions, const uint64_
 
 /* ---- online_sampling.c ---- */
 
-/* Of a launch that was executed in parts: cycles, their standard deviation as a share, and what the
- * parts without timing executed, added to `vector`. false: launch `number` was not, or is not over.
- */
-bool online_parts_result(uint64_t number, uint64_t *cycles, double *inner, uint64_t *vector);
+/* Of a launch that was executed in parts: what it would take, and what the parts without timing
+ * executed, added to `vector`. false: launch `number` was not, or is not over. */
+bool online_parts_result(uint64_t number, struct sampler_measure *measure, uint64_t *vector);
 /* Is launch `number` being executed in parts? */
 bool online_parts_has(uint64_t number);
 /* Of the statistics: the launches that were executed in parts. */

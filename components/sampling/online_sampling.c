@@ -8,6 +8,7 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
+#include "estimate_write.h"
 #include "kernel_stats.h"
 #include "online_gaps.h"
 #include "online_parts.h"
@@ -38,21 +39,37 @@ static void open_sampler(void)
     used = true;
 }
 
+/* Of a launch that was simulated as a whole. false: it is not over. */
+static bool measure_of(uint64_t launch, struct sampler_measure *measure)
+{
+    struct kernel_times times;
+    if (!kernel_times_of((uint32_t)launch, &times))
+        return false;
+    measure->amount[SAMPLER_CYCLES] = (double)times.cycles;
+    measure->amount[SAMPLER_READ] = (double)times.traffic.read;
+    measure->amount[SAMPLER_WRITTEN] = (double)times.traffic.written;
+    for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++)
+        measure->inner[i] = in_parts && has_code ? UNSTEADY : 0;
+    return true;
+}
+
 /* false: the launch that is simulated is not over. */
 static bool settle(void)
 {
-    uint64_t cycles, vector[SAMPLER_VECTOR] = {0};
-    double inner = in_parts && has_code ? UNSTEADY : 0;
+    uint64_t vector[SAMPLER_VECTOR] = {0};
+    struct sampler_measure measure;
     if (!pending)
         return true;
-    bool over = online_parts_has(pending)  ? online_parts_result(pending, &cycles, &inner, vector)
-                : online_gaps_has(pending) ? online_gaps_result(pending, &cycles, &inner, vector)
-                                           : kernel_cycles_of((uint32_t)pending, &cycles);
+    bool over = online_parts_has(pending)  ? online_parts_result(pending, &measure, vector)
+                : online_gaps_has(pending) ? online_gaps_result(pending, &measure, vector)
+                                           : measure_of(pending, &measure);
     if (!over)
         return false;
     if (has_code)
         warm_executed(pending_code.entry, pending_code.first, pending_code.end, vector);
-    sampler_note(sampler, has_code ? vector : read_vector, cycles ? cycles : 1, inner);
+    if (measure.amount[SAMPLER_CYCLES] < 1)
+        measure.amount[SAMPLER_CYCLES] = 1;
+    sampler_note(sampler, has_code ? vector : read_vector, &measure);
     pending = 0;
     return true;
 }
@@ -93,7 +110,7 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
 
 void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR])
 {
-    sampler_note(sampler, vector, 0, 0);
+    sampler_note(sampler, vector, NULL);
 }
 
 void online_sampling_read(const uint64_t vector[SAMPLER_VECTOR])
@@ -103,33 +120,27 @@ void online_sampling_read(const uint64_t vector[SAMPLER_VECTOR])
 
 /* ---- statistics ---- */
 
-static void write_estimate(struct json *j, const struct sampler_estimate *e)
-{
-    json_decimal(j, "cycles", e->cycles);
-    json_decimal(j, "interval", e->half + e->bias + e->trend + e->allowance);
-    json_decimal(j, "warmup_bias", e->bias);
-    json_decimal(j, "trend", e->trend);
-}
-
 static void write_groups(struct json *j)
 {
     json_open(j, "groups", '[');
     for (uint32_t i = 0; i < sampler->group_count; i++) {
         const struct sampler_group *g = &sampler->group[i];
-        struct sampler_estimate e = sampler_estimate_group(sampler, i);
+        struct sampler_estimate e[SAMPLER_QUANTITIES];
+        for (unsigned k = 0; k < SAMPLER_QUANTITIES; k++)
+            e[k] = sampler_estimate_group(sampler, i, (enum sampler_quantity)k);
         json_open(j, NULL, '{');
         json_uint(j, "first_launch", g->first + 1);
         json_uint(j, "launches", g->count);
         json_uint(j, "simulated", g->simulated);
         json_bool(j, "per_launch", g->per_launch);
-        write_estimate(j, &e);
+        estimate_write(j, e);
         json_close(j, '}');
     }
     json_close(j, ']');
 }
 
-/* For each launch its group, instructions, and cycles if it was simulated: for whoever wants to
- * look closer, or to compute the estimate again. */
+/* For each launch its group and instructions; cycles, bytes read and written if it was simulated:
+ * for whoever wants to look closer, or to compute the estimate again. */
 static void write_launches(struct json *j)
 {
     static const char letters[] = {
@@ -137,12 +148,26 @@ static void write_launches(struct json *j)
     json_open(j, "launches", '[');
     for (uint32_t i = 0; i < sampler->launches; i++) {
         const struct sampler_launch *l = &sampler->launch[i];
-        char text[96];
-        snprintf(text, sizeof text, "%c %u %" PRIu64 " %" PRIu64, letters[l->way], l->group,
-                 l->instructions, l->cycles);
+        const double *amount = l->measure.amount;
+        char text[160];
+        snprintf(text, sizeof text, "%c %u %" PRIu64 " %.0f %.0f %.0f", letters[l->way], l->group,
+                 l->instructions, amount[SAMPLER_CYCLES], amount[SAMPLER_READ],
+                 amount[SAMPLER_WRITTEN]);
         json_text(j, NULL, text);
     }
     json_close(j, ']');
+}
+
+/* Instructions are counted, so the interval is that of the cycles. */
+static void write_rate(struct json *j, const struct sampler_estimate *cycles, double instructions)
+{
+    double share = instructions > 0 ? 1 / instructions : 0;
+    json_open(j, "cycles_per_instruction", '{');
+    json_key(j, "cycles");
+    json_print(j, "%.6f", cycles->value * share);
+    json_key(j, "interval");
+    json_print(j, "%.6f", sampler_interval(cycles) * share);
+    json_close(j, '}');
 }
 
 void online_sampling_write(struct json *j)
@@ -150,14 +175,19 @@ void online_sampling_write(struct json *j)
     if (!used)
         return;
     settle(); /* a run that broke off has left a launch under way: it does not count */
-    struct sampler_estimate all = sampler_estimate_all(sampler);
+    struct sampler_estimate all[SAMPLER_QUANTITIES];
     uint32_t simulated = 0, touched = 0;
+    double instructions = 0;
+    for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++)
+        all[i] = sampler_estimate_all(sampler, (enum sampler_quantity)i);
     for (uint32_t i = 0; i < sampler->launches; i++) {
+        instructions += (double)sampler->launch[i].instructions;
         simulated += sampler->launch[i].way == SAMPLING_DETAILED;
         touched += sampler->launch[i].way == SAMPLING_TOUCHING;
     }
     json_open(j, "sample", '{');
-    write_estimate(j, &all);
+    estimate_write(j, all);
+    write_rate(j, &all[SAMPLER_CYCLES], instructions);
     json_uint(j, "count", sampler->launches);
     json_uint(j, "simulated", simulated);
     json_uint(j, "touched", touched);

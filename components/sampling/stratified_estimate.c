@@ -1,4 +1,6 @@
-/* What all launches would take, from those that were simulated; see stratified_sampler.h. */
+/* What all launches would take, from those that were simulated; see stratified_sampler.h. An
+ * *amount* is of the quantity that is estimated, cycles or bytes; a rate is that for each
+ * instruction. */
 #include <math.h>
 
 #include "stratified_sampler.h"
@@ -19,7 +21,7 @@ double sampler_student(double freedom)
 
 /* A simulated launch on the line. */
 struct knot {
-    double rate;   /* cycles per instruction */
+    double rate;
     double weight; /* instructions of others that are counted with its rate */
     double at;     /* number in the group */
     bool exact;    /* no functional warm-up was before it */
@@ -29,16 +31,17 @@ struct knot {
  */
 struct walk {
     const struct sampler *s;
-    double cycles;    /* so far */
+    double amount;    /* so far */
     double simulated; /* of these */
     double simulated_squares;
-    double inner;            /* variance of the cycles of those */
+    double inner;            /* variance of the amounts of those */
     double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
     double open, open_far;
     uint32_t knots;             /* that count for others */
     struct knot first;          /* of these, */
     struct knot last, previous; /* and; `previous` has its weight not yet counted */
-    double trend; /* cycles more, if what follows the last went on as from the first to the last */
+    double
+        trend; /* how much more, if what follows the last went on as from the first to the last */
     double differences; /* between the rates of successive knots, squared */
     double apart;       /* rates behind touches minus those behind simulated launches, of */
     uint32_t pairs;     /* successive knots, so that a drift does not count */
@@ -57,10 +60,10 @@ static void add_knot(struct walk *w, struct knot k)
     if (!w->knots) {
         k.weight += w->open; /* in front of the first, it alone counts */
         w->first = k;
-        w->cycles += w->open * k.rate;
+        w->amount += w->open * k.rate;
     } else {
         double distance = k.at - w->last.at, share = w->open_far / distance;
-        w->cycles += w->last.rate * w->open + (k.rate - w->last.rate) * share;
+        w->amount += w->last.rate * w->open + (k.rate - w->last.rate) * share;
         w->last.weight += w->open - share;
         k.weight += share;
         if (k.exact != w->last.exact) {
@@ -83,11 +86,11 @@ static void end_walk(struct walk *w)
     if (!w->knots)
         return;
     if (w->knots == 1) {
-        w->cycles += w->open * w->last.rate;
+        w->amount += w->open * w->last.rate;
         w->last.weight += w->open;
     } else {
         double slope = (w->last.rate - w->first.rate) / (w->last.at - w->first.at);
-        w->cycles += w->open * (w->last.rate + w->previous.rate) / 2;
+        w->amount += w->open * (w->last.rate + w->previous.rate) / 2;
         w->trend = slope * (w->open_far + w->open * (w->last.at - w->previous.at) / 2);
         w->last.weight += w->open / 2;
         w->previous.weight += w->open / 2;
@@ -96,7 +99,8 @@ static void end_walk(struct walk *w)
     count_weight(w, &w->last);
 }
 
-static struct walk walk_group(const struct sampler *s, uint32_t group)
+static struct walk walk_group(const struct sampler *s, uint32_t group,
+                              enum sampler_quantity quantity)
 {
     const struct sampler_group *g = &s->group[group];
     struct walk w = {.s = s};
@@ -105,19 +109,20 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
         const struct sampler_launch *l = &s->launch[i];
         double instructions = g->per_launch ? 1 : (double)l->instructions;
-        if (!l->cycles) {
+        double amount = l->measure.amount[quantity];
+        if (!l->simulated) {
             w.open += instructions;
             w.open_far += instructions * (at - w.last.at);
             w.squares += instructions * instructions;
             continue;
         }
-        w.cycles += (double)l->cycles;
-        w.simulated += (double)l->cycles;
-        w.simulated_squares += (double)l->cycles * (double)l->cycles;
-        double deviation = (double)l->cycles * (double)l->inner;
+        w.amount += amount;
+        w.simulated += amount;
+        w.simulated_squares += amount * amount;
+        double deviation = amount * l->measure.inner[quantity];
         w.inner += deviation * deviation;
         if (at > 0 || first_counts)
-            add_knot(&w, (struct knot){.rate = (double)l->cycles / instructions,
+            add_knot(&w, (struct knot){.rate = amount / instructions,
                                        .at = at,
                                        .exact = l->detailed >= SAMPLER_EXACT});
     }
@@ -128,13 +133,13 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
 /* ---- groups without enough ---- */
 
 /* Relative variance of rates, over all groups in which it can be seen. */
-static double common_variance(const struct sampler *s)
+static double common_variance(const struct sampler *s, enum sampler_quantity quantity)
 {
     double sum = 0, freedom = 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
-        struct walk w = walk_group(s, i);
+        struct walk w = walk_group(s, i, quantity);
         double rate = w.knots ? w.last.rate : 0;
-        if (w.knots < 2)
+        if (w.knots < 2 || rate <= 0)
             continue;
         sum += w.differences / 2 / (rate * rate);
         freedom += w.knots - 1;
@@ -142,20 +147,21 @@ static double common_variance(const struct sampler *s)
     return fmax(freedom > 0 ? sum / freedom : 0, UNMEASURED * UNMEASURED);
 }
 
-/* Cycles of the simulated launches of a group, or of all: of one, and of an instruction. */
-static double mean_of(const struct sampler *s, uint32_t group, double *rate)
+/* The simulated launches of a group, or all: amounts of one, and of an instruction. */
+static double mean_of(const struct sampler *s, uint32_t group, enum sampler_quantity quantity,
+                      double *rate)
 {
-    double cycles = 0, instructions = 0, number = 0;
+    double amount = 0, instructions = 0, number = 0;
     for (uint32_t i = 0; i < s->launches; i++) {
         const struct sampler_launch *l = &s->launch[i];
-        if (!l->cycles || (group != SAMPLER_NONE && l->group != group))
+        if (!l->simulated || (group != SAMPLER_NONE && l->group != group))
             continue;
-        cycles += (double)l->cycles;
+        amount += l->measure.amount[quantity];
         instructions += (double)l->instructions;
         number++;
     }
-    *rate = instructions > 0 ? cycles / instructions : 0;
-    return number > 0 ? cycles / number : 0;
+    *rate = instructions > 0 ? amount / instructions : 0;
+    return number > 0 ? amount / number : 0;
 }
 
 /* The simulated group of the same kernel that executes about as much, or SAMPLER_NONE. */
@@ -178,31 +184,33 @@ static uint32_t nearest(const struct sampler *s, uint32_t group)
 /* A launch that executes less may do less, or it waited less, as time has it: what is nearest is
  * taken half by its instructions, half as it is, where it has the same shape; the difference is
  * doubt, too. */
-static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group)
+static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group,
+                                             enum sampler_quantity quantity)
 {
     struct sampler_estimate e = {.freedom = INFINITY};
     const struct sampler_group *g = &s->group[group];
     uint32_t other = g->joined ? g->joined - 1 : nearest(s, group);
-    double rate, mean = mean_of(s, other, &rate), by_rate = 0;
+    double rate, mean = mean_of(s, other, quantity, &rate), by_rate = 0;
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
         by_rate += rate * (double)s->launch[i].instructions;
     bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups;
     double by_launch = same ? mean * g->count : by_rate;
     by_rate = g->joined ? by_launch : by_rate;
-    e.cycles = (by_rate + by_launch) / 2;
-    double deviation = UNREPRESENTED * e.cycles + fabs(by_rate - by_launch) / 2;
+    e.value = (by_rate + by_launch) / 2;
+    double deviation = UNREPRESENTED * e.value + fabs(by_rate - by_launch) / 2;
     e.variance = deviation * deviation;
     e.half = sampler_student(e.freedom) * deviation;
     return e;
 }
 
-static struct sampler_estimate estimate(const struct sampler *s, uint32_t group, double common)
+static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
+                                        enum sampler_quantity quantity, double common)
 {
     if (!s->group[group].simulated)
-        return unrepresented(s, group);
-    struct walk w = walk_group(s, group);
+        return unrepresented(s, group, quantity);
+    struct walk w = walk_group(s, group, quantity);
     struct sampler_estimate e = {
-        .cycles = w.cycles, .allowance = ALLOWANCE * (w.cycles - w.simulated), .freedom = INFINITY};
+        .value = w.amount, .allowance = ALLOWANCE * (w.amount - w.simulated), .freedom = INFINITY};
     double spread = common * w.last.rate * w.last.rate;
     double unsteady = s->unsteady * s->unsteady * w.simulated_squares + w.inner;
     if (w.squares <= 0) { /* all were simulated */
@@ -222,9 +230,10 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
     return e;
 }
 
-struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group)
+struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group,
+                                               enum sampler_quantity quantity)
 {
-    struct sampler_estimate e = estimate(s, group, common_variance(s));
+    struct sampler_estimate e = estimate(s, group, quantity, common_variance(s, quantity));
     e.bias = fabs(e.bias);
     e.trend = fabs(e.trend);
     return e;
@@ -232,13 +241,14 @@ struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t
 
 /* Degrees of freedom: Satterthwaite, "An approximate distribution of estimates of variance
  * components", 1946. */
-struct sampler_estimate sampler_estimate_all(const struct sampler *s)
+struct sampler_estimate sampler_estimate_all(const struct sampler *s,
+                                             enum sampler_quantity quantity)
 {
     struct sampler_estimate all = {0};
-    double common = common_variance(s), parts = 0;
+    double common = common_variance(s, quantity), parts = 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
-        struct sampler_estimate e = estimate(s, i, common);
-        all.cycles += e.cycles;
+        struct sampler_estimate e = estimate(s, i, quantity, common);
+        all.value += e.value;
         all.variance += e.variance;
         all.bias += e.bias;
         all.trend += e.trend;
@@ -250,4 +260,9 @@ struct sampler_estimate sampler_estimate_all(const struct sampler *s)
     all.freedom = parts > 0 ? all.variance * all.variance / parts : INFINITY;
     all.half = all.variance > 0 ? sampler_student(all.freedom) * sqrt(all.variance) : 0;
     return all;
+}
+
+double sampler_interval(const struct sampler_estimate *e)
+{
+    return e->half + e->bias + e->trend + e->allowance;
 }

@@ -373,8 +373,8 @@ static void note_way(struct sampler *s)
         s->detailed += s->detailed < SAMPLER_NONE;
 }
 
-void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles,
-                  double inner)
+void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
+                  const struct sampler_measure *measure)
 {
     if (s->launches == s->capacity)
         return;
@@ -385,9 +385,7 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
                                  .next = SAMPLER_NONE,
                                  .detailed = s->detailed,
                                  .way = (uint8_t)s->way,
-                                 .instructions = count_of(vector),
-                                 .cycles = cycles,
-                                 .inner = (float)inner};
+                                 .instructions = count_of(vector)};
     if (g->count)
         s->launch[g->last].next = number;
     else
@@ -396,9 +394,11 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
     g->count++;
     g->traced |= s->way != SAMPLING_SKIPPED;
     bool early = group == s->predicted && s->way == SAMPLING_DETAILED;
-    if (cycles) {
-        schedule(s, g, (double)cycles / (g->per_launch ? 1 : (double)l->instructions),
-                 (double)cycles, early);
+    if (measure) {
+        double cycles = measure->amount[SAMPLER_CYCLES];
+        l->simulated = true;
+        l->measure = *measure;
+        schedule(s, g, cycles / (g->per_launch ? 1 : (double)l->instructions), cycles, early);
         g->simulated_at = s->launches;
     }
     note_stray(s, group, vector);
@@ -409,7 +409,11 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
     push(s->history, group);
 }
 
-double cut_deviation(const struct cut_estimate *e)
+void cut_measure(const struct cut_estimate e[SAMPLER_QUANTITIES], struct sampler_measure *measure)
 {
-    return (e->half + e->allowance) / sampler_student(INFINITY) / e->cycles;
+    for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++) {
+        double share = e[i].value > 0 ? 1 / e[i].value : 0;
+        measure->amount[i] = floor(e[i].value + 0.5);
+        measure->inner[i] = (e[i].half + e[i].allowance) / sampler_student(INFINITY) * share;
+    }
 }

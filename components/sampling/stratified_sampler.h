@@ -58,14 +58,25 @@ struct sampler_shape {
     bool flushed; /* caches were, since the last launch of the kernel */
 };
 
+/* What is estimated, each alone and in the same way: cycles, and the bytes that memory reads and
+ * writes. Launches are chosen by their cycles. */
+enum sampler_quantity { SAMPLER_CYCLES, SAMPLER_READ, SAMPLER_WRITTEN, SAMPLER_QUANTITIES };
+
+/* Of a launch that was simulated. */
+struct sampler_measure {
+    double amount[SAMPLER_QUANTITIES];
+    /* Standard deviations of what they would be in a run of all, as shares. */
+    double inner[SAMPLER_QUANTITIES];
+};
+
 struct sampler_launch {
     uint32_t group;
     uint32_t next;     /* of the group, or SAMPLER_NONE */
     uint32_t detailed; /* simulated launches directly before it; SAMPLER_NONE: all */
     uint8_t way;       /* enum sampling_way */
     uint64_t instructions;
-    uint64_t cycles; /* 0: not simulated */
-    float inner;     /* standard deviation of what they would be in a run of all, as a share */
+    bool simulated;
+    struct sampler_measure measure; /* if it was */
 };
 
 struct sampler_group {
@@ -138,38 +149,41 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
  * `flushes` of caches have been before it; shape->flushed is not looked at. */
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
                                  uint64_t flushes);
-/* It is over. `cycles`: 0 unless it was simulated; `inner`: their standard deviation, as a share.
- */
-void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles,
-                  double inner);
+/* It is over. `measure`: NULL unless it was simulated; then a cycle at least. */
+void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
+                  const struct sampler_measure *measure);
 
 /* ---- estimates: sampler_estimate.c ---- */
 
 struct sampler_estimate {
-    double cycles;
+    double value;     /* cycles or bytes */
     double half;      /* of the 95 % interval, without */
     double bias;      /* what the warm-up may be off by, */
     double trend;     /* what a trend behind the last simulated launches would make, and */
     double allowance; /* what cannot be measured; all three are to be added to it */
-    double variance;  /* of `cycles`, */
+    double variance;  /* of `value`, */
     double freedom;   /* and its degrees of freedom; INFINITY: assumed, not measured */
 };
 
-/* Cycles of one group. */
-struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group);
+/* Of one group. */
+struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group,
+                                               enum sampler_quantity quantity);
 /* Of all launches. */
-struct sampler_estimate sampler_estimate_all(const struct sampler *s);
+struct sampler_estimate sampler_estimate_all(const struct sampler *s,
+                                             enum sampler_quantity quantity);
+/* Half of the whole interval. */
+double sampler_interval(const struct sampler_estimate *e);
 /* Two-sided 95 % point of Student's t. */
 double sampler_student(double freedom);
 
 /* Of a launch that was simulated in part. */
 struct cut_estimate {
-    double cycles;
+    double value;     /* cycles or bytes */
     double half;      /* of the 95 % interval, without */
     double allowance; /* what cannot be measured; to be added */
 };
 
-/* Its standard deviation over its cycles. */
-double cut_deviation(const struct cut_estimate *e);
+/* By quantity: what it counts as among launches. */
+void cut_measure(const struct cut_estimate e[SAMPLER_QUANTITIES], struct sampler_measure *measure);
 
 #endif

@@ -51,7 +51,7 @@ void stats_spool_copy(struct json *out, struct stats_text text);
 /* The text itself, `text.bytes` of it. */
 void stats_spool_read(struct stats_text text, char *to);
 
-/* ---- for stats.c and series_columns.c ---- */
+/* ---- blocks: for stats.c, series_columns.c and extensions ---- */
 
 /* Finds the blocks of a run without statistics. */
 void stats_blocks_find(const struct platform_table *table);

@@ -4,11 +4,13 @@ import math
 
 from sample_model import check_close, check_deviations
 
-ALLOWANCE, PRIOR, PRIOR_FREEDOM = 0.01, 0.03, 1
+ALLOWANCE, PRIOR, PRIOR_FREEDOM, UNSTEADY = 0.01, 0.03, 1, 0.01
+BYTES_ALLOWANCE, BYTES_PRIOR_FREEDOM = {"read": 0.02, "written": 0.1}, 2
 
 
 def windows_of(launch):
-    keys = ("first", "groups", "instructions", "cycles", "before", "rate", "rates")
+    keys = ("first", "groups", "instructions", "cycles", "before", "rate", "rates", "skipped",
+            "timed", "read", "written")
     return [dict(zip(keys, map(float, text.split()))) for text in launch["windows"]]
 
 
@@ -37,10 +39,38 @@ def check_launch(launch):
     check_deviations(scatter / math.sqrt(variance * (weights + own)), freedom)
 
 
+def check_traffic(launch, which):
+    """Parts in detail as they are, and what lies between as the mean of its neighbours, of which
+    the first part is none."""
+    windows, told = windows_of(launch), launch["memory"][which]
+    rates = [w[which] / w["timed"] for w in windows]
+    befores = [i - 1 if i > 1 else i for i in range(len(windows))]
+    far = sum(w["skipped"] * (rates[i] + rates[befores[i]]) / 2 for i, w in enumerate(windows))
+    value = sum(w[which] for w in windows) + far
+    check_close(f"bytes {which} of launch {launch['launch']}", told["bytes"], value)
+    assert math.isclose(sum(w["skipped"] + w["timed"] for w in windows),
+                        launch["wavefront_instructions"], rel_tol=1e-9)
+    pairs = list(zip(rates[1:], rates[2:]))
+    scatter = [((b - a) / ((a + b) / 2))**2 / 2 for a, b in pairs if a + b]
+    freedom = BYTES_PRIOR_FREEDOM + len(pairs)
+    variance = (sum(scatter) + BYTES_PRIOR_FREEDOM * PRIOR**2) / freedom
+    stands_for = [0.0] * len(windows)
+    for i, w in enumerate(windows):
+        stands_for[i] += w["skipped"] / 2
+        stands_for[befores[i]] += w["skipped"] / 2
+    weights = sum((w * rate)**2 for w, rate in zip(stands_for, rates))
+    own = 1.96 * UNSTEADY * value
+    half = math.sqrt((told["interval"] - BYTES_ALLOWANCE[which] * far)**2 - own**2)
+    if weights:
+        check_deviations(half / math.sqrt(variance * weights), freedom)
+
+
 def check_all(stats):
     sample = stats["sample"]
     for launch in sample["in_parts"]:
         check_launch(launch)
+        check_traffic(launch, "read")
+        check_traffic(launch, "written")
     records = {}
     for record in stats["kernels"]:
         groups, instructions = records.get(record["launch"], (0, 0))

@@ -1,6 +1,6 @@
-"""The estimate of `--kernels auto`, computed again from the launches in the statistics, by its
-definition in docs/design/sampling.md: every launch that was not simulated by itself, no running
-sums. For test_sampling.py."""
+"""The estimates of `--kernels auto`, of cycles and of memory's bytes, computed again from the
+launches in the statistics, by their definition in docs/design/sampling.md: every launch that was
+not simulated by itself, no running sums. For test_sampling.py."""
 import math
 
 EXACT = 12  # simulated launches in succession, behind which nothing is left of a functional warm-up
@@ -11,14 +11,16 @@ STUDENT = [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (6, 2.44
            (10, 2.228), (30, 2.042), (1e9, 1.96)]
 
 
-def read(stats):
+def read(stats, quantity="cycles"):
+    """`y`: what is estimated of a launch that was simulated."""
     sample = stats["sample"]
     launches = []
     before = math.inf
     for text in sample["launches"]:
-        way, group, instructions, cycles = text.split()
-        launches.append({"way": way, "group": int(group), "x": int(instructions), "y": int(cycles),
-                         "before": before})
+        way, group, instructions, cycles, *traffic = text.split()
+        value = dict(zip(("cycles", "read", "written"), (cycles, *traffic)))[quantity]
+        launches.append({"way": way, "group": int(group), "x": int(instructions), "y": int(value),
+                         "simulated": int(cycles) > 0, "before": before})
         before = before + 1 if way == "d" else 0
     return sample, launches
 
@@ -36,12 +38,12 @@ def weights(number, knots):
 
 def group_estimate(own):
     """Cycles, variance and degrees of freedom (None: too few knots), bias, trend."""
-    simulated = [i for i, l in enumerate(own) if l["y"]]
+    simulated = [i for i, l in enumerate(own) if l["simulated"]]
     knots = simulated if len(simulated) < 2 or simulated[0] else simulated[1:]
     rate = {k: own[k]["y"] / own[k]["x"] for k in knots}
     cycles, stands_for, squares = 0.0, dict.fromkeys(knots, 0.0), 0.0
     for i, l in enumerate(own):
-        if l["y"]:
+        if l["simulated"]:
             cycles += l["y"]
             continue
         for k, w in weights(i, knots).items():
@@ -80,11 +82,10 @@ def check_deviations(ratio, freedom):
     assert 0.99 * high <= ratio <= 1.01 * low, f"{ratio} deviations, {freedom} degrees of freedom"
 
 
-def check_group(number, group, own):
-    """Returns what of it goes into the total: cycles, bias and trend."""
-    assert group["simulated"], f"group {number} has no simulated launch: not this model's"
+def check_group(number, group, own, name):
+    """Returns what of it goes into the total: cycles or bytes, bias and trend."""
     cycles, variance, freedom, bias, trend = group_estimate(own)
-    check_close(f"cycles of group {number}", group["cycles"], cycles)
+    check_close(f"{name} of group {number}", group[name], cycles)
     check_close(f"bias of group {number}", group["warmup_bias"], abs(bias))
     check_close(f"trend of group {number}", group["trend"], abs(trend))
     allowance = 0.005 * (cycles - sum(l["y"] for l in own))
@@ -98,17 +99,29 @@ def check_group(number, group, own):
 
 
 def check_estimate(stats):
+    for quantity, name in (("cycles", "cycles"), ("read", "bytes"), ("written", "bytes")):
+        check_quantity(stats, quantity, name)
     sample, launches = read(stats)
+    rate, instructions = sample["cycles_per_instruction"], sum(l["x"] for l in launches)
+    for name, of in (("cycles", "cycles"), ("interval", "interval")):
+        assert abs(rate[name] - sample[of] / instructions) < 1e-6
+
+
+def check_quantity(stats, quantity, name):
+    sample, launches = read(stats, quantity)
+    total = sample if quantity == "cycles" else sample["memory"][quantity]
     totals = [0.0, 0.0, 0.0]
     for number, group in enumerate(sample["groups"]):
         own = [l for l in launches if l["group"] == number]
         if group["per_launch"]:
             own = [dict(l, x=1) for l in own]
         assert len(own) == group["launches"]
-        assert sum(1 for l in own if l["y"]) == group["simulated"]
-        totals = [a + b for a, b in zip(totals, check_group(number, group, own))]
-    for name, want in zip(("cycles", "warmup_bias", "trend"), totals):
-        check_close(f"the total of {name}", sample[name], want if name == "cycles" else abs(want))
+        assert sum(1 for l in own if l["simulated"]) == group["simulated"]
+        assert group["simulated"], f"group {number} has no simulated launch: not this model's"
+        of_group = group if quantity == "cycles" else group["memory"][quantity]
+        totals = [a + b for a, b in zip(totals, check_group(number, of_group, own, name))]
+    for key, want in zip((name, "warmup_bias", "trend"), totals):
+        check_close(f"the total of {key}", total[key], want if key == name else abs(want))
 
 
 def check_choice(stats, depth):

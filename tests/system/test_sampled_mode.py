@@ -38,8 +38,10 @@ def test_wavefronts_go_on_without_timing(measure, program):
 def test_large_launch_is_simulated_in_parts(measure):
     """Less than half of it in detail; results right, counts exact, the truth inside."""
     done = measure(f"{TINY} --mode sampled --kernel-stats none -- {PARTS}", "PASS aes128",
-                   r"1 +4[0-9]\.[0-9]+ % +[0-9]+ +[0-9.]+ %  encrypt", "predicted: [0-9]+ cycles")
-    full = measure(f"{TINY} --kernel-stats none -- {PARTS}").stats["kernels"][0]
+                   r"1 +4[0-9]\.[0-9]+ % +[0-9]+ +[0-9.]+ %  encrypt", "predicted: [0-9]+ cycles",
+                   r"memory: [0-9]+ bytes read, \+- [0-9.]+ %; [0-9]+ bytes written, .*; "
+                   r"0\.19[0-9]+ cycles an instruction, \+- 0\.0[0-9]+$")
+    full = measure(f"{TINY} -- {PARTS}").stats["kernels"][0]
     stats, launch = done.stats, done.stats["sample"]["in_parts"][0]
     assert stats["mode"] == "sampled"
     assert stats["components"]["driver"]["launches"] == 1
@@ -47,6 +49,11 @@ def test_large_launch_is_simulated_in_parts(measure):
     assert launch["detailed_work_groups"] < launch["work_groups"] / 2
     assert launch["wavefront_instructions"] == full["wavefront_instructions"]
     assert abs(launch["cycles"] - full["cycles"]) <= launch["interval"] < 0.05 * full["cycles"]
+    for which in ("read", "written"):
+        moved = sum(part[f"bytes_{which}"] for part in full["components"].values()
+                    if "reads" in part and f"bytes_{which}" in part)
+        told = launch["memory"][which]
+        assert abs(told["bytes"] - moved) <= told["interval"] < 0.5 * moved, which
     ways = [record["simulated"] for record in stats["kernels"]]
     assert ways[0] == ways[-1] == "part" and "functional" in ways
     assert all((r["cycles"] > 0) == (r["simulated"] == "part") for r in stats["kernels"])

@@ -39,6 +39,7 @@ CASES = {
         ("r9nano", "dct8x8 256 100"), ("r9nano", "matmul 768"),
         ("mi210", "cdna/vectoradd.gfx90a 16777216"), ("mi300x", "cdna/stencil2d.gfx942 4096")],
 }
+TRAFFIC = ("read", "written")
 MODES = {"sampled": ["sampled"], "gaps": ["sampled", "--error", "20%"], "full": ["timing"]}
 
 
@@ -48,7 +49,7 @@ def run(heddle, programs, platform, program, way):
     with tempfile.TemporaryDirectory() as folder:
         stats = f"{folder}/stats.json"
         command = [heddle, "run", f"{ROOT}/platforms/{platform}.heddle", "--stats", stats,
-                   "--kernel-stats", "none", "--mode", *MODES[way]]
+                   "--kernel-stats", "sum" if way == "full" else "none", "--mode", *MODES[way]]
         child = subprocess.Popen([*command, "--", os.path.join(programs, name), *arguments],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
@@ -62,7 +63,8 @@ def run(heddle, programs, platform, program, way):
               "seconds": usage.ru_utime + usage.ru_stime,
               "instructions": sum(k["wavefront_instructions"] for k in kernels)}
     if way == "full":
-        return record | {"cycles": sum(k["cycles"] for k in kernels), "launches": len(kernels)}
+        return record | {"cycles": sum(k["cycles"] for k in kernels), "launches": len(kernels),
+                         **{which: moved(kernels, which) for which in TRAFFIC}}
     sample = result["sample"]
     detailed = sum(k["wavefront_instructions"] for k in kernels
                    if k["simulated"] in ("detailed", "part"))
@@ -71,7 +73,16 @@ def run(heddle, programs, platform, program, way):
                     for g in gaps)
     cut = len(sample["in_parts"]) + sum(len(g["windows"]) > 0 for g in gaps)
     return record | {key: sample[key] for key in ("cycles", "interval", "count", "simulated")} | {
-        "detailed": detailed, "cut": cut}
+        "detailed": detailed, "cut": cut} | {
+            which: [sample["memory"][which][key] for key in ("bytes", "interval")]
+            for which in TRAFFIC}
+
+
+def moved(kernels, which):
+    """Bytes that memories have read or written while kernels ran."""
+    return sum(part[f"bytes_{which}"] for kernel in kernels
+               for part in kernel.get("components", {}).values()
+               if "reads" in part and f"bytes_{which}" in part)
 
 
 def read(log):
@@ -131,6 +142,30 @@ def table(records, which):
         "second.")
 
 
+def traffic_table(records, which):
+    """Errors of the bytes that memory reads and writes while kernels run."""
+    lines = ["| program | platform | MB read | error | interval | inside | MB written | error | "
+             "interval | inside |",
+             "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- |"]
+    inside = count = 0
+    errors = []
+    for platform, program, full, sampled in rows(records, which):
+        cells = []
+        for one in TRAFFIC:
+            (value, interval), truth = sampled[one], full[one]
+            good = abs(value - truth) <= interval
+            inside, count = inside + good, count + 1
+            share = f"{100 * interval / value:.1f} %" if value else "0"
+            if truth:
+                errors.append(abs(value / truth - 1))
+            error = f"{100 * (value / truth - 1):+.1f} %" if truth else f"{value / 1e6:.2f} MB"
+            cells.append(f"{truth / 1e6:.2f} | {error} | {share} | {'yes' if good else '**no**'}")
+        lines.append(f"| {program} | {platform} | {' | '.join(cells)} |")
+    return "\n".join(lines) + (
+        f"\n\nThe truth is inside in {inside} of {count}; the median error is "
+        f"{100 * sorted(errors)[len(errors) // 2] if errors else math.nan:.1f} %.")
+
+
 def main(arguments):
     which, target = option(arguments, "--list") or "developed", option(arguments, "--write")
     ways = (option(arguments, "--ways") or "full,sampled").split(",")
@@ -140,7 +175,8 @@ def main(arguments):
     records = read(log)
     names = [name for name in CASES if next(rows(records, name), None)]
     text = "\n\n".join(f"Programs that the mode was {name} with, {len(list(rows(records, name)))} "
-                       f"of {len(CASES[name])}:\n\n{table(records, name)}" for name in names)
+                       f"of {len(CASES[name])}:\n\n{table(records, name)}\n\nTheir memory:\n\n"
+                       f"{traffic_table(records, name)}" for name in names)
     publish(text, target, BEGIN, END)
 
 

@@ -21,7 +21,15 @@ struct made_up {
     struct sampler_shape shape;
     uint64_t instructions, loop; /* the second: of one bucket, by which vectors differ */
     double rate;
+    double bytes; /* that memory reads; it writes twice as many */
 };
+
+/* It is over. */
+static void note(enum sampling_way way, const uint64_t *vector, double cycles, double bytes)
+{
+    const struct sampler_measure measure = {.amount = {cycles, bytes, 2 * bytes}};
+    sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? &measure : NULL);
+}
 
 static void begin(uint64_t depth)
 {
@@ -36,7 +44,7 @@ static enum sampling_way launch(const struct made_up *m)
     uint64_t cycles = (uint64_t)llround(m->rate * (double)m->instructions);
     uint32_t number = sampler.launches;
     enum sampling_way way = sampler_choose(&sampler, &m->shape, flushes);
-    sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? cycles : 0, 0);
+    note(way, vector, (double)cycles, m->bytes);
     truth += (double)cycles;
     ways[number] = "d?ts"[way];
     ways[number + 1] = 0;
@@ -45,7 +53,7 @@ static enum sampling_way launch(const struct made_up *m)
 
 static struct made_up plain(uint32_t kernel, double rate)
 {
-    return (struct made_up){{kernel, 0, 64, 100, false}, 100000, 40000, rate};
+    return (struct made_up){{kernel, 0, 64, 100, false}, 100000, 40000, rate, 0};
 }
 
 /* Numbers in a group of those that were simulated. */
@@ -54,7 +62,7 @@ static uint32_t positions(uint32_t group, uint32_t *found)
     uint32_t at = 0, n = 0;
     for (uint32_t i = sampler.group[group].first; i != SAMPLER_NONE; i = launches[i].next) {
         at++;
-        if (launches[i].cycles)
+        if (launches[i].simulated)
             found[n++] = at;
     }
     return n;
@@ -62,7 +70,7 @@ static uint32_t positions(uint32_t group, uint32_t *found)
 
 static double off(void)
 {
-    return fabs(sampler_estimate_all(&sampler).cycles / truth - 1);
+    return fabs(sampler_estimate_all(&sampler, SAMPLER_CYCLES).value / truth - 1);
 }
 
 Test(stratified_sampler, launches_that_are_all_alike_are_simulated_ever_more_seldom)
@@ -79,8 +87,8 @@ Test(stratified_sampler, launches_that_are_all_alike_are_simulated_ever_more_sel
         cr_expect_gt(found[i] - found[i - 1], 2 * (found[i - 1] - found[i - 2]), "at %u", i);
     cr_expect_lt(n, 8);
     cr_expect_gt(n, 4);
-    struct sampler_estimate e = sampler_estimate_all(&sampler);
-    cr_expect_float_eq(e.cycles, truth, 1);
+    struct sampler_estimate e = sampler_estimate_all(&sampler, SAMPLER_CYCLES);
+    cr_expect_float_eq(e.value, truth, 1);
     cr_expect_float_eq(e.half, 0, 1);
     cr_expect_float_eq(e.bias, 0, 1);
 }
@@ -93,7 +101,41 @@ Test(stratified_sampler, a_first_launch_that_was_cold_stands_for_itself)
         m.rate = i ? 0.5 : 5;
         launch(&m);
     }
-    cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, truth, 1);
+    cr_expect_float_eq(sampler_estimate_all(&sampler, SAMPLER_CYCLES).value, truth, 1);
+}
+
+/* Cycles stay as they are, and bytes drift; the first launch, whose caches are cold, moves most. */
+Test(stratified_sampler, bytes_are_estimated_apart_from_cycles)
+{
+    struct made_up m = plain(1, 0.5);
+    double bytes = 0;
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 1000; i++) {
+        m.bytes = i ? 4000 + i : 50000;
+        bytes += m.bytes;
+        launch(&m);
+    }
+    struct sampler_estimate cycles = sampler_estimate_all(&sampler, SAMPLER_CYCLES);
+    struct sampler_estimate read = sampler_estimate_all(&sampler, SAMPLER_READ);
+    struct sampler_estimate written = sampler_estimate_all(&sampler, SAMPLER_WRITTEN);
+    cr_expect_float_eq(cycles.value, truth, 1);
+    cr_expect_float_eq(cycles.half, 0, 1);
+    cr_expect_float_eq(read.value, bytes, sampler_interval(&read));
+    cr_expect_gt(sampler_interval(&read), 0.01 * bytes);
+    cr_expect_lt(sampler_interval(&read), 0.2 * bytes);
+    cr_expect_float_eq(written.value, 2 * read.value, 1);
+    cr_expect_float_eq(sampler_interval(&written), 2 * sampler_interval(&read), 1);
+}
+
+Test(stratified_sampler, launches_that_move_nothing_have_no_interval_of_bytes)
+{
+    struct made_up m = plain(1, 0.5), other = plain(2, 0.7);
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 100; i++)
+        launch(i % 7 ? &m : &other);
+    struct sampler_estimate read = sampler_estimate_all(&sampler, SAMPLER_READ);
+    cr_expect_eq(read.value, 0);
+    cr_expect_eq(sampler_interval(&read), 0);
 }
 
 /* A group that has been seen to differ by 10 % is simulated again soon, unless what it may be
@@ -130,8 +172,8 @@ Test(stratified_sampler, a_drift_is_followed)
     double rest = 0, mean = 1 + ((last - 1) + (before - 1)) / 2000.0;
     for (uint32_t i = last; i < 1000; i++)
         rest += 100000 * (mean - (1 + i / 1000.0));
-    struct sampler_estimate e = sampler_estimate_all(&sampler);
-    cr_expect_float_eq(e.cycles - truth, rest, 1000, "%f, expected %f", e.cycles - truth, rest);
+    struct sampler_estimate e = sampler_estimate_all(&sampler, SAMPLER_CYCLES);
+    cr_expect_float_eq(e.value - truth, rest, 1000, "%f, expected %f", e.value - truth, rest);
     cr_expect_geq(e.half + e.bias + e.trend, fabs(rest));
 }
 
@@ -149,13 +191,14 @@ Test(stratified_sampler, the_interval_is_that_of_the_formula)
                      i + 1);
         if (i != 4)
             continue;
-        e = sampler_estimate_group(&sampler, 0); /* one tells nothing of the others: 5 % */
-        cr_expect_float_eq(e.cycles, (9 + 4) * x, 1);
+        e = sampler_estimate_group(&sampler, 0,
+                                   SAMPLER_CYCLES); /* one tells nothing of the others: 5 % */
+        cr_expect_float_eq(e.value, (9 + 4) * x, 1);
         cr_expect_float_eq(e.variance, 0.05 * 0.05 * (3 * 3 + 3) * x * x, 1e4);
         cr_expect_float_eq(e.half, 1.959964 * sqrt(e.variance), 1);
     }
-    e = sampler_estimate_group(&sampler, 0);
-    cr_expect_float_eq(e.cycles, (9 + 1 + 6 + 0.06 + 1.02 + 3 * 1.01) * x, 1);
+    e = sampler_estimate_group(&sampler, 0, SAMPLER_CYCLES);
+    cr_expect_float_eq(e.value, (9 + 1 + 6 + 0.06 + 1.02 + 3 * 1.01) * x, 1);
     cr_expect_float_eq(e.variance, 0.02 * 0.02 / 2 * (4.5 * 4.5 + 4.5 * 4.5 + 9) * x * x, 1e4);
     cr_expect_float_eq(e.half, 12.706 * sqrt(e.variance), 1);
     cr_expect_float_eq(e.trend, 0.02 / 7 * (4.5 + 5.5 + 6.5) * x, 1);
@@ -221,10 +264,10 @@ Test(stratified_sampler, what_nothing_represents_is_taken_for_the_nearest)
     begin(SAMPLING_ALL);
     for (unsigned i = 0; i < 100; i++)
         cr_expect(launch(i == 50 ? &far : &m) != SAMPLING_DETAILED || i != 50);
-    struct sampler_estimate e = sampler_estimate_group(&sampler, 1);
+    struct sampler_estimate e = sampler_estimate_group(&sampler, 1, SAMPLER_CYCLES);
     cr_assert_eq(sampler.group[1].simulated, 0);
     /* By instructions 75000, as it is 50000. */
-    cr_expect_float_eq(e.cycles, 62500, 1);
+    cr_expect_float_eq(e.value, 62500, 1);
     cr_expect_float_eq(e.half, 1.959964 * (0.25 * 62500 + 12500), 1);
 }
 
@@ -239,11 +282,12 @@ Test(stratified_sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_t
         uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
         enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
         vector[7] = way == SAMPLING_DETAILED ? 6000 : 0;
-        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0, 0);
+        note(way, vector, 53000, 0);
         simulated += way == SAMPLING_DETAILED;
     }
     cr_expect_lt(simulated, 25, "%u simulated", simulated);
-    cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, 600 * 53000.0, 0.07 * 600 * 53000);
+    cr_expect_float_eq(sampler_estimate_all(&sampler, SAMPLER_CYCLES).value, 600 * 53000.0,
+                       0.07 * 600 * 53000);
 }
 
 /* What leaves no trace executes less than what touches or is simulated: the group that comes of it
@@ -256,9 +300,10 @@ Test(stratified_sampler, a_group_that_nothing_can_represent_is_joined)
         uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
         enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
         vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? 80000 : 0;
-        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0, 0);
+        note(way, vector, 53000, 0);
     }
-    cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, 900 * 53000.0, 0.01 * 900 * 53000);
+    cr_expect_float_eq(sampler_estimate_all(&sampler, SAMPLER_CYCLES).value, 900 * 53000.0,
+                       0.01 * 900 * 53000);
 }
 
 /* The first launch of each kernel behind a flush is another kind, whatever it executes. */
@@ -347,9 +392,9 @@ Test(stratified_sampler, the_interval_covers_the_truth)
                     walk * (1 + rows[r].drift * i / 600) * (1 + rows[r].noise * normal(&state));
                 simulated += launch(&m) == SAMPLING_DETAILED;
             }
-            struct sampler_estimate e = sampler_estimate_all(&sampler);
-            inside += fabs(e.cycles - truth) <= e.half + e.bias + e.trend + e.allowance;
-            width += (e.half + e.bias + e.trend + e.allowance) / truth / TRIALS;
+            struct sampler_estimate e = sampler_estimate_all(&sampler, SAMPLER_CYCLES);
+            inside += fabs(e.value - truth) <= sampler_interval(&e);
+            width += sampler_interval(&e) / truth / TRIALS;
         }
         cr_log_info("%s: %u of %u inside, +- %.2f %%, %u simulated", rows[r].name, inside, TRIALS,
                     100 * width, simulated / TRIALS);
