@@ -10,10 +10,10 @@
  * next, whatever that wants, and the drain of writes ends at its mark. An open row is closed only
  * for another request or a refresh.
  *
- * After a look the channel knows a lower bound of the next edge at which anything could go, and is
- * not looked at before, unless a request comes. A look too early changes nothing. Refreshes of a
- * channel without requests are made up for when one comes: they happened when they were due, and
- * nobody could see it, so idle memory wakes nobody. */
+ * After a look, and when a request comes, the channel knows the next edge at which something can go
+ * and the banks that can have it, so no look is in vain.
+ * Refreshes of a channel without requests are made up for when one comes: they happened when they
+ * were due, and nobody could see it, so idle memory wakes nobody. */
 #include "hbm.gen.h"
 
 #include "hbm_state.h"
@@ -101,6 +101,85 @@ static void hbm_catch_up(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
     hbm_refresh(p, ch);
 }
 
+static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
+{
+    const struct hbm_params *k = hbm_params(p);
+    uint32_t reads = ch->queues[HBM_READ].count, writes = ch->queues[HBM_WRITE].count;
+    if (writes >= (uint32_t)k->drain)
+        ch->forced = true;
+    else if (writes <= (uint32_t)k->resume)
+        ch->forced = false;
+    ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
+}
+
+/* Does what waits at a bank want its column, or a row command first? A row that has been used often
+ * gives way to an older request for another one. */
+static inline bool hbm_wants_column(const struct hbm *p, const struct hbm_channel *ch,
+                                    const struct hbm_bank *bank)
+{
+    unsigned d = ch->direction;
+    uint64_t hits = bank->hits[d];
+    if (engine_likely(!hits || bank->streak < (uint32_t)hbm_params(p)->hit_cap))
+        return hits;
+    return hits >> hbm_oldest(&ch->queues[d], bank->waiting[d]) & 1;
+}
+
+/* The earliest edge of that command. */
+static inline uint64_t hbm_ready(const struct hbm *p, const struct hbm_channel *ch, uint32_t number,
+                                 bool column)
+{
+    unsigned d = ch->direction;
+    const struct hbm_bank *bank = hbm_bank(ch, number);
+    const struct hbm_group *group = hbm_group(p, ch, number);
+    if (column)
+        return hbm_max(hbm_max(bank->column[d], group->column[d]), ch->column[d]);
+    return bank->row == HBM_CLOSED ? hbm_max(hbm_max(bank->act, group->act), ch->act) : bank->pre;
+}
+
+/* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
+static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+{
+    uint64_t next = HBM_NEVER, columns = 0, rows = 0;
+    for (uint64_t rest = ch->queues[ch->direction].busy; rest; rest &= rest - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(rest);
+        bool column = hbm_wants_column(p, ch, hbm_bank(ch, number));
+        uint64_t ready = hbm_max(hbm_ready(p, ch, number, column), from), bit = rest & -rest;
+        if (ready > next)
+            continue;
+        if (ready < next)
+            columns = rows = 0;
+        next = ready;
+        *(column ? &columns : &rows) |= bit;
+    }
+    ch->columns = columns;
+    ch->rows = rows;
+    ch->next = next == HBM_NEVER ? next : hbm_min(next, ch->refresh);
+}
+
+/* The same when a request of direction `d` has come to place `place` of its queue. It changes what
+ * its own bank wants, and that only if it is alone there or the first for the open row. */
+static void hbm_plan_for(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                         unsigned place, uint32_t number, uint64_t edge)
+{
+    unsigned before = ch->direction;
+    const struct hbm_bank *bank = hbm_bank(ch, number);
+    uint64_t own = (uint64_t)1 << place, bit = (uint64_t)1 << number;
+    bool alone = bank->waiting[d] == own, first_hit = bank->hits[d] == own;
+    hbm_choose_direction(p, ch);
+    if (ch->direction != before || (d == before && first_hit && !alone)) {
+        hbm_plan(p, ch, edge);
+    } else if (d == before && alone) {
+        bool column = hbm_wants_column(p, ch, bank);
+        uint64_t ready = hbm_max(hbm_ready(p, ch, number, column), edge);
+        if (ready > ch->next)
+            return;
+        if (ready < ch->next)
+            ch->columns = ch->rows = 0;
+        *(column ? &ch->columns : &ch->rows) |= bit;
+        ch->next = hbm_min(ready, ch->refresh);
+    }
+}
+
 static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
                          uint64_t now_ps)
 {
@@ -124,128 +203,62 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
         return now_ps;
     if (!waiting)
         hbm_catch_up(p, ch, edge);
-    if (access & DRAM_TIMING_READ)
-        hbm_enqueue(ch, HBM_READ, &at, number);
-    if (access & DRAM_TIMING_WRITE)
-        hbm_enqueue(ch, HBM_WRITE, &at, number);
-    ch->next = hbm_min(ch->next, edge);
+    for (enum hbm_direction d = HBM_READ; d <= HBM_WRITE; d++)
+        if (access & (d == HBM_READ ? DRAM_TIMING_READ : DRAM_TIMING_WRITE))
+            hbm_plan_for(p, ch, d, hbm_enqueue(ch, d, &at, number), at.bank, edge);
     p->next = hbm_min(p->next, ch->next);
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
 }
 
-static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
+/* Issues the row command of the oldest request at a bank that may have one. */
+static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 {
-    const struct hbm_params *k = hbm_params(p);
-    uint32_t reads = ch->queues[HBM_READ].count, writes = ch->queues[HBM_WRITE].count;
-    if (writes >= (uint32_t)k->drain)
-        ch->forced = true;
-    else if (writes <= (uint32_t)k->resume)
-        ch->forced = false;
-    ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
-}
-
-/* What a look found. */
-struct hbm_found {
-    unsigned column_age, row_age;     /* of the best candidate; HBM_PLACES: none */
-    uint32_t column_place, row_place; /* the request it is for */
-    unsigned act_ready, pre_ready;
-    uint64_t later; /* earliest edge at which one of the others may go */
-};
-
-/* A bank at which requests wait: which command it needs, and when that may go. */
-static void hbm_consider(const struct hbm *p, const struct hbm_channel *ch, uint32_t number,
-                         uint64_t edge, struct hbm_found *f)
-{
-    unsigned d = ch->direction;
-    const struct hbm_queue *q = &ch->queues[d];
-    const struct hbm_bank *bank = hbm_bank(ch, number);
-    const struct hbm_group *group = hbm_group(p, ch, number);
-    uint64_t hits = bank->hits[d], ready;
-    if (engine_unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap)
-        && !(hits >> hbm_oldest(q, bank->waiting[d]) & 1))
-        hits = 0;
-    bool closed = bank->row == HBM_CLOSED;
-    if (hits)
-        ready = hbm_max(hbm_max(bank->column[d], group->column[d]), ch->column[d]);
-    else
-        ready = closed ? hbm_max(hbm_max(bank->act, group->act), ch->act) : bank->pre;
-    if (ready > edge) {
-        f->later = hbm_min(f->later, ready);
-        return;
-    }
-    unsigned place = hbm_oldest(q, hits ? hits : bank->waiting[d]), age = hbm_age(q, place);
-    if (hits) {
-        f->column_place = age < f->column_age ? place : f->column_place;
-        f->column_age = age < f->column_age ? age : f->column_age;
-    } else {
-        f->act_ready += closed;
-        f->pre_ready += !closed;
-        f->row_place = age < f->row_age ? place : f->row_place;
-        f->row_age = age < f->row_age ? age : f->row_age;
-    }
-}
-
-/* Issues the row command that was found. */
-static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, struct hbm_found *f, uint64_t edge)
-{
-    struct hbm_request *r = hbm_request(&ch->queues[ch->direction], f->row_place);
+    const struct hbm_queue *q = &ch->queues[ch->direction];
+    uint64_t places = 0;
+    for (uint64_t rest = ch->rows; rest; rest &= rest - 1)
+        places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->waiting[ch->direction];
+    struct hbm_request *r = hbm_request(q, hbm_oldest(q, places));
     if (hbm_bank(ch, r->bank)->row == HBM_CLOSED) {
         hbm_activate(p, ch, r->bank, r, edge);
-        f->act_ready--;
-        f->later = hbm_min(f->later, edge + p->t.rcd[ch->direction]);
-    } else {
-        HBM_COMMAND(ch, "PRE", r->bank, hbm_bank(ch, r->bank)->row, edge);
-        r->how |= HBM_PRECHARGED;
-        hbm_precharge(p, ch, r->bank, edge);
-        f->pre_ready--;
-        f->later = hbm_min(f->later, edge + p->t.rp);
+        return;
     }
-    if (f->act_ready)
-        f->later = hbm_min(f->later, hbm_max(edge + 1, ch->act));
-    if (f->pre_ready)
-        f->later = hbm_min(f->later, edge + 1);
+    HBM_COMMAND(ch, "PRE", r->bank, hbm_bank(ch, r->bank)->row, edge);
+    r->how |= HBM_PRECHARGED;
+    hbm_precharge(p, ch, r->bank, edge);
 }
 
-/* Issues the column command that was found; the number of the request when that was a read. */
-static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, struct hbm_found *f,
-                                 uint64_t edge, uint64_t *done)
+/* Issues the oldest column command that may go; the number of the request when that was a read. */
+static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, uint64_t edge,
+                                 uint64_t *done)
 {
     enum hbm_direction d = (enum hbm_direction)ch->direction;
-    const struct hbm_request *r = hbm_request(&ch->queues[d], f->column_place);
+    uint64_t places = 0;
+    for (uint64_t rest = ch->columns; rest; rest &= rest - 1)
+        places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->hits[d];
+    unsigned place = hbm_oldest(&ch->queues[d], places);
+    const struct hbm_request *r = hbm_request(&ch->queues[d], place);
     *done = hbm_column(p, ch, d, r, edge);
-    hbm_dequeue(ch, d, f->column_place, r->bank);
-    f->later = hbm_min(f->later, edge + hbm_min(p->t.ccd_s, p->t.rtp));
+    hbm_dequeue(ch, d, place, r->bank);
+    hbm_choose_direction(p, ch);
     return d == HBM_READ ? r->number : DRAM_TIMING_NONE;
 }
 
-/* Sets the edge of the next look. */
+/* Issues what was planned, at least one command, and plans anew. */
 static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
 {
-    struct hbm_found f = {HBM_PLACES, HBM_PLACES, 0, 0, 0, 0, HBM_NEVER};
     uint32_t number = DRAM_TIMING_NONE;
     uint64_t edge = ch->next;
+    bool together = hbm_params(p)->commands == HBM_COMMANDS_TOGETHER;
     if (edge >= ch->refresh) {
         hbm_refresh(p, ch);
-        ch->next = hbm_min(hbm_bank(ch, 0)->act, ch->refresh);
+        hbm_plan(p, ch, hbm_bank(ch, 0)->act);
         return number;
     }
-    hbm_choose_direction(p, ch);
-    unsigned direction = ch->direction;
-    for (uint64_t rest = ch->queues[direction].busy; rest; rest &= rest - 1)
-        hbm_consider(p, ch, (uint32_t)__builtin_ctzll(rest), edge, &f);
-    bool late = hbm_params(p)->commands == HBM_COMMANDS_TOGETHER && f.column_age < HBM_PLACES;
-    if (f.row_age < HBM_PLACES && late)
-        f.later = edge + 1;
-    else if (f.row_age < HBM_PLACES)
-        hbm_issue_row(p, ch, &f, edge);
-    if (f.column_age < HBM_PLACES) {
-        number = hbm_issue_column(p, ch, &f, edge, done);
-        hbm_choose_direction(p, ch);
-        if (ch->direction != direction)
-            f.later = edge + 1;
-    }
-    bool idle = !ch->queues[HBM_READ].count && !ch->queues[HBM_WRITE].count;
-    ch->next = idle ? HBM_NEVER : hbm_min(hbm_max(f.later, edge + 1), ch->refresh);
+    if (ch->rows && !(together && ch->columns))
+        hbm_issue_row(p, ch, edge);
+    if (ch->columns)
+        number = hbm_issue_column(p, ch, edge, done);
+    hbm_plan(p, ch, edge + 1);
     return number;
 }
 

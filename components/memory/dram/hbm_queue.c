@@ -42,8 +42,9 @@ static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
     return at;
 }
 
-static inline void hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
-                               const struct hbm_place *at, uint32_t number)
+/* Returns the place. */
+static inline unsigned hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
+                                   const struct hbm_place *at, uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
     struct hbm_bank *bank = hbm_bank(ch, at->bank);
@@ -57,6 +58,7 @@ static inline void hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
     bank->waiting[d] |= bit;
     if (bank->row == at->row)
         bank->hits[d] |= bit;
+    return place;
 }
 
 static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, unsigned place,

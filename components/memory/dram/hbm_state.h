@@ -64,7 +64,8 @@ struct hbm_group {
 };
 
 struct hbm_channel {
-    uint64_t next; /* edge to look at; HBM_NEVER without requests */
+    uint64_t next;          /* edge to look at; HBM_NEVER without requests */
+    uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
     uint64_t refresh;
     uint64_t act, column[2];
     uint64_t window[4]; /* the next activation but three may come then */
@@ -146,8 +147,8 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
 
 /* hbm_queue.c */
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);
-static inline void hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
-                               const struct hbm_place *at, uint32_t number);
+static inline unsigned hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
+                                   const struct hbm_place *at, uint32_t number);
 static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, unsigned place,
                                uint32_t bank_number);
 static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
