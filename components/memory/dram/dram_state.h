@@ -43,6 +43,7 @@ struct dram {
     uint32_t lines;    /* the same: bytes of reads and atomics, [line] each */
     uint32_t mask;
     uint32_t taken[DRAM_PORTS]; /* not answered */
+    uint8_t refused;            /* bit i: the part has no room for the oldest of port i */
     /* With a cache in front. */
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */

@@ -76,8 +76,10 @@ static __attribute__((noinline)) void dram_issue(struct dram *c, uint64_t until_
 static inline bool dram_advance(struct dram *c, uint64_t until_ps)
 {
     bool due = dram_timing_ops(c)->next_ps(dram_timing(c)) <= until_ps;
-    if (due)
+    if (due) {
+        c->refused = 0;
         dram_issue(c, until_ps);
+    }
     return due;
 }
 
@@ -147,6 +149,7 @@ static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_req
                                              component_now_ps(&c->io.base));
     if (time == DRAM_TIMING_FULL) {
         index_pool_give(&c->free_requests, number);
+        c->refused |= (uint8_t)(1u << port);
         return false;
     }
     if (access == DRAM_TIMING_WRITE && !c->extra_ps && time <= component_now_ps(&c->io.base)
@@ -191,14 +194,24 @@ static bool dram_take_timed(struct dram *c, unsigned port)
                          : dram_take_memory(c, port, m, address, accesses[kind]);
 }
 
+/* Is there a request that might be taken? One that the part refused is not, before that has issued
+ * something. */
+static inline bool dram_asks(const struct dram *c, unsigned port)
+{
+    return !(c->refused >> port & 1) && dram_peek(c, port);
+}
+
 /* Takes as many as a cycle allows, from the ports in turn. */
 static unsigned dram_accept_timed(struct dram *c)
 {
     unsigned taken = 0;
     while (taken < (unsigned)dram_params(c)->width) {
         unsigned port = c->turn;
-        if (!dram_take_timed(c, port) && !dram_take_timed(c, port = !port))
-            break;
+        if (!(dram_asks(c, port) && dram_take_timed(c, port))) {
+            port = !port;
+            if (!(dram_asks(c, port) && dram_take_timed(c, port)))
+                break;
+        }
         c->turn = !port;
         taken++;
     }
