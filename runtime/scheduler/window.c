@@ -767,15 +767,9 @@ void engine_abandon(void)
     ended = ENGINE_INTERRUPTED;
 }
 
-enum engine_result engine_run(void)
+/* Ranks meet from the beginning on. */
+static enum engine_result begin_and_loop(void)
 {
-    static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,
-                                               [ENGINE_STALL] = HANG_STALL,
-                                               [ENGINE_LIMIT] = HANG_LIMIT};
-    if (running)
-        bug("engine_run() entered twice");
-    running = true;
-    stop = false;
     if (ranks.number == 0 && ranks.count > 1)
         rank_call(RANK_RUN);
     start_watch();
@@ -794,12 +788,23 @@ enum engine_result engine_run(void)
     if (meet_ps > window_ps && stats_take_spans() && !stats_log_ticked)
         stats_log_open();
     stats_log_begin();
-    bool begins = !rank_is_alone() || !engine_is_interrupted();
+    return !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
+}
+
+/* Who waits for a rank that has died goes on behind setjmp(), at any exchange of the run. */
+enum engine_result engine_run(void)
+{
+    static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,
+                                               [ENGINE_STALL] = HANG_STALL,
+                                               [ENGINE_LIMIT] = HANG_LIMIT};
+    if (running)
+        bug("engine_run() entered twice");
+    running = true;
+    stop = false;
     jmp_buf lost;
     rank_set_escape(&lost);
-    enum engine_result result = setjmp(lost) == 0 && begins ? loop() : ENGINE_INTERRUPTED;
+    enum engine_result result = setjmp(lost) == 0 ? begin_and_loop() : ENGINE_INTERRUPTED;
     ended = result;
-    rank_set_escape(NULL);
     if (engine.shard_count > 1)
         exchange_deliver_all(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
     move_clocks(result);
@@ -811,6 +816,7 @@ enum engine_result engine_run(void)
         if (ranks.number == 0)
             hang_explain(reasons[result]);
     }
+    rank_set_escape(NULL);
     running = false;
     return result;
 }
