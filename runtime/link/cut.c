@@ -74,6 +74,7 @@ static void forget_arrivals(void)
     for (uint32_t i = 0; i < ranks.count; i++)
         arrivals.rank_ps[i] = ENGINE_NEVER;
     arrivals.main_ps = ENGINE_NEVER;
+    arrivals.messages = 0;
     leaves = false;
 }
 
@@ -90,6 +91,7 @@ static void tell_message(uint32_t ring, uint64_t ready)
     rank_put(c->rank, &told, sizeof told);
     rank_put(c->rank, m, told.bytes);
     c->next = ring_after(r, c->next);
+    arrivals.messages = 1;
     arrives(c->rank, ring_receiver_domain(r), ready);
 }
 

@@ -22,6 +22,7 @@ struct cut_place {
 bool cut_open(const struct platform_table *table);
 /* When the first of something told arrives: at each rank, and in the main partition. */
 struct cut_arrivals {
+    uint64_t messages; /* 1: not only credits */
     uint64_t main_ps;
     uint64_t rank_ps[RANK_MOST]; /* last, so that only as many are told as there are ranks */
 };

@@ -59,8 +59,7 @@ static void tell(struct meeting *m, uint64_t limit_ps)
     cut_tell(&w->arrivals);
     exchange_deliver_all(least(m->end_ps, limit_ps));
     plan_all(m);
-    for (uint32_t i = 0; i < ranks.count; i++)
-        m->live |= w->arrivals.rank_ps[i] != ENGINE_NEVER;
+    m->live |= w->arrivals.messages != 0;
     m->decides_ps = least(m->decides_ps, w->arrivals.main_ps);
     if (ranks.number == 0)
         m->decides_ps = least(m->decides_ps, shards[0].next_ps);
@@ -86,14 +85,15 @@ static void agree(struct meeting *m)
     m->next_ps = m->alone_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < ranks.count; i++) {
         const struct meeting *own = &words[i].own;
-        uint64_t next_ps = own->next_ps;
+        uint64_t arrives_ps = ENGINE_NEVER;
         for (uint32_t from = 0; from < ranks.count; from++)
-            next_ps = least(next_ps, words[from].arrivals.rank_ps[i]);
+            arrives_ps = least(arrives_ps, words[from].arrivals.rank_ps[i]);
+        uint64_t next_ps = least(own->next_ps, arrives_ps);
         m->next_ps = least(m->next_ps, next_ps);
         m->end_ps = own->end_ps > m->end_ps ? own->end_ps : m->end_ps;
         m->now_ps = own->now_ps > m->now_ps ? own->now_ps : m->now_ps;
         m->decides_ps = least(m->decides_ps, own->decides_ps);
-        m->live |= own->live;
+        m->live |= own->live || (words[i].waits && arrives_ps != ENGINE_NEVER);
         m->stop |= own->stop;
         m->failed |= own->failed;
         m->settles |= own->settles;

@@ -609,6 +609,8 @@ static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
     if (__atomic_load_n(&stop, __ATOMIC_RELAXED))
         return false;
     *time_ps = next_here(&live);
+    if (!live) /* with `tick_all` there is a next edge even so */
+        return false;
     return *time_ps < free_until() && (*time_ps < last_ps || goes_on_alone(*time_ps, live));
 }
 

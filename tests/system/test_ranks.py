@@ -97,6 +97,15 @@ def test_no_way_to_run_changes_a_byte(run, tmp_path, platform, program):
         (tmp_path / "more.json").unlink()
 
 
+def test_ticks_at_every_edge_move_no_end(run, tmp_path):
+    """A rank that has nothing left to do does not tick on until ranks meet."""
+    text = ("tests/system/memtest4.heddle --set tester.episodes=4 --tick-all --stats-no-host"
+            f" --stats {tmp_path}")
+    run(f"{text}/one.json")
+    by_ranks(2, f"{text}/two.json")
+    same_file(tmp_path / "one.json", tmp_path / "two.json")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("own", ["", " --set node.l2_write=through", " --set topology=one_way",
