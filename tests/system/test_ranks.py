@@ -270,6 +270,19 @@ def test_full_disk_ends_all_ranks(run, tmp_path, option, says):
     assert not (tmp_path / "file").exists()
 
 
+@pytest.mark.parametrize("how", ["", "--view"])
+def test_stall_is_found_when_one_process_finds_it(run, how):
+    """Rank 0 is told of the messages of others, for the page: they count where they were sent."""
+    text = f"tests/system/hang/stall_of_ranks.heddle --stall-limit 100000 {how}"
+
+    def report(done):
+        return [line for line in done.stderr.splitlines() if line[:1] != "-"
+                and " is shown at " not in line]
+
+    assert report(run(text, "stall", "spinner", status=FAILS)) \
+        == report(by_ranks(2, text, "stall", "spinner", status=FAILS, library="mpich"))
+
+
 def test_functional_mode_is_for_rank_0_alone():
     done = by_ranks(2, f"{PLATFORM} --mode functional -- devices", "note: functional mode uses one")
     assert done.stdout.count("PASS") == 1
