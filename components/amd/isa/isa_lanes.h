@@ -155,15 +155,46 @@ LANES_INLINE void lanes_write(uint32_t *to, const uint32_t *from, uint64_t exec)
         lanes_merge(to, lane, lanes_get(from + lane), exec);
 }
 
+/* Distances of LANES_AT_ONCE lanes from the first of them, if their dwords follow each other. */
+LANES_INLINE lanes_vector lanes_row(void)
+{
+    static const uint32_t row[16] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
+    return lanes_get(row);
+}
+
+/* lanes_gather() of all lanes, for as long as vectors of lanes have one address or dwords that
+ * follow each other, as the rows of a tile have. Result: the first lane that is left. */
+LANES_INLINE unsigned lanes_gather_rows(uint32_t *to, const char *host, const uint32_t *offset,
+                                        uint32_t low)
+{
+    for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
+        const char *from = host + (offset[lane] - low);
+        lanes_vector apart = lanes_get(offset + lane) - offset[lane];
+        uint32_t value;
+        if (lanes_are_zero(apart ^ lanes_row())) {
+            memcpy(to + lane, from, sizeof apart);
+        } else if (lanes_are_zero(apart)) {
+            memcpy(&value, from, sizeof value);
+            lanes_put(to + lane, (lanes_vector){0} + value);
+        } else {
+            return lane;
+        }
+    }
+    return 64;
+}
+
 /* The dwords at host + offset[lane] - low for active lanes; no offset is more than INT32_MAX above
  * `low`. */
 LANES_INLINE void lanes_gather(uint32_t *to, const char *host, const uint32_t *offset, uint32_t low,
                                uint64_t exec)
 {
+    unsigned done = exec == UINT64_MAX ? lanes_gather_rows(to, host, offset, low) : 0;
+    if (done == 64)
+        return;
 #if defined __AVX2__
     const __m256i least = _mm256_set1_epi32((int)low);
     const int *base = (const int *)(const void *)host;
-    for (unsigned lane = 0; lane < 64; lane += 8) {
+    for (unsigned lane = done; lane < 64; lane += 8) {
         __m256i place = _mm256_loadu_si256((const __m256i *)(const void *)(offset + lane));
         __m256i *out = (__m256i *)(void *)(to + lane);
         place = _mm256_sub_epi32(place, least);
@@ -178,7 +209,7 @@ LANES_INLINE void lanes_gather(uint32_t *to, const char *host, const uint32_t *o
             out, _mm256_mask_i32gather_epi32(_mm256_loadu_si256(out), base, place, mask, 1));
     }
 #else
-    for (uint64_t rest = exec; rest; rest &= rest - 1) {
+    for (uint64_t rest = exec >> done << done; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         memcpy(&to[lane], host + (offset[lane] - low), 4);
     }
@@ -332,6 +363,20 @@ LANES_INLINE void lanes_store_parts(char *host, const uint32_t *from, const stru
     }
 }
 
+/* Stores a dword of each lane, for as long as vectors of lanes have dwords that follow each other.
+ * Result: the first lane that is left. */
+LANES_INLINE unsigned lanes_scatter_rows(char *host, const uint32_t *from,
+                                         const struct lanes_span *s)
+{
+    for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
+        const uint32_t first = s->offset[lane];
+        if (!lanes_are_zero((lanes_get(s->offset + lane) - first) ^ lanes_row()))
+            return lane;
+        memcpy(host + (first - s->low), from + lane, LANES_AT_ONCE * 4);
+    }
+    return 64;
+}
+
 /* Low bytes of registers to host + offset - low, in ascending order of lanes: the highest wins. */
 LANES_INLINE void lanes_store(char *host, const uint32_t *from, const struct lanes_span *s,
                               unsigned bytes, uint64_t exec)
@@ -348,7 +393,7 @@ LANES_INLINE void lanes_store(char *host, const uint32_t *from, const struct lan
         return;
     }
     if (exec == UINT64_MAX && bytes == 4) {
-        for (unsigned lane = 0; lane < 64; lane++)
+        for (unsigned lane = lanes_scatter_rows(host, from, s); lane < 64; lane++)
             memcpy(host + (s->offset[lane] - s->low), &from[lane], 4);
         return;
     }

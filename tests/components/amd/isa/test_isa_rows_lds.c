@@ -162,6 +162,20 @@ static uint32_t float_word(bool is_high)
                                       : words[random_below(2)];
 }
 
+/* Addresses as the rows of a tile have them: runs of lanes share one or have dwords that follow
+ * each other. */
+static void lay_rows(uint32_t address[64])
+{
+    unsigned width = 4u << random_below(4);
+    for (unsigned lane = 0; lane < 64; lane += width) {
+        uint32_t first = 4 * random_below(400), step = random_below(3) ? 4 : 0;
+        for (unsigned i = 0; i < width; i++)
+            address[lane + i] = first + i * step;
+    }
+    address[random_below(64)] += 4 * !random_below(4);
+    start.wave.sgpr[ISA_EXEC] = start.wave.sgpr[ISA_EXEC + 1] = ~0u;
+}
+
 static void begin(const struct lds_form *f)
 {
     unsigned size = f->operation[0] ? f->bits / 8 : f->element.bytes;
@@ -172,6 +186,8 @@ static void begin(const struct lds_form *f)
     for (unsigned lane = 0; lane < 64; lane++)
         start.vgpr[64 * ADDRESS + lane] =
             (random_below(40) ? random_below(spread) : 4000 + random_below(200)) / align * align;
+    if (align == 4 && !random_below(3))
+        lay_rows(start.vgpr + 64 * ADDRESS);
     if (f->type == 'f') {
         for (unsigned i = 0; i < 64 * 4; i++)
             start.vgpr[64 * DATA0 + i] = float_word(true);
