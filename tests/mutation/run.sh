@@ -74,7 +74,9 @@ prepare() {
             >"$work/log" 2>&1 || { tail -n 20 "$work/log"; die "meson failed"; }
     compile || { tail -n 20 "$work/log"; die "the sources do not compile"; }
     mkdir -p "$mutant/tests/programs"
-    ln -sfn "$build/tests/programs/micro" "$mutant/tests/programs/micro"
+    for folder in cdna micro; do
+        ln -sfn "$build/tests/programs/$folder" "$mutant/tests/programs/$folder"
+    done
     for file in "$build"/tests/programs/*; do
         [ -f "$file" ] && ln -sf "$file" "$mutant/tests/programs/"
     done
