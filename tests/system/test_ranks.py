@@ -297,15 +297,18 @@ def test_ranks_of_different_platforms_end_at_once():
 
 @pytest.mark.full
 def test_memory_of_a_rank_is_its_share(run, tmp_path):
-    """Of sixteen GPUs. What each process has besides, libraries and tables, is not shared."""
-    text = "platforms/ring4.heddle --generic --set gpus=16 --set gpu.arrays=8"
-    run(f"{text} --stats {tmp_path}/one.json -- devices")
-    by_ranks(4, f"{text} --stats {tmp_path}/four.json -- devices")
-    alone = json.loads((tmp_path / "one.json").read_text())["host"]["peak_rss_bytes"]
+    """A rank with four of sixteen GPUs takes what a process with four takes, and what MPI and the
+    tables of the others need; not what one with sixteen takes."""
+    text = "platforms/ring4.heddle --generic --set gpu.arrays=8"
+    peaks = {}
+    for gpus in (4, 16):
+        run(f"{text} --set gpus={gpus} --stats {tmp_path}/one.json -- devices")
+        peaks[gpus] = json.loads((tmp_path / "one.json").read_text())["host"]["peak_rss_bytes"]
+    by_ranks(4, f"{text} --set gpus=16 --stats {tmp_path}/four.json -- devices")
     ranks = json.loads((tmp_path / "four.json").read_text())["host"]["ranks"]
     assert len(ranks) == 4
     for rank in ranks:
-        assert rank["peak_rss_bytes"] < alone / 2
+        assert rank["peak_rss_bytes"] < peaks[4] + 40e6 < peaks[16]
         assert rank["meetings"] > 0 and rank["cpu_seconds"] > 0
 
 
