@@ -70,10 +70,12 @@ static struct {
     struct view_picture picture;
     pthread_mutex_t lock; /* of the state */
     char token[TOKEN_CHARS + 1], board[64];
+    unsigned unanswered; /* requests, */
+    pthread_cond_t all_answered;
     int64_t asked_ms; /* when a page that stays open last asked for the state */
     bool last_told;   /* the page has seen that the run has ended */
     bool ended;
-} server = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} server = {.lock = PTHREAD_MUTEX_INITIALIZER, .all_answered = PTHREAD_COND_INITIALIZER};
 
 static int64_t now_ms(void)
 {
@@ -239,6 +241,24 @@ static const char *behind_token(const char *url)
     return different || url[TOKEN_CHARS + 1] != '/' ? NULL : url + TOKEN_CHARS + 2;
 }
 
+static void count_unanswered(bool more)
+{
+    pthread_mutex_lock(&server.lock);
+    server.unanswered += more ? 1 : -1u;
+    if (!server.unanswered)
+        pthread_cond_signal(&server.all_answered);
+    pthread_mutex_unlock(&server.lock);
+}
+
+/* Called once for every request that was handled, whether its answer was sent or cut off. */
+static void complete(void *context, struct MHD_Connection *connection, void **seen,
+                     enum MHD_RequestTerminationCode how)
+{
+    (void)context, (void)connection, (void)how;
+    if (*seen)
+        count_unanswered(false);
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *from, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *data_size, void **seen)
@@ -253,11 +273,15 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *from, const 
                   {"waits", get_waits}};
     static char mark;
     const char *what = behind_token(url);
+    bool head = !*seen; /* a body may follow, which nothing here needs */
     (void)context, (void)version, (void)data;
+    if (head) {
+        *seen = &mark;
+        count_unanswered(true);
+    }
     if (!what)
         return say(from, MHD_HTTP_FORBIDDEN, "forbidden");
-    if (!*seen) { /* the head; a body may follow, which nothing here needs */
-        *seen = &mark;
+    if (head) {
         const char *length = mhd.value(from, MHD_HEADER_KIND, "Content-Length");
         return length && strcmp(length, "0") != 0
                    ? say(from, MHD_HTTP_CONTENT_TOO_LARGE, "no body is wanted")
@@ -341,7 +365,8 @@ static struct MHD_Daemon *start_daemon(int socket)
         mhd.start(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0, NULL, NULL,
                   handle, NULL, MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT,
                   CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_KB * 1024,
-                  MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
+                  MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
+                  complete, NULL, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
 }
@@ -409,6 +434,20 @@ bool view_server_start(struct command *c, struct heddle_options *options)
     return true;
 }
 
+/* Who asked, for the end itself perhaps, gets an answer; one who does not take it is not waited
+ * for. */
+static void answer_all(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LINGER_MS / 1000;
+    pthread_mutex_lock(&server.lock);
+    while (server.unanswered
+           && pthread_cond_timedwait(&server.all_answered, &server.lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&server.lock);
+}
+
 void view_server_end(void)
 {
     const struct timespec nap = {.tv_nsec = 20000000};
@@ -425,6 +464,7 @@ void view_server_end(void)
         if (open)
             nanosleep(&nap, NULL);
     }
+    answer_all();
     mhd.stop(server.daemon);
     view_state_close(&server.state);
     compile_close(server.compilation);

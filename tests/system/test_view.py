@@ -120,6 +120,35 @@ def test_page_of_a_paused_run_shows_its_statistics(tmp_path):
                 assert so_far[path][name] == value, (path, name)
 
 
+SLOW_ANSWERS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#define SLOWLY(NAME, CALL, ...) \\
+    ssize_t NAME(__VA_ARGS__) \\
+    { \\
+        ssize_t (*real)(__VA_ARGS__) = dlsym(RTLD_NEXT, #NAME); \\
+        usleep(500000); \\
+        return real CALL; \\
+    }
+SLOWLY(send, (a, b, c, d), int a, const void *b, size_t c, int d)
+SLOWLY(sendmsg, (a, b, c), int a, const struct msghdr *b, int c)
+"""
+
+
+def test_end_of_a_run_leaves_no_request_unanswered(tmp_path):
+    """Not even the one that ends it, though the answer takes longer than the run."""
+    slow = tmp_path / "slow.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", str(slow), "-ldl"],
+                   input=SLOW_ANSWERS, text=True, check=True)
+    with view(f"{TINY} -- vectoradd", tmp_path / "s.json",
+              ["env", f"LD_PRELOAD={slow}"]) as shown:
+        assert shown.ask("end", "POST") == (200, "done\n")
+        assert shown.end()[1] == 128 + signal.SIGTERM
+
+
 def test_strangers_and_wrong_requests_are_refused(measure, tmp_path):
     """And change nothing."""
     plain = measure(f"{TINY} -- matmul_tiled")
