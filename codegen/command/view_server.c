@@ -46,7 +46,7 @@ void view_server_end(void)
 #define CONNECTIONS   16u
 #define CONNECTION_KB 32u /* of a request's head; longer ones are refused by the library */
 #define IDLE_SECONDS  20u
-#define LINGER_MS     3000 /* for a page that is open when the run ends */
+#define LINGER_MS     3000 /* for whoever awaits an answer when the run ends */
 
 static const char *const page[] = {
 #include "view_page.html.inc"
@@ -70,12 +70,11 @@ static struct {
     struct view_picture picture;
     pthread_mutex_t lock; /* of the state */
     char token[TOKEN_CHARS + 1], board[64];
-    unsigned unanswered; /* requests, */
-    pthread_cond_t all_answered;
+    int unanswered;   /* requests */
     int64_t asked_ms; /* when a page that stays open last asked for the state */
     bool last_told;   /* the page has seen that the run has ended */
     bool ended;
-} server = {.lock = PTHREAD_MUTEX_INITIALIZER, .all_answered = PTHREAD_COND_INITIALIZER};
+} server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_ms(void)
 {
@@ -241,12 +240,10 @@ static const char *behind_token(const char *url)
     return different || url[TOKEN_CHARS + 1] != '/' ? NULL : url + TOKEN_CHARS + 2;
 }
 
-static void count_unanswered(bool more)
+static void count_unanswered(int more)
 {
     pthread_mutex_lock(&server.lock);
-    server.unanswered += more ? 1 : -1u;
-    if (!server.unanswered)
-        pthread_cond_signal(&server.all_answered);
+    server.unanswered += more;
     pthread_mutex_unlock(&server.lock);
 }
 
@@ -254,9 +251,8 @@ static void count_unanswered(bool more)
 static void complete(void *context, struct MHD_Connection *connection, void **seen,
                      enum MHD_RequestTerminationCode how)
 {
-    (void)context, (void)connection, (void)how;
-    if (*seen)
-        count_unanswered(false);
+    (void)context, (void)connection, (void)seen, (void)how;
+    count_unanswered(-1);
 }
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *from, const char *url,
@@ -277,7 +273,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *from, const 
     (void)context, (void)version, (void)data;
     if (head) {
         *seen = &mark;
-        count_unanswered(true);
+        count_unanswered(1);
     }
     if (!what)
         return say(from, MHD_HTTP_FORBIDDEN, "forbidden");
@@ -434,18 +430,14 @@ bool view_server_start(struct command *c, struct heddle_options *options)
     return true;
 }
 
-/* Who asked, for the end itself perhaps, gets an answer; one who does not take it is not waited
- * for. */
-static void answer_all(void)
+/* By a page that is `open` and has yet to see that the run has ended, or by one who has asked: for
+ * the end itself, perhaps. */
+static bool is_awaited(bool open)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LINGER_MS / 1000;
     pthread_mutex_lock(&server.lock);
-    while (server.unanswered
-           && pthread_cond_timedwait(&server.all_answered, &server.lock, &until) == 0)
-        ;
+    bool awaited = server.unanswered || (open && !server.last_told);
     pthread_mutex_unlock(&server.lock);
+    return awaited;
 }
 
 void view_server_end(void)
@@ -457,14 +449,8 @@ void view_server_end(void)
     server.ended = true;
     bool open = server.asked_ms && now_ms() - server.asked_ms < LINGER_MS;
     pthread_mutex_unlock(&server.lock);
-    for (int64_t until = now_ms() + LINGER_MS; open && now_ms() < until;) {
-        pthread_mutex_lock(&server.lock);
-        open = !server.last_told;
-        pthread_mutex_unlock(&server.lock);
-        if (open)
-            nanosleep(&nap, NULL);
-    }
-    answer_all();
+    for (int64_t until = now_ms() + LINGER_MS; is_awaited(open) && now_ms() < until;)
+        nanosleep(&nap, NULL);
     mhd.stop(server.daemon);
     view_state_close(&server.state);
     compile_close(server.compilation);

@@ -124,7 +124,6 @@ SLOW_ANSWERS = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #define SLOWLY(NAME, CALL, ...) \\
     ssize_t NAME(__VA_ARGS__) \\
@@ -141,7 +140,7 @@ SLOWLY(sendmsg, (a, b, c), int a, const struct msghdr *b, int c)
 def test_end_of_a_run_leaves_no_request_unanswered(tmp_path):
     """Not even the one that ends it, though the answer takes longer than the run."""
     slow = tmp_path / "slow.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", str(slow), "-ldl"],
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", str(slow)],
                    input=SLOW_ANSWERS, text=True, check=True)
     with view(f"{TINY} -- vectoradd", tmp_path / "s.json",
               ["env", f"LD_PRELOAD={slow}"]) as shown:
