@@ -181,6 +181,15 @@ struct platform_table {
     uint32_t string_bytes; /* of strings, all terminators included; 0: unknown (not checked) */
 };
 
+/* So many components that a program touches some of each everywhere, and holds little of any:
+ * MI300X has 1,500, four R9 Nanos have 930. Memory is kept dense there, at the cost of time. */
+#define PLATFORM_LARGE 1000
+
+static inline bool platform_is_large(const struct platform_table *table)
+{
+    return table->instance_count > PLATFORM_LARGE;
+}
+
 /* The component instance `leaf` (index in platform_table.instances), for its wake-ups from host
  * calls. */
 struct component *platform_component(uint32_t leaf);

@@ -136,11 +136,13 @@ struct cache {
     uint8_t served; /* what is noted on the next answer, see mem_served.h */
 #endif
     /* Arena offsets. */
-    uint32_t sets;  /* struct cache_set [sets], of set_bytes() each */
-    uint32_t lines; /* uint16_t [lines]: MSHR of a pending line */
-    uint32_t masks; /* struct mem_mask by line_place(); write-back and write-through only */
-    uint32_t data;  /* [line] by line_place() */
-    uint32_t dirty; /* bitmap of lines */
+    uint32_t sets;   /* struct cache_set [sets], of set_bytes() each */
+    uint32_t lines;  /* uint16_t [lines]: MSHR of a pending line */
+    uint32_t masks;  /* struct mem_mask by line_place(); write-back and write-through only */
+    uint32_t data;   /* [line] by line_place() */
+    uint32_t places; /* uint32_t: how many there are, and [line]: 1 + its place, 0 without one; only
+                        on large platforms, else 0 */
+    uint32_t dirty;  /* bitmap of lines */
     uint32_t mshrs;
     uint32_t targets;
     uint32_t stored;
@@ -256,10 +258,17 @@ static inline bool keeps_masks(const struct cache *c)
            || cache_params(c)->write == CACHE_WRITE_THROUGH;
 }
 
-/* Bytes and masks stand way by way: while a program uses few ways of the sets, they are dense. */
+/* Where the bytes and masks of a line stand: way by way, so that they are dense while a program
+ * uses few ways of the sets. On large platforms, where it uses few sets of each cache as well, in
+ * the order in which lines are first used. */
 static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
-    return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
+    if (!c->places)
+        return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
+    uint32_t *places = arena_at(uint32_t, c->places);
+    if (engine_unlikely(!places[line + 1]))
+        places[line + 1] = ++places[0];
+    return places[line + 1] - 1;
 }
 
 static inline char *line_data(const struct cache *c, uint32_t line)
