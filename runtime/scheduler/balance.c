@@ -32,7 +32,9 @@ static struct {
     uint32_t handing_over; /* ticks; 0: not known yet */
     uint32_t window_threads;
     uint32_t samples; /* since turns were chosen */
-    bool together;    /* the next window in which several shards have something to do */
+    bool together;    /* the last window that several shards had something to do in was shared */
+    uint64_t alone;   /* ticks of the last window that several shards had something to do in, */
+    uint64_t longest; /* and of the thread that had most of them */
     struct stats_threads report;
 } load;
 
@@ -111,16 +113,21 @@ static void choose_turns(void)
 
 /* Several threads must win a sixteenth before they are used, and are used until they win less than
  * half of that: what they share is also moved between processors, which nobody counts. */
-static bool wins(uint64_t alone, uint64_t shared)
+static bool wins(uint32_t windows)
 {
+    uint64_t alone = load.alone * windows, shared = load.longest * windows + load.handing_over;
     return alone > shared && (alone - shared) * (load.together ? 32 : 16) >= alone;
 }
 
-uint32_t balance_begin(uint64_t due)
+uint32_t balance_begin(uint64_t due, uint32_t windows)
 {
     uint32_t shards_due = shards_in(due);
     uint32_t threads = shards_due < load.threads ? shards_due : load.threads;
-    load.window_threads = load.together && shards_due > 1 ? threads : 1;
+    load.window_threads = 1;
+    if (shards_due > 1) {
+        load.together = wins(windows);
+        load.window_threads = load.together ? threads : 1;
+    }
     load.report.together += load.window_threads > 1;
     window_plan.counts = load.threads > 1 || load.report.windows % SAMPLED == 0;
     load.report.windows++;
@@ -133,7 +140,7 @@ static uint32_t handing_over(void)
     return round_ns ? (uint32_t)(round_ns * (1 + LINES) / TICK_NS) + 1 : HANDING_OVER;
 }
 
-void balance_count(uint64_t due)
+void balance_count(uint64_t due, uint32_t windows)
 {
     uint64_t ticks[ENGINE_MAX_DOMAINS];
     uint64_t sum = 0;
@@ -148,9 +155,10 @@ void balance_count(uint64_t due)
     if (!load.handing_over)
         load.handing_over = handing_over();
     if (due & (due - 1)) {
-        shared = balance_longest(ticks, engine.shard_count, load.threads, load.turns)
-                 + load.handing_over;
-        load.together = wins(sum, shared);
+        uint64_t longest = balance_longest(ticks, engine.shard_count, load.threads, load.turns);
+        shared = longest + load.handing_over;
+        load.alone = sum / windows;
+        load.longest = longest / windows;
     }
     load.report.alone_ticks += sum;
     load.report.ticks += load.window_threads > 1 ? shared : sum;

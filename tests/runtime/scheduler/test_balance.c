@@ -85,9 +85,9 @@ static uint32_t window(uint64_t main_ticks, uint64_t b, uint64_t c, uint64_t ins
     shards[2].ticks = c;
     for (uint32_t k = 0; k < 3; k++)
         shards[k].instructions = due >> k & 1 ? instructions : 0;
-    uint32_t threads = balance_begin(due);
+    uint32_t threads = balance_begin(due, 1);
     cr_assert(window_plan.counts);
-    balance_count(due);
+    balance_count(due, 1);
     return threads;
 }
 
@@ -122,7 +122,7 @@ ParameterizedTestParameters(balance, several_threads_where_they_pay)
 ParameterizedTest(struct decision *k, balance, several_threads_where_they_pay)
 {
     build();
-    cr_assert_eq(balance_begin(7), 1); /* one thread to begin with */
+    cr_assert_eq(balance_begin(7, 1), 1); /* one thread to begin with */
     cr_assert_eq(windows(k->main_ticks, k->b, k->c, k->instructions), k->threads);
 }
 
@@ -151,6 +151,18 @@ Test(balance, a_window_is_shared_when_the_last_one_would_have_paid)
         cr_assert_eq(window(1000, 0, 0, 0), 1); /* and nothing follows from it */
         cr_assert_eq(window(10, 400, 400, 0), 2);
     }
+}
+
+Test(balance, two_windows_at_once_pay_where_one_does_not)
+{
+    build();
+    window(5, 40, 40, 0);
+    cr_assert_eq(balance_begin(7, 1), 1);
+    cr_assert_eq(balance_begin(7, 2), 2);
+    shards[0].ticks = 10;
+    shards[1].ticks = shards[2].ticks = 80;
+    balance_count(7, 2);
+    cr_assert_eq(balance_begin(7, 1), 1);
 }
 
 Test(balance, the_gain_that_is_told_is_the_sum_by_the_longest)
