@@ -306,9 +306,14 @@ void engine_abandon(void);
  * instances; one is kept for each component. */
 void engine_at_window_end(struct component *c, void (*work)(struct component *c));
 
+/* When `c` is initialised: it may call engine_stop() or engine_at_window_end(), or begin or end
+ * what has statistics of its own. Where all who do so are in the main partition, the others may be
+ * ahead of it (window.c). */
+void engine_may_decide(const struct component *c);
+
 /* A component found that the simulated program did something wrong (bad address, unimplemented
- * instruction): message is kept, the run ends at the end of the window with ENGINE_FAILED. The
- * first failure in (time, instance) wins. */
+ * instruction): message is kept, and the run ends with ENGINE_FAILED behind the next window, for
+ * which the component ticks no more. The first failure in (time, instance) wins. */
 void engine_fail(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *engine_failure(void); /* NULL: none */

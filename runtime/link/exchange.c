@@ -93,6 +93,19 @@ bool exchange_is_pending(void)
     return pending;
 }
 
+bool exchange_reaches(uint32_t shard)
+{
+    uint64_t reached = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        reached |= shards[i].written[window_plan.writing];
+    return reached >> shard & 1;
+}
+
+void exchange_skip(uint32_t shard)
+{
+    empty_outboxes(shard, window_plan.writing);
+}
+
 bool exchange_is_due(uint32_t shard)
 {
     if (window_plan.waiting >> shard & 1 || shards[shard].waits)

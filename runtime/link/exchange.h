@@ -21,9 +21,14 @@ void exchange_turn(void);
 /* Has something been sent since the last exchange_turn(), or waits a sender for room? By the
  * leader. */
 bool exchange_is_pending(void);
+/* Has something been sent to the shard since the last exchange_turn()? By the leader. */
+bool exchange_reaches(uint32_t shard);
 /* Must exchange_deliver() be called for this shard in the window that begins? When not, what the
  * shard has sent before is forgotten here. By the leader. */
 bool exchange_is_due(uint32_t shard);
+/* The shard sleeps through the window that begins, although exchange_is_due() said that it must
+ * not: what it has sent before is forgotten all the same. By the leader. */
+void exchange_skip(uint32_t shard);
 /* Takes in what the other shards sent to `shard` before the last exchange_turn(), when its clocks
  * have been moved to their last edges before `start_ps`, forgets what `shard` itself sent before
  * that, and wakes senders for which there is room now. By whoever runs the shard, before its edges.

@@ -3,11 +3,16 @@
 #ifndef HEDDLE_RUNTIME_LOOKAHEAD_H
 #define HEDDLE_RUNTIME_LOOKAHEAD_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "runtime/engine/platform_table.h"
 
 /* The shortest time in which one partition can notice what another does, in ps; 0: there are no
  * partitions, or it is not more than one cycle of the fastest clock. */
 uint64_t lookahead_ps(const struct platform_table *table);
+/* Do partitions notice each other only by way of the main one, so that it takes two windows? */
+bool lookahead_is_star(const struct platform_table *table);
 /* The same of what crosses a link, or the border of the main partition, in whole windows: where
  * platforms are cut for ranks. At least a window. It follows from the description alone, so it may
  * decide what happens. */

@@ -363,9 +363,16 @@ void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned await
     ring_put_any(r, limit, kind, bytes, awaited);
 }
 
+/* The sender's shard may have been a window ahead of what marks can name. */
 void ring_take(uint32_t number, uint64_t ready)
 {
-    announce(ring_at(split_far(number)), ready);
+    struct ring *r = ring_at(split_far(number));
+    if (ready - engine.domains[r->receiver_domain].cycle < ENGINE_NEAR) {
+        announce(r, ready);
+        return;
+    }
+    *arena_at(uint64_t, r->pending) |= (uint64_t)1 << r->pending_bit;
+    engine_arrives_far(route_of(r)->receiver, ready);
 }
 
 bool ring_look_again(uint32_t number)

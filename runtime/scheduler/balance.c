@@ -2,12 +2,12 @@
  * whether several threads pay at all.
  *
  * Work is counted in ticks, of TICK_NS in the mean; an instruction in one takes about as long as
- * six. For some of the windows we count what the shards do and so know what several threads take:
- * the largest share of one of them, and what it takes to publish the window, to wait for its end
- * and to move what shards tell each other. That depends on the machine (rounds of 0.25 to 0.7 us
- * were seen) and is measured once, before the first decision. Every LOOK of these the sums of both
- * are compared. That costs little, with one thread at work as with several, so a program that
- * becomes worth several threads is found soon.
+ * six. From what the shards did in a window we know what several threads take for it: the largest
+ * share of one of them, and what it takes to publish the window, to wait for its end and to move
+ * what shards tell each other. That depends on the machine (rounds of 0.25 to 0.7 us were seen) and
+ * is measured once, before the first decision. A window is given to several threads when the one
+ * before would have gained by that: neighbours are much alike, and programs with little work in a
+ * window have phases of a few windows that pay, and others that do not.
  *
  * Nothing else is asked about threads, only counts of the simulation. Decisions have no influence
  * on results. Called by window.c, between windows. */
@@ -18,8 +18,8 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/shard.h"
 
-#define SAMPLED           8u /* one window in so many is counted */
-#define LOOK              8u /* counted windows */
+#define SAMPLED           8u  /* with one thread, one window in so many is counted */
+#define TURNS             64u /* counted windows for which each thread has the same turn */
 #define INSTRUCTION_TICKS 6u
 #define TICK_NS           16u
 #define HANDING_OVER      60u /* ticks, unless the crew says how long it takes here */
@@ -31,10 +31,10 @@ static struct {
     uint32_t threads;
     uint32_t handing_over; /* ticks; 0: not known yet */
     uint32_t window_threads;
-    uint32_t samples; /* since the last look */
-    uint64_t alone;   /* ticks in them: by one thread, */
-    uint64_t shared;  /* and by several */
-    bool together;
+    uint32_t samples; /* since turns were chosen */
+    bool together;    /* the last window that several shards had something to do in was shared */
+    uint64_t alone;   /* ticks of the last window that several shards had something to do in, */
+    uint64_t longest; /* and of the thread that had most of them */
     struct stats_threads report;
 } load;
 
@@ -84,45 +84,53 @@ void balance_turns(const uint64_t *ticks, uint32_t shard_count, uint32_t threads
 uint64_t balance_longest(const uint64_t *ticks, uint32_t shard_count, uint32_t threads,
                          uint32_t (*turns)[ENGINE_MAX_DOMAINS])
 {
-    uint64_t busy[ENGINE_MAX_DOMAINS] = {0}; /* until then */
-    uint32_t at[ENGINE_MAX_DOMAINS] = {0};   /* looks at the shards in its turn behind that */
-    bool claimed[ENGINE_MAX_DOMAINS] = {false};
-    uint64_t longest = 0;
+    uint64_t busy[ENGINE_MAX_DOMAINS]; /* until then */
+    uint32_t at[ENGINE_MAX_DOMAINS];   /* looks at the shards in its turn behind that */
+    uint64_t claimed = 0, longest = 0;
+    memset(busy, 0, threads * sizeof *busy);
+    memset(at, 0, threads * sizeof *at);
     for (uint32_t i = 0; i < shard_count; i++) {
         uint32_t t = 0;
         for (uint32_t k = 1; k < threads; k++)
             t = busy[k] < busy[t] ? k : t;
-        while (claimed[turns[t][at[t]]])
+        while (claimed >> turns[t][at[t]] & 1)
             at[t]++;
-        claimed[turns[t][at[t]]] = true;
+        claimed |= (uint64_t)1 << turns[t][at[t]];
         busy[t] += ticks[turns[t][at[t]]];
         longest = busy[t] > longest ? busy[t] : longest;
     }
     return longest;
 }
 
-/* Several threads must win an eighth before they are used, and are used until they win less than a
- * sixteenth: what they share is also moved between processors, which nobody counts. */
-static void look(void)
+static void choose_turns(void)
 {
-    uint64_t gain = load.alone > load.shared ? load.alone - load.shared : 0;
-    load.together = gain * (load.together ? 16 : 8) >= load.alone && gain;
     balance_turns(load.ticks, engine.shard_count, load.threads, load.turns);
     crew_take_turns(load.turns);
     for (uint32_t i = 0; i < engine.shard_count; i++)
         load.ticks[i] /= 2;
     load.samples = 0;
-    load.alone = 0;
-    load.shared = 0;
 }
 
-uint32_t balance_begin(uint64_t due)
+/* Several threads must win a sixteenth before they are used, and are used until they win less than
+ * half of that: what they share is also moved between processors, which nobody counts. */
+static bool wins(uint32_t windows)
+{
+    uint64_t alone = load.alone * windows, shared = load.longest * windows + load.handing_over;
+    return alone > shared && (alone - shared) * (load.together ? 32 : 16) >= alone;
+}
+
+uint32_t balance_begin(uint64_t due, uint32_t windows)
 {
     uint32_t shards_due = shards_in(due);
     uint32_t threads = shards_due < load.threads ? shards_due : load.threads;
-    load.window_threads = load.together && shards_due > 1 ? threads : 1;
+    load.window_threads = 1;
+    if (shards_due > 1) {
+        load.together = wins(windows);
+        load.window_threads = load.together ? threads : 1;
+    }
     load.report.together += load.window_threads > 1;
-    window_plan.counts = load.report.windows++ % SAMPLED == 0;
+    window_plan.counts = load.threads > 1 || load.report.windows % SAMPLED == 0;
+    load.report.windows++;
     return load.window_threads;
 }
 
@@ -132,10 +140,11 @@ static uint32_t handing_over(void)
     return round_ns ? (uint32_t)(round_ns * (1 + LINES) / TICK_NS) + 1 : HANDING_OVER;
 }
 
-void balance_count(uint64_t due)
+void balance_count(uint64_t due, uint32_t windows)
 {
-    uint64_t ticks[ENGINE_MAX_DOMAINS] = {0};
+    uint64_t ticks[ENGINE_MAX_DOMAINS];
     uint64_t sum = 0;
+    memset(ticks, 0, engine.shard_count * sizeof *ticks);
     for (uint64_t bits = due; bits; bits &= bits - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(bits);
         ticks[i] = shards[i].ticks + shards[i].instructions * INSTRUCTION_TICKS;
@@ -145,15 +154,16 @@ void balance_count(uint64_t due)
     uint64_t shared = sum;
     if (!load.handing_over)
         load.handing_over = handing_over();
-    if (due & (due - 1))
-        shared = balance_longest(ticks, engine.shard_count, load.threads, load.turns)
-                 + load.handing_over;
+    if (due & (due - 1)) {
+        uint64_t longest = balance_longest(ticks, engine.shard_count, load.threads, load.turns);
+        shared = longest + load.handing_over;
+        load.alone = sum / windows;
+        load.longest = longest / windows;
+    }
     load.report.alone_ticks += sum;
     load.report.ticks += load.window_threads > 1 ? shared : sum;
-    load.alone += sum;
-    load.shared += shared;
-    if (++load.samples == LOOK)
-        look();
+    if (++load.samples == TURNS)
+        choose_turns();
 }
 
 const struct stats_threads *balance_reported(void)

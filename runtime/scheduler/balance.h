@@ -10,11 +10,11 @@
 #include "runtime/observe/stats.h"
 
 void balance_open(uint32_t threads);
-/* Begins a window in which these shards have something to do (bit i: shard i); returns the threads
- * it is worth. */
-uint32_t balance_begin(uint64_t due);
+/* Begins a window, or several at once, in which these shards have something to do (bit i: shard i);
+ * returns the threads it is worth. */
+uint32_t balance_begin(uint64_t due, uint32_t windows);
 /* Behind a window that counts. */
-void balance_count(uint64_t due);
+void balance_count(uint64_t due, uint32_t windows);
 const struct stats_threads *balance_reported(void);
 /* The order in which each thread is to claim shards: first its own, which make its share about as
  * large as those of the others, then those of the others; in both those with the most ticks first.

@@ -9,6 +9,10 @@
  *     leader:  plan | run shard 0 ........ | wait | settle, decide, plan | run shard 0 ...
  *     worker:       | run shard 1 .... wait       |                      | run shard 1 ...
  *
+ * Partitions that reach each other only by way of the main one need two windows for that. So while
+ * the main partition sleeps the others run two at once. If they wake it, it runs the second of the
+ * two behind them.
+ *
  * Everything that concerns all shards happens between windows, in the leader, which is the thread
  * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), spans of
  * statistics begin and end, stores are written (engine_at_window_end). A run with one shard goes
@@ -20,7 +24,8 @@
  * ranks, or between the main partition and the others, takes at least that long. All that concerns
  * all ranks is decided by components of the main partition, so a stretch ends with the first window
  * in which one of these may tick, which is known when ranks meet. A component can fail anywhere: it
- * stops ticking, and the run goes on to the end of the stretch, with one process, too.
+ * stops ticking, and the run goes on to the end of the stretch, with one process, too; where a
+ * stretch is one window, to the end of the next one.
  *
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
@@ -67,6 +72,8 @@ static struct engine_limits limits;
 static uint64_t window_ps;  /* 0: none */
 static uint64_t stretch_ps; /* of the description; window_ps: windows only */
 static bool stretches;      /* ranks are cut so that they can go on for that long */
+static bool pairs;          /* two windows at once, if the main partition sleeps */
+static bool others_decide;  /* a component that is not in the main partition */
 static uint64_t meet_ps;    /* with several ranks: stretch_ps, or window_ps */
 static uint64_t begun_ps;   /* the present stretch */
 static uint64_t limit_ps;
@@ -167,10 +174,10 @@ const char *engine_cut_by(void)
 void engine_fail(const struct component *c, const char *format, ...)
 {
     uint64_t now = shard_now(c->domain);
-    if (stretch_ps == window_ps)
-        engine_stop();
-    else
+    if (window_ps)
         shard_freeze(c);
+    else
+        engine_stop();
     window_ask_end();
     pthread_mutex_lock(&lock);
     if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
@@ -192,6 +199,11 @@ const char *engine_failure(void)
 void engine_clear_failure(void)
 {
     failure[0] = '\0';
+}
+
+void engine_may_decide(const struct component *c)
+{
+    others_decide |= engine_base.platform->instances[c->leaf].partition != 0;
 }
 
 void engine_at_window_end(struct component *c, void (*work)(struct component *c))
@@ -391,12 +403,12 @@ static void run_rest(uint32_t shard)
     shards[shard].instructions += instructions_of(shard) - before;
 }
 
-static void run_window(uint32_t shard)
+static void run_window_until(uint32_t shard, uint64_t until_ps)
 {
     struct shard *l = &shards[shard];
     l->ticks = 0;
     l->instructions = 0;
-    l->until_ps = window_told.plan.until_ps;
+    l->until_ps = until_ps;
     if (exchange_deliver(shard, window_start(window_told.plan.end_ps - 1)))
         shard_plan(shard);
     l->watched =
@@ -411,12 +423,35 @@ static void run_window(uint32_t shard)
     l->instructions = instructions_of(shard) - before;
 }
 
+static void run_window(uint32_t shard)
+{
+    run_window_until(shard, window_told.plan.until_ps);
+}
+
+/* This window, and the next one if there is more to do than what is periodic: that alone does not
+ * keep a run going, and only the leader knows whether others do. */
+static void run_two(uint32_t shard)
+{
+    run_window_until(shard, window_told.plan.end_ps);
+    if (shards[shard].live)
+        run_rest(shard);
+}
+
 /* The shards that have something to do in the window; the others sleep through it. */
 static uint64_t find_due(void)
 {
     uint64_t due = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         due |= (uint64_t)(shards[i].next_ps < window_plan.end_ps || exchange_is_due(i)) << i;
+    return due;
+}
+
+/* Those that have something to do in the next one. */
+static uint64_t find_due_later(void)
+{
+    uint64_t due = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        due |= (uint64_t)(shards[i].next_ps < window_plan.end_ps + window_ps) << i;
     return due;
 }
 
@@ -467,6 +502,71 @@ static void run_together(uint64_t due, uint32_t threads)
     crew_run(run, due, threads);
 }
 
+/* Is something to be done at the end of this window? */
+static bool is_deciding(void)
+{
+    return engine_is_stopping() || deferred_count || extensions_ask(0) != ENGINE_NEVER;
+}
+
+/* Several shards have something to do, and the main one sleeps, through this window and, if nobody
+ * wakes it, the next. */
+static bool may_pair(uint64_t due)
+{
+    uint64_t end_ps = window_plan.end_ps + window_ps;
+    return pairs && !others_decide && rank_is_alone() && !(due & 1) && due & (due - 1)
+           && shards[0].next_ps >= end_ps && end_ps <= free_until() && series_next() >= end_ps
+           && !is_deciding();
+}
+
+/* What has woken the main shard arrives in the second window or later. It runs that by itself. */
+static void run_main_behind(void)
+{
+    if (is_deciding())
+        bug("something is decided before %llu ps outside of the main partition",
+            (unsigned long long)window_plan.end_ps);
+    if (!exchange_reaches(0))
+        return;
+    exchange_turn();
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        exchange_skip(i);
+    window_tell();
+    run_window(0);
+    if (window_plan.counts)
+        balance_count(1, 1);
+}
+
+/* Behind run_two(): does what was left, if the run goes on. false: nobody has run more than one
+ * window. */
+static bool end_two(uint64_t due)
+{
+    uint64_t behind = 0;
+    for (uint64_t bits = due; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(bits);
+        behind |= (uint64_t)(shards[i].until_ps != window_plan.until_ps) << i;
+    }
+    if (behind == due)
+        return false;
+    for (; behind; behind &= behind - 1)
+        run_rest((uint32_t)__builtin_ctzll(behind));
+    return true;
+}
+
+/* This window and the next at once, without the main shard. */
+static void run_pair(uint64_t due)
+{
+    uint64_t both = due | find_due_later();
+    uint32_t threads = balance_begin(both, 2);
+    window_plan.until_ps = window_plan.end_ps + window_ps;
+    crew_run(run_two, both, threads);
+    bool two = end_two(both);
+    if (window_plan.counts)
+        balance_count(both, 1 + two);
+    if (!two)
+        return;
+    window_plan.end_ps = window_plan.until_ps;
+    run_main_behind();
+}
+
 /* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
  * for the end of a window. */
 static void run_shards(uint64_t time)
@@ -482,14 +582,18 @@ static void run_shards(uint64_t time)
     window_plan.until_ps = window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1;
     exchange_turn();
     uint64_t due = find_due();
-    uint32_t threads = balance_begin(due);
+    if (may_pair(due)) {
+        run_pair(due);
+        return;
+    }
+    uint32_t threads = balance_begin(due, 1);
     if (due && !(due & (due - 1)) && wire_mixed_next() >= window_plan.end_ps
         && free_ps >= window_plan.end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
         run_together(due, threads);
     if (window_plan.counts)
-        balance_count(due);
+        balance_count(due, 1);
 }
 
 /* With several ranks: the first failure of all is that of rank 0. */
@@ -519,8 +623,9 @@ static void agree_on_failure(void)
 /* At the end of a window, or of a stretch. */
 static void note_failure(uint64_t time_ps)
 {
-    if (stretch_ps > window_ps && fail_end_ps == ENGINE_NEVER)
-        fail_end_ps = (time_ps / stretch_ps + 1) * stretch_ps;
+    if (window_ps && fail_end_ps == ENGINE_NEVER)
+        fail_end_ps = stretch_ps > window_ps ? (time_ps / stretch_ps + 1) * stretch_ps
+                                             : window_end(time_ps) + window_ps;
 }
 
 /* Of the present stretch. */
@@ -670,7 +775,7 @@ static void run_to_meeting(uint64_t time_ps)
     meet();
 }
 
-/* A failure ends the run with the stretch in which it came. */
+/* A failure ends the run with the stretch in which it came, or behind the next window. */
 static bool has_failed(uint64_t next_ps, bool live)
 {
     return fail_end_ps != ENGINE_NEVER && (!live || next_ps > limit_ps || next_ps >= fail_end_ps);
@@ -844,6 +949,7 @@ void engine_set_limits(const struct engine_limits *chosen)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
     window_ps = limits.windowless ? 0 : lookahead_ps(engine_base.platform);
     stretch_ps = limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
+    pairs = window_ps && engine.shard_count > 1 && lookahead_is_star(engine_base.platform);
     stretches = !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= stretch_ps;
     engine_pause_at(ENGINE_NEVER);
     engine_set_order(limits.tick_order, limits.seed, limits.tick_all);
@@ -856,6 +962,7 @@ void window_open(void)
     running = false;
     ended = ENGINE_IDLE;
     interrupted = false;
+    others_decide = false;
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
     stats_log_close();
     deferred_count = 0;

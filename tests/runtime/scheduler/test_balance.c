@@ -76,21 +76,27 @@ static void build(void)
     balance_open(2);
 }
 
+/* A window in which shards do that; returns the threads wanted for it. */
+static uint32_t window(uint64_t main_ticks, uint64_t b, uint64_t c, uint64_t instructions)
+{
+    uint64_t due = (main_ticks != 0) | (uint64_t)(b != 0) << 1 | (uint64_t)(c != 0) << 2;
+    shards[0].ticks = main_ticks;
+    shards[1].ticks = b;
+    shards[2].ticks = c;
+    for (uint32_t k = 0; k < 3; k++)
+        shards[k].instructions = due >> k & 1 ? instructions : 0;
+    uint32_t threads = balance_begin(due, 1);
+    cr_assert(window_plan.counts);
+    balance_count(due, 1);
+    return threads;
+}
+
 /* Windows of one kind until the decision has been made; returns the threads wanted then. */
 static uint32_t windows(uint64_t main_ticks, uint64_t b, uint64_t c, uint64_t instructions)
 {
-    uint64_t due = (main_ticks != 0) | (uint64_t)(b != 0) << 1 | (uint64_t)(c != 0) << 2;
     uint32_t threads = 0;
-    for (uint32_t i = 0; i < 400; i++) {
-        shards[0].ticks = main_ticks;
-        shards[1].ticks = b;
-        shards[2].ticks = c;
-        for (uint32_t k = 0; k < 3; k++)
-            shards[k].instructions = due >> k & 1 ? instructions : 0;
-        threads = balance_begin(due);
-        if (window_plan.counts)
-            balance_count(due);
-    }
+    for (uint32_t i = 0; i < 400; i++)
+        threads = window(main_ticks, b, c, instructions);
     return threads;
 }
 
@@ -116,7 +122,7 @@ ParameterizedTestParameters(balance, several_threads_where_they_pay)
 ParameterizedTest(struct decision *k, balance, several_threads_where_they_pay)
 {
     build();
-    cr_assert_eq(balance_begin(7), 1); /* one thread to begin with */
+    cr_assert_eq(balance_begin(7, 1), 1); /* one thread to begin with */
     cr_assert_eq(windows(k->main_ticks, k->b, k->c, k->instructions), k->threads);
 }
 
@@ -128,9 +134,35 @@ Test(balance, a_decision_follows_the_program)
         cr_assert_eq(windows(5, 5, 5, 0), 1);
     }
     /* What barely pays is kept, and not begun. */
-    cr_assert_eq(windows(1, 600, 120, 0), 1);
+    cr_assert_eq(windows(1, 600, 90, 0), 1);
     cr_assert_eq(windows(10, 400, 400, 0), 2);
-    cr_assert_eq(windows(1, 600, 120, 0), 2);
+    cr_assert_eq(windows(1, 600, 90, 0), 2);
+}
+
+Test(balance, a_window_is_shared_when_the_last_one_would_have_paid)
+{
+    build();
+    window(10, 400, 400, 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        cr_assert_eq(window(5, 5, 5, 0), 2);
+        cr_assert_eq(window(5, 5, 5, 0), 1);
+        cr_assert_eq(window(1000, 0, 0, 0), 1); /* nobody to share it with */
+        cr_assert_eq(window(10, 400, 400, 0), 1);
+        cr_assert_eq(window(1000, 0, 0, 0), 1); /* and nothing follows from it */
+        cr_assert_eq(window(10, 400, 400, 0), 2);
+    }
+}
+
+Test(balance, two_windows_at_once_pay_where_one_does_not)
+{
+    build();
+    window(5, 40, 40, 0);
+    cr_assert_eq(balance_begin(7, 1), 1);
+    cr_assert_eq(balance_begin(7, 2), 2);
+    shards[0].ticks = 10;
+    shards[1].ticks = shards[2].ticks = 80;
+    balance_count(7, 2);
+    cr_assert_eq(balance_begin(7, 1), 1);
 }
 
 Test(balance, the_gain_that_is_told_is_the_sum_by_the_longest)
@@ -139,7 +171,7 @@ Test(balance, the_gain_that_is_told_is_the_sum_by_the_longest)
     windows(10, 400, 400, 0);
     const struct stats_threads *r = balance_reported();
     cr_assert_eq(r->windows, 400);
-    cr_assert(r->together > 300 && r->together < 400);
+    cr_assert_eq(r->together, 399); /* all but the first */
     double gain = (double)r->alone_ticks / (double)r->ticks;
     cr_assert(gain > 1.5 && gain < 810.0 / 435.0);
     /* Windows that another shard does not share are nobody's gain. */
