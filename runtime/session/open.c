@@ -10,6 +10,7 @@
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
+#include "runtime/observe/host_time.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -262,6 +263,7 @@ const struct heddle_platform *heddle_platform_open(uint32_t abi)
                                                     .run = run,
                                                     .finish = finish,
                                                     .interrupt = engine_interrupt,
+                                                    .note_program_cpu = host_time_note_program,
                                                     .driver = platform_driver,
                                                     .suspects = watch_suspects,
                                                     .has = has};
