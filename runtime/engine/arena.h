@@ -25,12 +25,17 @@ bool arena_touches(const void *start, size_t bytes);
 void arena_use_small_pages(bool small);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
-/* Between the two nothing of the arena may be used: its addresses are those of nothing, so that
- * host code with a wrong pointer faults in place of changing the state. The contents are moved, not
- * copied, in some microseconds; where the system cannot do that, they stay. Without effect
- * when it is done already. One thread at a time; other threads may go on. */
+/* Between the two nothing of the arena may be used, so that host code with a wrong pointer faults in
+ * place of changing the state. Where the processor has keys for pages, that is a matter of each
+ * thread: one that has not called arena_show(), nor was started by one that had, may not use the
+ * arena, and neither may a handler of signals. Elsewhere the contents are moved for all threads, not
+ * copied, in some microseconds; where the system cannot do that, they stay. Without effect when it
+ * is done already. One thread at a time; other threads may go on. */
 void arena_hide(void);
 void arena_show(void);
+/* From the next arena_open() on: without keys. For threads that nobody here starts and that touch
+ * the state. */
+void arena_hide_by_moving(bool always);
 /* Gives the addresses back; nothing of the platform may be used any more. */
 void arena_close(void);
 
