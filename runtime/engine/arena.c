@@ -42,7 +42,8 @@
 #define REGISTER_FRONT ((size_t)24 << 20)
 
 #define HOST_PAGE   ((size_t)4096)
-#define GUARD_BYTES ((size_t)2 << 20) /* a huge page, so that what is guarded may lie on such */
+#define HUGE_BYTES  ((size_t)2 << 20)
+#define GUARD_BYTES HUGE_BYTES /* so that what is guarded may lie on huge pages */
 
 struct region { /* offsets */
     size_t used;
@@ -313,6 +314,14 @@ void *arena_derive(size_t bytes)
         die("the platform's tables exceed %zu MiB", DERIVED_MOST >> 20);
     derived_used = (derived_used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     return here;
+}
+
+void arena_expect(void *start, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)start & ~(uintptr_t)(HUGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)start + bytes + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1);
+    if (bytes >= HUGE_BYTES) /* the system may refuse: it is only faster */
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
 void arena_clear(void *base, size_t bytes)
