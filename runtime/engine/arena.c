@@ -42,7 +42,8 @@
 #define REGISTER_FRONT ((size_t)24 << 20)
 
 #define HOST_PAGE   ((size_t)4096)
-#define GUARD_BYTES ((size_t)2 << 20) /* a huge page, so that what is guarded may lie on such */
+#define HUGE_BYTES  ((size_t)2 << 20)
+#define GUARD_BYTES HUGE_BYTES /* so that what is guarded may lie on huge pages */
 
 struct region { /* offsets */
     size_t used;
@@ -67,6 +68,8 @@ static struct hideout_piece kinds[3]; /* of the rear, each of one kind for the s
 static unsigned kind_count;
 static struct hideout_pieces taken; /* while it is hidden */
 static bool hidden;
+static bool moves; /* even where the processor has keys for pages */
+static bool keyed;
 static char *derived;
 static size_t derived_used;
 static bool small_pages;
@@ -151,7 +154,9 @@ bool arena_touches(const void *start, size_t bytes)
 /* Of the front what is in use: moving it takes time for each table of pages. */
 void arena_hide(void)
 {
-    if (hidden || !engine_base.arena)
+    if (keyed)
+        hideout_permit(false);
+    if (keyed || hidden || !engine_base.arena)
         return;
     size_t used = (slices[0].front.used + SLICE_UNIT - 1) / SLICE_UNIT * SLICE_UNIT;
     taken = (struct hideout_pieces){1 + kind_count, {{0, used}, kinds[0], kinds[1], kinds[2]}};
@@ -160,6 +165,8 @@ void arena_hide(void)
 
 void arena_show(void)
 {
+    if (keyed)
+        hideout_permit(true);
     if (hidden)
         hideout_leave(engine_base.arena, reserved, &taken);
     hidden = false;
@@ -172,6 +179,12 @@ void arena_close(void)
         munmap(engine_base.arena, reserved);
     engine_base.arena = NULL;
     reserved = 0;
+    keyed = false;
+}
+
+void arena_hide_by_moving(bool always)
+{
+    moves = always;
 }
 
 void arena_use_small_pages(bool small)
@@ -183,6 +196,7 @@ void arena_open(void)
 {
     arena_close();
     engine_base.arena = reserve_most();
+    keyed = !moves && hideout_give_key(engine_base.arena, reserved);
     rear_begins = reserved / 8 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
     own_slice = NULL;
     chosen = slices;
@@ -300,6 +314,14 @@ void *arena_derive(size_t bytes)
         die("the platform's tables exceed %zu MiB", DERIVED_MOST >> 20);
     derived_used = (derived_used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     return here;
+}
+
+void arena_expect(void *start, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)start & ~(uintptr_t)(HUGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)start + bytes + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1);
+    if (bytes >= HUGE_BYTES) /* the system may refuse: it is only faster */
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
 void arena_clear(void *base, size_t bytes)

@@ -1,6 +1,6 @@
 /* See hideout.h. The old place stays mapped all the time, as otherwise the system might give it to
  * another thread. The hideout is reserved again when it has been left. */
-#define _GNU_SOURCE /* mremap */
+#define _GNU_SOURCE /* mremap, keys */
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -25,6 +25,7 @@
 
 static char *hideout; /* NULL: none yet */
 static bool never;    /* the system cannot do it */
+static int key;       /* for good; 0: none yet, which is the key of all other memory */
 
 static bool reserve(char *wish, size_t bytes)
 {
@@ -100,4 +101,19 @@ bool hideout_enter(char *base, size_t bytes, const struct hideout_pieces *p)
         leave(base, bytes, p, moved);
     never = true;
     return false;
+}
+
+bool hideout_give_key(char *base, size_t bytes)
+{
+    if (key == 0)
+        key = pkey_alloc(0, 0);
+    if (key <= 0)
+        return false;
+    hideout_permit(true);
+    return pkey_mprotect(base, bytes, PROT_READ | PROT_WRITE, key) == 0;
+}
+
+void hideout_permit(bool allowed)
+{
+    pkey_set(key, allowed ? 0 : PKEY_DISABLE_ACCESS);
 }

@@ -8,7 +8,10 @@
  * hidden is not used there.
  *
  * Memory protection alone would do, but the system then looks at each page: 350 microseconds for 10
- * MiB, 5 ms for 100. Protection keys would cost less, but few processors have them. */
+ * MiB, 5 ms for 100.
+ *
+ * Many processors have keys for pages (Intel since Skylake-SP, AMD since Zen 3). There the memory
+ * stays where it is, and a register of the thread says whether it may touch it: 20 nanoseconds. */
 #ifndef HEDDLE_RUNTIME_HIDEOUT_H
 #define HEDDLE_RUNTIME_HIDEOUT_H
 
@@ -30,5 +33,12 @@ struct hideout_pieces {
 bool hideout_enter(char *base, size_t bytes, const struct hideout_pieces *p);
 /* Back again, from the same arguments. Never fails (ends the program). */
 void hideout_leave(char *base, size_t bytes, const struct hideout_pieces *p);
+
+/* Instead of both: gives the pages a key. The calling thread, and threads that it starts, may use
+ * them; others, and handlers of signals, may not before they ask. false: there is no key, and
+ * everything is as it was. */
+bool hideout_give_key(char *base, size_t bytes);
+/* May this thread touch pages with the key? */
+void hideout_permit(bool allowed);
 
 #endif

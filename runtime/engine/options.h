@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Of heddle_options, heddle_platform and the tables. */
-#define PLATFORM_ABI 11
+#define PLATFORM_ABI 12
 
 /* How programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without timing; it is the
  * driver that does so, the rest of the platform stays as it is at start-up. PLATFORM_SAMPLED: some

@@ -236,3 +236,9 @@ void json_decimal(struct json *j, const char *key, double value)
     begin(j, key);
     json_print(j, "%.3f", value);
 }
+
+void json_seconds(struct json *j, const char *key, double value)
+{
+    begin(j, key);
+    json_print(j, "%.6f", value);
+}

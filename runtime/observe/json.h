@@ -39,6 +39,7 @@ void json_int(struct json *j, const char *key, int64_t value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_text(struct json *j, const char *key, const char *value); /* NULL: null */
 void json_decimal(struct json *j, const char *key, double value);   /* three decimals */
+void json_seconds(struct json *j, const char *key, double value);   /* to the microsecond */
 
 /* Without escaping and commas. */
 void json_raw(struct json *j, const char *text, size_t bytes);

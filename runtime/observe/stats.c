@@ -11,6 +11,7 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
+#include "host_time.h"
 #include "json.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/output_file.h"
@@ -218,14 +219,24 @@ static void write_threads(const struct stats_threads *l)
     json_close(&out, '}');
 }
 
+/* How much of it is the program's, and how much the engine's. The rest is start-up and calls. */
+static void write_shares(void)
+{
+    uint64_t program_ns;
+    if (host_time_program_ns(&program_ns))
+        json_seconds(&out, "program_cpu_seconds", (double)program_ns * 1e-9);
+    json_seconds(&out, "simulation_cpu_seconds", (double)host_time_simulation_ns() * 1e-9);
+}
+
 static void write_host(const struct stats_threads *threads)
 {
     struct rusage usage;
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     getrusage(RUSAGE_SELF, &usage);
     json_open(&out, "host", '{');
-    json_decimal(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
-    json_decimal(&out, "cpu_seconds", cpu);
+    json_seconds(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
+    json_seconds(&out, "cpu_seconds", cpu);
+    write_shares();
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
     if (threads && engine.shard_count > 1)
@@ -318,6 +329,7 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     table = described;
     options = *chosen;
     started = seconds(CLOCK_MONOTONIC);
+    host_time_open(options.stats_path && !options.stats_no_host);
     extensions_open_stats();
     if (!open_spool())
         return false;

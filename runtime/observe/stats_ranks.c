@@ -183,9 +183,9 @@ void stats_ranks_write(struct json *out)
     for (uint32_t i = 0; i < ranks.count; i++) {
         json_open(out, NULL, '{');
         json_uint(out, "peak_rss_bytes", spent[i].peak_rss_bytes);
-        json_decimal(out, "cpu_seconds", (double)spent[i].cpu_us * 1e-6);
-        json_decimal(out, "waited_seconds", (double)spent[i].use.waited_ns * 1e-9);
-        json_decimal(out, "waited_cpu_seconds", (double)spent[i].use.waited_cpu_ns * 1e-9);
+        json_seconds(out, "cpu_seconds", (double)spent[i].cpu_us * 1e-6);
+        json_seconds(out, "waited_seconds", (double)spent[i].use.waited_ns * 1e-9);
+        json_seconds(out, "waited_cpu_seconds", (double)spent[i].use.waited_cpu_ns * 1e-9);
         json_uint(out, "instructions", spent[i].instructions);
         json_uint(out, "meetings", spent[i].use.exchanges);
         json_uint(out, "bytes_sent", spent[i].use.bytes);

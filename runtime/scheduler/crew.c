@@ -34,6 +34,7 @@
 #include "crew.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/shard.h"
+#include "runtime/observe/host_time.h"
 
 #define MAX_THREADS ENGINE_MAX_DOMAINS
 #define SPINS       500u /* of 10 to 50 ns */
@@ -238,6 +239,7 @@ static void start_worker(uint32_t thread)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         die("cannot start a thread: %s", strerror(error));
+    host_time_add_worker(handle);
     pthread_detach(handle);
 }
 

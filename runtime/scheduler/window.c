@@ -41,6 +41,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "runtime/observe/hang.h"
+#include "runtime/observe/host_time.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/stats_log.h"
@@ -908,6 +909,7 @@ enum engine_result engine_run(void)
         bug("engine_run() entered twice");
     running = true;
     stop = false;
+    host_time_begin();
     jmp_buf lost;
     rank_set_escape(&lost);
     enum engine_result result = setjmp(lost) == 0 ? begin_and_loop() : ENGINE_INTERRUPTED;
@@ -924,6 +926,7 @@ enum engine_result engine_run(void)
             hang_explain(reasons[result]);
     }
     rank_set_escape(NULL);
+    host_time_end();
     running = false;
     return result;
 }

@@ -10,6 +10,7 @@
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
+#include "runtime/observe/host_time.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -95,6 +96,7 @@ static bool build(const struct platform_table *table, const struct heddle_option
                  || options->watch.count;
     uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
     uint32_t most = crew_most();
+    arena_hide_by_moving(!rank_is_alone()); /* MPI may have threads that send from it */
     arena_use_small_pages(mode == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
         if (!platform_build_threads(table, threads))
@@ -262,6 +264,7 @@ const struct heddle_platform *heddle_platform_open(uint32_t abi)
                                                     .run = run,
                                                     .finish = finish,
                                                     .interrupt = engine_interrupt,
+                                                    .note_program_cpu = host_time_note_program,
                                                     .driver = platform_driver,
                                                     .suspects = watch_suspects,
                                                     .has = has};

@@ -45,6 +45,12 @@ void memory_write_masked(uint64_t physical, const void *from, const uint64_t *ma
     }
 }
 
+void memory_expect(uint64_t physical, uint64_t bytes)
+{
+    if (bytes)
+        arena_expect(memory_span(physical, bytes), bytes);
+}
+
 void memory_reserve(uint64_t first, uint64_t size)
 {
     arena_release(memory.bytes, memory.size);

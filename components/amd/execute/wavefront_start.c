@@ -100,18 +100,19 @@ static uint64_t wavefront_start_lanes(uint32_t *vgpr, bool packed, unsigned dims
     uint32_t lanes = items > first ? items - first : 0;
     uint32_t x = first % p->items[0], y = first / p->items[0] % p->items[1];
     uint32_t z = first / p->items[0] / p->items[1];
-    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
-        vgpr[lane] = packed ? x | (dims > 1 ? y << 10 : 0) | (dims > 2 ? z << 20 : 0) : x;
-        if (dims > 1 && !packed)
-            vgpr[64 + lane] = y;
-        if (dims > 2 && !packed)
-            vgpr[128 + lane] = z;
-        if (++x == p->items[0]) {
-            x = 0;
-            if (++y == p->items[1]) {
-                y = 0;
-                z++;
-            }
+    for (unsigned lane = 0, end; lane < ISA_LANES; lane = end) {
+        uint32_t rest = packed ? (dims > 1 ? y << 10 : 0) | (dims > 2 ? z << 20 : 0) : 0;
+        end = p->items[0] - x < ISA_LANES - lane ? lane + p->items[0] - x : ISA_LANES;
+        for (unsigned i = lane; i < end; i++)
+            vgpr[i] = (x + i - lane) | rest;
+        for (unsigned i = lane; i < end && dims > 1 && !packed; i++)
+            vgpr[64 + i] = y;
+        for (unsigned i = lane; i < end && dims > 2 && !packed; i++)
+            vgpr[128 + i] = z;
+        x = 0;
+        if (++y == p->items[1]) {
+            y = 0;
+            z++;
         }
     }
     return lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1;

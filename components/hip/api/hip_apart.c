@@ -24,6 +24,7 @@ static void *run_work(void *argument)
     struct work *work = argument;
     hip_turns_inside(1);
     work->good = work->run(work->path);
+    hip_turns_inside(-1);
     return NULL;
 }
 

@@ -12,6 +12,7 @@
  * are no files: a child has no GPU, as HIP leaves undefined what one does. It may exec. */
 #include "hip_process.h"
 
+#include "components/hip/common/hip_cpu.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/sha256.h"
 #include "runtime/session/options_env.h"
@@ -92,6 +93,7 @@ static bool is_written(const struct heddle_options *options)
 
 bool hip_process_open(struct heddle_options *options)
 {
+    hip_cpu_open(options->stats_path && !options->stats_no_host);
     own.number = run_ledger_open();
     options->view_place = own.number - 1;
     if (options->stats_path || options->residency) {
@@ -176,9 +178,15 @@ static void take_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
+static int finish_platform(void)
+{
+    own.platform->note_program_cpu(hip_cpu_program_ns());
+    return hip.api->finish();
+}
+
 static void end_interrupted(int number)
 {
-    int status = hip.api->finish();
+    int status = finish_platform();
     if (status == EXIT_CLEAN) {
         run_ledger_close(true);
     }
@@ -266,7 +274,7 @@ static void finish_inside(void)
                        NULL); /* this thread may hold it, and others are not waited for */
     hip.state = HIP_FINISHED;
     own.platform->interrupt();
-    int status = hip.api->finish();
+    int status = finish_platform();
     hip_say("the program ended in the middle of a call of HIP; nothing more is simulated");
     if (status == EXIT_CLEAN) {
         run_ledger_close(true);
@@ -329,7 +337,7 @@ void hip_process_guard(const struct heddle_platform *platform, const struct hedd
 
 void hip_process_finish(void)
 {
-    int status = hip.api->finish();
+    int status = finish_platform();
     if (status == EXIT_CLEAN) {
         run_ledger_close(false);
     } else {

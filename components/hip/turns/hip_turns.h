@@ -23,6 +23,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "components/hip/common/hip_cpu.h"
+
 enum hip_turns_kind {
     HIP_TURNS_LOCK,   /* the caller tries again when it goes on: mutexes, semaphores, ... */
     HIP_TURNS_SIGNAL, /* condition variables, futexes */
@@ -45,10 +47,17 @@ static inline bool hip_turns_bypass(void)
            || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0;
 }
 
-/* Around code of this library and the platform; nests. */
+/* Around code of this library and the platform; nests. Its processor time is not the program's. */
 static inline void hip_turns_inside(int step)
 {
-    __atomic_store_n(&hip_turns_depth, hip_turns_depth + step, __ATOMIC_RELAXED);
+    int depth = hip_turns_depth;
+    if (depth == 0) {
+        hip_cpu_enter();
+    }
+    __atomic_store_n(&hip_turns_depth, depth + step, __ATOMIC_RELAXED);
+    if (depth + step == 0) {
+        hip_cpu_leave();
+    }
 }
 
 /* ---- for wrappers, without the lock ---- */

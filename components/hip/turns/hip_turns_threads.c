@@ -195,7 +195,9 @@ static void *begin_hidden(void *argument)
     struct hidden hidden = *(struct hidden *)argument;
     munmap(argument, sizeof hidden);
     hip_turns_inside(1);
-    return hidden.start(hidden.argument);
+    void *result = hidden.start(hidden.argument);
+    hip_turns_inside(-1);
+    return result;
 }
 
 static int create_hidden(pthread_t *thread, const pthread_attr_t *attributes,

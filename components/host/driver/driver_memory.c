@@ -36,7 +36,9 @@
 #include "driver_process.h"
 #include "driver_state.h"
 #include "components/host/driver/program/driver_code.h"
+#include "runtime/engine/rank.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/state/memory.h"
 
 static enum driver_status memory_status(const struct driver *d, enum memory_result result,
                                         uint32_t number, uint64_t address, uint64_t bytes)
@@ -219,6 +221,29 @@ static uint64_t memory_run(const struct driver *d, uint64_t address, uint64_t *r
         (uint64_t)1 << page_table_fragment(driver_page_table(d), a->pid, address, &first);
     *rest = first + bytes - physical;
     return physical;
+}
+
+/* Nothing depends on whether pages follow each other where this does not look. With several ranks
+ * most of the memory is another's. */
+static void memory_prepare(const struct driver *d, uint64_t address, uint64_t size)
+{
+    enum { STEP = 2 << 20 }; /* less is not worth it */
+    uint64_t run = 0, bytes = 0, rest, part;
+    if (size < STEP || !rank_is_alone())
+        return;
+    for (uint64_t done = 0; done < size; done += part) {
+        part = size - done < STEP ? size - done : STEP;
+        uint64_t first = memory_physical(d, address + done, &rest);
+        uint64_t last = memory_physical(d, address + done + part - 1, &rest);
+        bool together = last - first == part - 1;
+        if (first != run + bytes || !together) {
+            memory_expect(run, bytes);
+            run = first;
+            bytes = 0;
+        }
+        bytes += together ? part : 0;
+    }
+    memory_expect(run, bytes);
 }
 
 static struct gpu_set memory_owners(const struct driver *d, uint64_t address, uint64_t size)

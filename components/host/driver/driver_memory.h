@@ -44,6 +44,9 @@ static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64
 /* The same, but *rest is what is left of its fragment, which lies in one piece. */
 static uint64_t memory_run(const struct driver *d, uint64_t address, uint64_t *rest);
 
+/* All of [address, address + size), which is mapped, is going to be written. */
+static void memory_prepare(const struct driver *d, uint64_t address, uint64_t size);
+
 /* The GPUs whose memory holds [address, address + size). */
 static struct gpu_set memory_owners(const struct driver *d, uint64_t address, uint64_t size);
 

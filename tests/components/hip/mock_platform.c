@@ -520,6 +520,11 @@ static bool start(const struct heddle_options *options)
     return options->abi == PLATFORM_ABI;
 }
 
+static void note_program_cpu(uint64_t cpu_ns)
+{
+    (void)cpu_ns;
+}
+
 static int finish_platform(void)
 {
     return 0;
@@ -532,7 +537,10 @@ static const void *driver(void)
 
 const struct heddle_platform *heddle_platform_open(uint32_t abi)
 {
-    static const struct heddle_platform platform = {
-        .abi = PLATFORM_ABI, .start = start, .finish = finish_platform, .driver = driver};
+    static const struct heddle_platform platform = {.abi = PLATFORM_ABI,
+                                                    .start = start,
+                                                    .finish = finish_platform,
+                                                    .note_program_cpu = note_program_cpu,
+                                                    .driver = driver};
     return abi == PLATFORM_ABI ? &platform : NULL;
 }

@@ -1,5 +1,7 @@
 /* The arena: what lies where, and that nothing lies twice. */
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
@@ -152,9 +154,17 @@ static void fill(uint32_t at[2])
     memset(arena_at(char, at[1]), 0xaa, MIB);
 }
 
-Test(arena, what_was_hidden_is_the_same_when_it_is_shown)
+static bool ways[] = {false, true}; /* by keys, where there are any; by moving */
+
+ParameterizedTestParameters(arena, what_was_hidden_is_the_same_when_it_is_shown)
+{
+    return cr_make_param_array(bool, ways, 2);
+}
+
+ParameterizedTest(const bool *moves, arena, what_was_hidden_is_the_same_when_it_is_shown)
 {
     uint32_t at[2];
+    arena_hide_by_moving(*moves);
     fill(at);
     for (int i = 0; i < 3; i++) {
         arena_hide();
@@ -169,20 +179,62 @@ Test(arena, what_was_hidden_is_the_same_when_it_is_shown)
     arena_close();
 }
 
-Test(arena, what_is_hidden_in_front_cannot_be_written, .init = die_of_faults, .signal = SIGSEGV)
+ParameterizedTestParameters(arena, what_is_hidden_in_front_cannot_be_written)
+{
+    return cr_make_param_array(bool, ways, 2);
+}
+
+ParameterizedTest(const bool *moves, arena, what_is_hidden_in_front_cannot_be_written,
+                  .init = die_of_faults, .signal = SIGSEGV)
 {
     uint32_t at[2];
+    arena_hide_by_moving(*moves);
     fill(at);
     arena_hide();
     arena_at(char, at[0])[3] = 1;
 }
 
-Test(arena, what_is_hidden_behind_cannot_be_read, .init = die_of_faults, .signal = SIGSEGV)
+ParameterizedTestParameters(arena, what_is_hidden_behind_cannot_be_read)
+{
+    return cr_make_param_array(bool, ways, 2);
+}
+
+ParameterizedTest(const bool *moves, arena, what_is_hidden_behind_cannot_be_read,
+                  .init = die_of_faults, .signal = SIGSEGV)
 {
     uint32_t at[2];
+    arena_hide_by_moving(*moves);
     fill(at);
     arena_hide();
     cr_expect_neq(arena_at(volatile char, at[1])[3], 0);
+}
+
+/* A thread of its own, which finds the arena as its maker did. */
+static void *use_arena(void *at)
+{
+    arena_show();
+    arena_at(char, *(uint32_t *)at)[3] = 7;
+    arena_hide();
+    return NULL;
+}
+
+ParameterizedTestParameters(arena, another_thread_can_show_what_is_hidden)
+{
+    return cr_make_param_array(bool, ways, 2);
+}
+
+ParameterizedTest(const bool *moves, arena, another_thread_can_show_what_is_hidden)
+{
+    uint32_t at[2];
+    pthread_t thread;
+    arena_hide_by_moving(*moves);
+    fill(at);
+    arena_hide();
+    cr_assert_eq(pthread_create(&thread, NULL, use_arena, at), 0);
+    pthread_join(thread, NULL);
+    arena_show();
+    cr_expect_eq(arena_at(char, at[0])[3], 7);
+    arena_close();
 }
 
 Test(arena, who_runs_over_the_end_of_a_reservation_faults, .init = die_of_faults, .signal = SIGSEGV)

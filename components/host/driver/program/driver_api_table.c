@@ -650,9 +650,10 @@ static int api_finish(void)
 {
     struct driver_process *p = driver_process();
     bool inside = p->is_running && pthread_equal(p->runner, pthread_self());
-    if (inside)
+    if (inside) {
+        arena_show(); /* this may be a handler of signals */
         engine_abandon();
-    else if (!enter_last()) {
+    } else if (!enter_last()) {
         fprintf(stderr, "heddle: nothing is written: a call of the driver does not end\n");
         return EXIT_NOT_STARTED;
     }

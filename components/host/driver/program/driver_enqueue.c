@@ -188,6 +188,8 @@ static enum driver_status enqueue_bytes(struct driver *d, uint32_t queue,
     k.move.address = address;
     if (k.kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
+    if (k.kind == DRIVER_WRITE)
+        memory_prepare(d, address, size);
     if (packets_used(d) && size > HOST_CALL_DATA)
         return enqueue_pieces(d, queue, &k, ticket);
     return enqueue(d, queue, &k, ticket);
@@ -233,6 +235,7 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
         return status;
     for (uint32_t i = 0; i < 4; i++)
         word[i] = pattern[(i + 4 - address % 4) % bytes];
+    memory_prepare(d, address, count * bytes);
     struct driver_command k = {.kind = DRIVER_FILL, .size = count * bytes, .move.address = address};
     memcpy(&k.move.pattern, word, sizeof word);
     return enqueue(d, queue, &k, ticket);

@@ -184,6 +184,65 @@ Test(isa_ready, registers_outside_the_allocation_are_refused)
 /* ---- LDS ------------------------------------------------------------------------------------- */
 
 /* Addresses that follow each other, are all one, stand apart, or are anywhere, also outside. */
+static struct isa_inst rsq_inst;
+static struct isa_ready rsq_ready;
+
+/* Of 64 values; prepared and not, which the other tests judge. */
+static void compare_rsq(const uint32_t value[64], uint64_t exec)
+{
+    static struct machine expected, actual;
+    static struct isa_workspace work;
+    if (!expected.ctx.vgpr) {
+        machine_init(&expected);
+        machine_init(&actual);
+    }
+    memcpy(expected.vgpr, value, 256);
+    memcpy(actual.vgpr, value, 256);
+    isa_wave_set_pair(&expected.wave, ISA_EXEC, exec);
+    isa_wave_set_pair(&actual.wave, ISA_EXEC, exec);
+    cr_assert_eq(isa_execute(&expected.ctx, &expected.wave, &rsq_inst), ISA_OK);
+    isa_workspace_begin(&work);
+    cr_assert_eq(rsq_ready.run(&actual.ctx, &actual.wave, &rsq_ready, &work), ISA_OK);
+    isa_workspace_end(&work);
+    for (unsigned i = 0; memcmp(actual.vgpr + 64, expected.vgpr + 64, 256) && i < 64; i++)
+        cr_assert_eq(actual.vgpr[64 + i], expected.vgpr[64 + i], "%s: %08x gives %08x, not %08x",
+                     isa_variant_name(isa_variant_current()), value[i], actual.vgpr[64 + i],
+                     expected.vgpr[64 + i]);
+}
+
+static void prepare_rsq(void)
+{
+    uint32_t word[3];
+    encode_vop(word, "v_rsq_f32", 1, V0, 0);
+    cr_assert_gt(isa_decode(ISA_GFX803, word, 12, &rsq_inst), 0);
+    isa_prepare(&rsq_inst, REGISTERS, 0, &rsq_ready);
+}
+
+/* All significands of two octaves, and all octaves with some significands. */
+Test(isa_ready, reciprocal_square_roots_are_those_of_the_table)
+{
+    const uint64_t all = ~UINT64_C(0), some = UINT64_C(0x5555aaaa0f0ffffe);
+    uint32_t value[64];
+    for (unsigned variant = 0; variant < isa_variant_count(); variant++) {
+        if (!isa_variant_select(variant))
+            continue;
+        prepare_rsq();
+        for (uint32_t first = 0x3f800000; first < 0x40800000; first += 64) {
+            for (unsigned i = 0; i < 64; i++)
+                value[i] = first + i;
+            compare_rsq(value, all);
+        }
+        for (uint32_t octave = 0; octave < 512; octave++) {
+            for (unsigned i = 0; i < 64; i++)
+                value[i] = octave << 23 | (i < 4 ? i * 0x2aaaaa : random_word() & 0x7fffff);
+            compare_rsq(value, octave & 1 ? some : all);
+            for (unsigned i = 0; i < 64; i++)
+                value[i] = i % 7 ? 0x40000000 + (i << 17) : value[0];
+            compare_rsq(value, octave & 2 ? some : all);
+        }
+    }
+}
+
 static void random_addresses(uint32_t *address, unsigned bytes, uint64_t exec)
 {
     uint32_t start = (uint32_t)(next_random() % 512), kind = (uint32_t)(next_random() % 6);

@@ -1,0 +1,84 @@
+/* See host_time.h. One thread at a time runs the engine, and only between runs, or in the thread
+ * that is in one, is the sum asked for. */
+#include <time.h>
+
+#include "host_time.h"
+#include "runtime/engine/engine.h"
+
+static struct {
+    bool wanted;
+    bool running;
+    uint64_t begun_ns; /* of this run, on the clock of its thread */
+    uint64_t ended_ns; /* of all runs that have ended */
+    bool program_told;
+    uint64_t program_ns;
+    clockid_t workers[ENGINE_MAX_DOMAINS];
+    uint32_t worker_count;
+    uint64_t workers_ns; /* before host_time_open() */
+} host;
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec t;
+    if (clock_gettime(clock, &t) != 0)
+        return 0; /* a worker that a forked child lacks */
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t read_workers(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < host.worker_count; i++)
+        sum += read_clock(host.workers[i]);
+    return sum;
+}
+
+void host_time_open(bool wanted)
+{
+    host.wanted = wanted;
+    host.running = false;
+    host.ended_ns = 0;
+    host.program_told = false;
+    host.workers_ns = wanted ? read_workers() : 0;
+}
+
+void host_time_begin(void)
+{
+    if (!host.wanted)
+        return;
+    host.begun_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    host.running = true;
+}
+
+void host_time_end(void)
+{
+    if (!host.running)
+        return;
+    host.ended_ns += read_clock(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
+    host.running = false;
+}
+
+void host_time_add_worker(pthread_t worker)
+{
+    if (host.worker_count < ENGINE_MAX_DOMAINS
+        && pthread_getcpuclockid(worker, &host.workers[host.worker_count]) == 0)
+        host.worker_count++;
+}
+
+void host_time_note_program(uint64_t cpu_ns)
+{
+    host.program_told = true;
+    host.program_ns = cpu_ns;
+}
+
+uint64_t host_time_simulation_ns(void)
+{
+    uint64_t open_ns = host.running ? read_clock(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;
+    return host.ended_ns + open_ns + read_workers() - host.workers_ns;
+}
+
+bool host_time_program_ns(uint64_t *cpu_ns)
+{
+    *cpu_ns = host.program_ns;
+    return host.program_told;
+}
