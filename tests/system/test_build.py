@@ -58,6 +58,13 @@ def test_units_that_say_so_are_compiled_with_less_effort(heddle, tmp_path):
     assert levels["compute_unit__1.c"] == levels["cache__1.c"] == ["-O3"]
 
 
+def test_clang_has_nothing_to_say(heddle, tmp_path):
+    """With the warnings of its own choice, as users have them."""
+    built = heddle(f"build {TINY}", env={"HEDDLE_CC": "clang", "HEDDLE_CFLAGS": "-O0",
+                                         "HEDDLE_CACHE": str(tmp_path / "cache")})
+    assert not built.stderr
+
+
 def changed_while_it_is_read(folder):
     """docs/examples/fifo under other names, and a compiler that changes it just before it reads
     it."""

@@ -70,11 +70,11 @@ static void line_settle(struct cache *c, uint32_t line)
 static bool write_back_all(struct cache *c)
 {
     bool progress = false;
-    for (uint32_t w = 0; c->dirty_count; w++)
-        for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty)[w]);) {
+    for (; c->dirty_count; c->dirty_from++)
+        for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty)[c->dirty_from]);) {
             if (!index_pool_has(&c->free_sent) || !room_below(c))
                 return progress;
-            uint32_t line = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            uint32_t line = c->dirty_from * 64 + (uint32_t)__builtin_ctzll(bits);
             write_back(c, line);
             line_settle(c, line);
             progress = true;

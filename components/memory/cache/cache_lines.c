@@ -77,6 +77,7 @@ static inline void line_set_dirty(struct cache *c, uint32_t line)
 {
     uint64_t *word = &arena_at(uint64_t, c->dirty)[line / 64], bit = (uint64_t)1 << (line % 64);
     c->dirty_count += !(*word & bit);
+    c->dirty_from = line / 64 < c->dirty_from ? line / 64 : c->dirty_from;
     *word |= bit;
 }
 
@@ -158,13 +159,15 @@ static inline void line_forget(struct cache *c, uint32_t line)
 
 static void drop_all(struct cache *c)
 {
-    uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
     if (!c->any_lines)
         return;
     c->any_lines = false;
-    for (uint32_t i = 0; i < lines; i++)
-        if (*line_tag(c, i) != LINE_FREE)
-            line_drop(c, i);
+    for (uint32_t i = 0; i < (uint32_t)cache_params(c)->sets; i++) {
+        struct cache_set *set = set_at(c, i);
+        for (uint64_t rest = set->used; rest; rest &= rest - 1)
+            set_tags(c, set)[__builtin_ctzll(rest)] = LINE_FREE;
+        set->used = set->pending = set->filled = 0;
+    }
 }
 
 /* Sends bytes of the line at `address` below, under the number `sent`. There must be room. Returns

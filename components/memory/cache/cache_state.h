@@ -155,6 +155,7 @@ struct cache {
     uint32_t payload_stride;
     struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_parked;
     uint32_t dirty_count;
+    uint32_t dirty_from; /* no line in a word of `dirty` before this one is dirty */
     uint32_t unanswered; /* requests taken and not answered */
     struct cache_queue replay;
     uint8_t job; /* enum cache_job */

@@ -16,9 +16,14 @@
 static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
 {
     const struct engine_domain *d = &engine.domains[c->io.base.domain];
-    if (engine_likely(!d->remainder))
-        return d->cycle + (time_ps - d->time_ps + d->period_ps - 1) / d->period_ps;
-    return engine_cycle_at(c->io.base.domain, time_ps);
+    if (engine_unlikely(d->remainder))
+        return engine_cycle_at(c->io.base.domain, time_ps);
+    uint64_t ahead_ps = time_ps - d->time_ps + d->period_ps - 1;
+    /* Of 32 bits nearly always, of which a division takes half as long. */
+    return d->cycle
+           + (engine_likely(!((ahead_ps | d->period_ps) >> 32))
+                  ? (uint32_t)ahead_ps / (uint32_t)d->period_ps
+                  : ahead_ps / d->period_ps);
 }
 
 static void dram_init_timed(struct dram *c)
@@ -144,14 +149,13 @@ static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_req
      * take. */
     if (c->taken[port] == c->free_requests.capacity / DRAM_PORTS)
         return false;
-    uint32_t number = index_pool_take(&c->free_requests);
-    uint64_t time = dram_timing_ops(c)->take(dram_timing(c), number, address, access,
-                                             component_now_ps(&c->io.base));
-    if (time == DRAM_TIMING_FULL) {
-        index_pool_give(&c->free_requests, number);
+    if (!dram_timing_ops(c)->has_room(dram_timing(c), address, access)) {
         c->refused |= (uint8_t)(1u << port);
         return false;
     }
+    uint32_t number = index_pool_take(&c->free_requests);
+    uint64_t time = dram_timing_ops(c)->take(dram_timing(c), number, address, access,
+                                             component_now_ps(&c->io.base));
     if (access == DRAM_TIMING_WRITE && !c->extra_ps && time <= component_now_ps(&c->io.base)
         && dram_can_answer_now(c, port)) {
         index_pool_give(&c->free_requests, number);

@@ -18,7 +18,6 @@ struct part;
 
 #define DRAM_TIMING_NONE  UINT32_MAX /* no request */
 #define DRAM_TIMING_LATER UINT64_MAX /* advance() will tell; never */
-#define DRAM_TIMING_FULL  (UINT64_MAX - 1)
 
 /* An atomic is both. */
 enum { DRAM_TIMING_READ = 1, DRAM_TIMING_WRITE = 2 };
@@ -28,8 +27,9 @@ struct dram_timing_ops {
      * passes between the time of a request and its answer. 0: a burst of the part is no such line.
      */
     uint32_t (*setup)(struct part *self, uint32_t line, uint64_t *overhead_ps);
-    /* Takes request `number`. Returns its time, or DRAM_TIMING_LATER, or DRAM_TIMING_FULL: it was
-     * not taken, and only advance() makes room. */
+    /* Is there room for such a request? If not, only advance() makes room. */
+    bool (*has_room)(const struct part *self, uint64_t address, unsigned access);
+    /* Takes request `number`, for which there is room. Returns its time, or DRAM_TIMING_LATER. */
     uint64_t (*take)(struct part *self, uint32_t number, uint64_t address, unsigned access,
                      uint64_t now_ps);
     /* Issues the commands whose time is not after `until_ps`, up to one that settles the time of

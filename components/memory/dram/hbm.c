@@ -180,6 +180,16 @@ static void hbm_plan_for(const struct hbm *p, struct hbm_channel *ch, enum hbm_d
     }
 }
 
+static bool hbm_has_room(const struct part *self, uint64_t address, unsigned access)
+{
+    const struct hbm *p = (const struct hbm *)(const void *)self;
+    const struct hbm_params *k = hbm_params(p);
+    const struct hbm_queue *queues = hbm_channel(p, hbm_channel_of(p, address))->queues;
+    return (!(access & DRAM_TIMING_READ) || hbm_queue_has_room(&queues[HBM_READ], k->read_queue))
+           && (!(access & DRAM_TIMING_WRITE)
+               || hbm_queue_has_room(&queues[HBM_WRITE], k->write_queue));
+}
+
 static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
                          uint64_t now_ps)
 {
@@ -187,10 +197,6 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     const struct hbm_params *k = hbm_params(p);
     struct hbm_place at = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, at.channel);
-    if ((access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue))
-        || (access & DRAM_TIMING_WRITE
-            && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue)))
-        return DRAM_TIMING_FULL;
     uint64_t tck = (uint64_t)k->tck, edge = (now_ps + tck - 1) / tck;
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
     bool known = hbm_finds(ch, HBM_WRITE, &at);
@@ -289,6 +295,7 @@ static uint64_t hbm_next_ps(const struct part *self)
 
 static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
+    .has_room = hbm_has_room,
     .take = hbm_take,
     .advance = hbm_advance,
     .next_ps = hbm_next_ps,

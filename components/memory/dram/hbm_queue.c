@@ -12,14 +12,26 @@ static inline uint32_t hbm_field(uint64_t *rest, int64_t count)
     return value;
 }
 
-static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
+/* The number of the line among those of this memory; its lowest bits number the channel. */
+static inline uint64_t hbm_own_line(const struct hbm *p, uint64_t address)
 {
     const struct hbm_params *k = hbm_params(p);
     unsigned slice_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleaved),
              chunk_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleave);
-    uint64_t chunk = address >> chunk_bits >> slice_bits,
-             rest =
-                 (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> p->line_bits;
+    uint64_t chunk = address >> chunk_bits >> slice_bits;
+    return (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> p->line_bits;
+}
+
+static inline uint32_t hbm_channel_of(const struct hbm *p, uint64_t address)
+{
+    uint64_t line = hbm_own_line(p, address);
+    return hbm_field(&line, hbm_params(p)->channels);
+}
+
+static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
+{
+    const struct hbm_params *k = hbm_params(p);
+    uint64_t rest = hbm_own_line(p, address);
     struct hbm_place at;
     uint32_t group, bank;
     int64_t columns = k->row >> p->line_bits, run = k->run >> p->line_bits;

@@ -440,6 +440,22 @@ Test(cache, a_flush_writes_a_line_a_cycle)
                  (int)harness_log(b.control, 0)->cycle);
 }
 
+Test(cache, a_flush_finds_dirty_lines_before_and_behind_those_of_the_last)
+{
+    struct bench b = set_up(plain(16384, 4, CACHE_WRITE_BACK), 20);
+    uint8_t bytes[64] = {1};
+    unsigned flushed = 0;
+    for (unsigned i = 0; i < 4; i++) { /* 64 sets: first, last, and in between */
+        static const uint64_t sets[4][2] = {{0, 63}, {63, 0}, {32, 31}, {0, 0}};
+        for (unsigned w = 0; w < 2; w++)
+            send(b.cpu, harness_write(1, (uint16_t)w, sets[i][w] * 64, 1, bytes));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        flush(b, false);
+        flushed += sets[i][0] == sets[i][1] ? 1 : 2;
+        cr_expect_eq(harness_count(b.memory), flushed, "%u: %u", i, harness_count(b.memory));
+    }
+}
+
 /* Lines that are asked for, that go for others, and that a flush sends take turns on one way. */
 Test(cache, lines_go_below_and_come_at_the_interval)
 {

@@ -548,6 +548,7 @@ Test(hbm, random_traffic_keeps_all_rules_and_all_bytes)
         cr_expect_eq(stats()->row_hits + stats()->row_misses + stats()->row_conflicts
                          + stats()->forwarded + stats()->joined,
                      io->stats.reads + io->stats.writes + 2 * io->stats.atomics);
+        cr_expect_leq(stats()->queue_occupancy.max, k.read_queue + k.write_queue - 1);
     }
 }
 

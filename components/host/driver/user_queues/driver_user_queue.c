@@ -341,8 +341,8 @@ static enum driver_status user_state(struct driver *d, uint32_t queue, struct qu
     static const char *const texts[QUEUE_ERRORS] = {
         [QUEUE_GOOD] = "no error",
         [QUEUE_NOT_THERE] = "the GPU does not know the queue",
-        [QUEUE_OVERFLOW] = "its doorbell was rung for a packet that has no room: wait until the "
-                           "read index has gone on",
+        [QUEUE_OVERFLOW] = ("its doorbell was rung for a packet that has no room: wait until "
+                            "the read index has gone on"),
         [QUEUE_PACKET] = "a packet is of a type, or has fields, that are not supported",
         [QUEUE_ADDRESS] = "a packet names memory that the process does not have"};
     struct driver_user *u = user_of(d);
