@@ -29,9 +29,6 @@
 #define ENGINE_MAX_DOMAINS 64 /* clocks times shards */
 #define ENGINE_NEVER       UINT64_MAX
 #define ENGINE_NEAR        512 /* cycles in which wake-ups are marked in bitmaps */
-/* From the marks of one word of the bitmap to those of the next. Were it a power of two, the marks
- * of a cycle would meet in a few sets of the host's caches. */
-#define ENGINE_NEAR_STRIDE (ENGINE_NEAR + 64)
 
 #define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */
 #define ENGINE_WATCHES  2u /* and messages are looked at one by one: watch.h */
@@ -89,8 +86,9 @@ struct engine_bases {
     char *arena;
     uint64_t *active;
     uint64_t *next;
-    uint64_t *near; /* who is woken in cycle r modulo ENGINE_NEAR: word r of each of the bitmap's
-                       words, [word_count][ENGINE_NEAR_STRIDE] */
+    uint64_t *near;      /* [ENGINE_NEAR][near_words]: a bitmap of those woken in each cycle */
+    uint32_t near_words; /* of a bitmap, whole cache lines */
+    uint32_t near_mark;  /* engine_mark_of() component 0 */
     struct component **components; /* by id; NULL in the gaps between groups */
     const uint32_t *incoming;
     const uint32_t *port_rings; /* pairs {request ring, reply ring} of port arrays */
@@ -202,12 +200,11 @@ static inline uint8_t *engine_near_used(uint32_t domain)
     return arena_at(struct engine_front, ENGINE_FRONT)->near_used[domain];
 }
 
-/* Component `id` as the two functions below want it: arena offset of its word of `near` for cycle
- * 0, a multiple of 64, and its bit in that word. */
+/* Component `id` as the function below wants it: arena offset of its word of `near` for cycle 0,
+ * and in the lowest 6 bits its bit in that word. So `near` lies in the arena's front. */
 static inline uint32_t engine_mark_of(uint32_t id)
 {
-    uint64_t *word = engine_base.near + (size_t)(id >> 6) * ENGINE_NEAR_STRIDE;
-    return (uint32_t)(((char *)word - engine_base.arena) / ARENA_UNIT) | (id & 63);
+    return engine_base.near_mark + id;
 }
 
 /* Make the component of `mark` and `domain` tick at `cycle` of its clock, less than ENGINE_NEAR
@@ -217,7 +214,7 @@ static inline uint32_t engine_mark_of(uint32_t id)
 static inline void engine_mark_arrival(uint32_t mark, uint32_t domain, uint64_t cycle)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    *arena_at(uint64_t, (mark & ~63u) + row) |= (uint64_t)1 << (mark & 63);
+    *arena_at(uint64_t, (mark >> 6) + row * engine_base.near_words) |= (uint64_t)1 << (mark & 63);
     engine_near_used(domain)[row] = 1;
 }
 

@@ -190,7 +190,7 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     const struct wheel_node *n = &wheels[c->domain].nodes[id];
     uint64_t soon = component_now(c) + 1;
     uint64_t arrivals =
-        engine_base.near[(size_t)(id >> 6) * ENGINE_NEAR_STRIDE + soon % ENGINE_NEAR];
+        engine_base.near[soon % ENGINE_NEAR * engine_base.near_words + (id >> 6)];
     bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
     if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
@@ -220,14 +220,23 @@ static void walk_arranged(uint32_t domain)
     }
 }
 
+/* The first word of `active` from `w` on in which somebody is to be ticked, or `end`. Most edges
+ * have few, so words are looked at four at a time. */
+static inline uint32_t next_active(const uint64_t *active, uint32_t w, uint32_t end)
+{
+    while (w + 4 <= end && !(active[w] | active[w + 1] | active[w + 2] | active[w + 3]))
+        w += 4;
+    while (w < end && !active[w])
+        w++;
+    return w;
+}
+
 /* Groups stand in the order of their words, so those with something to do are met in order. */
 static void walk_ascending(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     uint32_t end = d->first_word + d->word_count;
-    for (uint32_t w = d->first_word; w < end; w++) {
-        if (!engine_base.active[w])
-            continue;
+    for (uint32_t w = d->first_word; (w = next_active(engine_base.active, w, end)) < end; w++) {
         const struct engine_group *g = &groups[word_groups[w]];
         uint32_t first = g->first_id / 64, behind = (g->first_id + g->count + 63) / 64;
         g->unit->walk(g->instances, engine_base.active + first, engine_base.active + behind,
@@ -246,12 +255,12 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint32_t words = d->word_count; /* a local, so that the compiler makes vectors of the loops */
     if (engine_near_used(domain)[row]) {
         uint64_t *restrict near =
-            engine_base.near + (size_t)d->first_word * ENGINE_NEAR_STRIDE + row;
+            engine_base.near + (size_t)row * engine_base.near_words + d->first_word;
         engine_near_used(domain)[row] = 0;
         for (uint32_t w = 0; w < words; w++) {
-            active[w] |= next[w] | near[(size_t)w * ENGINE_NEAR_STRIDE];
+            active[w] |= next[w] | near[w];
             next[w] = 0;
-            near[(size_t)w * ENGINE_NEAR_STRIDE] = 0;
+            near[w] = 0;
         }
         return;
     }

@@ -241,11 +241,16 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
     }
 }
 
-/* At a multiple of 64: engine_mark_of(). */
-static uint32_t allocate_near(uint32_t words)
+/* Bitmaps are whole lines of the host's caches, as the words of a shard are. */
+static void allocate_near(uint32_t words)
 {
-    size_t bytes = ((size_t)words + 1) * ENGINE_NEAR_STRIDE * sizeof(uint64_t);
-    return (arena_allocate_front(bytes) + 63) / 64 * 64;
+    engine_base.near_words = (words + 7) & ~7u;
+    uint32_t place =
+        arena_allocate_front((size_t)ENGINE_NEAR * engine_base.near_words * sizeof(uint64_t));
+    if (place + words > UINT32_MAX >> 6)
+        bug("marks of arrivals at %u, further than marks can name", place);
+    engine_base.near = arena_at(uint64_t, place);
+    engine_base.near_mark = place << 6;
 }
 
 static void open_instances(struct engine_group *groups, uint32_t group_count, uint32_t id_count)
@@ -255,7 +260,7 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
     engine_base.active = arena_at(uint64_t, arena_allocate_front((words + 1) * sizeof(uint64_t)));
     engine_base.next = arena_at(uint64_t, arena_allocate_front((words + 1) * sizeof(uint64_t)));
     engine.word_count = words;
-    engine_base.near = arena_at(uint64_t, allocate_near(words));
+    allocate_near(words);
     engine_base.components = arena_derive((id_count + 1) * sizeof(struct component *));
     for (uint32_t g = 0; g < group_count; g++) {
         if (g && groups[g].domain / engine.clock_count != groups[g - 1].domain / engine.clock_count)
