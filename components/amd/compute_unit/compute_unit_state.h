@@ -369,7 +369,14 @@ static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned
     return arena_at(struct isa_wave, c->scalars) + wave;
 }
 
+/* First slots of all SIMDs stand side by side, so that tables are dense while programs use few. */
 static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned simd, unsigned slot)
+{
+    return slot * (unsigned)compute_unit_params(c)->simds + simd;
+}
+
+/* What others see it by: SIMD by SIMD. */
+static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd, unsigned slot)
 {
     return simd * (unsigned)compute_unit_params(c)->wavefronts + slot;
 }
