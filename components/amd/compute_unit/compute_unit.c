@@ -58,6 +58,7 @@ static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size
     c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     index_pool_init(&c->free_lines, CU_LINES);
+    c->offsets = arena_allocate_dense(queue * ISA_LANES);
     c->vmem_rest = arena_allocate_dense(queue * sizeof(struct cu_vmem_rest));
     c->stages = arena_allocate(queue * CU_STAGE);
     c->wide = arena_allocate(queue * CU_WIDE_STAGE);

@@ -166,7 +166,9 @@ struct cu_ledger {
     struct work_account account;
 };
 
-enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_DWORDS };
+/* Of a linear one and of one that stays in lines it is enough to know where each line's bytes go.
+ */
+enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
 
 /* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
  * since a large machine has thousands. Its bytes stand in the stage, cu_stage(). */
@@ -192,10 +194,9 @@ struct cu_vmem {
     struct isa_inst inst;
 };
 
-/* What it needs beside when it is not a plain run of bytes. */
+/* What it needs beside when neither that nor places in lines are enough. */
 struct cu_vmem_rest {
     struct isa_memory access;
-    uint8_t offset[ISA_LANES]; /* dwords: place of the lane's dword in its line */
     uint8_t compare[ISA_LANES * 8];
 };
 
@@ -289,10 +290,11 @@ struct compute_unit {
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
     uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
-    uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
-    uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t played;     /* struct cu_played, as many as wavefronts */
-    uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
+    uint32_t offsets;  /* uint8_t[vmem_queue][ISA_LANES]: in lines, where lanes' bytes are there */
+    uint32_t stages;   /* uint8_t[vmem_queue][CU_STAGE] */
+    uint32_t wide;     /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
+    uint32_t played;   /* struct cu_played, as many as wavefronts */
+    uint32_t lds_ends; /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
@@ -394,6 +396,11 @@ static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned 
 static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
 {
     return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
+}
+
+static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(uint8_t, c->offsets) + (size_t)number * ISA_LANES;
 }
 
 /* What the lanes of vector memory instruction `number` move: lane l's bytes at l * bytes. Of the
