@@ -290,19 +290,19 @@ struct compute_unit {
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
     uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
-    uint32_t offsets;  /* uint8_t[vmem_queue][ISA_LANES]: in lines, where lanes' bytes are there */
-    uint32_t stages;   /* uint8_t[vmem_queue][CU_STAGE] */
-    uint32_t wide;     /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t played;   /* struct cu_played, as many as wavefronts */
-    uint32_t lds_ends; /* struct cu_lds_end[lds_end_slots], a ring */
+    uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES], downwards: in lines, of the lanes */
+    uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
+    uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
+    uint32_t played;     /* struct cu_played, as many as wavefronts */
+    uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t lines;      /* struct cu_line[CU_LINES] */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
-    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS] */
+    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS], downwards */
     uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
-    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS] */
+    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS], downwards */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_send_head;
@@ -332,17 +332,17 @@ static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned 
 
 static inline struct cu_group *cu_group_at(const struct compute_unit *c, unsigned slot)
 {
-    return arena_at(struct cu_group, c->groups) + slot;
+    return arena_at(struct cu_group, c->groups) - slot;
 }
 
 static inline unsigned cu_group_slot(const struct compute_unit *c, const struct cu_group *g)
 {
-    return (unsigned)(g - cu_group_at(c, 0));
+    return (unsigned)(cu_group_at(c, 0) - g);
 }
 
 static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_ledger, c->ledgers) + number;
+    return arena_at(struct cu_ledger, c->ledgers) - number;
 }
 
 static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
@@ -400,7 +400,7 @@ static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c,
 
 static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(uint8_t, c->offsets) + (size_t)number * ISA_LANES;
+    return arena_at(uint8_t, c->offsets) - (size_t)number * ISA_LANES;
 }
 
 /* What the lanes of vector memory instruction `number` move: lane l's bytes at l * bytes. Of the
