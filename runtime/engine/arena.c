@@ -300,10 +300,13 @@ uint32_t arena_allocate_dense(size_t bytes)
     return allocate(bytes, is_moderate() && bytes <= DENSE_BYTES);
 }
 
+/* In the rear from a page on: units have whole pages of them, of which programs use the lowest. */
 uint32_t arena_allocate_registers(size_t bytes)
 {
     bool in_front = chosen->registers + bytes <= REGISTER_FRONT && fits(bytes);
     chosen->registers += in_front ? bytes : 0;
+    if (!in_front)
+        chosen->rear.used = (chosen->rear.used + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE;
     return allocate(bytes, in_front);
 }
 

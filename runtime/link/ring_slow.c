@@ -54,15 +54,18 @@ struct route {
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint8_t split;    /* between two shards: this is one of two rings */
     uint32_t depth;   /* slots */
-    uint32_t wide;    /* where all of a narrow ring's slots stand; 0: they begin where it stands */
+    uint32_t room;    /* of these, for how many there is room where they stand */
+    uint32_t middle;  /* where there is room for NARROW of them; 0: not on this platform */
+    uint32_t wide;    /* where there is room for all; 0: they begin where it stands */
 };
 
 /* Slots that a ring begins with, if it need not have all at once; slots that a deep one gets in the
  * front of the arena. Beyond those it moves to the rear, where what is never touched takes nothing:
- * most deep rings never need so many. */
+ * most deep rings never need so many. On a large platform, where most rings never need more than a
+ * few, they begin with FEW, which stand side by side, and move a first time for NARROW. */
+#define FEW    4u
 #define NARROW 16u
-#define FRONT  16u
-#define DEEP   (2 * FRONT)
+#define DEEP   (2 * NARROW)
 
 struct half {
     uint64_t free_ps;
@@ -96,6 +99,7 @@ struct waiting {
 };
 
 static struct route *routes;
+static bool large;  /* platform_is_large() */
 static bool traced; /* each message is looked at */
 static struct link *links;
 static uint32_t ring_count; /* of the tables */
@@ -398,15 +402,23 @@ static bool may_be_narrow(const struct ring *r)
     return r->latency && !route->split && route->sender != route->receiver;
 }
 
+static size_t slot_bytes(const struct ring *r, uint32_t slots)
+{
+    return (size_t)slots * r->step * ARENA_UNIT;
+}
+
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
     struct route *route = &routes[r - ring_at(0)];
-    bool narrow = depth > NARROW && may_be_narrow(r), deep = narrow && depth >= DEEP;
+    uint32_t few = large ? FEW : NARROW, before = route->room;
+    bool narrow = depth > few && may_be_narrow(r), deep = narrow && (large || depth >= DEEP);
     route->depth = depth;
-    route->wide = deep ? arena_allocate_rear((size_t)depth * r->step * ARENA_UNIT) : 0;
-    r->first = arena_allocate_front((size_t)(deep ? FRONT : depth) * r->step * ARENA_UNIT);
-    r->end = r->first + (narrow ? NARROW : depth) * r->step;
+    route->room = deep ? few : depth;
+    route->wide = deep && !large ? arena_allocate_rear(slot_bytes(r, depth)) : 0;
+    if (route->room > before)
+        r->first = arena_allocate_front(slot_bytes(r, route->room));
+    r->end = r->first + (narrow ? few : depth) * r->step;
     r->head = r->first;
     r->tail = r->first;
 }
@@ -414,6 +426,57 @@ static void place_slots(struct ring *r, uint32_t depth)
 static bool is_narrow(const struct ring *r)
 {
     return r->end != r->first + route_of(r)->depth * r->step;
+}
+
+static uint32_t group_of(const struct platform_table *table, uint32_t leaf)
+{
+    uint32_t g = 0;
+    while (leaf - table->groups[g].first >= table->groups[g].count)
+        g++;
+    return g;
+}
+
+/* The rings between components of the same kinds behind each other: they need as many slots. */
+static const uint32_t *order_by_kinds(const struct platform_table *table)
+{
+    uint32_t groups = table->group_count, count = table->ring_count, before = 0;
+    uint32_t *order = arena_derive((count + 1) * sizeof *order);
+    uint32_t *kind = arena_derive((count + 1) * sizeof *kind);
+    uint32_t *next = arena_derive(((size_t)groups * groups + 1) * sizeof *next);
+    for (uint32_t i = 0; i < count; i++) {
+        kind[i] = group_of(table, table->rings[i].sender) * groups
+                  + group_of(table, table->rings[i].receiver);
+        next[kind[i]]++;
+    }
+    for (uint32_t k = 0; k < groups * groups; k++) {
+        uint32_t rings = next[k];
+        next[k] = before;
+        before += rings;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        order[next[kind[i]]++] = i;
+    return order;
+}
+
+/* On a large platform, when all depths are known: places for more than the first few slots. */
+static void place_others(const struct platform_table *table)
+{
+    const uint32_t *order = order_by_kinds(table);
+    for (uint32_t i = 0; i < 2 * table->ring_count; i++) {
+        bool first = i < table->ring_count;
+        uint32_t number = order[first ? i : i - table->ring_count];
+        const struct ring *r = ring_at(number);
+        struct route *route = &routes[number];
+        bool deep = route->depth >= DEEP;
+        if (!is_narrow(r))
+            continue;
+        arena_select(platform_rank_of(table->rings[number].sender));
+        if (first)
+            route->middle = arena_allocate_rear(slot_bytes(r, deep ? NARROW : route->depth));
+        else if (deep)
+            route->wide = arena_allocate_rear(slot_bytes(r, route->depth));
+    }
+    arena_select(ARENA_COMMON);
 }
 
 /* The slots of the near ring are those of the far one, too. */
@@ -487,19 +550,23 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
 void ring_agree(void)
 {
     ring_ends_agree(add);
+    if (large)
+        place_others(engine_base.platform);
 }
 
-/* From the front of the arena to where all slots are. */
-static void move_to_rear(struct ring *r)
+/* To where there is room for more slots. */
+static void move_slots(struct ring *r)
 {
     struct route *route = &routes[r - ring_at(0)];
-    uint32_t from = r->first;
-    memcpy(ring_slot(route->wide), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
-    r->first = route->wide;
+    uint32_t from = r->first, *to = route->middle ? &route->middle : &route->wide;
+    bool all = to == &route->wide || route->depth < DEEP;
+    memcpy(ring_slot(*to), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
+    r->first = *to;
     r->end += r->first - from;
     r->head += r->first - from;
     r->tail += r->first - from;
-    route->wide = 0;
+    route->room = all ? route->depth : NARROW;
+    *to = 0;
 }
 
 /* Twice as many slots, the new ones `ahead` of the one to send in next; what is in the slots from
@@ -508,8 +575,8 @@ static void widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = route_of(r)->depth - used;
     uint32_t added = (used < rest ? used : rest) * r->step;
-    if (route_of(r)->wide && 2 * used > FRONT)
-        move_to_rear(r);
+    if (used + added / r->step > route_of(r)->room)
+        move_slots(r);
     uint32_t at = r->tail + ahead * r->step;
     if (r->head > at || (r->head == at && message_stamp(ring_slot(at)) & RING_FULL))
         r->head += added;
@@ -656,6 +723,7 @@ void ring_open(const struct platform_table *table)
     uint32_t total = split_ring_total();
     ring_count = table->ring_count;
     traced = false;
+    large = platform_is_large(table);
     routes = arena_at(struct route, arena_allocate(total * sizeof *routes));
     links = arena_at(struct link, arena_allocate(table->link_count * sizeof *links));
     for (uint32_t i = 0; i < table->link_count; i++) {

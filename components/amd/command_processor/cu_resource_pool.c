@@ -35,7 +35,7 @@ struct cu_resource_pool {
     uint64_t releases;
     uint32_t compute_units;
     uint32_t cus;    /* arena: struct pool_cu[compute_units] */
-    uint32_t groups; /* arena: struct pool_group[compute_units][work_groups] */
+    uint32_t groups; /* arena: struct pool_group[work_groups][compute_units] */
     uint32_t slots;  /* arena: uint64_t[compute_units][simds]: wavefront slots taken */
     uint32_t vgprs;  /* arena: uint64_t[compute_units][simds][vgpr_words]: granules taken */
     uint32_t sgprs;
@@ -96,8 +96,7 @@ static const struct cu_resource_pool *pool_const(const struct part *self)
 static struct pool_group *pool_group_at(const struct cu_resource_pool *p, uint32_t cu,
                                         uint32_t slot)
 {
-    return arena_at(struct pool_group, p->groups)
-           + (size_t)cu * (size_t)cu_resource_pool_params(p)->work_groups + slot;
+    return arena_at(struct pool_group, p->groups) + (size_t)slot * p->compute_units + cu;
 }
 
 static uint64_t *pool_slots(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)

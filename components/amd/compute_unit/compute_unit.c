@@ -38,6 +38,13 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
 
 static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};
 
+/* The last entry of a table that is filled from there downwards, so that what is used of it lies
+ * beside the first entry of the next table. */
+static uint32_t last_of(uint32_t table, size_t entries, size_t bytes)
+{
+    return table + (uint32_t)((entries - 1) * bytes / ARENA_UNIT);
+}
+
 /* What wavefronts use all the time stands at the front of the arena; of the rest little is touched,
  * from its beginning on. */
 static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size_t queue)
@@ -46,19 +53,22 @@ static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size
     c->waves = arena_allocate_front(waves * sizeof(struct cu_wave));
     c->scalars = arena_allocate_front(waves * sizeof(struct isa_wave));
     c->buffers = arena_allocate_front(waves * c->line_slots * CU_LINE);
-    c->groups = arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_group));
+    c->groups = last_of(arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_group)),
+                        CU_MAX_GROUPS, sizeof(struct cu_group));
     c->vmem_table = arena_allocate_front(queue * sizeof(struct cu_vmem));
     c->vmem_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->vmem_order = arena_allocate_front(queue * sizeof(uint16_t));
     c->rest_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
-    c->ledgers = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger));
     c->vgprs = platform_registers(&c->io.base, simds * vgprs * 64 * sizeof(uint32_t));
     c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
-    c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     index_pool_init(&c->free_lines, CU_LINES);
+    c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
+    c->offsets = last_of(arena_allocate_dense(queue * ISA_LANES), queue, ISA_LANES);
     c->vmem_rest = arena_allocate_dense(queue * sizeof(struct cu_vmem_rest));
+    c->ledgers = last_of(arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger)), CU_MAX_GROUPS,
+                         sizeof(struct cu_ledger));
     c->stages = arena_allocate(queue * CU_STAGE);
     c->wide = arena_allocate(queue * CU_WIDE_STAGE);
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);

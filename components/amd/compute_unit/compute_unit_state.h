@@ -166,7 +166,9 @@ struct cu_ledger {
     struct work_account account;
 };
 
-enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_DWORDS };
+/* Of a linear one and of one that stays in lines it is enough to know where each line's bytes go.
+ */
+enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
 
 /* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
  * since a large machine has thousands. Its bytes stand in the stage, cu_stage(). */
@@ -192,10 +194,9 @@ struct cu_vmem {
     struct isa_inst inst;
 };
 
-/* What it needs beside when it is not a plain run of bytes. */
+/* What it needs beside when neither that nor places in lines are enough. */
 struct cu_vmem_rest {
     struct isa_memory access;
-    uint8_t offset[ISA_LANES]; /* dwords: place of the lane's dword in its line */
     uint8_t compare[ISA_LANES * 8];
 };
 
@@ -289,6 +290,7 @@ struct compute_unit {
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
     uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
+    uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES], downwards: in lines, of the lanes */
     uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
     uint32_t played;     /* struct cu_played, as many as wavefronts */
@@ -298,9 +300,9 @@ struct compute_unit {
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t lines;      /* struct cu_line[CU_LINES] */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
-    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS] */
+    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS], downwards */
     uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
-    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS] */
+    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS], downwards */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_send_head;
@@ -330,17 +332,17 @@ static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned 
 
 static inline struct cu_group *cu_group_at(const struct compute_unit *c, unsigned slot)
 {
-    return arena_at(struct cu_group, c->groups) + slot;
+    return arena_at(struct cu_group, c->groups) - slot;
 }
 
 static inline unsigned cu_group_slot(const struct compute_unit *c, const struct cu_group *g)
 {
-    return (unsigned)(g - cu_group_at(c, 0));
+    return (unsigned)(cu_group_at(c, 0) - g);
 }
 
 static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_ledger, c->ledgers) + number;
+    return arena_at(struct cu_ledger, c->ledgers) - number;
 }
 
 static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
@@ -369,7 +371,14 @@ static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned
     return arena_at(struct isa_wave, c->scalars) + wave;
 }
 
+/* First slots of all SIMDs stand side by side, so that tables are dense while programs use few. */
 static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned simd, unsigned slot)
+{
+    return slot * (unsigned)compute_unit_params(c)->simds + simd;
+}
+
+/* What others see it by: SIMD by SIMD. */
+static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd, unsigned slot)
 {
     return simd * (unsigned)compute_unit_params(c)->wavefronts + slot;
 }
@@ -387,6 +396,11 @@ static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned 
 static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
 {
     return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
+}
+
+static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(uint8_t, c->offsets) - (size_t)number * ISA_LANES;
 }
 
 /* What the lanes of vector memory instruction `number` move: lane l's bytes at l * bytes. Of the

@@ -108,9 +108,10 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
     const struct cu_lds_end *ends = arena_at(struct cu_lds_end, c->lds_ends);
     while (c->lds_next <= now) {
         struct cu_wave *w = cu_wave_at(c, ends[c->lds_end_head].wave);
-        if (++c->lds_end_head == c->lds_end_slots)
-            c->lds_end_head = 0;
-        c->lds_next = --c->lds_end_count ? ends[c->lds_end_head].cycle : ENGINE_NEVER;
+        c->lds_end_count--;
+        if (++c->lds_end_head == c->lds_end_slots || !c->lds_end_count)
+            c->lds_end_head = 0; /* once empty it begins again, so that few places are used */
+        c->lds_next = c->lds_end_count ? ends[c->lds_end_head].cycle : ENGINE_NEVER;
         w->lgkm--;
         w->lds--;
         retime_lds_over(c, w, now);

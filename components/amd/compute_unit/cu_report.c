@@ -135,8 +135,8 @@ static void note_hottest(const struct compute_unit *c, struct hang_report *repor
 static unsigned compute_unit_outstanding(const struct compute_unit *c, struct hang_report *report)
 {
     enum { SHOWN = 3 };
-    unsigned waves = (unsigned)(compute_unit_params(c)->simds * compute_unit_params(c)->wavefronts);
-    unsigned shown = 0;
+    unsigned slots = (unsigned)compute_unit_params(c)->wavefronts;
+    unsigned waves = (unsigned)compute_unit_params(c)->simds * slots, shown = 0;
     if (!report && compute_unit_now(c) < c->paused_until)
         return lend_in_flight(c);
     if (!report || !c->resident)
@@ -144,9 +144,10 @@ static unsigned compute_unit_outstanding(const struct compute_unit *c, struct ha
     if (is_first_busy(c)) /* once a report */
         note_hottest(c, report);
     for (unsigned i = 0; i < waves; i++) {
-        const struct cu_wave *w = cu_wave_at(c, i);
+        unsigned wave = cu_wave_number(c, i / slots, i % slots);
+        const struct cu_wave *w = cu_wave_at(c, wave);
         if (w->state != WAVE_FREE && shown++ < SHOWN)
-            note_wave(c, w, i, report);
+            note_wave(c, w, wave, report);
     }
     if (shown > SHOWN)
         hang_note(report, "and %u more wavefronts", shown - SHOWN);

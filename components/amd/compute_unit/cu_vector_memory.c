@@ -132,11 +132,10 @@ static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
     e->pace = (uint8_t)(lines && cycles > lines ? cycles / lines - 1 : 0);
 }
 
-static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, struct cu_vmem_rest *rest,
+static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const struct isa_memory *m,
                             const struct isa_reach *r, unsigned number)
 {
     struct coalesced_line lines[COALESCER_MAX_LINES];
-    const struct isa_memory *m = &rest->access;
     unsigned count = 0;
     e->shape = VMEM_ANY;
     if (m->mask && m->kind == ISA_MEMORY_ATOMIC) {
@@ -147,9 +146,10 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, struct cu
         e->shape = VMEM_LINEAR;
     } else if (m->mask && coalescer_stays_in_lines(m, r)) {
         count = coalescer_simple_lines(m, lines);
-        e->shape = m->bytes == 4 ? VMEM_DWORDS : VMEM_ANY;
+        uint8_t *offset = cu_offsets(c, number);
+        e->shape = VMEM_IN_LINES;
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            rest->offset[lane] = (uint8_t)(m->address[lane] % CU_LINE);
+            offset[lane] = (uint8_t)(m->address[lane] % CU_LINE);
     } else if (m->mask) {
         count = coalescer_lines(m, lines);
     }
@@ -188,15 +188,16 @@ static inline bool vmem_is_full(const struct compute_unit *c)
     return !c->vmem_free_count || !cu_has_lines(c);
 }
 
-/* Of what has been worked out, what is needed until the instruction is over. A plain run of bytes
- * leaves `rest` to the next instruction, in the host's cache. */
+/* Of what has been worked out, what is needed until the instruction is over. Most leave `rest` to
+ * the next instruction, in the host's cache. */
 static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
 {
     const struct isa_memory *m = &cu_vmem_rest_at(c, rest)->access;
     bool run = e->shape == VMEM_LINEAR && !m->unusual
                && (m->kind == ISA_MEMORY_LOAD || m->mask == UINT64_MAX);
+    bool inside = e->shape == VMEM_IN_LINES && !m->unusual;
     e->rest = CU_NONE;
-    if (run || (!m->mask && !e->fence))
+    if (run || inside || (!m->mask && !e->fence))
         return;
     e->rest = (uint16_t)rest;
     c->rest_free_count--;
@@ -266,7 +267,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     vmem_describe(c, e, m, wave, now);
     if (!played)
         vmem_stage(c, &context, inst, rest, number);
-    vmem_take_lines(c, e, rest, &reach, number);
+    vmem_take_lines(c, e, m, &reach, number);
     vmem_keep(c, e, place);
     retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
     if (e->fence)
@@ -285,13 +286,17 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     return ISSUE_DONE;
 }
 
-static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
+static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, unsigned number,
                             uint16_t tag, uint32_t pid)
 {
+    const uint8_t *stage = cu_stage(c, number, e->bytes);
     struct coalesced_line line = cu_line_at(c, tag)->line;
     void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
     uint8_t *data = mem_write_data(payload, CU_LINE);
-    if (e->rest == CU_NONE)
+    if (e->shape == VMEM_IN_LINES)
+        *mem_write_mask(payload, CU_LINE) =
+            coalescer_inside_to_line(cu_offsets(c, number), e->bytes, line.lanes, stage, data);
+    else if (e->rest == CU_NONE)
         *mem_write_mask(payload, CU_LINE) =
             coalescer_linear_to_line(e->bytes, e->base, line.address, stage, data);
     else
@@ -321,7 +326,7 @@ static void vmem_send_line(struct compute_unit *c, const struct cu_vmem *e, unsi
         compute_unit_vmem_send_read(c, tag, cu_line_at(c, tag)->line.address, CU_LINE, pid,
                                     e->coherent);
     else if (e->kind == ISA_MEMORY_STORE)
-        vmem_send_store(c, e, cu_stage(c, number, e->bytes), tag, pid);
+        vmem_send_store(c, e, number, tag, pid);
     else
         vmem_send_atomic(c, e, cu_stage(c, number, e->bytes), tag, pid);
 }
@@ -382,8 +387,10 @@ static inline void vmem_take_data(const struct compute_unit *c, const struct cu_
     uint8_t *stage = cu_stage(c, number, e->bytes);
     if (e->shape == VMEM_LINEAR)
         coalescer_linear_from_line(e->bytes, e->base, line.address, data, stage);
-    else if (e->shape == VMEM_DWORDS)
-        coalescer_dwords_from_line(cu_vmem_rest_at(c, e->rest)->offset, line.lanes, data, stage);
+    else if (e->shape == VMEM_IN_LINES && e->bytes == 4)
+        coalescer_dwords_from_line(cu_offsets(c, number), line.lanes, data, stage);
+    else if (e->shape == VMEM_IN_LINES)
+        coalescer_inside_from_line(cu_offsets(c, number), e->bytes, line.lanes, data, stage);
     else
         coalescer_from_line(&cu_vmem_rest_at(c, e->rest)->access, line, data, stage);
 }

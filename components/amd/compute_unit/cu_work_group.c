@@ -66,7 +66,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     if (engine_unlikely(instruction_recorder))
         wave_record_begin(c, wave, p, g->id, number);
     retime_wave_start(c, wave, p->lead);
-    timeline_begin(&c->io.base, wave, wavefront_span);
+    timeline_begin(&c->io.base, cu_wave_name(c, place->simd, place->slot), wavefront_span);
     wave_continue(c, w, wave, now, now + 1);
 }
 
@@ -200,7 +200,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     if (engine_unlikely(instruction_recorder))
         instruction_recorder->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
     retime_wave_end(c, w, now);
-    timeline_end(&c->io.base, cu_wave_number(c, w->simd, w->slot), wavefront_span);
+    timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;
     c->simd[w->simd].raised &= ~((uint64_t)1 << w->slot);

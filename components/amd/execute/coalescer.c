@@ -244,3 +244,42 @@ uint64_t coalescer_to_line(const struct isa_memory *m, struct coalesced_line lin
     }
     return mask;
 }
+
+/* What a lane moves, by copies of a known size. */
+static inline void coalescer_copy(uint8_t *to, const uint8_t *from, unsigned bytes)
+{
+    switch (bytes) {
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        break;
+    default:
+        memcpy(to, from, bytes);
+    }
+}
+
+void coalescer_inside_from_line(const uint8_t offset[ISA_LANES], unsigned bytes, uint64_t lanes,
+                                const uint8_t *data, uint8_t *stage)
+{
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(lanes);
+        coalescer_copy(stage + lane * bytes, data + offset[lane], bytes);
+    }
+}
+
+uint64_t coalescer_inside_to_line(const uint8_t offset[ISA_LANES], unsigned bytes, uint64_t lanes,
+                                  const uint8_t *stage, uint8_t *data)
+{
+    uint64_t mask = 0, run = coalescer_byte_mask(0, bytes);
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(lanes);
+        coalescer_copy(data + offset[lane], stage + lane * bytes, bytes);
+        mask |= run << offset[lane];
+    }
+    return mask;
+}

@@ -150,6 +150,13 @@ static inline uint64_t coalescer_linear_to_line(unsigned bytes, uint64_t base, u
     return coalescer_byte_mask((unsigned)(first - line), (unsigned)(last - first));
 }
 
+/* The same, in either direction, for accesses whose lanes stay in lines, with the places of the
+ * lanes' `bytes` in their lines. */
+void coalescer_inside_from_line(const uint8_t offset[ISA_LANES], unsigned bytes, uint64_t lanes,
+                                const uint8_t *data, uint8_t *stage);
+uint64_t coalescer_inside_to_line(const uint8_t offset[ISA_LANES], unsigned bytes, uint64_t lanes,
+                                  const uint8_t *stage, uint8_t *data);
+
 /* Copies what the lanes of `line` read from the line's bytes to their stage. */
 void coalescer_from_line(const struct isa_memory *m, struct coalesced_line line,
                          const uint8_t *data, uint8_t *stage);

@@ -55,8 +55,8 @@ static void cache_init(struct cache *c)
     uint32_t lines = sets * ways, mshrs = (uint32_t)cache_params(c)->mshrs;
     c->sets = arena_allocate_dense(sets * set_bytes(c));
     c->lines = arena_allocate(lines * sizeof(uint16_t));
-    if (platform_is_large(engine_base.platform))
-        c->places = arena_allocate((lines + 1) * sizeof(uint32_t));
+    if (platform_is_large(engine_base.platform) && lines < UINT16_MAX)
+        c->places = arena_allocate((lines + 1) * sizeof(uint16_t));
     c->data = arena_allocate_dense((size_t)lines * line_bytes(c));
     if (keeps_masks(c))
         c->masks = arena_allocate(lines * sizeof(struct mem_mask));

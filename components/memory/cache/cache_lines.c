@@ -131,8 +131,9 @@ static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint6
     s->filled &= ~bit;
     ((uint8_t *)s->hints)[way] = (uint8_t)hint_of(number);
     set_tags(c, s)[way] = ~number;
-    if (keeps_masks(c))
-        *line_mask(c, set * way_count(c) + way) = (struct mem_mask){{0, 0}};
+    struct mem_mask *mask = keeps_masks(c) ? line_mask(c, set * way_count(c) + way) : NULL;
+    if (mask && (mask->word[0] | mask->word[1])) /* what was never set stays untouched */
+        *mask = (struct mem_mask){{0, 0}};
     c->any_lines = true;
     cache_replacement_ops(c)->fill(cache_replacement(c), set, way);
 }

@@ -140,7 +140,7 @@ struct cache {
     uint32_t lines;  /* uint16_t [lines]: MSHR of a pending line */
     uint32_t masks;  /* struct mem_mask by line_place(); write-back and write-through only */
     uint32_t data;   /* [line] by line_place() */
-    uint32_t places; /* uint32_t: how many there are, and [line]: 1 + its place, 0 without one; only
+    uint32_t places; /* uint16_t: how many there are, and [line]: 1 + its place, 0 without one; only
                         on large platforms, else 0 */
     uint32_t dirty;  /* bitmap of lines */
     uint32_t mshrs;
@@ -266,10 +266,10 @@ static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
     if (!c->places)
         return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
-    uint32_t *places = arena_at(uint32_t, c->places);
+    uint16_t *places = arena_at(uint16_t, c->places);
     if (engine_unlikely(!places[line + 1]))
         places[line + 1] = ++places[0];
-    return places[line + 1] - 1;
+    return places[line + 1] - 1u;
 }
 
 static inline char *line_data(const struct cache *c, uint32_t line)

@@ -10,13 +10,17 @@
 #include "memory_side_cache.h"
 #include "runtime/engine/engine.h"
 
+/* Of all sets the first so many places stand side by side, then the next: most programs fill a few
+ * ways of many sets. */
+#define BLOCK_WAYS 4u
+
 #define LINE_HERE    ((uint64_t)1)
 #define LINE_CHANGED ((uint64_t)2)
 #define LINE_FLAGS   ((uint64_t)3)
 
 struct infinity_cache {
     struct infinity_cache_io io;
-    uint32_t lines; /* arena offset: uint64_t [sets][ways] */
+    uint32_t lines; /* arena offset: uint64_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
     uint32_t line;
     uint64_t sets;
     uint64_t last_atomic; /* line */
@@ -32,18 +36,24 @@ static uint32_t infinity_ways(const struct infinity_cache *p)
     return (uint32_t)infinity_cache_params(p)->ways;
 }
 
+static size_t infinity_bytes(const struct infinity_cache *p)
+{
+    uint64_t blocks = (infinity_ways(p) + BLOCK_WAYS - 1) / BLOCK_WAYS;
+    return blocks * p->sets * BLOCK_WAYS * sizeof(uint64_t);
+}
+
 static void infinity_setup(struct part *self, uint32_t line)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     p->line = line;
     p->sets = (uint64_t)infinity_cache_params(p)->size / line / infinity_ways(p);
     p->last_atomic = UINT64_MAX;
-    p->lines = arena_allocate(p->sets * infinity_ways(p) * sizeof(uint64_t));
+    p->lines = arena_allocate(infinity_bytes(p));
 }
 
 /* The set of an address: line numbers of this slice follow each other, and all groups of index bits
  * are exclusive-or'ed, as in std/cache. */
-static uint64_t *infinity_set(const struct infinity_cache *p, uint64_t address)
+static uint64_t infinity_set(const struct infinity_cache *p, uint64_t address)
 {
     uint64_t chunk = (uint64_t)infinity_cache_params(p)->interleave,
              number = address / chunk / (uint64_t)infinity_cache_params(p)->interleaved;
@@ -51,16 +61,30 @@ static uint64_t *infinity_set(const struct infinity_cache *p, uint64_t address)
     unsigned bits = p->sets > 1 ? 64 - (unsigned)__builtin_clzll(p->sets - 1) : 64;
     for (unsigned shift = bits; shift < 64; shift *= 2)
         number ^= number >> shift;
-    return arena_at(uint64_t, p->lines) + number % p->sets * infinity_ways(p);
+    return number % p->sets;
 }
 
-/* Its place in the set, or as many as there are ways. */
-static uint32_t infinity_find(const struct infinity_cache *p, const uint64_t *set, uint64_t line)
+static uint64_t *infinity_at(const struct infinity_cache *p, uint64_t set, uint32_t place)
 {
-    uint32_t i = 0;
-    while (i < infinity_ways(p) && (set[i] | LINE_FLAGS) != (line | LINE_FLAGS))
-        i++;
-    return i < infinity_ways(p) && set[i] ? i : infinity_ways(p);
+    uint64_t block = place / BLOCK_WAYS * p->sets + set;
+    return arena_at(uint64_t, p->lines) + block * BLOCK_WAYS + place % BLOCK_WAYS;
+}
+
+/* Its place in the set; else the first that is empty, or as many as there are ways. */
+static uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
+{
+    for (uint32_t i = 0; i < infinity_ways(p); i++) {
+        uint64_t there = *infinity_at(p, set, i);
+        if (!there || (there | LINE_FLAGS) == (line | LINE_FLAGS))
+            return i;
+    }
+    return infinity_ways(p);
+}
+
+/* Is there a line in this place? */
+static bool infinity_holds(const struct infinity_cache *p, uint64_t set, uint32_t place)
+{
+    return place < infinity_ways(p) && *infinity_at(p, set, place);
 }
 
 static uint32_t infinity_latency(const struct part *self)
@@ -84,42 +108,46 @@ static uint32_t infinity_interval(struct part *self, uint64_t address, bool atom
 static struct memory_side_look infinity_look(struct part *self, uint64_t address)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
-    const uint64_t *set = infinity_set(p, address);
-    uint32_t last = infinity_ways(p) - 1;
-    if (infinity_find(p, set, address / p->line * p->line) <= last)
+    uint64_t set = infinity_set(p, address);
+    uint32_t place = infinity_find(p, set, address / p->line * p->line);
+    if (infinity_holds(p, set, place))
         return (struct memory_side_look){.hit = true};
-    return (struct memory_side_look){.dirty = set[last] & LINE_CHANGED,
-                                     .goes = set[last] & ~LINE_FLAGS};
+    if (place < infinity_ways(p))
+        return (struct memory_side_look){.dirty = false};
+    uint64_t last = *infinity_at(p, set, infinity_ways(p) - 1);
+    return (struct memory_side_look){.dirty = last & LINE_CHANGED, .goes = last & ~LINE_FLAGS};
 }
 
 static void infinity_settle(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
-    uint64_t line = address / p->line * p->line, *set = infinity_set(p, address);
+    uint64_t line = address / p->line * p->line, set = infinity_set(p, address);
     uint32_t place = infinity_find(p, set, line), last = infinity_ways(p) - 1;
-    bool here = place <= last;
-    uint64_t flags =
-        LINE_HERE | (here ? set[place] & LINE_CHANGED : 0) | (writes ? LINE_CHANGED : 0);
-    if (here)
+    bool here = infinity_holds(p, set, place);
+    uint64_t flags = LINE_HERE | (writes ? LINE_CHANGED : 0);
+    if (here) {
+        flags |= *infinity_at(p, set, place) & LINE_CHANGED;
         p->io.stats.hits++;
-    else
+    } else {
         p->io.stats.misses++;
-    memmove(set + 1, set, (here ? place : last) * sizeof *set);
-    set[0] = line | flags;
+    }
+    for (uint32_t i = place < last ? place : last; i > 0; i--)
+        *infinity_at(p, set, i) = *infinity_at(p, set, i - 1);
+    *infinity_at(p, set, 0) = line | flags;
 }
 
 static void infinity_clean(struct part *self, uint64_t address)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
-    uint64_t *set = infinity_set(p, address);
-    set[infinity_find(p, set, address / p->line * p->line)] &= ~LINE_CHANGED;
+    uint64_t set = infinity_set(p, address);
+    *infinity_at(p, set, infinity_find(p, set, address / p->line * p->line)) &= ~LINE_CHANGED;
     p->io.stats.writebacks++;
 }
 
 static void infinity_drop(struct part *self)
 {
     const struct infinity_cache *p = (const struct infinity_cache *)(const void *)self;
-    memset(arena_at(uint64_t, p->lines), 0, p->sets * infinity_ways(p) * sizeof(uint64_t));
+    memset(arena_at(uint64_t, p->lines), 0, infinity_bytes(p));
 }
 
 static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,

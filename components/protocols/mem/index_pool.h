@@ -6,12 +6,14 @@
 #define HEDDLE_COMPONENTS_INDEX_POOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
 
 struct index_pool {
-    uint32_t stack; /* arena offset of the numbers given back */
+    uint32_t stack; /* arena offset of the end of the numbers given back: the first stands last, so
+                       that it is beside the lowest entry of a table that is allocated next */
     uint32_t given; /* how many lie there */
     uint32_t fresh; /* lowest number never taken */
     uint32_t capacity;
@@ -20,7 +22,8 @@ struct index_pool {
 /* At start-up only. */
 static inline void index_pool_init(struct index_pool *p, uint32_t capacity)
 {
-    p->stack = arena_allocate((size_t)capacity * sizeof(uint32_t));
+    size_t bytes = ((size_t)capacity * sizeof(uint32_t) + 63) / 64 * 64;
+    p->stack = arena_allocate(bytes) + (uint32_t)(bytes / ARENA_UNIT);
     p->given = 0;
     p->fresh = 0;
     p->capacity = capacity;
@@ -39,12 +42,12 @@ static inline uint32_t index_pool_used(const struct index_pool *p)
 /* index_pool_has() must hold. */
 static inline uint32_t index_pool_take(struct index_pool *p)
 {
-    return p->given ? arena_at(uint32_t, p->stack)[--p->given] : p->fresh++;
+    return p->given ? arena_at(uint32_t, p->stack)[-(ptrdiff_t)p->given--] : p->fresh++;
 }
 
 static inline void index_pool_give(struct index_pool *p, uint32_t number)
 {
-    arena_at(uint32_t, p->stack)[p->given++] = number;
+    arena_at(uint32_t, p->stack)[-(ptrdiff_t)++p->given] = number;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
@@ -129,16 +130,20 @@ Test(ring, a_slow_receiver_holds_the_sender_back_by_credits)
     cr_assert_lt(probe_ticks(a), 4 * 100, "the refused sender must sleep");
 }
 
-/* A ring begins with 16 of its slots. Here it gets the others while messages stand on both sides of
- * its end, at different places of it. */
+/* A ring begins with 16 of its slots, on a large platform with 4. Here it gets the others while
+ * messages stand on both sides of its end, at different places of it. */
 struct slow_case {
     uint32_t depth, latency, cycles;
+    bool large;
 };
 
 ParameterizedTestParameters(ring, a_ring_that_widens_refuses_as_a_whole_one_would)
 {
-    static struct slow_case cases[] = {{17, 3, 2},  {40, 1, 2},   {40, 3, 3},   {64, 9, 2},
-                                       {100, 5, 4}, {100, 30, 2}, {300, 7, 40}, {300, 90, 2}};
+    static struct slow_case cases[] = {
+        {17, 3, 2, false},  {40, 1, 2, false},   {40, 3, 3, false},   {64, 9, 2, false},
+        {100, 5, 4, false}, {100, 30, 2, false}, {300, 7, 40, false}, {300, 90, 2, false},
+        {5, 3, 2, true},    {13, 1, 2, true},    {17, 3, 2, true},    {31, 9, 3, true},
+        {32, 5, 2, true},   {40, 3, 3, true},    {100, 30, 2, true},  {300, 90, 2, true}};
     return cr_make_param_array(struct slow_case, cases, sizeof cases / sizeof cases[0]);
 }
 
@@ -150,6 +155,8 @@ ParameterizedTest(struct slow_case *k, ring, a_ring_that_widens_refuses_as_a_who
     uint32_t protocol = probe_protocol(16, false);
     uint32_t a = probe_instance(core, "a", PROBE_SOURCE, MESSAGES, 0, false);
     uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, k->cycles, false);
+    for (uint32_t i = 0; k->large && i < PLATFORM_LARGE; i++)
+        probe_instance(core, "idle", PROBE_SINK, 0, 1, false);
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, k->depth, 1, k->latency));
     probe_build();

@@ -134,14 +134,15 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
         cr_assert(linear, "%s: not recognised as linear", c->name);
     check_lines(c, lines, count);
     for (unsigned i = 0; i < count; i++) {
+        const uint8_t *line = memory + (lines[i].address - BASE);
         if (linear)
-            coalescer_linear_from_line(m.bytes, reach.base, lines[i].address,
-                                       memory + (lines[i].address - BASE), stage);
+            coalescer_linear_from_line(m.bytes, reach.base, lines[i].address, line, stage);
         else if (simple && m.bytes == 4)
-            coalescer_dwords_from_line(offset, lines[i].lanes, memory + (lines[i].address - BASE),
-                                       stage);
+            coalescer_dwords_from_line(offset, lines[i].lanes, line, stage);
+        else if (simple)
+            coalescer_inside_from_line(offset, m.bytes, lines[i].lanes, line, stage);
         else
-            coalescer_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
+            coalescer_from_line(&m, lines[i], line, stage);
     }
     for (unsigned lane = 0; lane < 64; lane++) {
         for (unsigned i = 0; c->mask >> lane & 1 && i < c->bytes; i++)
@@ -157,7 +158,8 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
         uint64_t mask =
             linear && c->mask == UINT64_MAX
                 ? coalescer_linear_to_line(m.bytes, reach.base, lines[i].address, stage, line)
-                : coalescer_to_line(&m, lines[i], stage, line);
+            : simple ? coalescer_inside_to_line(offset, m.bytes, lines[i].lanes, stage, line)
+                     : coalescer_to_line(&m, lines[i], stage, line);
         for (unsigned b = 0; b < 64; b++) {
             if (mask >> b & 1)
                 written[lines[i].address - BASE + b] = line[b];
