@@ -189,8 +189,7 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     struct component *c = engine_base.components[id];
     const struct wheel_node *n = &wheels[c->domain].nodes[id];
     uint64_t soon = component_now(c) + 1;
-    uint64_t arrivals =
-        engine_base.near[soon % ENGINE_NEAR * engine_base.near_words + (id >> 6)];
+    uint64_t arrivals = engine_base.near[soon % ENGINE_NEAR * engine_base.near_words + (id >> 6)];
     bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
     if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
