@@ -15,10 +15,10 @@
 
 static void *code_new(size_t bytes)
 {
-    void *memory = calloc(1, bytes);
-    if (!memory)
+    void *made = calloc(1, bytes);
+    if (!made)
         die("out of memory for %zu bytes", bytes);
-    return memory;
+    return made;
 }
 
 static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size)
