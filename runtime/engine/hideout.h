@@ -10,7 +10,7 @@
  * Memory protection alone would do, but the system then looks at each page: 350 microseconds for 10
  * MiB, 5 ms for 100.
  *
- * Many processors have keys for pages (Intel since Skylake-SP, AMD since Zen 3). There the memory
+ * Many processors have keys for pages (x86 since Skylake-SP and Zen 3). There the memory
  * stays where it is, and a register of the thread says whether it may touch it: 20 nanoseconds. */
 #ifndef HEDDLE_RUNTIME_HIDEOUT_H
 #define HEDDLE_RUNTIME_HIDEOUT_H
