@@ -321,9 +321,9 @@ void *arena_derive(size_t bytes)
 
 void arena_expect(void *start, size_t bytes)
 {
-    uintptr_t first = (uintptr_t)start & ~(uintptr_t)(HUGE_BYTES - 1);
-    uintptr_t end = ((uintptr_t)start + bytes + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1);
-    if (bytes >= HUGE_BYTES) /* the system may refuse: it is only faster */
+    uintptr_t first = ((uintptr_t)start + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)start + bytes) & ~(uintptr_t)(HUGE_BYTES - 1);
+    if (first < end) /* the system may refuse: it is only faster */
         madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 

@@ -57,9 +57,9 @@ void arena_slice(uint32_t owner, struct arena_run runs[2]);
 /* Zeroed memory for tables of pointers, which are made anew at start-up and are not state. Lasts
  * until the next arena_open(). */
 void *arena_derive(size_t bytes);
-/* All of a piece of a reservation is going to be written: on huge pages, if it is as large as one,
- * also at both ends, as far as nothing was written there yet. For a page of 2 MiB the system takes
- * a fifth of the time that it takes for 512 small ones. */
+/* All of a piece of a reservation is going to be written: on huge pages, as many as it fills, as
+ * far as nothing was written there yet. For a page of 2 MiB the system takes a fifth of the time
+ * that it takes for 512 small ones. */
 void arena_expect(void *start, size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);

@@ -165,6 +165,8 @@ static void drop_all(struct cache *c)
     c->any_lines = false;
     for (uint32_t i = 0; i < (uint32_t)cache_params(c)->sets; i++) {
         struct cache_set *set = set_at(c, i);
+        if (!set->used) /* what was never used stays untouched */
+            continue;
         for (uint64_t rest = set->used; rest; rest &= rest - 1)
             set_tags(c, set)[__builtin_ctzll(rest)] = LINE_FREE;
         set->used = set->pending = set->filled = 0;
