@@ -94,6 +94,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static void (**deferred)(struct component *c);
 static uint32_t *deferred_leaves;
 static uint32_t deferred_count;
+/* Who puts work off: by instance, and which of these there are. Made anew with each platform. */
+static void (**settles)(struct component *c, uint64_t cycle);
+static uint32_t *settling_leaves;
+static uint32_t settling_count;
+static bool keeps_up;
 static uint64_t failed_ps;
 static uint64_t fail_end_ps; /* the run ends there; ENGINE_NEVER: nobody has failed */
 static uint32_t failed_leaf;
@@ -207,6 +212,35 @@ void engine_may_decide(const struct component *c)
     others_decide |= engine_base.platform->instances[c->leaf].partition != 0;
 }
 
+void engine_keep_up(bool always)
+{
+    keeps_up = always;
+}
+
+bool engine_settles(const struct component *c, void (*settle)(struct component *c, uint64_t cycle))
+{
+    if (!rank_is_alone() || keeps_up)
+        return false;
+    if (!settles[c->leaf])
+        settling_leaves[settling_count++] = c->leaf;
+    settles[c->leaf] = settle;
+    return true;
+}
+
+void engine_settle(uint64_t time_ps)
+{
+    for (uint32_t i = 0; i < settling_count; i++) {
+        struct component *c = platform_component(settling_leaves[i]);
+        settles[c->leaf](c, engine_cycle_at(c->domain, time_ps));
+    }
+}
+
+void engine_settle_window(void)
+{
+    if (settling_count)
+        engine_settle(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
+}
+
 void engine_at_window_end(struct component *c, void (*work)(struct component *c))
 {
     pthread_mutex_lock(&lock);
@@ -302,6 +336,7 @@ static uint64_t messages_here(void)
  * moved for too long. */
 static bool check_stall(uint64_t start_ps)
 {
+    engine_settle(start_ps < series_next() ? start_ps : series_next());
     uint64_t messages = rank_sum(messages_here());
     uint64_t instructions = rank_sum(engine_instructions());
     if (limits.progress)
@@ -829,8 +864,10 @@ static enum engine_result loop(void)
         }
         if (engine_unlikely(view_is_shared()) && (looks || met.settles) && look_together())
             return ENGINE_INTERRUPTED;
-        if (engine_unlikely(view_stops_now))
+        if (engine_unlikely(view_stops_now)) {
+            engine_settle_window();
             view_look(reached_ps());
+        }
         if (engine_unlikely(view_open_now) && rank_is_alone() && engine_is_interrupted())
             return ENGINE_INTERRUPTED;
         series_take_until(time);
@@ -842,16 +879,18 @@ static enum engine_result loop(void)
     }
 }
 
-/* All clocks to the end of the last window in which something happened, or which a failure left. */
-static void move_clocks(enum engine_result result)
+/* All clocks to the end of the last window in which something happened, or which a failure left.
+ * Returns the time before which all has happened. */
+static uint64_t move_clocks(enum engine_result result)
 {
     uint64_t last = met.now_ps;
     if (result == ENGINE_FAILED && fail_end_ps != ENGINE_NEVER)
         last = fail_end_ps - 1;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         last = shards[i].now_ps > last ? shards[i].now_ps : last;
+    uint64_t end = last + 1;
     if (window_ps && result != ENGINE_PAUSED) {
-        uint64_t end = window_end(last);
+        end = window_end(last);
         end = end <= limit_ps ? end : limit_ps + 1;
         for (uint32_t i = 0; i < engine.shard_count; i++)
             shard_move_clocks(i, end);
@@ -860,6 +899,7 @@ static void move_clocks(enum engine_result result)
     engine.time_ps = result == ENGINE_LIMIT  ? limit_ps
                      : last > engine.time_ps ? last
                                              : engine.time_ps;
+    return result == ENGINE_LIMIT ? limit_ps + 1 : end;
 }
 
 void engine_abandon(void)
@@ -916,8 +956,9 @@ enum engine_result engine_run(void)
     ended = result;
     if (engine.shard_count > 1)
         exchange_deliver_all(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
-    move_clocks(result);
+    uint64_t end_ps = move_clocks(result);
     series_take_until(engine.time_ps);
+    engine_settle(end_ps);
     view_end(engine.time_ps);
     erase_progress();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
@@ -972,6 +1013,10 @@ void window_open(void)
     deferred = arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred);
     deferred_leaves =
         arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred_leaves);
+    settling_count = 0;
+    settles = arena_derive((engine_base.platform->instance_count + 1) * sizeof *settles);
+    settling_leaves =
+        arena_derive((engine_base.platform->instance_count + 1) * sizeof *settling_leaves);
     fastest = 0;
     engine.time_ps = 0;
     for (uint32_t i = 0; i < engine.clock_count; i++) {

@@ -25,5 +25,7 @@ struct engine_limits {
 void engine_set_order(int order, uint64_t seed, bool all);
 
 void window_open(void); /* called by engine_open() */
+/* Before a platform is built: is nothing to be put off (engine_settles()) in any run of it? */
+void engine_keep_up(bool always);
 void engine_set_limits(const struct engine_limits *limits);
 #endif

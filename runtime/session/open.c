@@ -96,6 +96,7 @@ static bool build(const struct platform_table *table, const struct heddle_option
                  || options->watch.count;
     uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
     uint32_t most = crew_most();
+    engine_keep_up(options->checkpoint_path || options->restore_path);
     arena_hide_by_moving(!rank_is_alone()); /* MPI may have threads that send from it */
     arena_use_small_pages(mode == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
