@@ -311,11 +311,10 @@ void engine_may_decide(const struct component *c);
 /* When `c` is initialised: may it put off work that nobody else can notice but by looking at the
  * statistics? Then `settle` is called before anybody does, between two windows and while no
  * component is being ticked: it does what the edges of its clock before `cycle` would have done. It
- * is asked for the same edges again, and must change nothing then. false: everything has to be done
- * in its own tick (with several ranks, who tell each other whose statistics change in a window, and
- * in runs that write or read a state). */
-bool engine_settles(const struct component *c,
-                    void (*settle)(struct component *c, uint64_t cycle));
+ * may be asked for the same or fewer edges again, and must change nothing then. false: everything
+ * has to be done in its own tick (with several ranks, who tell each other whose statistics change
+ * in a window, and in runs that write or read a state). */
+bool engine_settles(const struct component *c, void (*settle)(struct component *c, uint64_t cycle));
 
 /* Between windows: has all work done that was put off, up to the edges before `time_ps`; or, for
  * the end of the window that has just been run, before that. */

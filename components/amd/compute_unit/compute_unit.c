@@ -17,9 +17,9 @@
  *                       what takes longer, until a counter goes down
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
- * Beside that way: cu_fault.c (what ends a run), cu_played.c (recorded wavefronts),
- * cu_memory_only.c (warm-up), cu_lend.c (wavefronts go on without timing), cu_retime.c (the account
- * of a cold start), cu_report.c (hangs). */
+ * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
+ * cu_played.c (recorded wavefronts), cu_memory_only.c (warm-up), cu_lend.c (wavefronts go on
+ * without timing), cu_retime.c (the account of a cold start), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -96,6 +96,7 @@ static void compute_unit_init(struct compute_unit *c)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
     retime_init(c);
+    late_init(c);
     lend_init(c);
     warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),
                        ring_number(c->io.smem_request), ring_number(c->io.imem_request),
@@ -145,6 +146,8 @@ static bool send(struct compute_unit *c, uint64_t now)
 static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
+    if (s->late)
+        late_end(c, simd, now);
     uint64_t due = c->wheel[now % CU_WHEEL], retry_at = c->retry_at[simd];
     c->wheel_used ^= (uint64_t)1 << now % CU_WHEEL;
     c->wheel[now % CU_WHEEL] = 0;

@@ -34,6 +34,7 @@ enum {
     CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
                            beside useful ones */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
+    CU_LATE_SHARES = 6,
     CU_LINES = 1088,          /* vector memory: lines of all instructions in flight */
     CU_SMEM = 64,             /* scalar memory instructions in flight */
     CU_STAGE = ISA_LANES * 4, /* bytes */
@@ -241,6 +242,21 @@ struct cu_retime {
     uint32_t waves, vector, scalar, out, lines, groups, code_sent;
 };
 
+/* Turns that are left out together, of instructions that only change registers; see cu_late.c. */
+struct cu_late {
+    uint8_t count; /* turns; 0: none */
+    uint8_t ahead; /* instructions that were executed together: as many, or one more */
+    uint8_t valu;  /* of these, vector instructions; the others are scalar ones */
+    uint8_t bytes; /* of code */
+    uint8_t last;  /* enum cu_kind of the last one */
+    /* Cycles from the first turn on: to the last one, to when the vector ALU is free again, to the
+     * turn behind them. */
+    uint8_t last_turn, valu_end, cycles;
+    /* What their time counts for: cycles by enum work_cycles_kind, `shares` of them. */
+    uint8_t shares;
+    uint8_t share[CU_LATE_SHARES], share_cycles[CU_LATE_SHARES];
+};
+
 /* What a turn of a SIMD looks at. */
 struct cu_simd {
     _Alignas(64) uint64_t ready[CU_KINDS];
@@ -252,6 +268,11 @@ struct cu_simd {
     uint64_t raised;        /* wavefronts with a priority above 0 */
     uint64_t fetch_wanted;  /* wavefronts that may need a line */
     uint32_t lds_conflicts; /* the last cycles of lds_done, for bank conflicts */
+    /* Turns of a wavefront that have been left out, `late` of them: it is in the wheel for
+     * `late_until`, the turn behind these. `run` says more of them if it has a count. */
+    uint8_t late, late_slot;
+    uint64_t late_until;
+    struct cu_late run;
 };
 
 struct compute_unit {
@@ -266,7 +287,11 @@ struct compute_unit {
     uint32_t lds_end_head, lds_end_count;
     uint32_t retired;                       /* instructions of this tick */
     uint32_t fetch_simds;                   /* those whose fetch_wanted is not 0 */
+    uint32_t late_simds;                    /* those with turns that have been left out */
+    bool may_be_late;                       /* turns may be left out: cu_late.c */
+    bool even;                              /* all instructions on registers take whole turns */
     uint64_t paused_until;                  /* cycle; 0: it is not paused. See cu_lend.c */
+    uint64_t failed_at;                     /* cycle in which it has ended the run; or 0 */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     struct cu_simd simd[CU_MAX_SIMDS];
@@ -611,12 +636,23 @@ static void execute_init(const struct compute_unit *c);
 static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
                                       unsigned wave, struct isa_context *context,
                                       struct isa_wave *s);
+static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave);
+static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w);
+static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w);
+static void execute_count(const struct compute_unit *c);
 
 /* cu_issue.c */
 static void issue_init(struct compute_unit *c);
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
 static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
                                struct cu_wave *w, unsigned wave, uint64_t now);
+
+/* cu_late.c */
+static void late_init(struct compute_unit *c);
+static void late_take_all(struct compute_unit *c, uint64_t cycle);
+static void late_end(struct compute_unit *c, unsigned simd, uint64_t now);
+static void late_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd, struct cu_wave *w,
+                       unsigned wave, uint64_t now);
 
 /* cu_lend.c */
 static void lend_init(struct compute_unit *c);

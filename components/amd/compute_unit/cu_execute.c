@@ -26,6 +26,11 @@ struct execute_entry {
     uint32_t run_checked, run_code;
     uint16_t run_vgprs, run_agprs;
     uint8_t run;
+    /* The turns of it and of those, as far as they may be left out: while `fills` and the version
+     * of the code are these. */
+    uint32_t late_checked, late_code;
+    struct cu_late late;
+    uint64_t late_times; /* that these were left out, and are not in the counts of `decoded` yet */
 };
 
 static struct execute_domain {
@@ -53,6 +58,8 @@ __attribute__((noinline)) static void execute_prepare(const struct decoded *d,
     e->target = d->inst.target;
     e->alone = false;
     e->run_checked = 0;
+    e->late_checked = 0;
+    e->late_times = 0;
     isa_prepare(&d->inst, UINT32_MAX, UINT32_MAX, &e->ready);
 }
 
@@ -150,4 +157,67 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     }
     isa_workspace_end(&domain->workspace);
     return status;
+}
+
+/* Executes the instruction that is decoded, and those of its run, before its turn. false: that was
+ * not possible, and nothing has happened. */
+static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave)
+{
+    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_context context = cu_context(c, w);
+    const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
+    uint64_t pc = s->pc;
+    if (inst->unit == ISA_UNIT_SMEM || w->unusual || instruction_recorder
+        || !execute_fits(inst, &context))
+        return false;
+    bool done = execute(c, w, wave, &context, s) == ISA_OK;
+    s->pc = pc;
+    if (!done)
+        return false;
+    if (!w->ahead)
+        w->checked = cu_code(c)->fills;
+    w->ahead++;
+    return true;
+}
+
+/* Adds what was left out to the counts of the instructions. */
+static void execute_count_late(const struct compute_unit *c, struct execute_entry *e)
+{
+    uint64_t pc = e->address;
+    for (unsigned i = 0; e->late_times && i < e->late.count; i++) {
+        struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
+        if (d->address != pc) /* another one has taken the entry, and its count is gone */
+            break;
+        d->count += e->late_times;
+        pc += d->inst.size;
+    }
+    e->late_times = 0;
+}
+
+/* What is known of the turns of the instruction that is decoded and of those executed with it; its
+ * count is 0 while that has not been found out. */
+static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w)
+{
+    struct execute_entry *e = &execute_domains[c->io.base.domain].entries[w->decoded];
+    const struct cu_code *code = cu_code(c);
+    if (engine_unlikely(e->late_checked != code->fills || e->late_code != code->version)) {
+        execute_count_late(c, e);
+        e->late.count = 0;
+        e->late_checked = code->fills;
+        e->late_code = code->version;
+    }
+    return &e->late;
+}
+
+/* They have been left out once more. */
+static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w)
+{
+    execute_domains[c->io.base.domain].entries[w->decoded].late_times++;
+}
+
+/* For a report: all counts are those of `decoded`. */
+static void execute_count(const struct compute_unit *c)
+{
+    for (uint32_t i = 0; i < DECODE_ENTRIES; i++)
+        execute_count_late(c, &execute_domains[c->io.base.domain].entries[i]);
 }

@@ -21,6 +21,8 @@ static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_ins
     char text[WORK_FAULT_BYTES];
     work_fault_text(&place, what, text, sizeof text);
     cu_wave_at(c, wave)->state = WAVE_FAULTED;
+    if (!c->failed_at)
+        c->failed_at = compute_unit_now(c);
     engine_fail(&c->io.base, "%s", text);
 }
 

@@ -80,8 +80,10 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
         const struct compute_unit *other = (const void *)platform_component(leaf);
         while (k < caches && first[k]->code != other->code)
             k++;
-        if (k == caches && caches < ENGINE_MAX_DOMAINS)
-            first[caches++] = other;
+        if (k < caches || caches == ENGINE_MAX_DOMAINS)
+            continue;
+        execute_count(other);
+        first[caches++] = other;
     }
     return caches;
 }

@@ -207,3 +207,70 @@ ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_shard)
     cr_assert_eq(time_ps[0], time_ps[1]);
     cr_assert_str_eq(words[0], words[1]);
 }
+
+/* ---- work that is put off ---- */
+
+static struct {
+    uint64_t cycle; /* the last one that was asked for */
+    uint32_t calls, leaf;
+} settled;
+
+static void settle(struct component *c, uint64_t cycle)
+{
+    cr_assert_eq(c->leaf, settled.leaf);
+    settled.cycle = cycle > settled.cycle ? cycle : settled.cycle;
+    settled.calls++;
+}
+
+ParameterizedTestParameters(window, what_is_put_off_is_done_by_the_end)
+{
+    static struct ending endings[] = {
+        {PROBE_FAILER, 137, ENGINE_FAILED, 0},     {PROBE_SILENT, 0, ENGINE_DEADLOCK, 0},
+        {PROBE_RESTLESS, 7, ENGINE_STALL, 0},      {PROBE_SINK, 3, ENGINE_LIMIT, 123},
+        {PROBE_RESTLESS, 100, ENGINE_LIMIT, 1234}, {PROBE_SINK, 3, ENGINE_IDLE, 0},
+    };
+    return cr_make_param_array(struct ending, endings, sizeof endings / sizeof endings[0]);
+}
+
+ParameterizedTest(struct ending *k, window, what_is_put_off_is_done_by_the_end)
+{
+    for (uint32_t partitions = 0; partitions < 3; partitions++) {
+        build_start("late");
+        uint32_t core = build_domain("core", 1000000000), slow = build_domain("slow", 700000001);
+        uint32_t protocol = probe_protocol(16, true);
+        uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 200, 0, true);
+        uint32_t b = probe_instance(core, "b", k->behaviour, 5, k->period, true);
+        uint32_t c = probe_instance(slow, "c", PROBE_CLOCK, 0, 13, false);
+        build_partition(b, partitions > 0);
+        build_partition(c, partitions);
+        build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                      probe_wire(protocol, 8, 1, 6));
+        build(build_finish(), 3, 1);
+        settled.cycle = settled.calls = 0;
+        settled.leaf = c;
+        cr_assert(engine_settles(platform_component(c), settle));
+        engine_set_limits(
+            &(struct engine_limits){.max_cycles = k->max_cycles, .stall_limit = 50000});
+        cr_assert_eq(engine_run(), k->result);
+        cr_assert(settled.calls);
+        /* Where there are windows, clocks have moved to the end of the last one. */
+        uint32_t domain = platform_component(c)->domain;
+        bool moved = partitions && k->result != ENGINE_LIMIT;
+        uint64_t next =
+            moved ? engine.domains[domain].cycle + 1 : engine_cycle_at(domain, engine.time_ps + 1);
+        bool as_far = k->result == ENGINE_STALL ? settled.cycle >= next : settled.cycle == next;
+        cr_assert(as_far, "%llu for %llu, partitions %u", (unsigned long long)settled.cycle,
+                  (unsigned long long)next, partitions);
+    }
+}
+
+Test(window, who_keeps_up_puts_nothing_off)
+{
+    build_start("late");
+    uint32_t a = probe_instance(build_domain("core", 1000000000), "a", PROBE_TICKER, 9, 0, false);
+    engine_keep_up(true);
+    build(build_finish(), 1, 1);
+    cr_assert_not(engine_settles(platform_component(a), settle));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert_eq(settled.calls, 0);
+}

@@ -1,0 +1,270 @@
+/* Turns taken late. What a wavefront's next instructions do to registers has been executed when the
+ * first of them issued (cu_execute.c); what is left of their turns is to account for them. While
+ * the wavefront is the only one of its SIMD that wants a turn, nothing depends on when that is
+ * done. So all turns but the last are left out, the wavefront stands in the wheel for the last one,
+ * and whoever comes first makes up for them: that turn, a turn of another wavefront of the SIMD,
+ * the answer of a work-group, which carries the account, or somebody who looks at the statistics
+ * (engine_settles()).
+ *
+ * Turns are as far from each other as the instructions take, which follows from the code alone.
+ * Where more than that decides (the buffer of code, registers that a write to the LDS holds), each
+ * turn is taken in its cycle. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+#include "components/sampling/sampling_options.h"
+
+/* Until an instruction that has been executed lets the next one of its wavefront issue. */
+static inline uint64_t late_cycles(const struct compute_unit *c, const struct decoded *d)
+{
+    return d->kind == CU_VALU ? c->valu_cycles[d->inst.timing]
+                              : (uint64_t)compute_unit_params(c)->scalar_latency;
+}
+
+/* The turn that is left out now, at its cycle. The same as that turn, without what finds out that
+ * nobody else is there. */
+static inline void late_turn(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
+                             struct isa_wave *scalars, uint64_t turn)
+{
+    if (engine_unlikely(cu_decoded(c)[w->decoded].address != scalars->pc))
+        wave_decode(c, w, cu_wave_number(c, w->simd, w->slot)); /* another one took the entry */
+    struct decoded *d = &cu_decoded(c)[w->decoded];
+    uint64_t cycles = late_cycles(c, d);
+    wave_begin_ready(c, w, turn);
+    w->ahead--;
+    scalars->pc += d->inst.size;
+    if (d->kind == CU_VALU) {
+        s->valu_free = turn + cycles;
+        c->io.stats.valu++;
+    } else {
+        c->io.stats.salu++;
+    }
+    wave_issues(c, w, d->issued, turn);
+    wave_executes(c, w, d->kind == CU_VALU ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU, turn,
+                  cycles);
+    s->turn[d->kind] = (uint8_t)(w->slot + 1);
+    d->count++;
+    w->instructions++;
+    w->ready_at = turn + cycles;
+}
+
+/* All turns of `run`, the first of them at `first`. */
+static inline void late_run(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
+                            struct isa_wave *scalars, uint64_t first)
+{
+    const struct cu_late *run = &s->run;
+    uint64_t *account = wave_account(c, w);
+    execute_leave_out(c, w);
+    account[w->why] += first - w->since;
+    for (unsigned i = 0; i < run->shares; i++)
+        account[run->share[i]] += run->share_cycles[i];
+    w->why = run->last == CU_VALU ? WORK_WAITING_VALU : WORK_WAITING_SCALAR;
+    w->since = w->ready_at = first + run->cycles;
+    w->ahead -= run->count;
+    w->instructions += run->count;
+    scalars->pc += run->bytes;
+    if (run->valu) {
+        s->valu_free = first + run->valu_end;
+        s->turn[CU_VALU] = (uint8_t)(w->slot + 1);
+    }
+    if (run->count > run->valu)
+        s->turn[CU_SCALAR] = (uint8_t)(w->slot + 1);
+    c->io.stats.valu += run->valu;
+    c->io.stats.salu += (uint8_t)(run->count - run->valu);
+}
+
+/* Takes the turns before `cycle` that `simd` has left out. */
+static inline void late_take(struct compute_unit *c, unsigned simd, uint64_t cycle)
+{
+    struct cu_simd *s = &c->simd[simd];
+    unsigned wave = cu_wave_number(c, simd, s->late_slot), taken = 0;
+    struct cu_wave *w = cu_wave_at(c, wave);
+    struct isa_wave *scalars = cu_scalars(c, wave);
+    uint64_t turn = cu_turn(c, simd, w->ready_at);
+    if (engine_likely(s->run.count && turn + s->run.last_turn < cycle)) {
+        taken = s->run.count;
+        s->late = 0;
+        late_run(c, s, w, scalars, turn);
+        wave_decode_next(c, w, wave);
+    }
+    for (; s->late && turn < cycle; s->late--, taken++) {
+        s->run.count = 0;
+        late_turn(c, s, w, scalars, turn);
+        wave_decode_next(c, w, wave);
+        turn = cu_turn(c, simd, w->ready_at);
+    }
+    c->late_simds ^= (uint32_t)!s->late << simd;
+    c->io.stats.instructions += taken;
+    c->retired += taken;
+}
+
+/* The same of all SIMDs. */
+static void late_take_all(struct compute_unit *c, uint64_t cycle)
+{
+    for (uint32_t rest = c->late_simds; rest; rest &= rest - 1)
+        late_take(c, (unsigned)__builtin_ctz(rest), cycle);
+}
+
+/* A turn of `simd` that is to be looked at: none before it is left out any more, and the wavefront
+ * that has left some out takes those from now on in their cycles. */
+__attribute__((noinline)) static void late_end(struct compute_unit *c, unsigned simd, uint64_t now)
+{
+    struct cu_simd *s = &c->simd[simd];
+    uint64_t bit = (uint64_t)1 << s->late_slot;
+    struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, s->late_slot));
+    late_take(c, simd, now);
+    if (!s->late)
+        return;
+    s->late = 0;
+    c->late_simds ^= 1u << simd;
+    c->wheel[s->late_until % CU_WHEEL] &= ~bit;
+    c->wheel[cu_mark_turn(c, simd, cu_turn(c, simd, w->ready_at), now)] |= bit;
+}
+
+/* Is the instruction at `pc` known, and in the line of the one before it? Then going on to it takes
+ * no look for code. */
+static inline bool late_is_near(const struct compute_unit *c, const struct cu_wave *w, uint64_t pc)
+{
+    const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
+    return d->address == pc && d->checked == w->code && w->code == cu_code(c)->version
+           && pc + d->inst.size <= w->line_address + CU_LINE;
+}
+
+static bool late_share(struct cu_late *run, unsigned kind, uint64_t cycles)
+{
+    unsigned i = 0;
+    while (i < run->shares && run->share[i] != kind)
+        i++;
+    if (i == CU_LATE_SHARES)
+        return false;
+    if (i == run->shares)
+        run->shares++;
+    run->share[i] = (uint8_t)kind;
+    run->share_cycles[i] += (uint8_t)cycles;
+    return true;
+}
+
+/* Finds out about the turns of the instructions that have been executed, from `pc` on, if that can
+ * be said once and for all. */
+__attribute__((noinline)) static void late_describe(const struct compute_unit *c,
+                                                    const struct cu_wave *w, uint64_t pc,
+                                                    struct cu_late *run)
+{
+    const uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    struct cu_late found = {.ahead = w->ahead};
+    uint64_t at = 0;
+    for (; found.count < w->ahead; found.count++) {
+        const struct decoded *d = &cu_decoded(c)[decode_slot(pc + found.bytes)];
+        bool valu = d->kind == CU_VALU, last = found.count + 1u == w->ahead;
+        uint64_t cycles = late_cycles(c, d);
+        unsigned rest = valu ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU;
+        if (last && !late_is_near(c, w, pc + found.bytes + d->inst.size)) {
+            if (pc + found.bytes + d->inst.size < w->line_address + CU_LINE)
+                return; /* what stands there may be known the next time */
+            break;
+        }
+        if (d->kind == CU_MATRIX || at + cycles >= CU_WHEEL
+            || !late_share(&found, valu ? d->issued : WORK_ISSUED_SALU, simds)
+            || (cycles > simds && !late_share(&found, rest, cycles - simds)))
+            return;
+        found.last = d->kind;
+        found.last_turn = (uint8_t)at;
+        at += cycles;
+        found.valu += valu;
+        found.valu_end = valu ? (uint8_t)at : found.valu_end;
+        found.bytes += d->inst.size;
+    }
+    found.cycles = (uint8_t)at;
+    *run = found;
+}
+
+/* Does another wavefront of the SIMD want a turn behind `first` and before `cycles` are over? */
+static inline bool late_meets(const struct compute_unit *c, uint64_t first, uint64_t cycles)
+{
+    const unsigned simds = (unsigned)compute_unit_params(c)->simds;
+    uint64_t turns = 0, shift = first % CU_WHEEL;
+    uint64_t used = c->wheel_used >> shift | c->wheel_used << (CU_WHEEL - shift) % CU_WHEEL;
+    for (unsigned i = simds; i < CU_WHEEL; i += simds)
+        turns |= (uint64_t)1 << i;
+    return used & turns & (((uint64_t)1 << cycles) - 1);
+}
+
+/* How many turns from `first` on can be left out, one by one; `*behind` is the turn behind them. */
+__attribute__((noinline)) static unsigned late_count(const struct compute_unit *c,
+                                                     const struct cu_wave *w, uint64_t pc,
+                                                     uint64_t first, uint64_t now, uint64_t *behind)
+{
+    uint64_t bit = (uint64_t)1 << w->slot, turn = first;
+    unsigned count = 0;
+    while (count < w->ahead) {
+        const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
+        uint64_t next = cu_turn(c, w->simd, turn + late_cycles(c, d));
+        if (d->kind == CU_MATRIX || next - now >= CU_WHEEL || (c->wheel[turn % CU_WHEEL] & ~bit))
+            break;
+        pc += d->inst.size;
+        if (count + 1u == w->ahead && !late_is_near(c, w, pc))
+            break;
+        turn = next;
+        count++;
+    }
+    *behind = turn;
+    return count;
+}
+
+/* The wavefront has issued alone in the turn `now`, and stands in the wheel for its next one. What
+ * it does from that on, up to the next instruction that is more than a change of registers, is
+ * executed, and the turns are left out. The turn before code of another line is not. */
+__attribute__((noinline)) static void late_begin(struct compute_unit *c, struct cu_simd *s,
+                                                 unsigned simd, struct cu_wave *w, unsigned wave,
+                                                 uint64_t now)
+{
+    uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), behind;
+    uint64_t pc = cu_scalars(c, wave)->pc;
+    if (s->valu_free > first || (!w->ahead && !execute_early(c, w, wave))
+        || engine_unlikely(w->checked != cu_code(c)->fills))
+        return;
+    struct cu_late *known = execute_late(c, w);
+    if (engine_unlikely(!known->count) && c->even)
+        late_describe(c, w, pc, known);
+    unsigned count = known->count;
+    if (engine_likely(count && known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
+                      && first + known->cycles - now < CU_WHEEL
+                      && !late_meets(c, first, known->cycles))) {
+        behind = first + known->cycles;
+        s->run = *known;
+    } else {
+        s->run.count = 0;
+        count = late_count(c, w, pc, first, now, &behind);
+        if (!count)
+            return;
+    }
+    c->wheel[first % CU_WHEEL] ^= bit;
+    c->wheel_used ^= (uint64_t)!c->wheel[first % CU_WHEEL] << first % CU_WHEEL;
+    c->wheel[cu_mark_turn(c, simd, behind, now)] |= bit;
+    s->late = (uint8_t)count;
+    s->late_slot = w->slot;
+    s->late_until = behind;
+    c->late_simds |= 1u << simd;
+}
+
+static void late_settle(struct component *base, uint64_t cycle)
+{
+    struct compute_unit *c = (struct compute_unit *)(void *)base;
+    late_take_all(c, c->failed_at && cycle > c->failed_at ? c->failed_at + 1 : cycle);
+    engine_count_instructions(base, c->retired);
+    c->retired = 0;
+}
+
+static void late_init(struct compute_unit *c)
+{
+    const struct compute_unit_params *p = compute_unit_params(c);
+    const struct sampling *sampling = platform_sampling();
+    c->may_be_late = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
+                     && !sampling->kernels && engine_settles(&c->io.base, late_settle);
+    c->even = p->scalar_latency % p->simds == 0;
+    for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
+        c->even &= c->valu_cycles[i] % p->simds == 0;
+#ifdef HEDDLE_PROFILE
+    c->may_be_late = false;
+#endif
+}
