@@ -28,6 +28,7 @@
 #define ENGINE_MAX_CLOCKS  16 /* of a platform */
 #define ENGINE_MAX_DOMAINS 64 /* clocks times shards */
 #define ENGINE_NEVER       UINT64_MAX
+#define ENGINE_WORDS       8 /* a clock domain's words of bitmaps are a multiple of that */
 #define ENGINE_NEAR        512 /* cycles in which wake-ups are marked in bitmaps */
 
 #define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */
@@ -87,7 +88,7 @@ struct engine_bases {
     uint64_t *active;
     uint64_t *next;
     uint64_t *near;      /* [ENGINE_NEAR][near_words]: a bitmap of those woken in each cycle */
-    uint32_t near_words; /* of a bitmap, whole cache lines */
+    uint32_t near_words; /* of a bitmap */
     uint32_t near_mark;  /* engine_mark_of() component 0 */
     struct component **components; /* by id; NULL in the gaps between groups */
     const uint32_t *incoming;

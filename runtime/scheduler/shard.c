@@ -2,7 +2,7 @@
  *
  * A step is one point in time: all clock domains of the shard that have an edge there run it (in
  * order of domain number), then shared links, which may not depend on the order of ticks, are
- * settled. In an edge, first `next`, the marks of arriving messages and the wheel's bucket are
+ * settled. In an edge, first the wheel's bucket, `next` and the marks of arriving messages are
  * merged into `active`, then every group with an active bit is walked.
  *
  * Invariant between steps: a component is in `next` or `active`, or it sleeps; whoever sleeps has a
@@ -24,6 +24,7 @@
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
 #include "window.h"
+#include "words.h"
 #include "runtime/link/ring.h"
 #include "runtime/engine/wheel.h"
 #include "runtime/link/wire.h"
@@ -48,6 +49,8 @@ static struct wheel *wheels;
 static struct wheel_node *wheel_nodes;
 static uint32_t *wheel_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
+static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* of each domain's words in `active`: see words.h */
+static bool wide;        /* the processor can do what words.h has for wide registers */
 static uint64_t *frozen; /* by bitmap word: those that tick no more */
 static uint32_t *order;  /* ids of one edge, for orders other than ascending; by first word */
 static int tick_order;
@@ -219,54 +222,45 @@ static void walk_arranged(uint32_t domain)
     }
 }
 
-/* The first word of `active` from `w` on in which somebody is to be ticked, or `end`. Most edges
- * have few, so words are looked at four at a time. */
-static inline uint32_t next_active(const uint64_t *active, uint32_t w, uint32_t end)
+/* Groups stand in the order of their words, so those with something to do are met in order. Nothing
+ * becomes active while they are walked. `bits` say which of the words from `from` on
+ * to look at; those before *walked have been. */
+static inline void walk_busy(uint64_t now, uint64_t bits, uint32_t from, uint32_t *walked)
 {
-    while (w + 4 <= end && !(active[w] | active[w + 1] | active[w + 2] | active[w + 3]))
-        w += 4;
-    while (w < end && !active[w])
-        w++;
-    return w;
+    for (; bits; bits &= bits - 1) {
+        uint32_t w = from + (uint32_t)__builtin_ctzll(bits);
+        const struct engine_group *g = &groups[word_groups[w]];
+        uint32_t first = g->first_id / 64, behind = (g->first_id + g->count + 63) / 64;
+        if (w < *walked)
+            continue;
+        *walked = behind;
+        g->unit->walk(g->instances, engine_base.active + first, engine_base.active + behind, now);
+    }
 }
 
-/* Groups stand in the order of their words, so those with something to do are met in order. */
 static void walk_ascending(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
-    uint32_t end = d->first_word + d->word_count;
-    for (uint32_t w = d->first_word; (w = next_active(engine_base.active, w, end)) < end; w++) {
-        const struct engine_group *g = &groups[word_groups[w]];
-        uint32_t first = g->first_id / 64, behind = (g->first_id + g->count + 63) / 64;
-        g->unit->walk(g->instances, engine_base.active + first, engine_base.active + behind,
-                      d->cycle);
-        w = behind - 1;
-    }
+    uint32_t walked = 0;
+    for (uint32_t w = 0; w < d->word_count; w += 64)
+        walk_busy(d->cycle, busy[domain][w / 64], d->first_word + w, &walked);
 }
 
 /* Those to tick in this cycle: still active, woken in the one before, reached by a message. */
-static void merge_awake(uint32_t domain, uint64_t cycle)
+static inline void merge_awake(uint32_t domain, uint64_t cycle)
 {
     const struct engine_domain *d = &engine.domains[domain];
-    uint64_t *restrict active = engine_base.active + d->first_word;
-    uint64_t *restrict next = engine_base.next + d->first_word;
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    uint32_t words = d->word_count; /* a local, so that the compiler makes vectors of the loops */
+    uint64_t *active = engine_base.active + d->first_word;
+    uint64_t *next = engine_base.next + d->first_word, *near = NULL;
     if (engine_near_used(domain)[row]) {
-        uint64_t *restrict near =
-            engine_base.near + (size_t)row * engine_base.near_words + d->first_word;
+        near = engine_base.near + (size_t)row * engine_base.near_words + d->first_word;
         engine_near_used(domain)[row] = 0;
-        for (uint32_t w = 0; w < words; w++) {
-            active[w] |= next[w] | near[w];
-            next[w] = 0;
-            near[w] = 0;
-        }
-        return;
     }
-    for (uint32_t w = 0; w < words; w++) {
-        active[w] |= next[w];
-        next[w] = 0;
-    }
+    if (engine_likely(wide))
+        words_merge_wide(active, next, near, d->word_count, busy[domain]);
+    else
+        words_merge(active, next, near, d->word_count, busy[domain]);
 }
 
 void shard_freeze(const struct component *c)
@@ -281,14 +275,12 @@ static void leave_frozen(const struct engine_domain *d)
         engine_base.active[w] &= ~frozen[w];
 }
 
-static bool is_awake(const struct engine_domain *d)
+static inline bool is_awake(const struct engine_domain *d)
 {
     const uint64_t *active = engine_base.active + d->first_word;
     const uint64_t *next = engine_base.next + d->first_word;
-    uint64_t any = 0; /* of all words, so that the compiler makes vectors of them */
-    for (uint32_t w = 0, words = d->word_count; w < words; w++)
-        any |= active[w] | next[w];
-    return any;
+    return engine_likely(wide) ? words_any_wide(active, next, d->word_count)
+                               : words_any(active, next, d->word_count);
 }
 
 /* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
@@ -328,8 +320,8 @@ static void run_edge(struct shard *l, uint32_t domain, uint64_t cycle)
 {
     struct engine_domain *d = &engine.domains[domain];
     clock_move(d, cycle);
-    merge_awake(domain, cycle);
     wheel_take(&wheels[domain], cycle, engine_base.active);
+    merge_awake(domain, cycle);
     if (engine_unlikely(l->watched))
         watch_edge(l, d);
     if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
@@ -453,6 +445,7 @@ void engine_show_pointers(void)
 void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
 {
     groups = all;
+    wide = words_are_wide();
     memset(shards, 0, sizeof shards);
     memset(plans, 0, sizeof plans);
     for (uint32_t i = 0; i < engine.shard_count; i++)
@@ -469,6 +462,7 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
                            arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         uint32_t room = engine.domains[i].word_count * 64 + 1;
+        busy[i] = arena_derive((room / 4096 + 8) * sizeof *busy[i]);
         wheel_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));
     }
     engine_show_pointers();

@@ -153,8 +153,13 @@ static void open_spaces(void)
     memory_reserve(end ? first : 0, end ? end - first : 0);
 }
 
-/* Bitmap words of a shard begin at a cache line of their own. */
-#define SHARD_IDS 512u
+/* Bitmap words of a domain are whole cache lines. */
+#define DOMAIN_IDS (64u * ENGINE_WORDS)
+
+static uint32_t whole_lines(uint32_t ids)
+{
+    return (ids + DOMAIN_IDS - 1) / DOMAIN_IDS * DOMAIN_IDS;
+}
 
 /* The instances of each group of the table, shard by shard. */
 static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_count)
@@ -164,10 +169,13 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
     uint32_t count = 0;
     uint32_t ids = 0;
     for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
-        ids = shard ? (ids + SHARD_IDS - 1) / SHARD_IDS * SHARD_IDS : 0;
+        uint32_t domain = 0;
+        ids = whole_lines(ids);
         for (uint32_t g = 0; g < table->group_count; g++) {
             const struct platform_group *p = &table->groups[g];
             uint32_t members = 0;
+            ids = p->domain == domain ? ids : whole_lines(ids);
+            domain = p->domain;
             for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
                 if (split_shard_of(table, leaf) != shard)
                     continue;
@@ -188,7 +196,7 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
         }
     }
     *group_count = count;
-    *id_count = engine.shard_count > 1 ? (ids + SHARD_IDS - 1) / SHARD_IDS * SHARD_IDS : ids;
+    *id_count = whole_lines(ids);
     return groups;
 }
 
@@ -204,6 +212,8 @@ static void open_domains(const struct engine_group *groups, uint32_t group_count
             d->first_word = groups[g].first_id / 64;
         d->word_count += (groups[g].count + 63) / 64;
     }
+    for (uint32_t i = 0; i < engine.domain_count; i++)
+        engine.domains[i].word_count = whole_lines(engine.domains[i].word_count * 64) / 64;
 }
 
 static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t *pending_words)
@@ -244,7 +254,7 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
 /* Bitmaps are whole lines of the host's caches, as the words of a shard are. */
 static void allocate_near(uint32_t words)
 {
-    engine_base.near_words = (words + 7) & ~7u;
+    engine_base.near_words = words;
     uint32_t place =
         arena_allocate_front((size_t)ENGINE_NEAR * engine_base.near_words * sizeof(uint64_t));
     if (place + words > UINT32_MAX >> 6)
