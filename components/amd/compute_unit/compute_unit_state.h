@@ -260,18 +260,21 @@ struct cu_late {
 /* What a turn of a SIMD looks at. */
 struct cu_simd {
     _Alignas(64) uint64_t ready[CU_KINDS];
-    uint8_t kinds;          /* bit k: ready[k] is not 0 */
-    uint8_t turn[CU_KINDS]; /* slot after the one that issued last */
-    uint64_t valu_free;     /* cycle */
-    uint64_t matrix_free;   /* cycle; the unit may be busy while VALU instructions issue */
-    uint64_t lds_done;      /* cycle: the LDS has done what it was given by this SIMD */
-    uint64_t raised;        /* wavefronts with a priority above 0 */
-    uint64_t fetch_wanted;  /* wavefronts that may need a line */
-    uint32_t lds_conflicts; /* the last cycles of lds_done, for bank conflicts */
-    /* Turns of a wavefront that have been left out, `late` of them: it is in the wheel for
-     * `late_until`, the turn behind these. `run` says more of them if it has a count. */
-    uint8_t late, late_slot;
-    uint64_t late_until;
+    uint8_t kinds;           /* bit k: ready[k] is not 0 */
+    uint8_t turn[CU_KINDS];  /* slot after the one that issued last */
+    uint64_t valu_free;      /* cycle */
+    uint64_t matrix_free;    /* cycle; the unit may be busy while VALU instructions issue */
+    uint64_t lds_done;       /* cycle: the LDS has done what it was given by this SIMD */
+    uint64_t raised;         /* wavefronts with a priority above 0 */
+    uint64_t fetch_wanted;   /* wavefronts that may need a line */
+    uint32_t lds_conflicts;  /* the last cycles of lds_done, for bank conflicts */
+    uint8_t late, late_slot; /* turns of a wavefront that have been left out: cu_late.c */
+};
+
+/* The wavefront is in the wheel for the turn behind these; `run` says more of them if it has a
+ * count. */
+struct cu_late_turns {
+    uint64_t until;
     struct cu_late run;
 };
 
@@ -295,6 +298,7 @@ struct compute_unit {
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     struct cu_simd simd[CU_MAX_SIMDS];
+    struct cu_late_turns late[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
      * Each SIMD has at most one there, so that none can keep the others out. */

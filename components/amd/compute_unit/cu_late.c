@@ -52,7 +52,7 @@ static inline void late_turn(struct compute_unit *c, struct cu_simd *s, struct c
 static inline void late_run(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
                             struct isa_wave *scalars, uint64_t first)
 {
-    const struct cu_late *run = &s->run;
+    const struct cu_late *run = &c->late[w->simd].run;
     uint64_t *account = wave_account(c, w);
     execute_leave_out(c, w);
     account[w->why] += first - w->since;
@@ -77,18 +77,19 @@ static inline void late_run(struct compute_unit *c, struct cu_simd *s, struct cu
 static inline void late_take(struct compute_unit *c, unsigned simd, uint64_t cycle)
 {
     struct cu_simd *s = &c->simd[simd];
+    struct cu_late *run = &c->late[simd].run;
     unsigned wave = cu_wave_number(c, simd, s->late_slot), taken = 0;
     struct cu_wave *w = cu_wave_at(c, wave);
     struct isa_wave *scalars = cu_scalars(c, wave);
     uint64_t turn = cu_turn(c, simd, w->ready_at);
-    if (engine_likely(s->run.count && turn + s->run.last_turn < cycle)) {
-        taken = s->run.count;
+    if (engine_likely(run->count && turn + run->last_turn < cycle)) {
+        taken = run->count;
         s->late = 0;
         late_run(c, s, w, scalars, turn);
         wave_decode_next(c, w, wave);
     }
     for (; s->late && turn < cycle; s->late--, taken++) {
-        s->run.count = 0;
+        run->count = 0;
         late_turn(c, s, w, scalars, turn);
         wave_decode_next(c, w, wave);
         turn = cu_turn(c, simd, w->ready_at);
@@ -117,7 +118,7 @@ __attribute__((noinline)) static void late_end(struct compute_unit *c, unsigned 
         return;
     s->late = 0;
     c->late_simds ^= 1u << simd;
-    c->wheel[s->late_until % CU_WHEEL] &= ~bit;
+    c->wheel[c->late[simd].until % CU_WHEEL] &= ~bit;
     c->wheel[cu_mark_turn(c, simd, cu_turn(c, simd, w->ready_at), now)] |= bit;
 }
 
@@ -231,9 +232,9 @@ __attribute__((noinline)) static void late_begin(struct compute_unit *c, struct 
                       && first + known->cycles - now < CU_WHEEL
                       && !late_meets(c, first, known->cycles))) {
         behind = first + known->cycles;
-        s->run = *known;
+        c->late[simd].run = *known;
     } else {
-        s->run.count = 0;
+        c->late[simd].run.count = 0;
         count = late_count(c, w, pc, first, now, &behind);
         if (!count)
             return;
@@ -243,7 +244,7 @@ __attribute__((noinline)) static void late_begin(struct compute_unit *c, struct 
     c->wheel[cu_mark_turn(c, simd, behind, now)] |= bit;
     s->late = (uint8_t)count;
     s->late_slot = w->slot;
-    s->late_until = behind;
+    c->late[simd].until = behind;
     c->late_simds |= 1u << simd;
 }
 
