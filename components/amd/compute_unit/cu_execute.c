@@ -20,21 +20,26 @@ struct execute_entry {
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
     bool alone;       /* nothing behind it, in its line, can be executed with it */
+    uint8_t run;      /* the instructions behind it that can be executed with it */
     uint32_t checked; /* `fills` of the code when it was seen to hold */
-    /* The instructions behind it that can be executed with it: how many, what the wavefront must
-     * have, `fills` and version of the code when all were seen to hold. */
+    /* What the wavefront must have for these; `fills` and version of the code when all were seen to
+     * hold. */
     uint32_t run_checked, run_code;
     uint16_t run_vgprs, run_agprs;
-    uint8_t run;
-    /* The turns of it and of those, as far as they may be left out: while `fills` and the version
-     * of the code are these. */
-    uint32_t late_checked, late_code;
-    struct cu_late late;
-    uint64_t late_times; /* that these were left out, and are not in the counts of `decoded` yet */
+};
+_Static_assert(sizeof(struct execute_entry) == 128, "an instruction takes two of the host's lines");
+
+/* The turns of an instruction and of those executed with it, as far as they may be left out: while
+ * `fills` and the version of the code are these. */
+struct execute_late {
+    uint32_t checked, code;
+    struct cu_late turns;
+    uint64_t times; /* that they were left out, and are not in the counts of `decoded` yet */
 };
 
 static struct execute_domain {
     struct execute_entry *entries; /* [DECODE_ENTRIES] */
+    struct execute_late *late;     /* alike */
     struct isa_workspace workspace;
 } execute_domains[ENGINE_MAX_DOMAINS];
 
@@ -47,6 +52,7 @@ static void execute_init(const struct compute_unit *c)
         return;
     code->opened = code->fills = code->version = 1;
     domain->entries = arena_derive(DECODE_ENTRIES * sizeof *domain->entries);
+    domain->late = arena_derive(DECODE_ENTRIES * sizeof *domain->late);
     isa_workspace_begin(&domain->workspace);
 }
 
@@ -58,8 +64,6 @@ __attribute__((noinline)) static void execute_prepare(const struct decoded *d,
     e->target = d->inst.target;
     e->alone = false;
     e->run_checked = 0;
-    e->late_checked = 0;
-    e->late_times = 0;
     isa_prepare(&d->inst, UINT32_MAX, UINT32_MAX, &e->ready);
 }
 
@@ -180,44 +184,51 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsig
     return true;
 }
 
-/* Adds what was left out to the counts of the instructions. */
-static void execute_count_late(const struct compute_unit *c, struct execute_entry *e)
+/* Adds what was left out to the counts of the instructions, the first of which is in entry
+ * `number`. */
+static void execute_count_late(const struct compute_unit *c, struct execute_late *late,
+                               uint32_t number)
 {
-    uint64_t pc = e->address;
-    for (unsigned i = 0; e->late_times && i < e->late.count; i++) {
+    uint64_t pc = cu_decoded(c)[number].address;
+    for (unsigned i = 0; late->times && i < late->turns.count; i++) {
         struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
         if (d->address != pc) /* another one has taken the entry, and its count is gone */
             break;
-        d->count += e->late_times;
+        d->count += late->times;
         pc += d->inst.size;
     }
-    e->late_times = 0;
+    late->times = 0;
+}
+
+static inline struct execute_late *execute_late_at(const struct compute_unit *c, uint32_t number)
+{
+    return &execute_domains[c->io.base.domain].late[number];
 }
 
 /* What is known of the turns of the instruction that is decoded and of those executed with it; its
  * count is 0 while that has not been found out. */
 static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w)
 {
-    struct execute_entry *e = &execute_domains[c->io.base.domain].entries[w->decoded];
+    struct execute_late *late = execute_late_at(c, w->decoded);
     const struct cu_code *code = cu_code(c);
-    if (engine_unlikely(e->late_checked != code->fills || e->late_code != code->version)) {
-        execute_count_late(c, e);
-        e->late.count = 0;
-        e->late_checked = code->fills;
-        e->late_code = code->version;
+    if (engine_unlikely(late->checked != code->fills || late->code != code->version)) {
+        execute_count_late(c, late, w->decoded);
+        late->turns.count = 0;
+        late->checked = code->fills;
+        late->code = code->version;
     }
-    return &e->late;
+    return &late->turns;
 }
 
 /* They have been left out once more. */
 static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w)
 {
-    execute_domains[c->io.base.domain].entries[w->decoded].late_times++;
+    execute_late_at(c, w->decoded)->times++;
 }
 
 /* For a report: all counts are those of `decoded`. */
 static void execute_count(const struct compute_unit *c)
 {
     for (uint32_t i = 0; i < DECODE_ENTRIES; i++)
-        execute_count_late(c, &execute_domains[c->io.base.domain].entries[i]);
+        execute_count_late(c, execute_late_at(c, i), i);
 }
