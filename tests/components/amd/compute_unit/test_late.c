@@ -2,6 +2,7 @@
  * as one that takes each in its cycle, and its statistics are the same whenever anybody looks at
  * them. Programs and arrivals are random. */
 #include "cu_fixture.h"
+#include "runtime/observe/hang.h"
 #include "runtime/scheduler/window.h"
 
 enum { PROGRAMS = 4, WORDS = 120, GROUPS = 6, LOOKS = 12, CASES = 60 };
@@ -100,13 +101,16 @@ Test(late, whoever_looks_sees_the_same)
     for (uint64_t seed = 1; seed <= CASES; seed++) {
         for (unsigned look = 0; look < LOOKS; look++) {
             uint64_t cycles = 80 + 67 * look + seed % 7;
+            static char report[8192];
             uint64_t retired;
             first.stats = run_case(seed, true, cycles)->stats;
             retired = engine_instructions();
+            snprintf(report, sizeof report, "%s", hang_last_report());
             const struct compute_unit_io *late = run_case(seed, false, cycles);
             cr_expect_arr_eq(&late->stats, &first.stats, sizeof first.stats, "seed %u, cycle %u",
                              (unsigned)seed, (unsigned)cycles);
             cr_expect_eq(engine_instructions(), retired);
+            cr_expect_str_eq(hang_last_report(), report);
         }
     }
 }
