@@ -41,7 +41,6 @@
  * do not count as state: a platform is as large as what else it has there. */
 #define REGISTER_FRONT ((size_t)24 << 20)
 
-#define HOST_PAGE   ((size_t)4096)
 #define HUGE_BYTES  ((size_t)2 << 20)
 #define GUARD_BYTES HUGE_BYTES /* so that what is guarded may lie on huge pages */
 
@@ -98,7 +97,7 @@ static void *try_reserve_at_base(size_t bytes)
 /* Whoever runs over the end of a neighbour's memory gets into this, and not into ours. */
 static size_t guarded(size_t bytes)
 {
-    return (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + 2 * GUARD_BYTES;
+    return (bytes + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE + 2 * GUARD_BYTES;
 }
 
 static __attribute__((noreturn)) void die_without_room(size_t bytes)
@@ -306,7 +305,7 @@ uint32_t arena_allocate_registers(size_t bytes)
     bool in_front = chosen->registers + bytes <= REGISTER_FRONT && fits(bytes);
     chosen->registers += in_front ? bytes : 0;
     if (!in_front)
-        chosen->rear.used = (chosen->rear.used + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE;
+        chosen->rear.used = (chosen->rear.used + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE;
     return allocate(bytes, in_front);
 }
 
@@ -331,6 +330,14 @@ void arena_clear(void *base, size_t bytes)
 {
     if (bytes && madvise(base, bytes, MADV_DONTNEED) != 0)
         bug("cannot clear %zu bytes", bytes);
+}
+
+void arena_forget(void *start, size_t bytes)
+{
+    uintptr_t first = ((uintptr_t)start + ARENA_PAGE - 1) & ~(uintptr_t)(ARENA_PAGE - 1);
+    uintptr_t end = ((uintptr_t)start + bytes) & ~(uintptr_t)(ARENA_PAGE - 1);
+    if (first < end)
+        arena_clear((void *)first, end - first);
 }
 
 struct arena_ends arena_ends(void)

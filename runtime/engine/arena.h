@@ -63,6 +63,10 @@ void *arena_derive(size_t bytes);
 void arena_expect(void *start, size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);
+/* What lies there is not needed any more: the system gets the pages that are within, on which zeros
+ * are found again. In a run, by whoever owns the bytes; not for what may stand on huge pages. */
+void arena_forget(void *start, size_t bytes);
+#define ARENA_PAGE ((size_t)4096)
 /* arena_allocate() for what is touched all the time, however large. */
 uint32_t arena_allocate_front(size_t bytes);
 /* In the rear, however small: what is hardly ever touched. */

@@ -59,6 +59,13 @@ struct route {
     uint32_t wide;    /* where there is room for all; 0: they begin where it stands */
 };
 
+/* Room for more slots of a ring, on a large platform. */
+struct others {
+    uint32_t first; /* arena offset */
+    uint32_t units;
+    uint32_t ring;
+};
+
 /* Slots that a ring begins with, if it need not have all at once; slots that a deep one gets in the
  * front of the arena. Beyond those it moves to the rear, where what is never touched takes nothing:
  * most deep rings never need so many. On a large platform, where most rings never need more than a
@@ -99,6 +106,10 @@ struct waiting {
 };
 
 static struct route *routes;
+static struct others *others; /* in the order of their addresses, rank by rank */
+static uint32_t other_count;
+static uint32_t
+    *counted;       /* by ring: messages sent, modulo 2^32, when ring_forget() was here last */
 static bool large;  /* platform_is_large() */
 static bool traced; /* each message is looked at */
 static struct link *links;
@@ -458,10 +469,20 @@ static const uint32_t *order_by_kinds(const struct platform_table *table)
     return order;
 }
 
+static uint32_t place_other(uint32_t ring, uint32_t slots)
+{
+    size_t bytes = slot_bytes(ring_at(ring), slots);
+    uint32_t first = arena_allocate_rear(bytes);
+    others[other_count++] = (struct others){first, (uint32_t)(bytes / ARENA_UNIT), ring};
+    return first;
+}
+
 /* On a large platform, when all depths are known: places for more than the first few slots. */
 static void place_others(const struct platform_table *table)
 {
     const uint32_t *order = order_by_kinds(table);
+    others = arena_derive(2 * table->ring_count * sizeof *others);
+    counted = arena_at(uint32_t, arena_allocate(table->ring_count * sizeof *counted));
     for (uint32_t i = 0; i < 2 * table->ring_count; i++) {
         bool first = i < table->ring_count;
         uint32_t number = order[first ? i : i - table->ring_count];
@@ -472,9 +493,9 @@ static void place_others(const struct platform_table *table)
             continue;
         arena_select(platform_rank_of(table->rings[number].sender));
         if (first)
-            route->middle = arena_allocate_rear(slot_bytes(r, deep ? NARROW : route->depth));
+            route->middle = place_other(number, deep ? NARROW : route->depth);
         else if (deep)
-            route->wide = arena_allocate_rear(slot_bytes(r, route->depth));
+            route->wide = place_other(number, route->depth);
     }
     arena_select(ARENA_COMMON);
 }
@@ -552,6 +573,57 @@ void ring_agree(void)
     ring_ends_agree(add);
     if (large)
         place_others(engine_base.platform);
+}
+
+/* Messages that have been sent since, through slots that could be forgotten. */
+static uint64_t sent_through_others(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < other_count; i++) {
+        const struct ring *r = ring_at(others[i].ring);
+        if (r->first == others[i].first)
+            sum += (uint32_t)r->messages - counted[others[i].ring];
+    }
+    return sum;
+}
+
+/* Nothing is in the ring, and its sender knows of all room: zeros say the same. */
+static bool is_idle(const struct ring *r)
+{
+    uint32_t last = (r->tail == r->first ? r->end : r->tail) - r->step;
+    uint64_t limit = ring_limit(component_now(engine_base.components[ring_sender(r)]));
+    return r->head == r->tail && !(message_stamp(ring_slot(r->tail)) & RING_FULL)
+           && message_stamp(ring_slot(last)) <= limit;
+}
+
+/* May all of it go? In use are the slots where the ring stands. */
+static bool may_be_forgotten(const struct others *o)
+{
+    const struct ring *r = ring_at(o->ring);
+    counted[o->ring] = (uint32_t)r->messages;
+    return r->first != o->first || is_idle(r);
+}
+
+void ring_forget(uint64_t least)
+{
+    if (!other_count || sent_through_others() < least)
+        return;
+    uint32_t first = others[0].first, end = first;
+    for (uint32_t i = 0; i <= other_count; i++) {
+        const struct others *o = &others[i];
+        bool more = i < other_count && may_be_forgotten(o);
+        if (more && o->first - end < ARENA_ALIGNMENT / ARENA_UNIT) {
+            end = o->first + o->units;
+            continue;
+        }
+        arena_forget(arena_at(char, first), (size_t)(end - first) * ARENA_UNIT);
+        if (more) {
+            first = o->first;
+            end = first + o->units;
+        } else if (i < other_count) {
+            first = end = o->first + o->units;
+        }
+    }
 }
 
 /* To where there is room for more slots. */
@@ -724,6 +796,7 @@ void ring_open(const struct platform_table *table)
     ring_count = table->ring_count;
     traced = false;
     large = platform_is_large(table);
+    other_count = 0;
     routes = arena_at(struct route, arena_allocate(total * sizeof *routes));
     links = arena_at(struct link, arena_allocate(table->link_count * sizeof *links));
     for (uint32_t i = 0; i < table->link_count; i++) {

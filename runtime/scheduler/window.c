@@ -957,6 +957,8 @@ enum engine_result engine_run(void)
     if (engine.shard_count > 1)
         exchange_deliver_all(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
     uint64_t end_ps = move_clocks(result);
+    if (result == ENGINE_STOPPED)
+        ring_forget(RING_FORGETS);
     series_take_until(engine.time_ps);
     engine_settle(end_ps);
     view_end(engine.time_ps);

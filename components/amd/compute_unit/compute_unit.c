@@ -19,7 +19,8 @@
  *
  * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
  * cu_played.c (recorded wavefronts), cu_memory_only.c (warm-up), cu_lend.c (wavefronts go on
- * without timing), cu_retime.c (the account of a cold start), cu_report.c (hangs). */
+ * without timing), cu_retime.c (the account of a cold start), cu_forget.c (memory of what has
+ * ended), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -45,34 +46,37 @@ static uint32_t last_of(uint32_t table, size_t entries, size_t bytes)
     return table + (uint32_t)((entries - 1) * bytes / ARENA_UNIT);
 }
 
-/* What wavefronts use all the time stands at the front of the arena; of the rest little is touched,
- * from its beginning on. */
+/* What wavefronts use all the time stands at the front of the arena; of most tables little is
+ * touched. So they stand in pairs, of which one is filled downwards and the next one upwards. */
 static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size_t queue)
 {
     uint32_t vgprs = work_registers(cu_target(c), (uint32_t)compute_unit_params(c)->vgprs);
+    c->ledgers = last_of(arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_ledger)),
+                         CU_MAX_GROUPS, sizeof(struct cu_ledger));
     c->waves = arena_allocate_front(waves * sizeof(struct cu_wave));
+    c->buffers = last_of(arena_allocate_front(waves * c->line_slots * CU_LINE), waves,
+                         (size_t)c->line_slots * CU_LINE);
     c->scalars = arena_allocate_front(waves * sizeof(struct isa_wave));
-    c->buffers = arena_allocate_front(waves * c->line_slots * CU_LINE);
     c->groups = last_of(arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_group)),
                         CU_MAX_GROUPS, sizeof(struct cu_group));
     c->vmem_table = arena_allocate_front(queue * sizeof(struct cu_vmem));
     c->vmem_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->vmem_order = arena_allocate_front(queue * sizeof(uint16_t));
     c->rest_free = arena_allocate_front(queue * sizeof(uint16_t));
+    c->stage_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->vgprs = platform_registers(&c->io.base, simds * vgprs * 64 * sizeof(uint32_t));
-    c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
+    c->lds = forget_allocate(c, (size_t)compute_unit_params(c)->lds + CU_LINE);
     index_pool_init(&c->free_lines, CU_LINES);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
+    c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
+    c->lds_ends = last_of(arena_allocate_dense(c->lds_end_slots * sizeof(struct cu_lds_end)),
+                          c->lds_end_slots, sizeof(struct cu_lds_end));
     c->offsets = last_of(arena_allocate_dense(queue * ISA_LANES), queue, ISA_LANES);
     c->vmem_rest = arena_allocate_dense(queue * sizeof(struct cu_vmem_rest));
-    c->ledgers = last_of(arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger)), CU_MAX_GROUPS,
-                         sizeof(struct cu_ledger));
     c->stages = arena_allocate(queue * CU_STAGE);
     c->wide = arena_allocate(queue * CU_WIDE_STAGE);
-    c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
-    c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
 }
 
 static void compute_unit_init(struct compute_unit *c)
@@ -89,6 +93,7 @@ static void compute_unit_init(struct compute_unit *c)
     init_tables(c, simds, waves, queue);
     c->vmem_free_count = (uint32_t)queue;
     c->rest_free_count = (uint32_t)queue;
+    c->stage_free_count = (uint32_t)queue;
     for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
         c->smem_free[c->smem_free_count] = (uint8_t)(CU_SMEM - 1 - c->smem_free_count);
     c->lds_next = ENGINE_NEVER;

@@ -41,7 +41,8 @@ enum {
     CU_WIDE_STAGE = ISA_LANES * 16,
     CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
     CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4),
-    CU_NONE = 0xffff
+    CU_NONE = 0xffff,
+    CU_LAST_LINE = 0x7ff
 };
 
 enum cu_wave_state {
@@ -172,7 +173,8 @@ struct cu_ledger {
 enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
 
 /* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
- * since a large machine has thousands. Its bytes stand in the stage, cu_stage(). */
+ * since a large machine has thousands. Its bytes stand in a stage, cu_stage(), while there are any:
+ * those to store until all of its lines have been sent, loaded ones from the first answer on. */
 struct cu_vmem {
     uint64_t pc;
     uint64_t first_send; /* cycle of the earliest next request */
@@ -184,6 +186,7 @@ struct cu_vmem {
     uint16_t unsent;    /* first line not sent */
     uint16_t remaining; /* lines not answered */
     uint16_t rest;      /* struct cu_vmem_rest, or CU_NONE */
+    uint16_t stage;     /* its bytes, or CU_NONE: see cu_stage() */
     uint8_t shape;      /* enum cu_vmem_shape: how bytes come to lanes */
     uint8_t kind;       /* enum isa_memory_kind */
     uint8_t bytes;      /* in memory, a lane */
@@ -201,12 +204,29 @@ struct cu_vmem_rest {
     uint8_t compare[ISA_LANES * 8];
 };
 
-/* One line of it; the tag of its request is its number. */
+/* One line of it; the tag of its request is its number. A large machine has a hundred thousand. */
 struct cu_line {
-    struct coalesced_line line;
-    uint16_t owner; /* struct cu_vmem */
-    uint16_t next;
+    uint64_t lanes;
+    uint64_t rest; /* address / CU_LINE, from bit 42 on the struct cu_vmem, from bit 53 on the next
+                      line or CU_LAST_LINE; virtual addresses have 48 bits */
 };
+_Static_assert(CU_LINES < CU_LAST_LINE, "the number of a line has 11 bits");
+
+static inline struct cu_line cu_line_make(struct coalesced_line line, unsigned owner, unsigned next)
+{
+    return (struct cu_line){line.lanes,
+                            line.address / CU_LINE | (uint64_t)owner << 42 | (uint64_t)next << 53};
+}
+
+static inline unsigned cu_line_owner(const struct cu_line *l)
+{
+    return (unsigned)(l->rest >> 42) & CU_LAST_LINE;
+}
+
+static inline unsigned cu_line_next(const struct cu_line *l)
+{
+    return (unsigned)(l->rest >> 53);
+}
 
 struct cu_smem {
     struct isa_inst inst;
@@ -307,23 +327,25 @@ struct compute_unit {
     uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
+    bool forgets;        /* on a large platform, what nobody reads any more: see cu_forget.c */
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
     /* Arena offsets. */
     uint32_t code;       /* struct cu_code, shared */
     uint32_t waves;      /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars;    /* struct isa_wave, alike */
-    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
+    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64], downwards */
     uint32_t vgprs;      /* uint32_t[simds][work_registers(vgprs)][64] */
-    uint32_t lds;        /* uint8_t[lds] */
+    uint32_t lds;        /* uint8_t[lds], on pages of its own if `forgets` */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
     uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
+    uint32_t stage_free; /* uint16_t[vmem_queue]: the same of stages */
     uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES], downwards: in lines, of the lanes */
     uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
     uint32_t played;     /* struct cu_played, as many as wavefronts */
-    uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
+    uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring, downwards */
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
@@ -335,7 +357,7 @@ struct compute_unit {
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_send_head;
-    uint32_t vmem_free_count, rest_free_count;
+    uint32_t vmem_free_count, rest_free_count, stage_free_count;
     struct index_pool free_lines;
     /* Scalar memory. */
     uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
@@ -389,6 +411,13 @@ static inline unsigned cu_smem_number(const struct compute_unit *c, const struct
     return (unsigned)(e - cu_smem_at(c, 0));
 }
 
+/* As the coalescer has it. */
+static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, unsigned number)
+{
+    const struct cu_line *l = cu_line_at(c, number);
+    return (struct coalesced_line){l->rest << 22 >> 16, l->lanes};
+}
+
 /* Room for the lines of one more vector memory instruction. */
 static inline bool cu_has_lines(const struct compute_unit *c)
 {
@@ -414,7 +443,7 @@ static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd,
 
 static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
 {
-    return arena_at(uint8_t, c->buffers) + ((size_t)wave * c->line_slots + slot) * CU_LINE;
+    return arena_at(uint8_t, c->buffers) - (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
 }
 
 static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)
@@ -432,12 +461,12 @@ static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
     return arena_at(uint8_t, c->offsets) - (size_t)number * ISA_LANES;
 }
 
-/* What the lanes of vector memory instruction `number` move: lane l's bytes at l * bytes. Of the
- * wide ones, which few programs use, the system gives no memory until then. */
-static inline uint8_t *cu_stage(const struct compute_unit *c, unsigned number, unsigned bytes)
+/* What the lanes of a vector memory instruction with a stage move: lane l's bytes at l * bytes. Of
+ * the wide ones, which few programs use, the system gives no memory until then. */
+static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
 {
-    return bytes <= 4 ? arena_at(uint8_t, c->stages) + (size_t)number * CU_STAGE
-                      : arena_at(uint8_t, c->wide) + (size_t)number * CU_WIDE_STAGE;
+    return e->bytes <= 4 ? arena_at(uint8_t, c->stages) + (size_t)e->stage * CU_STAGE
+                         : arena_at(uint8_t, c->wide) + (size_t)e->stage * CU_WIDE_STAGE;
 }
 
 static inline struct cu_code *cu_code(const struct compute_unit *c)
@@ -607,6 +636,11 @@ static void group_start(struct compute_unit *c, uint64_t now);
 static void group_answer(struct compute_unit *c);
 static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now);
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+
+/* cu_forget.c */
+static uint32_t forget_allocate(struct compute_unit *c, size_t bytes);
+static void forget_stages(const struct compute_unit *c);
+static inline void forget_wave(const struct compute_unit *c, const struct cu_wave *w);
 
 /* cu_fetch.c */
 static uint64_t fetch_missing(struct compute_unit *c, const struct cu_wave *w);

@@ -21,23 +21,26 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
     return conflicts;
 }
 
+/* Of the ring of ends, whose entries stand downwards. */
+static inline struct cu_lds_end *lds_end_at(const struct compute_unit *c, uint32_t place)
+{
+    return arena_at(struct cu_lds_end, c->lds_ends) - place;
+}
+
 /* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. Those of different
  * ports may end in another order than they were issued. */
 static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
 {
-    struct cu_lds_end *ends = arena_at(struct cu_lds_end, c->lds_ends);
-    if (c->lds_end_count == c->lds_end_slots)
+    uint32_t slots = c->lds_end_slots;
+    if (c->lds_end_count == slots)
         bug("compute unit: more LDS operations than wavefronts can have");
     uint32_t place = c->lds_end_head + c->lds_end_count++;
-    if (!compute_unit_params(c)->lds_ports) {
-        ends[place % c->lds_end_slots] = (struct cu_lds_end){cycle, (uint16_t)wave};
-        c->lds_next = ends[c->lds_end_head].cycle;
-        return;
-    }
-    for (; place != c->lds_end_head && ends[(place - 1) % c->lds_end_slots].cycle > cycle; place--)
-        ends[place % c->lds_end_slots] = ends[(place - 1) % c->lds_end_slots];
-    ends[place % c->lds_end_slots] = (struct cu_lds_end){cycle, (uint16_t)wave};
-    c->lds_next = ends[c->lds_end_head].cycle;
+    if (compute_unit_params(c)->lds_ports)
+        for (; place != c->lds_end_head && lds_end_at(c, (place - 1) % slots)->cycle > cycle;
+             place--)
+            *lds_end_at(c, place % slots) = *lds_end_at(c, (place - 1) % slots);
+    *lds_end_at(c, place % slots) = (struct cu_lds_end){cycle, (uint16_t)wave};
+    c->lds_next = lds_end_at(c, c->lds_end_head)->cycle;
 }
 
 /* An instruction that keeps the banks for so many cycles is over in the cycle returned: at once the
@@ -105,13 +108,12 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
 
 static void lds_finish(struct compute_unit *c, uint64_t now)
 {
-    const struct cu_lds_end *ends = arena_at(struct cu_lds_end, c->lds_ends);
     while (c->lds_next <= now) {
-        struct cu_wave *w = cu_wave_at(c, ends[c->lds_end_head].wave);
+        struct cu_wave *w = cu_wave_at(c, lds_end_at(c, c->lds_end_head)->wave);
         c->lds_end_count--;
         if (++c->lds_end_head == c->lds_end_slots || !c->lds_end_count)
             c->lds_end_head = 0; /* once empty it begins again, so that few places are used */
-        c->lds_next = c->lds_end_count ? ends[c->lds_end_head].cycle : ENGINE_NEVER;
+        c->lds_next = c->lds_end_count ? lds_end_at(c, c->lds_end_head)->cycle : ENGINE_NEVER;
         w->lgkm--;
         w->lds--;
         retime_lds_over(c, w, now);

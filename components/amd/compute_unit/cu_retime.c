@@ -346,7 +346,7 @@ static inline void retime_vector_answer(struct compute_unit *c, unsigned number,
     const struct retime_sent *out = arena_at(struct retime_sent, c->retime.out) + line;
     struct retime_lead lost =
         retime_lost(&c->retime.vector_port, out->ready, &out->lead, note, now);
-    uint64_t address = cu_line_at(c, line)->line.address;
+    uint64_t address = cu_coalesced(c, line).address;
     struct retime_line *l = arena_at(struct retime_line, c->retime.lines)
                             + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
     bool known = l->address == address;

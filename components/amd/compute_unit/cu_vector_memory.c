@@ -2,10 +2,14 @@
  *
  * Instructions enter in issue order; their lines go out first come, first served, vmem_width a
  * cycle, the first one vmem_latency after issue, and, with `vmem_lanes`, not before the addresses
- * of earlier instructions are worked out. Answers come in any order; loaded bytes wait in the stage
+ * of earlier instructions are worked out. Answers come in any order; loaded bytes wait in a stage
  * until the instruction is the oldest of its wavefront, then registers are written and the counters
  * go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses are virtual:
- * translation belongs to the caches. */
+ * translation belongs to the caches.
+ *
+ * Far fewer instructions have bytes than are under way. So on large platforms each takes a stage
+ * while it has some, the one used last first, and most stages are never touched; elsewhere each has
+ * its own. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -23,6 +27,20 @@ static inline void vmem_give(const struct compute_unit *c, uint32_t stack, uint3
 {
     unsigned first = (unsigned)compute_unit_params(c)->vmem_queue - 1 - *count;
     arena_at(uint16_t, stack)[(*count)++] = (uint16_t)(first - number);
+}
+
+/* There are as many as instructions in flight. */
+static void vmem_take_stage(struct compute_unit *c, struct cu_vmem *e)
+{
+    e->stage = (uint16_t)vmem_free_at(c, c->stage_free, --c->stage_free_count);
+}
+
+static inline void vmem_give_stage(struct compute_unit *c, struct cu_vmem *e)
+{
+    if (engine_likely(!c->forgets) || e->stage == CU_NONE)
+        return;
+    vmem_give(c, c->stage_free, &c->stage_free_count, e->stage);
+    e->stage = CU_NONE;
 }
 
 /* Lets SIMDs that were refused for want of entries try again. */
@@ -78,12 +96,13 @@ static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vm
     return true;
 }
 
-/* Loaded bytes, from the stage to registers. */
-static void vmem_write_back(struct compute_unit *c, const struct cu_wave *w,
-                            const struct cu_vmem *e, unsigned number)
+/* Loaded bytes, from the stage to registers. Lanes may be active without touching a line. */
+static void vmem_write_back(struct compute_unit *c, const struct cu_wave *w, struct cu_vmem *e)
 {
     struct isa_context context = cu_context(c, w);
-    const uint8_t *stage = cu_stage(c, number, e->bytes);
+    if (engine_unlikely(e->stage == CU_NONE))
+        vmem_take_stage(c, e);
+    const uint8_t *stage = cu_stage(c, e);
     if (e->rest == CU_NONE)
         isa_memory_load(&context, &e->inst, e->mask, stage, e->bytes);
     else
@@ -99,7 +118,8 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         if (e->remaining)
             break;
         if (e->mask && e->returns && !e->fence && engine_likely(!cu_group_at(c, w->group)->played))
-            vmem_write_back(c, w, e, number);
+            vmem_write_back(c, w, e);
+        vmem_give_stage(c, e);
         struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
         account->vmem_issued++;
         account->vmem_cycles += now - e->issued;
@@ -155,10 +175,11 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     }
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
-    for (unsigned i = count; i-- > 0;) {
+    for (unsigned i = count, next = CU_LAST_LINE; i-- > 0;) {
         uint16_t place = (uint16_t)index_pool_take(&c->free_lines);
-        *cu_line_at(c, place) = (struct cu_line){lines[i], (uint16_t)number, e->unsent};
+        *cu_line_at(c, place) = cu_line_make(lines[i], number, next);
         e->unsent = place;
+        next = place;
     }
     if (compute_unit_params(c)->vmem_lanes)
         vmem_work_out_addresses(c, e, m, count);
@@ -203,16 +224,22 @@ static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
     c->rest_free_count--;
 }
 
-/* What its lanes store, or have an atomic work with. */
+/* What its lanes store, or have an atomic work with; a `played` one has none of that. */
 static void vmem_stage(struct compute_unit *c, const struct isa_context *context,
-                       const struct isa_inst *inst, struct cu_vmem_rest *rest, unsigned number)
+                       struct cu_vmem_rest *rest, struct cu_vmem *e, unsigned number, bool played)
 {
     const struct isa_memory *m = &rest->access;
-    if (m->kind == ISA_MEMORY_STORE || m->kind == ISA_MEMORY_ATOMIC)
-        isa_memory_give(context, inst, m, cu_stage(c, number, m->bytes), m->bytes);
+    e->stage = engine_unlikely(c->forgets) ? CU_NONE : (uint16_t)number;
+    if (m->kind != ISA_MEMORY_STORE && m->kind != ISA_MEMORY_ATOMIC)
+        return;
+    if (e->stage == CU_NONE)
+        vmem_take_stage(c, e);
+    if (played)
+        return;
+    isa_memory_give(context, &e->inst, m, cu_stage(c, e), m->bytes);
     if (m->kind == ISA_MEMORY_ATOMIC
         && (m->atomic == ISA_ATOMIC_CMPSWAP || m->atomic == ISA_ATOMIC_FCMPSWAP))
-        isa_memory_compare_data(context, inst, m->mask, rest->compare, m->bytes);
+        isa_memory_compare_data(context, &e->inst, m->mask, rest->compare, m->bytes);
 }
 
 /* Its entry, of which only the lines are missing. */
@@ -265,8 +292,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (m->lds_mask && !played)
         isa_memory_lds(&context, inst, m);
     vmem_describe(c, e, m, wave, now);
-    if (!played)
-        vmem_stage(c, &context, inst, rest, number);
+    vmem_stage(c, &context, rest, e, number, played);
     vmem_take_lines(c, e, m, &reach, number);
     vmem_keep(c, e, place);
     retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
@@ -289,8 +315,8 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
 static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, unsigned number,
                             uint16_t tag, uint32_t pid)
 {
-    const uint8_t *stage = cu_stage(c, number, e->bytes);
-    struct coalesced_line line = cu_line_at(c, tag)->line;
+    const uint8_t *stage = cu_stage(c, e);
+    struct coalesced_line line = cu_coalesced(c, tag);
     void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
     uint8_t *data = mem_write_data(payload, CU_LINE);
     if (e->shape == VMEM_IN_LINES)
@@ -307,7 +333,7 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uns
 static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
                              uint16_t tag, uint32_t pid)
 {
-    struct coalesced_line line = cu_line_at(c, tag)->line;
+    struct coalesced_line line = cu_coalesced(c, tag);
     const struct cu_vmem_rest *rest = cu_vmem_rest_at(c, e->rest);
     const struct isa_memory *m = &rest->access;
     void *payload = compute_unit_vmem_send_atomic(c, tag, line.address, pid,
@@ -323,12 +349,12 @@ static void vmem_send_line(struct compute_unit *c, const struct cu_vmem *e, unsi
 {
     uint32_t pid = cu_group_at(c, cu_wave_at(c, e->wave)->group)->pid;
     if (e->kind == ISA_MEMORY_LOAD)
-        compute_unit_vmem_send_read(c, tag, cu_line_at(c, tag)->line.address, CU_LINE, pid,
+        compute_unit_vmem_send_read(c, tag, cu_coalesced(c, tag).address, CU_LINE, pid,
                                     e->coherent);
     else if (e->kind == ISA_MEMORY_STORE)
         vmem_send_store(c, e, number, tag, pid);
     else
-        vmem_send_atomic(c, e, cu_stage(c, number, e->bytes), tag, pid);
+        vmem_send_atomic(c, e, cu_stage(c, e), tag, pid);
 }
 
 /* BUFFER_WBINVL1 and _VOL do not say how far they reach; they stand behind __threadfence() and
@@ -341,6 +367,12 @@ static void vmem_send_fence(struct compute_unit *c, const struct isa_memory *m, 
                              : (enum scope)m->scope;
     compute_unit_vmem_send_fence(c, tag, scope, whole || m->cache_op == ISA_CACHE_ACQUIRE,
                                  whole || m->cache_op == ISA_CACHE_RELEASE);
+}
+
+static inline uint16_t vmem_next_line(const struct compute_unit *c, unsigned line)
+{
+    unsigned next = cu_line_next(cu_line_at(c, line));
+    return next == CU_LAST_LINE ? CU_NONE : (uint16_t)next;
 }
 
 /* Sends up to vmem_width lines of the oldest instructions. True: there is more to send, in the next
@@ -360,9 +392,11 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
             uint16_t tag = e->unsent;
             retime_send(c, number, tag, now);
             vmem_send_line(c, e, number, tag);
-            e->unsent = cu_line_at(c, tag)->next;
+            e->unsent = vmem_next_line(c, tag);
             if (e->pace)
                 e->first_send = now + 1 + e->pace;
+            if (e->unsent == CU_NONE && !e->returns)
+                vmem_give_stage(c, e);
         }
         if (e->fence || e->unsent == CU_NONE) {
             c->vmem_send_head = (c->vmem_send_head + 1) % queue;
@@ -381,10 +415,12 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 }
 
 /* Bytes of a line to the stage. */
-static inline void vmem_take_data(const struct compute_unit *c, const struct cu_vmem *e,
-                                  unsigned number, struct coalesced_line line, const uint8_t *data)
+static inline void vmem_take_data(struct compute_unit *c, struct cu_vmem *e, unsigned number,
+                                  struct coalesced_line line, const uint8_t *data)
 {
-    uint8_t *stage = cu_stage(c, number, e->bytes);
+    if (engine_unlikely(e->stage == CU_NONE))
+        vmem_take_stage(c, e);
+    uint8_t *stage = cu_stage(c, e);
     if (e->shape == VMEM_LINEAR)
         coalescer_linear_from_line(e->bytes, e->base, line.address, data, stage);
     else if (e->shape == VMEM_IN_LINES && e->bytes == 4)
@@ -400,11 +436,11 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
     const struct mem_reply *m;
     while ((m = compute_unit_vmem_peek_reply(c))) {
         unsigned number =
-            m->tag >= CU_LINES ? (unsigned)m->tag - CU_LINES : cu_line_at(c, m->tag)->owner;
+            m->tag >= CU_LINES ? m->tag - (unsigned)CU_LINES : cu_line_owner(cu_line_at(c, m->tag));
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (!e->fence) {
             if (e->returns)
-                vmem_take_data(c, e, number, cu_line_at(c, m->tag)->line,
+                vmem_take_data(c, e, number, cu_coalesced(c, m->tag),
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             profile_served(c, e->wave, e->pc, m);
             index_pool_give(&c->free_lines, m->tag);

@@ -208,8 +208,10 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;
     c->resident--;
-    if (!c->resident)
+    if (!c->resident) {
         c->io.stats.active_cycles += now - c->active_since;
+        forget_stages(c);
+    }
     if (++g->ended == g->waves)
         group_finish(c, g, now);
     else

@@ -35,6 +35,37 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/observe/hang.h"
 
+/* Most tables are used from their first entry on, some from the last one, so as to begin where a
+ * table before them ends: then a program of few lines touches few pages. Pools are of the second
+ * kind, and so are bytes and masks on large platforms: see line_place(). */
+static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t mshrs)
+{
+    if (keeps_masks(c))
+        c->masks = arena_allocate(lines * sizeof(struct mem_mask));
+    c->data = arena_allocate_dense((size_t)lines * line_bytes(c));
+    c->sets = arena_allocate_dense(sets * set_bytes(c));
+    c->lines = arena_allocate(lines * sizeof(uint16_t));
+    if (platform_is_large(engine_base.platform) && lines < UINT16_MAX)
+        c->places = arena_allocate((lines + 1) * sizeof(uint16_t));
+    c->dirty = arena_allocate((lines + 63) / 64 * sizeof(uint64_t));
+    c->mshrs = arena_allocate(mshrs * sizeof(struct cache_mshr));
+}
+
+static void init_requests(struct cache *c, uint32_t mshrs)
+{
+    uint32_t targets = mshrs * (uint32_t)cache_params(c)->targets;
+    index_pool_init(&c->free_mshrs, mshrs);
+    index_pool_init(&c->free_sent, mshrs);
+    c->sent = arena_allocate(mshrs * sizeof(struct cache_sent));
+    c->targets = arena_allocate(targets * sizeof(struct cache_target));
+    if (is_write_back(c)) {
+        index_pool_init(&c->free_stored, mshrs * 2);
+        c->stored = arena_allocate(mshrs * 2 * sizeof(struct cache_stored));
+    }
+    index_pool_init(&c->free_targets, targets);
+}
+
+/* Behind the pool of targets. */
 static void init_parking(struct cache *c, uint32_t pages)
 {
     c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->above) + 15) / 16 * 16;
@@ -52,26 +83,8 @@ static const struct warm_ops cache_warm_ops;
 static void cache_init(struct cache *c)
 {
     uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
-    uint32_t lines = sets * ways, mshrs = (uint32_t)cache_params(c)->mshrs;
-    c->sets = arena_allocate_dense(sets * set_bytes(c));
-    c->lines = arena_allocate(lines * sizeof(uint16_t));
-    if (platform_is_large(engine_base.platform) && lines < UINT16_MAX)
-        c->places = arena_allocate((lines + 1) * sizeof(uint16_t));
-    c->data = arena_allocate_dense((size_t)lines * line_bytes(c));
-    if (keeps_masks(c))
-        c->masks = arena_allocate(lines * sizeof(struct mem_mask));
-    c->dirty = arena_allocate((lines + 63) / 64 * sizeof(uint64_t));
-    c->mshrs = arena_allocate(mshrs * sizeof(struct cache_mshr));
-    index_pool_init(&c->free_mshrs, mshrs);
-    uint32_t targets = mshrs * (uint32_t)cache_params(c)->targets;
-    c->targets = arena_allocate(targets * sizeof(struct cache_target));
-    index_pool_init(&c->free_targets, targets);
-    c->sent = arena_allocate(mshrs * sizeof(struct cache_sent));
-    index_pool_init(&c->free_sent, mshrs);
-    if (is_write_back(c)) {
-        c->stored = arena_allocate(mshrs * 2 * sizeof(struct cache_stored));
-        index_pool_init(&c->free_stored, mshrs * 2);
-    }
+    init_lines(c, sets, sets * ways, (uint32_t)cache_params(c)->mshrs);
+    init_requests(c, (uint32_t)cache_params(c)->mshrs);
     uint32_t delay = (uint32_t)cache_params(c)->latency - 1;
     if (cache_translation(c)) {
         delay += cache_translation_ops(c)->latency(cache_translation(c));

@@ -24,12 +24,16 @@
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
 #include "components/sampling/cold_start.h"
+#include "runtime/engine/arena.h"
 
-#define LINE_FREE   0
-#define LINE_NONE   UINT32_MAX
-#define WAY_NONE    UINT32_MAX
-#define PARKED_NONE 0  /* those that wait are numbered from 1 on */
-#define HINT_WAYS   8u /* of a word */
+#define LINE_FREE        0
+#define LINE_NONE        UINT32_MAX
+#define WAY_NONE         UINT32_MAX
+#define PARKED_NONE      0  /* those that wait are numbered from 1 on */
+#define HINT_WAYS        8u /* of a word */
+/* Less than that is not worth the calls of the system: bytes of lines, parked requests. */
+#define CACHE_FORGETS    (4 * ARENA_PAGE)
+#define CACHE_PARKED_FEW 16
 
 /* What a hit or a plain miss goes through is inlined into one function; what is rare is kept out of
  * it, so that the common way saves few registers. */
@@ -259,16 +263,21 @@ static inline bool keeps_masks(const struct cache *c)
            || cache_params(c)->write == CACHE_WRITE_THROUGH;
 }
 
+static inline uint32_t line_count(const struct cache *c)
+{
+    return (uint32_t)(cache_params(c)->sets * cache_params(c)->ways);
+}
+
 /* Where the bytes and masks of a line stand: way by way, so that they are dense while a program
  * uses few ways of the sets. On large platforms, where it uses few sets of each cache as well, in
- * the order in which lines are first used. */
+ * the order in which lines are first used, from the last place downwards. */
 static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
     if (!c->places)
         return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
     uint16_t *places = arena_at(uint16_t, c->places);
     if (engine_unlikely(!places[line + 1]))
-        places[line + 1] = ++places[0];
+        places[line + 1] = (uint16_t)(line_count(c) - places[0]++);
     return places[line + 1] - 1u;
 }
 

@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/platform.h"
@@ -168,6 +169,46 @@ ParameterizedTest(struct slow_case *k, ring, a_ring_that_widens_refuses_as_a_who
         cr_assert_eq(sent[i], later(sent[i - 1] + 1, credit), "message %u", i);
         cr_assert_eq(seen[i], later(seen[i - 1] + k->cycles, sent[i] + k->latency));
     }
+}
+
+/* While the run lasts there is always something in the ring, or a credit under way. */
+Test(ring, only_an_empty_ring_of_a_large_platform_forgets_its_slots)
+{
+    enum { DEPTH = 300, LATENCY = 7, PAUSE = 97 };
+    static uint64_t sent[MESSAGES], seen[MESSAGES];
+    build_start("forgets");
+    uint32_t core = build_domain("core", FAST);
+    uint32_t protocol = probe_protocol(16, false);
+    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, MESSAGES, 0, false);
+    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 2, false);
+    for (uint32_t i = 0; i < PLATFORM_LARGE; i++)
+        probe_instance(core, "idle", PROBE_SINK, 0, 1, false);
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                  probe_wire(protocol, DEPTH, 1, LATENCY));
+    probe_build();
+    const struct ring *r = ring_at(0);
+    enum engine_result result = ENGINE_PAUSED;
+    for (uint64_t at = PAUSE; result == ENGINE_PAUSED; at += PAUSE) {
+        engine_pause_at(engine_time_of(0, at));
+        result = engine_run();
+        if (result == ENGINE_PAUSED)
+            ring_forget(0);
+    }
+    cr_assert_eq(result, ENGINE_IDLE);
+    cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);
+    cr_assert_eq(events(b, PROBE_RECEIVED, seen), MESSAGES);
+    for (uint32_t i = 1; i < MESSAGES; i++) {
+        uint64_t credit = i < DEPTH ? 0 : seen[i - DEPTH] + LATENCY;
+        cr_assert_eq(sent[i], later(sent[i - 1] + 1, credit), "message %u", i);
+        cr_assert_eq(seen[i], later(seen[i - 1] + 2, sent[i] + LATENCY));
+    }
+    uint32_t middle = r->first + (r->end - r->first) / 2 / r->step * r->step;
+    ring_forget(0);
+    cr_expect_neq(ring_slot(middle)->stamp, 0, "the last credits are under way");
+    engine_wake_later(platform_component(b)->id, seen[MESSAGES - 1] + LATENCY + 1);
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    ring_forget(0);
+    cr_expect_eq(ring_slot(middle)->stamp, 0);
 }
 
 struct clocks_case {
