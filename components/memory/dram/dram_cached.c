@@ -39,10 +39,10 @@ static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
 /* Writes the line that goes to memory, which takes writes at once or not now. */
 static bool dram_let_go(struct dram *c, uint64_t address)
 {
-    if (!dram_timing_ops(c)->has_room(dram_timing(c), address, DRAM_TIMING_WRITE))
+    if (dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE,
+                                 component_now_ps(&c->io.base))
+        == DRAM_TIMING_FULL)
         return false;
-    dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE,
-                             component_now_ps(&c->io.base));
     dram_front_ops(c)->clean(dram_front(c), address);
     return true;
 }

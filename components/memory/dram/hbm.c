@@ -23,6 +23,12 @@ static void hbm_init(struct hbm *p)
     (void)p;
 }
 
+static void hbm_set_next(struct hbm *p, uint64_t edge)
+{
+    p->next = edge;
+    p->next_ps = edge == HBM_NEVER ? DRAM_TIMING_LATER : edge * (uint64_t)hbm_params(p)->tck;
+}
+
 static uint32_t hbm_edges_of(const struct hbm *p, int64_t ps)
 {
     int64_t tck = hbm_params(p)->tck;
@@ -76,7 +82,7 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     p->channels = arena_allocate((size_t)k->channels * sizeof(struct hbm_channel));
     for (uint32_t i = 0; i < (uint32_t)k->channels; i++)
         hbm_setup_channel(p, i);
-    p->next = HBM_NEVER;
+    hbm_set_next(p, HBM_NEVER);
     *overhead_ps = (uint64_t)k->controller;
     /* Twice what waits: as many may have been issued and not be through. */
     return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
@@ -180,11 +186,10 @@ static void hbm_plan_for(const struct hbm *p, struct hbm_channel *ch, enum hbm_d
     }
 }
 
-static bool hbm_has_room(const struct part *self, uint64_t address, unsigned access)
+static bool hbm_has_room(const struct hbm *p, const struct hbm_channel *ch, unsigned access)
 {
-    const struct hbm *p = (const struct hbm *)(const void *)self;
     const struct hbm_params *k = hbm_params(p);
-    const struct hbm_queue *queues = hbm_channel(p, hbm_channel_of(p, address))->queues;
+    const struct hbm_queue *queues = ch->queues;
     return (!(access & DRAM_TIMING_READ) || hbm_queue_has_room(&queues[HBM_READ], k->read_queue))
            && (!(access & DRAM_TIMING_WRITE)
                || hbm_queue_has_room(&queues[HBM_WRITE], k->write_queue));
@@ -197,6 +202,8 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     const struct hbm_params *k = hbm_params(p);
     struct hbm_place at = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, at.channel);
+    if (!hbm_has_room(p, ch, access))
+        return DRAM_TIMING_FULL;
     uint64_t tck = (uint64_t)k->tck, edge = (now_ps + tck - 1) / tck;
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
     bool known = hbm_finds(ch, HBM_WRITE, &at);
@@ -212,7 +219,8 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     for (enum hbm_direction d = HBM_READ; d <= HBM_WRITE; d++)
         if (access & (d == HBM_READ ? DRAM_TIMING_READ : DRAM_TIMING_WRITE))
             hbm_plan_for(p, ch, d, hbm_enqueue(ch, d, &at, number), at.bank, edge);
-    p->next = hbm_min(p->next, ch->next);
+    if (ch->next < p->next)
+        hbm_set_next(p, ch->next);
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
 }
 
@@ -282,21 +290,41 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
             number = hbm_look(p, ch, &done);
         next = hbm_min(next, ch->next);
     }
-    p->next = next;
+    hbm_set_next(p, next);
     *done_ps = done * tck;
     return number;
 }
 
 static uint64_t hbm_next_ps(const struct part *self)
 {
+    return ((const struct hbm *)(const void *)self)->next_ps;
+}
+
+/* Of the reads, the time of the first one if its command is next. */
+static uint64_t hbm_due_ps(const struct part *self)
+{
     const struct hbm *p = (const struct hbm *)(const void *)self;
-    return p->next == HBM_NEVER ? DRAM_TIMING_LATER : p->next * (uint64_t)hbm_params(p)->tck;
+    uint64_t next = HBM_NEVER;
+    for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
+        const struct hbm_channel *ch = hbm_channel(p, i);
+        if (ch->queues[HBM_READ].count)
+            next = hbm_min(next, ch->next);
+    }
+    return next == HBM_NEVER
+               ? DRAM_TIMING_LATER
+               : (next + p->t.cas[HBM_READ] + p->t.burst) * (uint64_t)hbm_params(p)->tck;
+}
+
+static uint64_t hbm_clock_ps(const struct part *self)
+{
+    return (uint64_t)hbm_params((const struct hbm *)(const void *)self)->tck;
 }
 
 static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
-    .has_room = hbm_has_room,
     .take = hbm_take,
     .advance = hbm_advance,
     .next_ps = hbm_next_ps,
+    .due_ps = hbm_due_ps,
+    .clock_ps = hbm_clock_ps,
 };
