@@ -142,8 +142,9 @@ static inline uint64_t hbm_ready(const struct hbm *p, const struct hbm_channel *
     return bank->row == HBM_CLOSED ? hbm_max(hbm_max(bank->act, group->act), ch->act) : bank->pre;
 }
 
-/* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
-static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+/* hbm_plan() where several banks want something. */
+static __attribute__((noinline)) void hbm_plan_banks(const struct hbm *p, struct hbm_channel *ch,
+                                                     uint64_t from)
 {
     uint64_t next = HBM_NEVER, columns = 0, rows = 0;
     for (uint64_t rest = ch->queues[ch->direction].busy; rest; rest &= rest - 1) {
@@ -155,11 +156,30 @@ static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_
         if (ready < next)
             columns = rows = 0;
         next = ready;
-        *(column ? &columns : &rows) |= bit;
+        columns |= column ? bit : 0;
+        rows |= column ? 0 : bit;
     }
     ch->columns = columns;
     ch->rows = rows;
-    ch->next = next == HBM_NEVER ? next : hbm_min(next, ch->refresh);
+    ch->next = hbm_min(next, ch->refresh);
+}
+
+/* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
+static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+{
+    uint64_t busy = ch->queues[ch->direction].busy;
+    if (busy & (busy - 1)) {
+        hbm_plan_banks(p, ch, from);
+        return;
+    }
+    ch->columns = ch->rows = 0;
+    ch->next = HBM_NEVER;
+    if (!busy)
+        return;
+    uint32_t number = (uint32_t)__builtin_ctzll(busy);
+    bool column = hbm_wants_column(p, ch, hbm_bank(ch, number));
+    *(column ? &ch->columns : &ch->rows) = busy;
+    ch->next = hbm_min(hbm_max(hbm_ready(p, ch, number, column), from), ch->refresh);
 }
 
 /* The same when a request of direction `d` has come to place `place` of its queue. It changes what
@@ -195,6 +215,18 @@ static bool hbm_has_room(const struct hbm *p, const struct hbm_channel *ch, unsi
                || hbm_queue_has_room(&queues[HBM_WRITE], k->write_queue));
 }
 
+static inline void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                             const struct hbm_place *at, uint32_t number, uint64_t edge)
+{
+    unsigned place = hbm_enqueue(ch, d, at, number);
+    if (ch->next != HBM_NEVER) {
+        hbm_plan_for(p, ch, d, place, at->bank, edge);
+        return;
+    }
+    hbm_choose_direction(p, ch);
+    hbm_plan(p, ch, edge);
+}
+
 static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
                          uint64_t now_ps)
 {
@@ -216,9 +248,10 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
         return now_ps;
     if (!waiting)
         hbm_catch_up(p, ch, edge);
-    for (enum hbm_direction d = HBM_READ; d <= HBM_WRITE; d++)
-        if (access & (d == HBM_READ ? DRAM_TIMING_READ : DRAM_TIMING_WRITE))
-            hbm_plan_for(p, ch, d, hbm_enqueue(ch, d, &at, number), at.bank, edge);
+    if (access & DRAM_TIMING_READ)
+        hbm_enter(p, ch, HBM_READ, &at, number, edge);
+    if (access & DRAM_TIMING_WRITE)
+        hbm_enter(p, ch, HBM_WRITE, &at, number, edge);
     if (ch->next < p->next)
         hbm_set_next(p, ch->next);
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
@@ -246,10 +279,12 @@ static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, uint64_t
                                  uint64_t *done)
 {
     enum hbm_direction d = (enum hbm_direction)ch->direction;
-    uint64_t places = 0;
-    for (uint64_t rest = ch->columns; rest; rest &= rest - 1)
+    uint64_t places = 0, rest = ch->columns;
+    do
         places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->hits[d];
-    unsigned place = hbm_oldest(&ch->queues[d], places);
+    while (rest &= rest - 1);
+    unsigned place = places & (places - 1) ? hbm_oldest(&ch->queues[d], places)
+                                           : (unsigned)__builtin_ctzll(places);
     const struct hbm_request *r = hbm_request(&ch->queues[d], place);
     *done = hbm_column(p, ch, d, r, edge);
     hbm_dequeue(ch, d, place, r->bank);
