@@ -132,11 +132,11 @@ static inline void dram_serve(struct dram *c, unsigned port, const struct mem_re
 /* dram_cached.c */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
 static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address);
+                             uint64_t address, bool last);
 
 /* dram_timed.c */
 static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address, unsigned access);
+                             uint64_t address, unsigned access, bool last);
 static void dram_init_timed(struct dram *c);
 static void dram_settle_timed(struct component *self, uint64_t cycle);
 static uint64_t dram_last_timed(const struct component *self);

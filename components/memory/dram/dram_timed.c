@@ -168,9 +168,10 @@ static bool dram_can_answer_now(struct dram *c, unsigned port)
     return (!q->count || first->due > dram_now(c)) && dram_can_reply(c, port);
 }
 
-/* Request `m` of `port` needs `access` of memory, if there is room for it there. */
+/* Request `m` of `port` needs `access` of memory, if there is room for it there. `last`: no other
+ * one is taken in this cycle. */
 static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address, unsigned access)
+                             uint64_t address, unsigned access, bool last)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
@@ -180,7 +181,7 @@ static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_req
     bool at_once = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
     uint32_t number = at_once ? 0 : index_pool_take(&c->free_requests);
     uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access,
-                                             component_now_ps(&c->io.base));
+                                             component_now_ps(&c->io.base), last);
     if (time == DRAM_TIMING_FULL) {
         if (!at_once)
             index_pool_give(&c->free_requests, number);
@@ -206,7 +207,7 @@ static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_req
 }
 
 /* The oldest request of `port`, if there is one, and room for it. */
-static bool dram_take_timed(struct dram *c, unsigned port)
+static bool dram_take_timed(struct dram *c, unsigned port, bool last)
 {
     static const uint8_t accesses[] = {[MEM_READ] = DRAM_TIMING_READ,
                                        [MEM_WRITE] = DRAM_TIMING_WRITE,
@@ -223,8 +224,8 @@ static bool dram_take_timed(struct dram *c, unsigned port)
         return false;
     }
     __builtin_prefetch(memory_at(address)); /* the host's memory answers meanwhile */
-    return dram_front(c) ? dram_take_cached(c, port, m, address)
-                         : dram_take_memory(c, port, m, address, accesses[kind]);
+    return dram_front(c) ? dram_take_cached(c, port, m, address, last)
+                         : dram_take_memory(c, port, m, address, accesses[kind], last);
 }
 
 /* Is there a request that might be taken? One that the part refused is not, before that has issued
@@ -237,12 +238,12 @@ static inline bool dram_asks(const struct dram *c, unsigned port)
 /* Takes as many as a cycle allows, from the ports in turn. */
 static unsigned dram_accept_timed(struct dram *c)
 {
-    unsigned taken = 0;
-    while (taken < (unsigned)dram_params(c)->width) {
+    unsigned taken = 0, most = (unsigned)dram_params(c)->width;
+    while (taken < most) {
         unsigned port = c->turn;
-        if (!(dram_asks(c, port) && dram_take_timed(c, port))) {
+        if (!(dram_asks(c, port) && dram_take_timed(c, port, taken + 1 == most))) {
             port = !port;
-            if (!(dram_asks(c, port) && dram_take_timed(c, port)))
+            if (!(dram_asks(c, port) && dram_take_timed(c, port, taken + 1 == most)))
                 break;
         }
         c->turn = !port;

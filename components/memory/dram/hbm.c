@@ -6,6 +6,8 @@
  * - row: a bank without a request for its open row activates, or first precharges, for its oldest
  *   request; of the banks that may, the one with the oldest request.
  *
+ * A request that finds nothing in its way has its command at once (hbm_passes()).
+ *
  * Nothing starves: a bank whose open row has been used `hit_cap` times serves its oldest request
  * next, whatever that wants, and the drain of writes ends at its mark. An open row is closed only
  * for another request or a refresh.
@@ -227,8 +229,22 @@ static inline void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_dir
     hbm_plan(p, ch, edge);
 }
 
+/* A request for an open row that comes to an idle channel at the edge at which its command may go,
+ * and behind which no other comes at this edge, need not wait in a queue. Reads of other channels
+ * that are issued at this edge are through before it or behind it, by the order of channels; so it
+ * must be alone. */
+static inline bool hbm_passes(const struct hbm *p, const struct hbm_channel *ch,
+                              enum hbm_direction d, const struct hbm_place *at, uint64_t edge)
+{
+    const struct hbm_bank *bank = hbm_bank(ch, at->bank);
+    uint64_t ready =
+        hbm_max(hbm_max(bank->column[d], hbm_group(p, ch, at->bank)->column[d]), ch->column[d]);
+    return bank->row == at->row && ready <= edge && edge < ch->refresh
+           && (d == HBM_WRITE || p->next > edge);
+}
+
 static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
-                         uint64_t now_ps)
+                         uint64_t now_ps, bool last)
 {
     struct hbm *p = (struct hbm *)(void *)self;
     const struct hbm_params *k = hbm_params(p);
@@ -246,8 +262,16 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
         p->io.stats.forwarded++;
     if (known)
         return now_ps;
-    if (!waiting)
+    if (!waiting) {
+        enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
         hbm_catch_up(p, ch, edge);
+        if (last && edge * tck == now_ps && access != (DRAM_TIMING_READ | DRAM_TIMING_WRITE)
+            && hbm_passes(p, ch, d, &at, edge)) {
+            const struct hbm_request r = {.row = at.row, .bank = at.bank};
+            uint64_t end = hbm_column(p, ch, d, &r, edge);
+            return d == HBM_READ ? end * tck : now_ps;
+        }
+    }
     if (access & DRAM_TIMING_READ)
         hbm_enter(p, ch, HBM_READ, &at, number, edge);
     if (access & DRAM_TIMING_WRITE)

@@ -370,6 +370,26 @@ Test(hbm, ports_take_turns)
               (unsigned long long)b);
 }
 
+/* One of two reads comes between two edges of the memory and the other at the second one, at which
+ * both have their commands. */
+Test(hbm, reads_through_at_the_same_time_go_by_channel)
+{
+    struct hbm_params k = unrefreshed();
+    k.channels = 2;
+    for (uint64_t first = 0; first < 2; first++) {
+        set_up(k);
+        for (uint16_t i = 0; i < 4; i++) { /* the rows are opened, and found open */
+            uint64_t ch = i % 2 ^ first;
+            send(top, harness_read(i < 2 ? 1 : 398u + i, (uint16_t)(i / 2 * 2 + ch),
+                                   address(&k, 1, 0, i / 2, 0) + ch * 64, 64));
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_log(top, 2)->tag, 2);
+        cr_expect_eq(harness_log(top, 3)->cycle, harness_log(top, 2)->cycle + 1);
+        cr_expect_eq(stats()->row_hits, 2);
+    }
+}
+
 /* When the last read has gone, a waiting write gets its row in the next clock. */
 Test(hbm, writes_begin_when_reads_end)
 {
