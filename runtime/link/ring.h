@@ -211,6 +211,12 @@ static inline bool ring_has_room(struct ring *r, uint64_t limit)
     return false;
 }
 
+/* It has taken as many messages as it takes in a cycle. */
+static inline bool ring_has_had_its_cycle(const struct ring *r, uint64_t limit)
+{
+    return r->sent == limit && r->burst >= r->width;
+}
+
 /* Nothing has come free since the sender was refused a slot; false says nothing. */
 static inline bool ring_is_still_full(const struct ring *r)
 {

@@ -96,6 +96,7 @@ static uint32_t *deferred_leaves;
 static uint32_t deferred_count;
 /* Who puts work off: by instance, and which of these there are. Made anew with each platform. */
 static void (**settles)(struct component *c, uint64_t cycle);
+static uint64_t (**settles_last)(const struct component *c);
 static uint32_t *settling_leaves;
 static uint32_t settling_count;
 static bool keeps_up;
@@ -225,6 +226,11 @@ bool engine_settles(const struct component *c, void (*settle)(struct component *
         settling_leaves[settling_count++] = c->leaf;
     settles[c->leaf] = settle;
     return true;
+}
+
+void engine_settles_last(const struct component *c, uint64_t (*last)(const struct component *c))
+{
+    settles_last[c->leaf] = last;
 }
 
 void engine_settle(uint64_t time_ps)
@@ -840,6 +846,26 @@ static bool look_together(void)
     return rank_sum(ranks.number == 0 && engine_is_interrupted()) != 0;
 }
 
+/* Nothing else is left to be done: who has put work off is woken for what is left of it. true:
+ * somebody is. */
+static bool wake_for_last(void)
+{
+    bool found = false;
+    uint64_t last_ps = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        last_ps = shards[i].now_ps > last_ps ? shards[i].now_ps : last_ps;
+    if (settling_count)
+        engine_settle(last_ps + 1);
+    for (uint32_t i = 0; i < settling_count; i++) {
+        const struct component *c = platform_component(settling_leaves[i]);
+        uint64_t cycle = settles_last[c->leaf] ? settles_last[c->leaf](c) : 0;
+        if (cycle)
+            engine_wake_between(c->id, cycle);
+        found |= cycle != 0;
+    }
+    return found;
+}
+
 static enum engine_result loop(void)
 {
     if (!rank_is_alone())
@@ -849,6 +875,8 @@ static enum engine_result loop(void)
         uint64_t time = next_step(&live);
         if (has_failed(time, live))
             return ENGINE_FAILED;
+        if (!live && wake_for_last())
+            continue;
         if (!live)
             return is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
         if (time > limit_ps)
@@ -1017,6 +1045,7 @@ void window_open(void)
         arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred_leaves);
     settling_count = 0;
     settles = arena_derive((engine_base.platform->instance_count + 1) * sizeof *settles);
+    settles_last = arena_derive((engine_base.platform->instance_count + 1) * sizeof *settles_last);
     settling_leaves =
         arena_derive((engine_base.platform->instance_count + 1) * sizeof *settling_leaves);
     fastest = 0;

@@ -1,10 +1,14 @@
 /* Copies and fills for a GPU, line by line.
  *
  * A command is cut into pieces that stay inside one line of the target and, for copies, one line of
- * the source. Each piece in flight has a slot, whose number is the tag of its requests; a piece of
- * a copy is read, kept in its slot, and written. Commands start in order; one that touches what an
- * earlier one writes, or writes what an earlier one touches, waits until that one is done. Pieces
- * are issued oldest command first, over the lanes to memory in turn. */
+ * the source. Each piece in flight has a slot, whose number is the tag of its requests. Bytes to be
+ * written go from the command into the request, and bytes read from the answer into the command; a
+ * piece of a copy is read, kept with its slot, and written. Commands start in order; one that
+ * touches what an earlier one writes, or writes what an earlier one touches, waits until that one
+ * is done. Pieces are issued oldest command first, over the lanes to memory in turn.
+ *
+ * Lanes are `mem` and the array `lane` behind it, which the engine knows by the places of their
+ * rings: a line costs too little to find them anew each time. */
 #include "dma_engine.gen.h"
 
 #include "atomic_op.gen.h"
@@ -20,14 +24,12 @@ struct dma_command {
     uint64_t target; /* of reads: unused */
     uint64_t source; /* of reads, copies and atomics */
     uint64_t value;  /* of atomics */
-    uint64_t order;  /* commands taken before */
     uint32_t size;
     uint32_t issued; /* bytes cut into pieces */
     uint32_t finished;
     uint32_t pattern;
     uint16_t tag;
     uint8_t kind; /* enum command_request_kind */
-    bool used;
 };
 
 struct dma_piece {
@@ -37,8 +39,10 @@ struct dma_piece {
     uint32_t bytes;
     uint32_t next; /* of those whose bytes have been read and wait to be written */
     bool writing;
-    uint8_t reserved[7];
-    uint8_t data[DMA_LONGEST]; /* the bytes of the target's line, at their places */
+};
+
+struct dma_lane {
+    uint32_t request, reply; /* places of its rings */
 };
 
 struct dma_engine {
@@ -46,14 +50,15 @@ struct dma_engine {
     uint32_t commands; /* arena offsets */
     uint32_t data;     /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
     uint32_t pieces;
+    uint32_t kept; /* DMA_LONGEST by piece of a copy: the target's line, bytes at their places */
+    uint32_t lanes;
+    uint32_t used, complete; /* bitmaps of commands: taken, and of these, not answered yet */
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
     uint32_t order;                 /* commands with bytes left to cut, a ring by age */
     uint32_t oldest, unissued;
     uint32_t turn; /* lane that is asked first */
-    uint32_t used;
-    uint32_t complete; /* of these, not answered yet */
-    uint64_t taken;
+    uint32_t used_count, complete_count;
 };
 
 static unsigned dma_line(const struct dma_engine *c)
@@ -76,6 +81,12 @@ static struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
     return arena_at(struct dma_piece, c->pieces) + i;
 }
 
+/* What is kept with a piece of a copy. */
+static uint8_t *kept_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(uint8_t, c->kept) + (size_t)i * DMA_LONGEST;
+}
+
 static uint32_t *order_at(const struct dma_engine *c, uint32_t i)
 {
     return arena_at(uint32_t, c->order) + i % (uint32_t)dma_engine_params(c)->commands;
@@ -86,15 +97,52 @@ static uint32_t command_count(const struct dma_engine *c)
     return (uint32_t)dma_engine_params(c)->commands;
 }
 
+static uint32_t lane_count(const struct dma_engine *c)
+{
+    return (uint32_t)dma_engine_params(c)->lanes;
+}
+
+/* Words of a bitmap of commands. */
+static uint32_t command_words(const struct dma_engine *c)
+{
+    return (command_count(c) + 63) / 64;
+}
+
+static uint64_t *command_bits(uint32_t bitmap)
+{
+    return arena_at(uint64_t, bitmap);
+}
+
+static uint64_t bit_of(uint32_t command)
+{
+    return (uint64_t)1 << command % 64;
+}
+
+static void find_lanes(struct dma_engine *c)
+{
+    struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
+    lanes[0] = (struct dma_lane){c->io.mem_request, c->io.mem_reply};
+    for (uint32_t i = 1; i < lane_count(c); i++) {
+        uint32_t pair = 2 * (c->io.lane_first + i - 1);
+        lanes[i] = (struct dma_lane){port_place(pair), port_place(pair + 1)};
+    }
+}
+
 static void dma_engine_init(struct dma_engine *c)
 {
+    uint32_t lines = (uint32_t)dma_engine_params(c)->lines;
     c->commands = arena_allocate(command_count(c) * sizeof(struct dma_command));
     c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
-    c->pieces = arena_allocate((size_t)dma_engine_params(c)->lines * sizeof(struct dma_piece));
-    index_pool_init(&c->free_pieces, (uint32_t)dma_engine_params(c)->lines);
+    c->pieces = arena_allocate(lines * sizeof(struct dma_piece));
+    c->kept = arena_allocate((size_t)lines * DMA_LONGEST);
+    index_pool_init(&c->free_pieces, lines);
     c->order = arena_allocate(command_count(c) * sizeof(uint32_t));
+    c->used = arena_allocate(command_words(c) * sizeof(uint64_t));
+    c->complete = arena_allocate(command_words(c) * sizeof(uint64_t));
+    c->lanes = arena_allocate(lane_count(c) * sizeof(struct dma_lane));
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
+    find_lanes(c);
 }
 
 static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
@@ -105,7 +153,8 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 /* From `source`. */
 static bool reads(const struct dma_command *k)
 {
-    return k->kind == COMMAND_READ || k->kind == COMMAND_COPY || k->kind == COMMAND_ATOMIC;
+    const uint32_t kinds = 1u << COMMAND_READ | 1u << COMMAND_COPY | 1u << COMMAND_ATOMIC;
+    return kinds >> k->kind & 1;
 }
 
 static bool conflicts(const struct dma_command *a, const struct dma_command *b)
@@ -121,8 +170,7 @@ static bool conflicts(const struct dma_command *a, const struct dma_command *b)
 static bool parse(const struct dma_engine *c, const struct command_request *m,
                   struct dma_command *out)
 {
-    *out = (struct dma_command){
-        .used = true, .tag = m->tag, .kind = (uint8_t)message_kind(m), .order = c->taken};
+    *out = (struct dma_command){.tag = m->tag, .kind = (uint8_t)message_kind(m)};
     switch (message_kind(m)) {
     case COMMAND_WRITE:
         out->target = m->write.address;
@@ -162,95 +210,113 @@ static bool parse(const struct dma_engine *c, const struct command_request *m,
     return true;
 }
 
+/* A slot for command `new`, the lowest that is free, or DMA_NONE: it waits for an earlier one. At
+ * least one is free. */
+static uint32_t slot_for(const struct dma_engine *c, const struct dma_command *new)
+{
+    const uint64_t *used = command_bits(c->used);
+    uint32_t slot = DMA_NONE;
+    for (uint32_t w = 0; w < command_words(c); w++) {
+        for (uint64_t bits = used[w]; bits; bits &= bits - 1)
+            if (conflicts(command_at(c, w * 64 + (uint32_t)__builtin_ctzll(bits)), new))
+                return DMA_NONE;
+        if (slot == DMA_NONE && ~used[w])
+            slot = w * 64 + (uint32_t)__builtin_ctzll(~used[w]);
+    }
+    return slot;
+}
+
+/* All its bytes have been moved. */
+static void complete(struct dma_engine *c, uint32_t command)
+{
+    command_bits(c->complete)[command / 64] |= bit_of(command);
+    c->complete_count++;
+}
+
 static bool take_commands(struct dma_engine *c)
 {
     bool progress = false;
     const struct command_request *m;
-    while (c->used < command_count(c) && (m = dma_engine_command_peek(c))) {
+    while (c->used_count < command_count(c) && (m = dma_engine_command_peek(c))) {
         struct dma_command new;
-        uint32_t slot = DMA_NONE;
-        if (!parse(c, m, &new))
+        uint32_t slot;
+        if (!parse(c, m, &new) || (slot = slot_for(c, &new)) == DMA_NONE)
             break;
-        for (uint32_t i = command_count(c); i-- > 0;) {
-            if (!command_at(c, i)->used)
-                slot = i;
-            else if (conflicts(command_at(c, i), &new))
-                return progress;
-        }
         *command_at(c, slot) = new;
         if (new.kind == COMMAND_WRITE)
             memcpy(command_bytes(c, slot), command_write_data(dma_engine_command_payload(c)),
                    new.size);
         dma_engine_command_pop(c);
         *order_at(c, c->oldest + c->unissued++) = slot;
-        c->complete += new.size == 0;
-        c->used++;
-        c->taken++;
+        command_bits(c->used)[slot / 64] |= bit_of(slot);
+        c->used_count++;
+        if (new.size == 0)
+            complete(c, slot);
         progress = true;
     }
     return progress;
 }
 
-/* ---- lanes: lane 0 is `mem` ---- */
-
-static uint32_t lane_count(const struct dma_engine *c)
-{
-    return (uint32_t)dma_engine_params(c)->lanes;
-}
-
-/* A lane with room, or DMA_NONE. */
-static uint32_t lane_find(const struct dma_engine *c)
-{
-    for (uint32_t i = 0; i < lane_count(c); i++) {
-        uint32_t lane = (c->turn + i) % lane_count(c);
-        if (lane ? dma_engine_lane_can_send(c, lane - 1) : dma_engine_mem_can_send(c))
-            return lane;
-    }
-    return DMA_NONE;
-}
-
-static void lane_read(struct dma_engine *c, uint32_t lane, uint16_t tag, uint64_t address,
-                      uint32_t bytes)
-{
-    if (lane)
-        dma_engine_lane_send_read(c, lane - 1, tag, address, bytes, 0, false);
-    else
-        dma_engine_mem_send_read(c, tag, address, bytes, 0, false);
-}
-
-static void *lane_write(struct dma_engine *c, uint32_t lane, uint16_t tag, uint64_t address)
-{
-    return lane ? dma_engine_lane_send_write(c, lane - 1, tag, address, 0)
-                : dma_engine_mem_send_write(c, tag, address, 0);
-}
-
-static void *lane_add(struct dma_engine *c, uint32_t lane, uint16_t tag, uint64_t address)
-{
-    const enum atomic_op op = ATOMIC_OP_ADD;
-    const uint32_t bytes = sizeof(uint64_t);
-    return lane ? dma_engine_lane_send_atomic(c, lane - 1, tag, address, 0, op, bytes, true)
-                : dma_engine_mem_send_atomic(c, tag, address, 0, op, bytes, true);
-}
-
 /* ---- requests ---- */
 
-static void send_write(struct dma_engine *c, uint32_t lane, uint32_t number)
+/* The ring of a lane with room for a request, or NULL. */
+static struct ring *lane_find(struct dma_engine *c)
 {
-    struct dma_piece *p = piece_at(c, number);
-    unsigned first = (unsigned)(p->target % dma_line(c));
-    void *payload = lane_write(c, lane, (uint16_t)number, p->target - first);
-    mem_mask_store(mem_write_mask(payload, dma_line(c)),
-                   mem_mask_range(first, p->bytes, dma_line(c)), dma_line(c));
-    memcpy(mem_write_data(payload, dma_line(c)), p->data, dma_line(c));
-    p->writing = true;
-    c->io.stats.bytes_written += p->bytes;
+    const struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
+    uint64_t limit = c->io.base.limit;
+    uint32_t lane = c->turn;
+    for (uint32_t i = 0; i < lane_count(c); i++) {
+        struct ring *r = ring_placed(lanes[lane].request);
+        lane = lane + 1 == lane_count(c) ? 0 : lane + 1;
+        /* Who has sent something is ticked in the next cycle anyway. */
+        if (!ring_has_had_its_cycle(r, limit) && ring_has_room(r, limit)) {
+            c->turn = lane;
+            return r;
+        }
+    }
+    return NULL;
 }
 
-static void send_atomic(struct dma_engine *c, uint32_t lane, uint32_t number, uint64_t value)
+/* The message that send() will send. */
+static struct mem_request *next_request(const struct ring *lane)
+{
+    return (struct mem_request *)(void *)ring_slot(lane->tail);
+}
+
+static void send(struct dma_engine *c, struct ring *lane, enum mem_request_kind kind,
+                 uint32_t number)
+{
+    next_request(lane)->tag = (uint16_t)number;
+    ring_post(lane, c->io.base.limit, kind, 1);
+}
+
+/* The request that writes piece `number`; returns where its bytes go. */
+static uint8_t *put_write(struct dma_engine *c, const struct ring *lane, uint32_t number)
+{
+    struct dma_piece *p = piece_at(c, number);
+    struct mem_request *m = next_request(lane);
+    void *payload = ring_payload(lane->tail);
+    unsigned first = (unsigned)(p->target % dma_line(c));
+    m->write.address = p->target - first;
+    m->write.pid = 0;
+    mem_mask_store(mem_write_mask(payload, dma_line(c)),
+                   mem_mask_range(first, p->bytes, dma_line(c)), dma_line(c));
+    p->writing = true;
+    c->io.stats.bytes_written += p->bytes;
+    return mem_write_data(payload, dma_line(c)) + first;
+}
+
+static void send_atomic(struct dma_engine *c, struct ring *lane, uint32_t number, uint64_t value)
 {
     const struct dma_piece *p = piece_at(c, number);
+    struct mem_request *m = next_request(lane);
+    void *payload = ring_payload(lane->tail);
     unsigned first = (unsigned)(p->target % dma_line(c));
-    void *payload = lane_add(c, lane, (uint16_t)number, p->target - first);
+    m->atomic.address = p->target - first;
+    m->atomic.pid = 0;
+    m->atomic.op = ATOMIC_OP_ADD;
+    m->atomic.size = sizeof value;
+    m->atomic.returns = true;
     mem_mask_store(mem_atomic_mask(payload, dma_line(c)),
                    mem_mask_range(first, sizeof value, dma_line(c)), dma_line(c));
     memset(mem_atomic_operand(payload, dma_line(c)), 0, dma_line(c));
@@ -258,6 +324,16 @@ static void send_atomic(struct dma_engine *c, uint32_t lane, uint32_t number, ui
     memcpy(mem_atomic_operand(payload, dma_line(c)) + first, &value, sizeof value);
     c->io.stats.bytes_read += sizeof value;
     c->io.stats.bytes_written += sizeof value;
+    send(c, lane, MEM_ATOMIC, number);
+}
+
+/* A line, nearly always. */
+static void copy_bytes(const struct dma_engine *c, void *to, const void *from, uint32_t bytes)
+{
+    if (engine_likely(bytes == dma_line(c)))
+        memcpy(to, from, dma_line(c));
+    else
+        memcpy(to, from, bytes);
 }
 
 static uint32_t up_to_line_end(const struct dma_engine *c, uint64_t address, uint32_t bytes)
@@ -287,127 +363,172 @@ static uint32_t cut_piece(struct dma_engine *c, uint32_t i)
     return number;
 }
 
+/* Bytes offset .. offset + bytes - 1 of a pattern that is repeated. */
+static void fill_bytes(uint8_t *to, uint32_t pattern, uint32_t offset, uint32_t bytes)
+{
+    unsigned turn = offset % 4 * 8;
+    uint64_t turned = pattern >> turn | pattern << (-turn % 32), twice = turned << 32 | turned;
+    for (; bytes >= sizeof twice; bytes -= sizeof twice, to += sizeof twice)
+        memcpy(to, &twice, sizeof twice);
+    memcpy(to, &twice, bytes);
+}
+
 /* Sends the first request of the next piece of command `i`. */
-static void issue(struct dma_engine *c, uint32_t lane, uint32_t i)
+static void issue(struct dma_engine *c, struct ring *lane, uint32_t i)
 {
     const struct dma_command *command = command_at(c, i);
     uint32_t number = cut_piece(c, i);
-    struct dma_piece *p = piece_at(c, number);
-    if (command->kind == COMMAND_ATOMIC) {
+    const struct dma_piece *p = piece_at(c, number);
+    if (command->kind == COMMAND_WRITE) {
+        copy_bytes(c, put_write(c, lane, number), command_bytes(c, i) + p->offset, p->bytes);
+        send(c, lane, MEM_WRITE, number);
+    } else if (command->kind == COMMAND_FILL) {
+        fill_bytes(put_write(c, lane, number), command->pattern, p->offset, p->bytes);
+        send(c, lane, MEM_WRITE, number);
+    } else if (command->kind == COMMAND_ATOMIC) {
         send_atomic(c, lane, number, command->value);
-        return;
-    }
-    if (command->kind == COMMAND_READ || command->kind == COMMAND_COPY) {
-        lane_read(c, lane, (uint16_t)number, command->source + p->offset, p->bytes);
+    } else {
+        struct mem_request *m = next_request(lane);
+        m->read.address = command->source + p->offset;
+        m->read.size = p->bytes;
+        m->read.pid = 0;
+        m->read.coherent = false;
         c->io.stats.bytes_read += p->bytes;
-        return;
+        send(c, lane, MEM_READ, number);
     }
-    uint8_t *to = p->data + p->target % dma_line(c);
-    if (command->kind == COMMAND_WRITE)
-        memcpy(to, command_bytes(c, i) + p->offset, p->bytes);
-    else
-        for (uint32_t b = 0; b < p->bytes; b++)
-            to[b] = (uint8_t)(command->pattern >> ((p->offset + b) % 4 * 8));
-    send_write(c, lane, number);
 }
 
-/* The oldest command with bytes left to cut, or DMA_NONE. */
-static uint32_t oldest_unissued(struct dma_engine *c)
+/* Writes what has been read of a copy. */
+static void send_kept(struct dma_engine *c, struct ring *lane, uint32_t number)
 {
-    while (c->unissued) {
-        uint32_t i = *order_at(c, c->oldest);
-        if (command_at(c, i)->issued < command_at(c, i)->size)
-            return i;
-        c->oldest++;
-        c->unissued--;
+    const struct dma_piece *p = piece_at(c, number);
+    copy_bytes(c, put_write(c, lane, number), kept_at(c, number) + p->target % dma_line(c),
+               p->bytes);
+    send(c, lane, MEM_WRITE, number);
+}
+
+/* As much of command `i` as lanes and slots allow. true: something. */
+static bool issue_command(struct dma_engine *c, uint32_t i)
+{
+    const struct dma_command *command = command_at(c, i);
+    struct ring *lane;
+    bool progress = false;
+    while (command->issued < command->size && index_pool_has(&c->free_pieces)
+           && (lane = lane_find(c))) {
+        issue(c, lane, i);
+        progress = true;
     }
-    return DMA_NONE;
+    return progress;
 }
 
 /* What has been read is written first, so that slots come free. */
 static bool send_requests(struct dma_engine *c)
 {
     bool progress = false;
-    for (;;) {
-        uint32_t i = c->first_read == DMA_NONE && index_pool_has(&c->free_pieces)
-                         ? oldest_unissued(c)
-                         : DMA_NONE;
-        if (c->first_read == DMA_NONE && i == DMA_NONE)
+    while (c->first_read != DMA_NONE) {
+        uint32_t number = c->first_read;
+        struct ring *lane = lane_find(c);
+        if (!lane)
             return progress;
-        uint32_t lane = lane_find(c);
-        if (lane == DMA_NONE)
-            return progress;
-        if (c->first_read != DMA_NONE) {
-            uint32_t number = c->first_read;
-            c->first_read = piece_at(c, number)->next;
-            send_write(c, lane, number);
-        } else {
-            issue(c, lane, i);
-        }
-        c->turn = lane + 1;
+        c->first_read = piece_at(c, number)->next;
+        send_kept(c, lane, number);
         progress = true;
     }
+    while (c->unissued) {
+        uint32_t i = *order_at(c, c->oldest);
+        const struct dma_command *command = command_at(c, i);
+        progress |= issue_command(c, i);
+        if (command->issued < command->size)
+            break;
+        c->oldest++;
+        c->unissued--;
+    }
+    return progress;
+}
+
+/* The bytes of a piece of a copy are there. */
+static void keep(struct dma_engine *c, uint16_t number, const uint8_t *bytes)
+{
+    const struct dma_piece *p = piece_at(c, number);
+    copy_bytes(c, kept_at(c, number) + p->target % dma_line(c), bytes, p->bytes);
+    if (c->first_read == DMA_NONE)
+        c->first_read = number;
+    else
+        piece_at(c, c->last_read)->next = number;
+    c->last_read = number;
 }
 
 /* The line of a piece is there, or its bytes are written. */
-static void take_answer(struct dma_engine *c, uint16_t number, const void *payload)
+static void take_answer(struct dma_engine *c, uint16_t number, void *payload)
 {
-    struct dma_piece *p = piece_at(c, number);
+    const struct dma_piece *p = piece_at(c, number);
     struct dma_command *command = command_at(c, p->command);
-    const uint8_t *bytes = mem_data_data((void *)(uintptr_t)payload, dma_line(c));
-    bytes += (command->source + p->offset) % dma_line(c);
-    if (command->kind == COMMAND_COPY && !p->writing) {
-        memcpy(p->data + p->target % dma_line(c), bytes, p->bytes);
-        if (c->first_read == DMA_NONE)
-            c->first_read = number;
-        else
-            piece_at(c, c->last_read)->next = number;
-        c->last_read = number;
-        return;
+    if (reads(command) && !p->writing) {
+        const uint8_t *bytes = mem_data_data(payload, dma_line(c));
+        bytes += (command->source + p->offset) % dma_line(c);
+        if (command->kind == COMMAND_COPY) {
+            keep(c, number, bytes);
+            return;
+        }
+        copy_bytes(c, command_bytes(c, p->command) + p->offset, bytes, p->bytes);
     }
-    if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
-        memcpy(command_bytes(c, p->command) + p->offset, bytes, p->bytes);
     command->finished += p->bytes;
-    c->complete += command->finished == command->size;
+    if (command->finished == command->size)
+        complete(c, p->command);
     index_pool_give(&c->free_pieces, number);
 }
 
+/* Bits of incoming rings: that of commands, then those of the lanes in order. */
 static bool take_answers(struct dma_engine *c)
 {
+    const struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
+    uint64_t limit = c->io.base.limit;
     bool progress = false;
-    const struct mem_reply *m;
-    while ((m = dma_engine_mem_peek_reply(c))) {
-        take_answer(c, m->tag, dma_engine_mem_reply_payload(c));
-        dma_engine_mem_pop_reply(c);
-        progress = true;
-    }
-    for (uint32_t i = 0; i + 1 < lane_count(c); i++) {
-        while ((m = dma_engine_lane_peek_reply(c, i))) {
-            take_answer(c, m->tag, dma_engine_lane_reply_payload(c, i));
-            dma_engine_lane_pop_reply(c, i);
-            progress = true;
+    for (uint32_t w = 0; w <= lane_count(c) / 64; w++) {
+        uint64_t bits = component_pending(&c->io.base, w);
+        for (bits &= w ? UINT64_MAX : ~(uint64_t)1; bits; bits &= bits - 1) {
+            uint32_t lane = w * 64 + (uint32_t)__builtin_ctzll(bits) - 1;
+            struct ring *r = ring_placed(lanes[lane].reply);
+            const struct message *m;
+            while ((m = ring_oldest(r, limit))) {
+                take_answer(c, m->tag, ring_payload(r->head));
+                progress = true;
+                if (!ring_drop(r, limit))
+                    break;
+            }
         }
     }
     return progress;
 }
 
+/* Answers a command, for which there is room. */
+static void finish_command(struct dma_engine *c, uint32_t i)
+{
+    const struct dma_command *command = command_at(c, i);
+    if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
+        memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag, command->size)),
+               command_bytes(c, i), command->size);
+    else
+        dma_engine_command_reply_done(c, command->tag);
+    command_bits(c->used)[i / 64] &= ~bit_of(i);
+    command_bits(c->complete)[i / 64] &= ~bit_of(i);
+    c->used_count--;
+    c->complete_count--;
+    c->io.stats.commands_done++;
+}
+
 static bool finish_commands(struct dma_engine *c)
 {
     bool progress = false;
-    for (uint32_t i = 0; i < command_count(c) && c->complete; i++) {
-        struct dma_command *command = command_at(c, i);
-        if (!command->used || command->finished < command->size || !dma_engine_command_can_reply(c))
-            continue;
-        if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
-            memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag, command->size)),
-                   command_bytes(c, i), command->size);
-        else
-            dma_engine_command_reply_done(c, command->tag);
-        command->used = false;
-        c->used--;
-        c->complete--;
-        c->io.stats.commands_done++;
-        progress = true;
+    if (!c->complete_count)
+        return false;
+    for (uint32_t w = 0; w < command_words(c); w++) {
+        for (uint64_t bits = command_bits(c->complete)[w]; bits; bits &= bits - 1) {
+            if (!dma_engine_command_can_reply(c))
+                return progress;
+            finish_command(c, w * 64 + (uint32_t)__builtin_ctzll(bits));
+            progress = true;
+        }
     }
     return progress;
 }
@@ -423,8 +544,8 @@ static bool dma_engine_tick(struct dma_engine *c)
 static unsigned dma_engine_outstanding(const struct dma_engine *c, struct hang_report *report)
 {
     for (uint32_t i = 0; report && i < command_count(c); i++)
-        if (command_at(c, i)->used)
+        if (command_bits(c->used)[i / 64] & bit_of(i))
             hang_note(report, "a command of %u bytes is %u bytes done", command_at(c, i)->size,
                       command_at(c, i)->finished);
-    return c->used;
+    return c->used_count;
 }

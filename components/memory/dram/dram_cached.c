@@ -39,16 +39,16 @@ static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
 /* Writes the line that goes to memory, which takes writes at once or not now. */
 static bool dram_let_go(struct dram *c, uint64_t address)
 {
-    if (!dram_timing_ops(c)->has_room(dram_timing(c), address, DRAM_TIMING_WRITE))
+    if (dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE,
+                                 component_now_ps(&c->io.base), false)
+        == DRAM_TIMING_FULL)
         return false;
-    dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE,
-                             component_now_ps(&c->io.base));
     dram_front_ops(c)->clean(dram_front(c), address);
     return true;
 }
 
 static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address)
+                             uint64_t address, bool last)
 {
     const struct memory_side_cache_ops *ops = dram_front_ops(c);
     unsigned kind = message_kind(m);
@@ -64,7 +64,7 @@ static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_req
             return false;
         dram_serve(c, port, m);
         dram_pop(c, port);
-    } else if (!dram_take_memory(c, port, m, address, DRAM_TIMING_READ)) {
+    } else if (!dram_take_memory(c, port, m, address, DRAM_TIMING_READ, last)) {
         return false;
     }
     ops->settle(dram_front(c), address, kind != MEM_READ);

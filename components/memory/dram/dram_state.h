@@ -44,6 +44,9 @@ struct dram {
     uint32_t mask;
     uint32_t taken[DRAM_PORTS]; /* not answered */
     uint8_t refused;            /* bit i: the part has no room for the oldest of port i */
+    bool lazy;          /* commands that nobody waits for are left for later: dram_settle_timed() */
+    uint64_t first_due; /* cycle of the earliest answer in the queues, or ENGINE_NEVER */
+    uint64_t look;      /* cycle in which another one may be known to be due; the same */
     /* With a cache in front. */
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
@@ -52,6 +55,12 @@ struct dram {
 static inline unsigned dram_line(const struct dram *c)
 {
     return (unsigned)dram_params(c)->line;
+}
+
+/* Of a timed dram. */
+static inline struct part *dram_part(const struct dram *c)
+{
+    return arena_at(struct part, c->io.timing);
 }
 
 /* What request `number` is answered with. */
@@ -123,12 +132,14 @@ static inline void dram_serve(struct dram *c, unsigned port, const struct mem_re
 /* dram_cached.c */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
 static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address);
+                             uint64_t address, bool last);
 
 /* dram_timed.c */
 static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address, unsigned access);
+                             uint64_t address, unsigned access, bool last);
 static void dram_init_timed(struct dram *c);
+static void dram_settle_timed(struct component *self, uint64_t cycle);
+static uint64_t dram_last_timed(const struct component *self);
 static bool dram_tick_timed(struct dram *c);
 
 #endif

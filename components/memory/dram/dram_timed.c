@@ -7,6 +7,12 @@
  * A tick lets the part issue what was due before this cycle, takes new requests, if there are any,
  * and lets it issue what is due now; so a request never changes what went before it, and more ticks
  * change nothing.
+ *
+ * Only what leads to an answer, or to room for a request that waits at a port, is worth a tick. So
+ * a dram sleeps until the next answer can be due. What was due meanwhile is issued then, or before
+ * the next request, or before somebody looks at the statistics. Writes have been answered; for them
+ * alone it is ticked only when nothing else is left to do in a run, which ends with their last
+ * command.
  */
 #include "dram.gen.h"
 
@@ -26,11 +32,19 @@ static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
                   : ahead_ps / d->period_ps);
 }
 
+/* At most one command of a channel falls into a cycle, so what is through in one cycle was issued
+ * in one, too, and answers have the same order whenever that is found out; and no request is
+ * through in the cycle of its command. */
+static bool dram_may_be_lazy(const struct dram *c)
+{
+    return dram_timing_ops(c)->clock_ps(dram_part(c)) > engine.domains[c->io.base.domain].period_ps;
+}
+
 static void dram_init_timed(struct dram *c)
 {
     uint64_t overhead_ps;
     uint32_t entries = 1,
-             capacity = dram_timing_ops(c)->setup(dram_timing(c), dram_line(c), &overhead_ps);
+             capacity = dram_timing_ops(c)->setup(dram_part(c), dram_line(c), &overhead_ps);
     if (!capacity)
         engine_fail(&c->io.base,
                     "lines of %u bytes, but bursts of another size: set `burst` of the timing part",
@@ -49,6 +63,10 @@ static void dram_init_timed(struct dram *c)
     ring_add_pipeline(ring_number(c->io.top_reply), overhead);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
+    c->first_due = c->look = ENGINE_NEVER;
+    c->lazy = dram_may_be_lazy(c) && engine_settles(&c->io.base, dram_settle_timed);
+    if (c->lazy)
+        engine_settles_last(&c->io.base, dram_last_timed);
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
@@ -66,13 +84,14 @@ static void dram_answer_at(struct dram *c, uint32_t number, uint64_t time_ps)
     for (; at != q->head && ring[(at - 1) & c->mask].due > due; at--)
         ring[at & c->mask] = ring[(at - 1) & c->mask];
     ring[at & c->mask] = (struct dram_answer){.due = due, .number = number};
+    c->first_due = due < c->first_due ? due : c->first_due;
 }
 
 static __attribute__((noinline)) void dram_issue(struct dram *c, uint64_t until_ps)
 {
     uint64_t done;
     uint32_t number;
-    while ((number = dram_timing_ops(c)->advance(dram_timing(c), until_ps, &done))
+    while ((number = dram_timing_ops(c)->advance(dram_part(c), until_ps, &done))
            != DRAM_TIMING_NONE)
         dram_answer_at(c, number, done + c->extra_ps);
 }
@@ -80,12 +99,20 @@ static __attribute__((noinline)) void dram_issue(struct dram *c, uint64_t until_
 /* true: something was issued, so there may be room. */
 static inline bool dram_advance(struct dram *c, uint64_t until_ps)
 {
-    bool due = dram_timing_ops(c)->next_ps(dram_timing(c)) <= until_ps;
+    bool due = dram_timing_ops(c)->next_ps(dram_part(c)) <= until_ps;
     if (due) {
         c->refused = 0;
         dram_issue(c, until_ps);
     }
     return due;
+}
+
+/* Issues what the edges before `cycle` would have. */
+static void dram_settle_timed(struct component *self, uint64_t cycle)
+{
+    struct dram *c = (struct dram *)(void *)self;
+    if (cycle)
+        dram_advance(c, engine_time_of(self->domain, cycle - 1));
 }
 
 /* A write takes effect on its line. */
@@ -141,24 +168,27 @@ static bool dram_can_answer_now(struct dram *c, unsigned port)
     return (!q->count || first->due > dram_now(c)) && dram_can_reply(c, port);
 }
 
-/* Request `m` of `port` needs `access` of memory, if there is room for it there. */
+/* Request `m` of `port` needs `access` of memory, if there is room for it there. `last`: no other
+ * one is taken in this cycle. */
 static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address, unsigned access)
+                             uint64_t address, unsigned access, bool last)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
     if (c->taken[port] == c->free_requests.capacity / DRAM_PORTS)
         return false;
-    if (!dram_timing_ops(c)->has_room(dram_timing(c), address, access)) {
+    /* A write that can be answered at once needs no number. */
+    bool at_once = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
+    uint32_t number = at_once ? 0 : index_pool_take(&c->free_requests);
+    uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access,
+                                             component_now_ps(&c->io.base), last);
+    if (time == DRAM_TIMING_FULL) {
+        if (!at_once)
+            index_pool_give(&c->free_requests, number);
         c->refused |= (uint8_t)(1u << port);
         return false;
     }
-    uint32_t number = index_pool_take(&c->free_requests);
-    uint64_t time = dram_timing_ops(c)->take(dram_timing(c), number, address, access,
-                                             component_now_ps(&c->io.base));
-    if (access == DRAM_TIMING_WRITE && !c->extra_ps && time <= component_now_ps(&c->io.base)
-        && dram_can_answer_now(c, port)) {
-        index_pool_give(&c->free_requests, number);
+    if (at_once) {
         dram_write(c, port, address);
         dram_reply_done(c, port, m->tag);
         dram_pop(c, port);
@@ -177,7 +207,7 @@ static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_req
 }
 
 /* The oldest request of `port`, if there is one, and room for it. */
-static bool dram_take_timed(struct dram *c, unsigned port)
+static bool dram_take_timed(struct dram *c, unsigned port, bool last)
 {
     static const uint8_t accesses[] = {[MEM_READ] = DRAM_TIMING_READ,
                                        [MEM_WRITE] = DRAM_TIMING_WRITE,
@@ -194,8 +224,8 @@ static bool dram_take_timed(struct dram *c, unsigned port)
         return false;
     }
     __builtin_prefetch(memory_at(address)); /* the host's memory answers meanwhile */
-    return dram_front(c) ? dram_take_cached(c, port, m, address)
-                         : dram_take_memory(c, port, m, address, accesses[kind]);
+    return dram_front(c) ? dram_take_cached(c, port, m, address, last)
+                         : dram_take_memory(c, port, m, address, accesses[kind], last);
 }
 
 /* Is there a request that might be taken? One that the part refused is not, before that has issued
@@ -208,12 +238,12 @@ static inline bool dram_asks(const struct dram *c, unsigned port)
 /* Takes as many as a cycle allows, from the ports in turn. */
 static unsigned dram_accept_timed(struct dram *c)
 {
-    unsigned taken = 0;
-    while (taken < (unsigned)dram_params(c)->width) {
+    unsigned taken = 0, most = (unsigned)dram_params(c)->width;
+    while (taken < most) {
         unsigned port = c->turn;
-        if (!(dram_asks(c, port) && dram_take_timed(c, port))) {
+        if (!(dram_asks(c, port) && dram_take_timed(c, port, taken + 1 == most))) {
             port = !port;
-            if (!(dram_asks(c, port) && dram_take_timed(c, port)))
+            if (!(dram_asks(c, port) && dram_take_timed(c, port, taken + 1 == most)))
                 break;
         }
         c->turn = !port;
@@ -223,20 +253,20 @@ static unsigned dram_accept_timed(struct dram *c)
 }
 
 /* Answers what is due on `port`. */
-static bool dram_finish_timed(struct dram *c, unsigned port)
+static bool dram_finish_port(struct dram *c, unsigned port)
 {
     struct dram_queue *q = &c->queues[port];
+    const struct dram_answer *ring = arena_at(struct dram_answer, q->answers), *a;
     bool progress = false;
-    while (q->count) {
-        const struct dram_answer *a =
-            arena_at(struct dram_answer, q->answers) + (q->head & c->mask);
-        const struct dram_entry *e = dram_entry(c, a->number);
-        if (a->due > dram_now(c)) {
-            dram_wake_at(c, a->due);
+    for (; q->count; q->head++, q->count--) {
+        a = ring + (q->head & c->mask);
+        if (a->due > dram_now(c) || !dram_can_reply(c, port)) {
+            c->first_due = a->due < c->first_due ? a->due : c->first_due;
+            if (a->due > dram_now(c))
+                dram_wake_at(c, a->due);
             break;
         }
-        if (!dram_can_reply(c, port))
-            break;
+        const struct dram_entry *e = dram_entry(c, a->number);
         if (e->kind == MEM_WRITE)
             dram_reply_done(c, port, e->tag);
         else
@@ -244,28 +274,69 @@ static bool dram_finish_timed(struct dram *c, unsigned port)
                    dram_port_line(c, port));
         index_pool_give(&c->free_requests, a->number);
         c->taken[port]--;
-        q->head++;
-        q->count--;
         progress = true;
     }
     return progress;
 }
 
+/* Answers what is due, or asks to be woken when something is. */
+static bool dram_finish_timed(struct dram *c)
+{
+    if (c->first_due > component_tick_now(&c->io.base)) {
+        if (c->first_due != ENGINE_NEVER)
+            dram_wake_at(c, c->first_due);
+        return false;
+    }
+    bool progress = false;
+    c->first_due = ENGINE_NEVER;
+    for (unsigned port = DRAM_TOP; port < DRAM_PORTS; port++)
+        progress |= dram_finish_port(c, port);
+    return progress;
+}
+
+/* Does a request wait at a port? */
+static bool dram_keeps_waiting(const struct dram *c)
+{
+    return component_pending(&c->io.base, 0) && (dram_peek(c, DRAM_TOP) || dram_peek(c, DRAM_DMA));
+}
+
+/* Here are only writes that nobody waits for, or nothing. */
+static uint64_t dram_last_timed(const struct component *self)
+{
+    const struct dram *c = (const struct dram *)(const void *)self;
+    uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_part(c));
+    return next_ps == DRAM_TIMING_LATER ? 0 : dram_edge_at(c, next_ps);
+}
+
+/* When the part has to be looked at again: for what waits at a port, when it may have issued
+ * something; otherwise for the next answer, unless one is known to be due before. */
+static uint64_t dram_look_at(const struct dram *c, bool waits)
+{
+    if (waits || !c->lazy) {
+        uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_part(c));
+        return next_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, next_ps);
+    }
+    if (c->first_due != ENGINE_NEVER)
+        return ENGINE_NEVER;
+    uint64_t due_ps = dram_timing_ops(c)->due_ps(dram_part(c));
+    return due_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, due_ps);
+}
+
 static bool dram_tick_timed(struct dram *c)
 {
     uint64_t now_ps = component_now_ps(&c->io.base);
-    unsigned taken = 0;
-    bool room = false;
+    bool room = false, taken = false, waits = false;
     if (component_pending(&c->io.base, 0)) {
         room = now_ps && dram_advance(c, now_ps - 1);
         taken = dram_accept_timed(c);
+        waits = dram_keeps_waiting(c);
     }
-    room |= dram_advance(c, now_ps);
-    for (unsigned port = DRAM_TOP; port < DRAM_PORTS; port++)
-        room |= c->queues[port].count && dram_finish_timed(c, port);
-    uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_timing(c));
-    if (next_ps != DRAM_TIMING_LATER)
-        dram_wake_at(c, dram_edge_at(c, next_ps));
+    if (waits || !c->lazy || c->look <= component_tick_now(&c->io.base))
+        room |= dram_advance(c, now_ps);
+    room |= dram_finish_timed(c);
+    c->look = dram_look_at(c, waits);
+    if (c->look != ENGINE_NEVER)
+        dram_wake_at(c, c->look);
     /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
-    return (room || taken) && (dram_peek(c, DRAM_TOP) || dram_peek(c, DRAM_DMA));
+    return (room || taken) && waits;
 }

@@ -7,7 +7,8 @@
  * the order of answers, so a part may reorder, forward and join as it likes.
  *
  * All that changes the part happens in take() and advance(), and advance(until) does the same
- * whether it is called often or seldom: so it does not matter when a dram is ticked besides. */
+ * whether it is called often or seldom: so it does not matter when a dram is ticked besides, and
+ * one that nobody waits for can leave commands for later. */
 #ifndef HEDDLE_COMPONENTS_DRAM_TIMING_H
 #define HEDDLE_COMPONENTS_DRAM_TIMING_H
 
@@ -18,6 +19,7 @@ struct part;
 
 #define DRAM_TIMING_NONE  UINT32_MAX /* no request */
 #define DRAM_TIMING_LATER UINT64_MAX /* advance() will tell; never */
+#define DRAM_TIMING_FULL  (UINT64_MAX - 1)
 
 /* An atomic is both. */
 enum { DRAM_TIMING_READ = 1, DRAM_TIMING_WRITE = 2 };
@@ -27,16 +29,20 @@ struct dram_timing_ops {
      * passes between the time of a request and its answer. 0: a burst of the part is no such line.
      */
     uint32_t (*setup)(struct part *self, uint32_t line, uint64_t *overhead_ps);
-    /* Is there room for such a request? If not, only advance() makes room. */
-    bool (*has_room)(const struct part *self, uint64_t address, unsigned access);
-    /* Takes request `number`, for which there is room. Returns its time, or DRAM_TIMING_LATER. */
+    /* Takes request `number`. Returns its time, which for a write is now, or DRAM_TIMING_LATER; or
+     * DRAM_TIMING_FULL when there is no room for it: then nothing has changed, and only advance()
+     * makes room. `last`: no other request is taken at this time. */
     uint64_t (*take)(struct part *self, uint32_t number, uint64_t address, unsigned access,
-                     uint64_t now_ps);
+                     uint64_t now_ps, bool last);
     /* Issues the commands whose time is not after `until_ps`, up to one that settles the time of
      * a request: returns its number and that time. DRAM_TIMING_NONE: there are no more. */
     uint32_t (*advance)(struct part *self, uint64_t until_ps, uint64_t *done_ps);
     /* When there may be something to issue, or DRAM_TIMING_LATER: not without another request. */
     uint64_t (*next_ps)(const struct part *self);
+    /* Without another request, none is through before this time; LATER: there is none. */
+    uint64_t (*due_ps)(const struct part *self);
+    /* Between edges at which commands are issued. */
+    uint64_t (*clock_ps)(const struct part *self);
 };
 
 #endif

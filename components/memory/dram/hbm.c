@@ -6,6 +6,8 @@
  * - row: a bank without a request for its open row activates, or first precharges, for its oldest
  *   request; of the banks that may, the one with the oldest request.
  *
+ * A request that finds nothing in its way has its command at once (hbm_passes()).
+ *
  * Nothing starves: a bank whose open row has been used `hit_cap` times serves its oldest request
  * next, whatever that wants, and the drain of writes ends at its mark. An open row is closed only
  * for another request or a refresh.
@@ -21,6 +23,12 @@
 static void hbm_init(struct hbm *p)
 {
     (void)p;
+}
+
+static void hbm_set_next(struct hbm *p, uint64_t edge)
+{
+    p->next = edge;
+    p->next_ps = edge == HBM_NEVER ? DRAM_TIMING_LATER : edge * (uint64_t)hbm_params(p)->tck;
 }
 
 static uint32_t hbm_edges_of(const struct hbm *p, int64_t ps)
@@ -76,7 +84,7 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     p->channels = arena_allocate((size_t)k->channels * sizeof(struct hbm_channel));
     for (uint32_t i = 0; i < (uint32_t)k->channels; i++)
         hbm_setup_channel(p, i);
-    p->next = HBM_NEVER;
+    hbm_set_next(p, HBM_NEVER);
     *overhead_ps = (uint64_t)k->controller;
     /* Twice what waits: as many may have been issued and not be through. */
     return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
@@ -136,8 +144,9 @@ static inline uint64_t hbm_ready(const struct hbm *p, const struct hbm_channel *
     return bank->row == HBM_CLOSED ? hbm_max(hbm_max(bank->act, group->act), ch->act) : bank->pre;
 }
 
-/* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
-static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+/* hbm_plan() where several banks want something. */
+static __attribute__((noinline)) void hbm_plan_banks(const struct hbm *p, struct hbm_channel *ch,
+                                                     uint64_t from)
 {
     uint64_t next = HBM_NEVER, columns = 0, rows = 0;
     for (uint64_t rest = ch->queues[ch->direction].busy; rest; rest &= rest - 1) {
@@ -149,11 +158,30 @@ static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_
         if (ready < next)
             columns = rows = 0;
         next = ready;
-        *(column ? &columns : &rows) |= bit;
+        columns |= column ? bit : 0;
+        rows |= column ? 0 : bit;
     }
     ch->columns = columns;
     ch->rows = rows;
-    ch->next = next == HBM_NEVER ? next : hbm_min(next, ch->refresh);
+    ch->next = hbm_min(next, ch->refresh);
+}
+
+/* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
+static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+{
+    uint64_t busy = ch->queues[ch->direction].busy;
+    if (busy & (busy - 1)) {
+        hbm_plan_banks(p, ch, from);
+        return;
+    }
+    ch->columns = ch->rows = 0;
+    ch->next = HBM_NEVER;
+    if (!busy)
+        return;
+    uint32_t number = (uint32_t)__builtin_ctzll(busy);
+    bool column = hbm_wants_column(p, ch, hbm_bank(ch, number));
+    *(column ? &ch->columns : &ch->rows) = busy;
+    ch->next = hbm_min(hbm_max(hbm_ready(p, ch, number, column), from), ch->refresh);
 }
 
 /* The same when a request of direction `d` has come to place `place` of its queue. It changes what
@@ -180,23 +208,50 @@ static void hbm_plan_for(const struct hbm *p, struct hbm_channel *ch, enum hbm_d
     }
 }
 
-static bool hbm_has_room(const struct part *self, uint64_t address, unsigned access)
+static bool hbm_has_room(const struct hbm *p, const struct hbm_channel *ch, unsigned access)
 {
-    const struct hbm *p = (const struct hbm *)(const void *)self;
     const struct hbm_params *k = hbm_params(p);
-    const struct hbm_queue *queues = hbm_channel(p, hbm_channel_of(p, address))->queues;
+    const struct hbm_queue *queues = ch->queues;
     return (!(access & DRAM_TIMING_READ) || hbm_queue_has_room(&queues[HBM_READ], k->read_queue))
            && (!(access & DRAM_TIMING_WRITE)
                || hbm_queue_has_room(&queues[HBM_WRITE], k->write_queue));
 }
 
+static inline void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                             const struct hbm_place *at, uint32_t number, uint64_t edge)
+{
+    unsigned place = hbm_enqueue(ch, d, at, number);
+    if (ch->next != HBM_NEVER) {
+        hbm_plan_for(p, ch, d, place, at->bank, edge);
+        return;
+    }
+    hbm_choose_direction(p, ch);
+    hbm_plan(p, ch, edge);
+}
+
+/* A request for an open row that comes to an idle channel at the edge at which its command may go,
+ * and behind which no other comes at this edge, need not wait in a queue. Reads of other channels
+ * that are issued at this edge are through before it or behind it, by the order of channels; so it
+ * must be alone. */
+static inline bool hbm_passes(const struct hbm *p, const struct hbm_channel *ch,
+                              enum hbm_direction d, const struct hbm_place *at, uint64_t edge)
+{
+    const struct hbm_bank *bank = hbm_bank(ch, at->bank);
+    uint64_t ready =
+        hbm_max(hbm_max(bank->column[d], hbm_group(p, ch, at->bank)->column[d]), ch->column[d]);
+    return bank->row == at->row && ready <= edge && edge < ch->refresh
+           && (d == HBM_WRITE || p->next > edge);
+}
+
 static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
-                         uint64_t now_ps)
+                         uint64_t now_ps, bool last)
 {
     struct hbm *p = (struct hbm *)(void *)self;
     const struct hbm_params *k = hbm_params(p);
     struct hbm_place at = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, at.channel);
+    if (!hbm_has_room(p, ch, access))
+        return DRAM_TIMING_FULL;
     uint64_t tck = (uint64_t)k->tck, edge = (now_ps + tck - 1) / tck;
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
     bool known = hbm_finds(ch, HBM_WRITE, &at);
@@ -207,12 +262,22 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
         p->io.stats.forwarded++;
     if (known)
         return now_ps;
-    if (!waiting)
+    if (!waiting) {
+        enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
         hbm_catch_up(p, ch, edge);
-    for (enum hbm_direction d = HBM_READ; d <= HBM_WRITE; d++)
-        if (access & (d == HBM_READ ? DRAM_TIMING_READ : DRAM_TIMING_WRITE))
-            hbm_plan_for(p, ch, d, hbm_enqueue(ch, d, &at, number), at.bank, edge);
-    p->next = hbm_min(p->next, ch->next);
+        if (last && edge * tck == now_ps && access != (DRAM_TIMING_READ | DRAM_TIMING_WRITE)
+            && hbm_passes(p, ch, d, &at, edge)) {
+            const struct hbm_request r = {.row = at.row, .bank = at.bank};
+            uint64_t end = hbm_column(p, ch, d, &r, edge);
+            return d == HBM_READ ? end * tck : now_ps;
+        }
+    }
+    if (access & DRAM_TIMING_READ)
+        hbm_enter(p, ch, HBM_READ, &at, number, edge);
+    if (access & DRAM_TIMING_WRITE)
+        hbm_enter(p, ch, HBM_WRITE, &at, number, edge);
+    if (ch->next < p->next)
+        hbm_set_next(p, ch->next);
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
 }
 
@@ -238,10 +303,12 @@ static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, uint64_t
                                  uint64_t *done)
 {
     enum hbm_direction d = (enum hbm_direction)ch->direction;
-    uint64_t places = 0;
-    for (uint64_t rest = ch->columns; rest; rest &= rest - 1)
+    uint64_t places = 0, rest = ch->columns;
+    do
         places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->hits[d];
-    unsigned place = hbm_oldest(&ch->queues[d], places);
+    while (rest &= rest - 1);
+    unsigned place = places & (places - 1) ? hbm_oldest(&ch->queues[d], places)
+                                           : (unsigned)__builtin_ctzll(places);
     const struct hbm_request *r = hbm_request(&ch->queues[d], place);
     *done = hbm_column(p, ch, d, r, edge);
     hbm_dequeue(ch, d, place, r->bank);
@@ -282,21 +349,41 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
             number = hbm_look(p, ch, &done);
         next = hbm_min(next, ch->next);
     }
-    p->next = next;
+    hbm_set_next(p, next);
     *done_ps = done * tck;
     return number;
 }
 
 static uint64_t hbm_next_ps(const struct part *self)
 {
+    return ((const struct hbm *)(const void *)self)->next_ps;
+}
+
+/* Of the reads, the time of the first one if its command is next. */
+static uint64_t hbm_due_ps(const struct part *self)
+{
     const struct hbm *p = (const struct hbm *)(const void *)self;
-    return p->next == HBM_NEVER ? DRAM_TIMING_LATER : p->next * (uint64_t)hbm_params(p)->tck;
+    uint64_t next = HBM_NEVER;
+    for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
+        const struct hbm_channel *ch = hbm_channel(p, i);
+        if (ch->queues[HBM_READ].count)
+            next = hbm_min(next, ch->next);
+    }
+    return next == HBM_NEVER
+               ? DRAM_TIMING_LATER
+               : (next + p->t.cas[HBM_READ] + p->t.burst) * (uint64_t)hbm_params(p)->tck;
+}
+
+static uint64_t hbm_clock_ps(const struct part *self)
+{
+    return (uint64_t)hbm_params((const struct hbm *)(const void *)self)->tck;
 }
 
 static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
-    .has_room = hbm_has_room,
     .take = hbm_take,
     .advance = hbm_advance,
     .next_ps = hbm_next_ps,
+    .due_ps = hbm_due_ps,
+    .clock_ps = hbm_clock_ps,
 };

@@ -22,12 +22,6 @@ static inline uint64_t hbm_own_line(const struct hbm *p, uint64_t address)
     return (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> p->line_bits;
 }
 
-static inline uint32_t hbm_channel_of(const struct hbm *p, uint64_t address)
-{
-    uint64_t line = hbm_own_line(p, address);
-    return hbm_field(&line, hbm_params(p)->channels);
-}
-
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
 {
     const struct hbm_params *k = hbm_params(p);
@@ -85,7 +79,10 @@ static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, uns
     bank->hits[d] &= ~bit;
     if (!bank->waiting[d])
         q->busy &= ~((uint64_t)1 << bank_number);
-    q->first = q->valid ? q->first + hbm_age(q, hbm_oldest(q, q->valid)) : q->next;
+    if (!q->valid)
+        q->first = q->next;
+    else if (place == q->first % HBM_PLACES)
+        q->first += hbm_age(q, hbm_oldest(q, q->valid));
 }
 
 /* Is there a request to the same line among those of direction `d`? */

@@ -89,7 +89,7 @@ struct hbm {
     struct hbm_edges t;
     uint32_t channels; /* arena offset */
     uint32_t line_bits;
-    uint64_t next; /* earliest of the channels */
+    uint64_t next, next_ps; /* earliest of the channels */
 };
 
 struct hbm_place {
@@ -146,7 +146,6 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
 /* ---- what the files call of each other; comments stand at the definitions ---- */
 
 /* hbm_queue.c */
-static inline uint32_t hbm_channel_of(const struct hbm *p, uint64_t address);
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);
 static inline unsigned hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
                                    const struct hbm_place *at, uint32_t number);

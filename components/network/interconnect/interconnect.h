@@ -144,6 +144,10 @@ INTERCONNECT_INLINE void INTERCONNECT(copy)(const struct ring *in, const struct 
         memcpy(copied, payload, 64);
         return;
     }
+    if (bytes == 80) { /* one with its mask */
+        memcpy(copied, payload, 80);
+        return;
+    }
     if (bytes == 128) {
         memcpy(copied, payload, 128);
         return;

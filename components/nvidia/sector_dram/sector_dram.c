@@ -248,14 +248,15 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     const struct dram_timing_ops *ops = sector_dram_timing_ops(c);
     uint64_t address = place_of(c, m->load.address, i, (unsigned)__builtin_ctz(p->left));
     unsigned access = e->kind == SECTOR_MEM_LOAD ? DRAM_TIMING_READ : DRAM_TIMING_WRITE;
-    if (!ops->has_room(sector_dram_timing(c), address, access)) {
+    uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
+    uint64_t time = ops->take(sector_dram_timing(c), number, address, access,
+                              component_now_ps(&c->io.base), false);
+    if (time == DRAM_TIMING_FULL) {
+        index_pool_give(&c->free_numbers, number);
         p->full = true;
         return false;
     }
-    uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
     arena_at(uint32_t, c->owners)[number] = owner;
-    uint64_t time =
-        ops->take(sector_dram_timing(c), number, address, access, component_now_ps(&c->io.base));
     count_sector(c, m);
     e->numbers[e->number_count++] = number;
     e->unsettled++;

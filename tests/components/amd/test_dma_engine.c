@@ -104,7 +104,8 @@ Test(dma_engine, random_commands_leave_what_doing_them_in_order_leaves)
         int64_t commands, lines;
         uint64_t latency;
         uint32_t lanes;
-    } cases[] = {{1, 1, 3, 1}, {4, 64, 120, 1}, {16, 7, 40, 1}, {64, 256, 1, 1}, {32, 99, 40, 3}};
+    } cases[] = {{1, 1, 3, 1},    {4, 64, 120, 1}, {16, 7, 40, 1},
+                 {64, 256, 1, 1}, {32, 99, 40, 3}, {130, 300, 9, 20}};
     static uint8_t flat[SPAN], expected[COUNT][256];
     static uint32_t sizes[COUNT];
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {

@@ -8,6 +8,7 @@
 #include "components/amd/isa/isa.h"
 #include "dram.gen.h"
 #include "hbm.gen.h"
+#include "runtime/scheduler/window.h"
 #include "runtime/state/memory.h"
 #include "tests/components/memory/dram_rules.h"
 #include "tests/components/harness.h"
@@ -369,6 +370,26 @@ Test(hbm, ports_take_turns)
               (unsigned long long)b);
 }
 
+/* One of two reads comes between two edges of the memory and the other at the second one, at which
+ * both have their commands. */
+Test(hbm, reads_through_at_the_same_time_go_by_channel)
+{
+    struct hbm_params k = unrefreshed();
+    k.channels = 2;
+    for (uint64_t first = 0; first < 2; first++) {
+        set_up(k);
+        for (uint16_t i = 0; i < 4; i++) { /* the rows are opened, and found open */
+            uint64_t ch = i % 2 ^ first;
+            send(top, harness_read(i < 2 ? 1 : 398u + i, (uint16_t)(i / 2 * 2 + ch),
+                                   address(&k, 1, 0, i / 2, 0) + ch * 64, 64));
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_log(top, 2)->tag, 2);
+        cr_expect_eq(harness_log(top, 3)->cycle, harness_log(top, 2)->cycle + 1);
+        cr_expect_eq(stats()->row_hits, 2);
+    }
+}
+
 /* When the last read has gone, a waiting write gets its row in the next clock. */
 Test(hbm, writes_begin_when_reads_end)
 {
@@ -575,6 +596,74 @@ Test(hbm, ticks_do_not_matter)
             if (!variant)
                 cycles[i] = harness_log(top, i)->cycle;
             cr_assert_eq(harness_log(top, i)->cycle, cycles[i]);
+        }
+    }
+}
+
+/* ---- work that is put off ---- */
+
+#define LOOKS 400u
+
+/* What can be seen of a run that stops every 37 cycles. */
+struct looks {
+    uint32_t count;
+    uint64_t time_ps[LOOKS];
+    struct hbm_stats stats[LOOKS];
+    uint32_t answers;
+    uint64_t cycles[2000];
+};
+
+/* Requests of a kind: reads, writes, or both. */
+enum { ONLY_READS = 1, ONLY_WRITES };
+
+static void look_often(const struct hbm_params *k, int kinds, bool keep_up, struct looks *seen)
+{
+    uint64_t random = 5, when = 1;
+    uint8_t bytes[64] = {0};
+    enum engine_result result;
+    engine_keep_up(keep_up);
+    set_up(*k);
+    for (uint16_t i = 0; i < 1000; i++) {
+        uint64_t r = harness_random(&random), line = (r >> 8) % 4096 * 64;
+        if (kinds == ONLY_READS || (kinds != ONLY_WRITES && r & 1))
+            send(r & 2 ? top : dma, harness_read(when, i, line, 64));
+        else
+            send(r & 2 ? top : dma, harness_write(when, i, line, UINT64_MAX, bytes));
+        when += i % 50 ? r >> 32 & 7 : 400;
+    }
+    memset(seen, 0, sizeof *seen);
+    do {
+        cr_assert_lt(seen->count, LOOKS);
+        engine_set_limits(&(struct engine_limits){.max_cycles = 37 * (seen->count + 1)});
+        result = harness_run();
+        seen->time_ps[seen->count] = engine.time_ps;
+        seen->stats[seen->count++] = *stats();
+    } while (result == ENGINE_LIMIT);
+    cr_assert_eq(result, ENGINE_IDLE);
+    for (unsigned end = 0; end < 2; end++)
+        for (uint32_t i = 0; i < harness_count(end ? dma : top); i++)
+            seen->cycles[seen->answers++] = harness_log(end ? dma : top, i)->cycle;
+    engine_keep_up(false);
+}
+
+/* Whoever looks, and whenever, finds what a memory that issues each command in its own tick has
+ * done by then; and a run ends with the last command. */
+Test(hbm, what_is_put_off_is_done_before_anybody_looks)
+{
+    static struct looks first, second;
+    for (int kinds = 0; kinds <= ONLY_WRITES; kinds++) {
+        for (unsigned variant = 0; variant < 4; variant++) {
+            struct hbm_params k = odd(variant);
+            look_often(&k, kinds, true, &first);
+            look_often(&k, kinds, false, &second);
+            cr_assert_eq(first.count, second.count, "kinds %d, variant %u", kinds, variant);
+            for (uint32_t i = 0; i < first.count; i++) {
+                cr_assert_eq(first.time_ps[i], second.time_ps[i]);
+                cr_assert_arr_eq(&first.stats[i], &second.stats[i], sizeof first.stats[i],
+                                 "kinds %d, variant %u, look %u", kinds, variant, i);
+            }
+            cr_expect_eq(first.answers, 1000);
+            cr_expect_arr_eq(first.cycles, second.cycles, sizeof first.cycles);
         }
     }
 }
