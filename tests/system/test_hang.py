@@ -37,7 +37,7 @@ def test_limit_and_fault_look_alike_on_any_number_of_threads(run):
 
 @pytest.mark.parametrize("text, status, says", [
     ("tests/system/hang/deadlock.heddle", 4, ("deadlock", "left", "right")),
-    ("platforms/r9nano.heddle --stall-limit 10 -- vectoradd", 5, ("stall",))],
+    ("platforms/r9nano.heddle --stall-limit 4 -- vectoradd", 5, ("stall",))],
     ids=["deadlock", "stall"])
 def test_report_of_a_hang_does_not_depend_on_who_found_it(run, text, status, says):
     """One thread, several in step, and several at times of their own."""
