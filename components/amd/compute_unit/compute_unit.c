@@ -32,8 +32,10 @@
 static void compute_unit_executed(struct component *base, struct warm_code *code)
 {
     struct compute_unit *c = (struct compute_unit *)(void *)base;
-    if (code->seen != cu_decoded(c))
+    if (code->seen != cu_decoded(c)) {
+        execute_count(c, code->first, code->end);
         decode_take_counts(cu_decoded(c), code);
+    }
     code->seen = cu_decoded(c);
 }
 

@@ -677,7 +677,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
 static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave);
 static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w);
 static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w);
-static void execute_count(const struct compute_unit *c);
+static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end);
 
 /* cu_issue.c */
 static void issue_init(struct compute_unit *c);

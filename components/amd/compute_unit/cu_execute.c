@@ -33,6 +33,7 @@ _Static_assert(sizeof(struct execute_entry) == 128, "an instruction takes two of
  * `fills` and the version of the code are these. */
 struct execute_late {
     uint32_t checked, code;
+    uint64_t pc;
     struct cu_late turns;
     uint64_t times; /* that they were left out, and are not in the counts of `decoded` yet */
 };
@@ -184,12 +185,10 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsig
     return true;
 }
 
-/* Adds what was left out to the counts of the instructions, the first of which is in entry
- * `number`. */
-static void execute_count_late(const struct compute_unit *c, struct execute_late *late,
-                               uint32_t number)
+/* Adds what was left out to the counts of the instructions. */
+static void execute_count_late(const struct compute_unit *c, struct execute_late *late)
 {
-    uint64_t pc = cu_decoded(c)[number].address;
+    uint64_t pc = late->pc;
     for (unsigned i = 0; late->times && i < late->turns.count; i++) {
         struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
         if (d->address != pc) /* another one has taken the entry, and its count is gone */
@@ -212,7 +211,8 @@ static struct cu_late *execute_late(const struct compute_unit *c, const struct c
     struct execute_late *late = execute_late_at(c, w->decoded);
     const struct cu_code *code = cu_code(c);
     if (engine_unlikely(late->checked != code->fills || late->code != code->version)) {
-        execute_count_late(c, late, w->decoded);
+        execute_count_late(c, late);
+        late->pc = cu_decoded(c)[w->decoded].address;
         late->turns.count = 0;
         late->checked = code->fills;
         late->code = code->version;
@@ -226,9 +226,9 @@ static inline void execute_leave_out(const struct compute_unit *c, const struct 
     execute_late_at(c, w->decoded)->times++;
 }
 
-/* For a report: all counts are those of `decoded`. */
-static void execute_count(const struct compute_unit *c)
+/* Whoever reads the counts of instructions first .. end - 1 finds all of them in `decoded`. */
+static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end)
 {
-    for (uint32_t i = 0; i < DECODE_ENTRIES; i++)
-        execute_count_late(c, execute_late_at(c, i), i);
+    for (uint64_t at = first & ~(uint64_t)3, i = 0; at < end && i < DECODE_ENTRIES; at += 4, i++)
+        execute_count_late(c, execute_late_at(c, decode_slot(at)));
 }

@@ -19,6 +19,8 @@ static struct compute_unit *lend_unit(struct component *base)
 /* It is ticked in the cycle `until`. */
 static void lend_pause(struct component *base, uint64_t until)
 {
+    if (lend_unit(base)->may_be_late)
+        bug("compute unit: paused, and may leave out turns");
     lend_unit(base)->paused_until = until;
 }
 

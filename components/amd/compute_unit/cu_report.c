@@ -82,7 +82,7 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
             k++;
         if (k < caches || caches == ENGINE_MAX_DOMAINS)
             continue;
-        execute_count(other);
+        execute_count(other, 0, UINT64_MAX);
         first[caches++] = other;
     }
     return caches;
