@@ -28,7 +28,7 @@
 #define ENGINE_MAX_CLOCKS  16 /* of a platform */
 #define ENGINE_MAX_DOMAINS 64 /* clocks times shards */
 #define ENGINE_NEVER       UINT64_MAX
-#define ENGINE_WORDS       8 /* a clock domain's words of bitmaps are a multiple of that */
+#define ENGINE_WORDS       8   /* a clock domain's words of bitmaps are a multiple of that */
 #define ENGINE_NEAR        512 /* cycles in which wake-ups are marked in bitmaps */
 
 #define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */

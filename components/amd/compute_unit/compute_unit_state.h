@@ -264,8 +264,8 @@ struct cu_retime {
 
 /* Turns that are left out together, of instructions that only change registers; see cu_late.c. */
 struct cu_late {
-    uint8_t count; /* turns; 0: none */
-    uint8_t ahead; /* instructions that were executed together: as many, or one more */
+    uint8_t ahead; /* instructions that were executed together; 0: nothing is known */
+    uint8_t count; /* turns that can be left out: as many, or one less */
     uint8_t valu;  /* of these, vector instructions; the others are scalar ones */
     uint8_t bytes; /* of code */
     uint8_t last;  /* enum cu_kind of the last one */

@@ -204,8 +204,7 @@ static inline struct execute_late *execute_late_at(const struct compute_unit *c,
     return &execute_domains[c->io.base.domain].late[number];
 }
 
-/* What is known of the turns of the instruction that is decoded and of those executed with it; its
- * count is 0 while that has not been found out. */
+/* What is known of the turns of the instruction that is decoded and of those executed with it. */
 static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w)
 {
     struct execute_late *late = execute_late_at(c, w->decoded);
@@ -213,7 +212,7 @@ static struct cu_late *execute_late(const struct compute_unit *c, const struct c
     if (engine_unlikely(late->checked != code->fills || late->code != code->version)) {
         execute_count_late(c, late);
         late->pc = cu_decoded(c)[w->decoded].address;
-        late->turns.count = 0;
+        late->turns.ahead = late->turns.count = 0;
         late->checked = code->fills;
         late->code = code->version;
     }

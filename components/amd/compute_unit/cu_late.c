@@ -1,14 +1,14 @@
-/* Turns taken late. What a wavefront's next instructions do to registers has been executed when the
- * first of them issued (cu_execute.c); what is left of their turns is to account for them. While
- * the wavefront is the only one of its SIMD that wants a turn, nothing depends on when that is
- * done. So all turns but the last are left out, the wavefront stands in the wheel for the last one,
- * and whoever comes first makes up for them: that turn, a turn of another wavefront of the SIMD,
- * the answer of a work-group, which carries the account, or somebody who looks at the statistics
+/* Turns taken late. What a wavefront's next instructions do to registers is executed before their
+ * turns (cu_execute.c); what is left of these is to account for them. While the wavefront is the
+ * only one of its SIMD that wants a turn, nothing depends on when that is done. So the turns are
+ * left out, the wavefront stands in the wheel for the one behind them, and whoever comes first
+ * makes up for them: that turn, a turn of another wavefront of the SIMD, the answer of a
+ * work-group, which carries the account, or somebody who looks at the statistics
  * (engine_settles()).
  *
  * Turns are as far from each other as the instructions take, which follows from the code alone.
- * Where more than that decides (the buffer of code, registers that a write to the LDS holds), each
- * turn is taken in its cycle. */
+ * Where more than that decides (the buffer of code, registers that a write to the LDS holds), and
+ * where code of the next line may have to be fetched, a turn is taken in its cycle. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -226,10 +226,12 @@ __attribute__((noinline)) static void late_begin(struct compute_unit *c, struct 
         || engine_unlikely(w->checked != cu_code(c)->fills))
         return;
     struct cu_late *known = execute_late(c, w);
-    if (engine_unlikely(!known->count) && c->even)
+    if (engine_unlikely(!known->ahead) && c->even)
         late_describe(c, w, pc, known);
     unsigned count = known->count;
-    if (engine_likely(count && known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
+    if (!count && known->ahead == w->ahead)
+        return;
+    if (engine_likely(known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
                       && first + known->cycles - now < CU_WHEEL
                       && !late_meets(c, first, known->cycles))) {
         behind = first + known->cycles;
