@@ -225,9 +225,12 @@ static inline void execute_leave_out(const struct compute_unit *c, const struct 
     execute_late_at(c, w->decoded)->times++;
 }
 
-/* Whoever reads the counts of instructions first .. end - 1 finds all of them in `decoded`. */
+/* Whoever reads the counts of instructions first .. end - 1 finds all of them in `decoded`. Of a
+ * unit of another rank these are all there is. */
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end)
 {
+    if (!execute_domains[c->io.base.domain].late)
+        return;
     for (uint64_t at = first & ~(uint64_t)3, i = 0; at < end && i < DECODE_ENTRIES; at += 4, i++)
         execute_count_late(c, execute_late_at(c, decode_slot(at)));
 }
