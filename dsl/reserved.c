@@ -335,7 +335,6 @@ static const char *const symbols[] = {
     "engine_settle",
     "engine_settle_window",
     "engine_settles",
-    "engine_settles_last",
     "engine_sleep",
     "engine_stop",
     "engine_time_of",

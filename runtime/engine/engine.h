@@ -314,12 +314,13 @@ void engine_may_decide(const struct component *c);
  * component is being ticked: it does what the edges of its clock before `cycle` would have done. It
  * may be asked for the same or fewer edges again, and must change nothing then. false: everything
  * has to be done in its own tick (with several ranks, who tell each other whose statistics change
- * in a window, and in runs that write or read a state). */
-bool engine_settles(const struct component *c, void (*settle)(struct component *c, uint64_t cycle));
-/* When `c` is initialised, and puts work off: a run in which nothing else is left to do goes on as
- * long as it would have. `last` is called when all that was put off has been done up to now; it
- * names the edge at which the next of it would have been done, or 0: there is none. */
-void engine_settles_last(const struct component *c, uint64_t (*last)(const struct component *c));
+ * in a window, and in runs that write or read a state). Once for each component.
+ *
+ * A run in which nothing else is left to do goes on as long as it would have: `last`, or NULL, is
+ * called when all that was put off has been done up to now; it names the edge at which the next of
+ * it would have been done, or 0: there is none. */
+bool engine_settles(struct component *c, void (*settle)(struct component *c, uint64_t cycle),
+                    uint64_t (*last)(const struct component *c));
 
 /* Between windows: has all work done that was put off, up to the edges before `time_ps`; or, for
  * the end of the window that has just been run, before that. */

@@ -94,10 +94,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static void (**deferred)(struct component *c);
 static uint32_t *deferred_leaves;
 static uint32_t deferred_count;
-/* Who puts work off: by instance, and which of these there are. Made anew with each platform. */
-static void (**settles)(struct component *c, uint64_t cycle);
-static uint64_t (**settles_last)(const struct component *c);
-static uint32_t *settling_leaves;
+/* Who puts work off, see engine_settles(). Made anew with each platform. */
+struct settling {
+    struct component *c;
+    void (*settle)(struct component *c, uint64_t cycle);
+    uint64_t (*last)(const struct component *c); /* or NULL */
+};
+static struct settling *settling;
 static uint32_t settling_count;
 static bool keeps_up;
 static uint64_t failed_ps;
@@ -127,6 +130,20 @@ static uint64_t window_start(uint64_t time)
 static uint64_t window_end(uint64_t time)
 {
     return window_start(time) + (window_ps ? window_ps : 1);
+}
+
+/* No edge behind the limit runs: to where of a window that ends at `end_ps`? */
+static uint64_t within_limit(uint64_t end_ps)
+{
+    return end_ps <= limit_ps ? end_ps : limit_ps + 1;
+}
+
+/* Of the last step of any shard, `least` at the least. */
+static uint64_t last_step(uint64_t least)
+{
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        least = shards[i].now_ps > least ? shards[i].now_ps : least;
+    return least;
 }
 
 void window_ask_end(void)
@@ -218,33 +235,26 @@ void engine_keep_up(bool always)
     keeps_up = always;
 }
 
-bool engine_settles(const struct component *c, void (*settle)(struct component *c, uint64_t cycle))
+bool engine_settles(struct component *c, void (*settle)(struct component *c, uint64_t cycle),
+                    uint64_t (*last)(const struct component *c))
 {
     if (!rank_is_alone() || keeps_up)
         return false;
-    if (!settles[c->leaf])
-        settling_leaves[settling_count++] = c->leaf;
-    settles[c->leaf] = settle;
+    settling[settling_count++] = (struct settling){c, settle, last};
     return true;
-}
-
-void engine_settles_last(const struct component *c, uint64_t (*last)(const struct component *c))
-{
-    settles_last[c->leaf] = last;
 }
 
 void engine_settle(uint64_t time_ps)
 {
     for (uint32_t i = 0; i < settling_count; i++) {
-        struct component *c = platform_component(settling_leaves[i]);
-        settles[c->leaf](c, engine_cycle_at(c->domain, time_ps));
+        struct component *c = settling[i].c;
+        settling[i].settle(c, engine_cycle_at(c->domain, time_ps));
     }
 }
 
 void engine_settle_window(void)
 {
-    if (settling_count)
-        engine_settle(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
+    engine_settle(within_limit(window_plan.end_ps));
 }
 
 void engine_at_window_end(struct component *c, void (*work)(struct component *c))
@@ -621,7 +631,7 @@ static void run_shards(uint64_t time)
         return;
     }
     window_plan.end_ps = window_end(time);
-    window_plan.until_ps = window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1;
+    window_plan.until_ps = within_limit(window_plan.end_ps);
     exchange_turn();
     uint64_t due = find_due();
     if (may_pair(due)) {
@@ -726,7 +736,7 @@ static bool is_outstanding(void)
 static void settle(void)
 {
     ring_settle_mixed();
-    wire_settle_mixed(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
+    wire_settle_mixed(within_limit(window_plan.end_ps));
     if (failure[0])
         note_failure(failed_ps);
     if (rank_is_alone()) {
@@ -826,12 +836,9 @@ static bool has_failed(uint64_t next_ps, bool live)
 /* To which time everything has come, as move_clocks() says it. */
 static uint64_t reached_ps(void)
 {
-    uint64_t last = met.now_ps;
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        last = shards[i].now_ps > last ? shards[i].now_ps : last;
+    uint64_t last = last_step(met.now_ps);
     if (window_ps) {
-        uint64_t end = window_end(last);
-        end = end <= limit_ps ? end : limit_ps + 1;
+        uint64_t end = within_limit(window_end(last));
         last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
     }
     return last > engine.time_ps ? last : engine.time_ps;
@@ -851,16 +858,12 @@ static bool look_together(void)
 static bool wake_for_last(void)
 {
     bool found = false;
-    uint64_t last_ps = 0;
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        last_ps = shards[i].now_ps > last_ps ? shards[i].now_ps : last_ps;
-    if (settling_count)
-        engine_settle(last_ps + 1);
+    engine_settle(last_step(0) + 1);
     for (uint32_t i = 0; i < settling_count; i++) {
-        const struct component *c = platform_component(settling_leaves[i]);
-        uint64_t cycle = settles_last[c->leaf] ? settles_last[c->leaf](c) : 0;
+        const struct settling *s = &settling[i];
+        uint64_t cycle = s->last ? s->last(s->c) : 0;
         if (cycle)
-            engine_wake_between(c->id, cycle);
+            engine_wake_between(s->c->id, cycle);
         found |= cycle != 0;
     }
     return found;
@@ -914,12 +917,10 @@ static uint64_t move_clocks(enum engine_result result)
     uint64_t last = met.now_ps;
     if (result == ENGINE_FAILED && fail_end_ps != ENGINE_NEVER)
         last = fail_end_ps - 1;
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        last = shards[i].now_ps > last ? shards[i].now_ps : last;
+    last = last_step(last);
     uint64_t end = last + 1;
     if (window_ps && result != ENGINE_PAUSED) {
-        end = window_end(last);
-        end = end <= limit_ps ? end : limit_ps + 1;
+        end = within_limit(window_end(last));
         for (uint32_t i = 0; i < engine.shard_count; i++)
             shard_move_clocks(i, end);
         last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
@@ -937,8 +938,7 @@ void engine_abandon(void)
     if (!rank_is_alone())
         die("the program ended in the middle of a call of the simulator, which has several ranks: "
             "nothing is written");
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        engine.time_ps = shards[i].now_ps > engine.time_ps ? shards[i].now_ps : engine.time_ps;
+    engine.time_ps = last_step(engine.time_ps);
     erase_progress();
     ended = ENGINE_INTERRUPTED;
 }
@@ -983,7 +983,7 @@ enum engine_result engine_run(void)
     enum engine_result result = setjmp(lost) == 0 ? begin_and_loop() : ENGINE_INTERRUPTED;
     ended = result;
     if (engine.shard_count > 1)
-        exchange_deliver_all(window_plan.end_ps <= limit_ps ? window_plan.end_ps : limit_ps + 1);
+        exchange_deliver_all(within_limit(window_plan.end_ps));
     uint64_t end_ps = move_clocks(result);
     if (result == ENGINE_STOPPED)
         ring_forget(RING_FORGETS);
@@ -1044,10 +1044,7 @@ void window_open(void)
     deferred_leaves =
         arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred_leaves);
     settling_count = 0;
-    settles = arena_derive((engine_base.platform->instance_count + 1) * sizeof *settles);
-    settles_last = arena_derive((engine_base.platform->instance_count + 1) * sizeof *settles_last);
-    settling_leaves =
-        arena_derive((engine_base.platform->instance_count + 1) * sizeof *settling_leaves);
+    settling = arena_derive((engine_base.platform->instance_count + 1) * sizeof *settling);
     fastest = 0;
     engine.time_ps = 0;
     for (uint32_t i = 0; i < engine.clock_count; i++) {

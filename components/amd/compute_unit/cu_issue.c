@@ -143,21 +143,38 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     return ISSUE_DONE;
 }
 
+/* What the turn `now` of a vector instruction counts for, which keeps the vector ALU for `cycles`.
+ */
+static inline void issue_count_vector(struct compute_unit *c, struct cu_wave *w, unsigned issued,
+                                      uint64_t now, uint64_t cycles)
+{
+    c->simd[w->simd].valu_free = now + cycles;
+    c->io.stats.valu++;
+    wave_issues(c, w, issued, now);
+    wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
+}
+
+/* The same of a scalar instruction, which keeps its wavefront. */
+static inline void issue_count_scalar(struct compute_unit *c, struct cu_wave *w, uint64_t now,
+                                      uint64_t cycles)
+{
+    c->io.stats.salu++;
+    wave_issues(c, w, WORK_ISSUED_SALU, now);
+    wave_executes(c, w, WORK_EXECUTING_SALU, now, cycles);
+}
+
 /* The vector ALU is busy for so many cycles. */
 static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                          const struct isa_inst *inst, uint64_t now, uint64_t cycles)
 {
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
-    c->simd[w->simd].valu_free = now + cycles;
     if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_NO_OPERAND) {
         w->sgpr = inst->sdst;
         w->sgpr_until = now + (uint64_t)compute_unit_params(c)->sgpr_order;
     }
     retime_busy(c, w->simd, CU_VALU, cycles);
-    c->io.stats.valu++;
-    wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
-    wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
+    issue_count_vector(c, w, cu_decoded(c)[w->decoded].issued, now, cycles);
     wave_continue(c, w, wave, now, now + cycles);
     return ISSUE_DONE;
 }
@@ -195,11 +212,9 @@ static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, uns
     } else {
         if (!issue_execute(c, w, wave, inst))
             return ISSUE_FAULT;
-        c->io.stats.salu++;
-        wave_issues(c, w, WORK_ISSUED_SALU, now);
         uint64_t cycles = (uint64_t)compute_unit_params(c)->scalar_latency;
+        issue_count_scalar(c, w, now, cycles);
         next = now + cycles;
-        wave_executes(c, w, WORK_EXECUTING_SALU, now, cycles);
     }
     wave_continue(c, w, wave, now, next);
     return ISSUE_DONE;

@@ -34,15 +34,10 @@ static inline void late_turn(struct compute_unit *c, struct cu_simd *s, struct c
     wave_begin_ready(c, w, turn);
     w->ahead--;
     scalars->pc += d->inst.size;
-    if (d->kind == CU_VALU) {
-        s->valu_free = turn + cycles;
-        c->io.stats.valu++;
-    } else {
-        c->io.stats.salu++;
-    }
-    wave_issues(c, w, d->issued, turn);
-    wave_executes(c, w, d->kind == CU_VALU ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU, turn,
-                  cycles);
+    if (d->kind == CU_VALU)
+        issue_count_vector(c, w, d->issued, turn, cycles);
+    else
+        issue_count_scalar(c, w, turn, cycles);
     s->turn[d->kind] = (uint8_t)(w->slot + 1);
     d->count++;
     w->instructions++;
@@ -270,7 +265,7 @@ static void late_init(struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
     c->may_be_late = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
-                     && !late_is_watched() && engine_settles(&c->io.base, late_settle);
+                     && !late_is_watched() && engine_settles(&c->io.base, late_settle, NULL);
     c->even = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
         c->even &= c->valu_cycles[i] % p->simds == 0;

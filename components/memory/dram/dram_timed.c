@@ -64,9 +64,8 @@ static void dram_init_timed(struct dram *c)
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
     c->first_due = c->look = ENGINE_NEVER;
-    c->lazy = dram_may_be_lazy(c) && engine_settles(&c->io.base, dram_settle_timed);
-    if (c->lazy)
-        engine_settles_last(&c->io.base, dram_last_timed);
+    c->lazy =
+        dram_may_be_lazy(c) && engine_settles(&c->io.base, dram_settle_timed, dram_last_timed);
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
