@@ -30,18 +30,11 @@ void clock_set(struct engine_domain *d, uint64_t hz)
     d->remainder = PS_PER_S % hz;
 }
 
-uint64_t clock_next_ps(const struct engine_domain *d)
-{
-    return d->time_ps + d->period_ps + (d->fraction + d->remainder >= d->hz);
-}
-
-void clock_move(struct engine_domain *d, uint64_t cycle)
+void clock_move_unevenly(struct engine_domain *d, uint64_t cycle)
 {
     uint64_t edges = cycle - d->cycle;
     d->cycle = cycle;
     d->time_ps += edges * d->period_ps;
-    if (!d->remainder)
-        return;
     if (edges == 1) {
         d->fraction += d->remainder;
         if (d->fraction >= d->hz) {

@@ -6,9 +6,24 @@
 #include "engine.h"
 
 void clock_set(struct engine_domain *d, uint64_t hz);
+/* Of a clock whose period is no whole number of picoseconds. */
+void clock_move_unevenly(struct engine_domain *d, uint64_t cycle);
+
 /* Moves to edge `cycle`, not before the current one. */
-void clock_move(struct engine_domain *d, uint64_t cycle);
+static inline void clock_move(struct engine_domain *d, uint64_t cycle)
+{
+    if (engine_unlikely(d->remainder)) {
+        clock_move_unevenly(d, cycle);
+        return;
+    }
+    d->time_ps += (cycle - d->cycle) * d->period_ps;
+    d->cycle = cycle;
+}
+
 /* Time of the edge after the current one. */
-uint64_t clock_next_ps(const struct engine_domain *d);
+static inline uint64_t clock_next_ps(const struct engine_domain *d)
+{
+    return d->time_ps + d->period_ps + (d->fraction + d->remainder >= d->hz);
+}
 
 #endif

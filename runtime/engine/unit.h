@@ -40,8 +40,8 @@ struct unit_type {
     uint32_t store_count;
     void (*init)(void *instance);
     bool (*tick)(void *instance);
-    /* Ticks those whose bits are set in active .. end, exclusive. */
-    void (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
+    /* Ticks those whose bits are set in active .. end, exclusive. 0: none of the bits is left. */
+    uint64_t (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     unsigned (*outstanding)(const void *instance, struct hang_report *report);
     uint64_t arena; /* UNIT_ARENA */
 };
@@ -62,10 +62,10 @@ static inline void unit_prefetch(const void *instance)
  * puts it there: saving and restoring registers for each call took more than a tick that finds
  * little to do. Who ticks a single instance sees to its sleep (COMPONENT_ALONE). */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
-    static __attribute__((noinline)) bool NAME##_tick_each(struct NAME *from, uint64_t *active,    \
-                                                           const uint64_t *end, uint64_t now)      \
+    static __attribute__((noinline)) uint64_t NAME##_tick_each(                                    \
+        struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now)                    \
     {                                                                                              \
-        bool progress = false;                                                                     \
+        uint64_t left = 0;                                                                         \
         const uint64_t limit = now << 16 | 0xffff;                                                 \
         for (; active != end; active++, from += 64) {                                              \
             uint64_t bits = *active;                                                               \
@@ -79,27 +79,28 @@ static inline void unit_prefetch(const void *instance)
                     unit_prefetch(next);                                                           \
                 }                                                                                  \
                 engine_before_tick(&c->io.base, limit);                                            \
-                progress = NAME##_tick(c);                                                         \
-                if (!progress)                                                                     \
+                if (!NAME##_tick(c))                                                               \
                     engine_sleep(&c->io.base, active, bits ^ rest);                                \
                 c = next;                                                                          \
                 bits = rest;                                                                       \
             } while (bits);                                                                        \
+            left |= *active;                                                                       \
         }                                                                                          \
-        return progress;                                                                           \
+        return left;                                                                               \
     }                                                                                              \
-    static void NAME##_walk(char *instances, uint64_t *active, const uint64_t *end, uint64_t now)  \
+    static uint64_t NAME##_walk(char *instances, uint64_t *active, const uint64_t *end,            \
+                                uint64_t now)                                                      \
     {                                                                                              \
-        NAME##_tick_each((struct NAME *)(void *)instances, active, end, now);                      \
+        return NAME##_tick_each((struct NAME *)(void *)instances, active, end, now);               \
     }                                                                                              \
     static bool NAME##_tick_one(void *c)                                                           \
     {                                                                                              \
         struct NAME *one = (struct NAME *)c;                                                       \
         uint64_t bit = 1;                                                                          \
         one->io.base.reasons |= COMPONENT_ALONE;                                                   \
-        bool progress = NAME##_tick_each(one, &bit, &bit + 1, component_now(&one->io.base));       \
+        uint64_t left = NAME##_tick_each(one, &bit, &bit + 1, component_now(&one->io.base));       \
         one->io.base.reasons &= ~COMPONENT_ALONE;                                                  \
-        return progress;                                                                           \
+        return left;                                                                               \
     }                                                                                              \
     static void NAME##_init_one(void *c)                                                           \
     {                                                                                              \

@@ -53,4 +53,11 @@ uint64_t wheel_next(const struct wheel *w);
  * `bitmap`. */
 void wheel_take(struct wheel *w, uint64_t cycle, uint64_t *bitmap);
 
+/* Would that set any? When not, it is enough to say which cycle it is now. */
+static inline bool wheel_is_due(const struct wheel *w, uint64_t cycle)
+{
+    return w->first[cycle % WHEEL_BUCKETS]
+           || (w->heap_count && w->nodes[w->heap[0]].cycle == cycle);
+}
+
 #endif

@@ -43,18 +43,33 @@ struct domain_plan {
     uint64_t next_ps;
 };
 
+/* What a walk needs of a group. */
+struct word_walk {
+    uint64_t (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
+    char *instances;
+    uint32_t first, behind; /* its words */
+};
+
 static const struct engine_group *groups;
-static uint32_t *word_groups; /* by bitmap word: the group it belongs to */
+static uint32_t *word_groups;        /* by bitmap word: the group it belongs to */
+static struct word_walk *word_walks; /* alike */
 static struct wheel *wheels;
 static struct wheel_node *wheel_nodes;
 static uint32_t *wheel_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
-static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* of each domain's words in `active`: see words.h */
-static bool wide;        /* the processor can do what words.h has for wide registers */
+static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* bit w % 64 of word w / 64: active[w] of the domain has
+                                              bits; w from 64 on */
+static bool wide_words;  /* the processor can do what words.h has for wide registers */
 static uint64_t *frozen; /* by bitmap word: those that tick no more */
 static uint32_t *order;  /* ids of one edge, for orders other than ascending; by first word */
 static int tick_order;
 static bool tick_all;
+static bool arranged; /* one of the two asks for more than a walk */
+
+/* Compiled twice, for what the processor can. */
+#define STEP_INLINE static inline __attribute__((always_inline))
+/* For what costs the others registers. */
+#define STEP_RARE   __attribute__((noinline)) static
 
 /* ---- sleeping and waking ---- */
 
@@ -224,43 +239,60 @@ static void walk_arranged(uint32_t domain)
 
 /* Groups stand in the order of their words, so those with something to do are met in order. Nothing
  * becomes active while they are walked. `bits` say which of the words from `from` on
- * to look at; those before *walked have been. */
-static inline void walk_busy(uint64_t now, uint64_t bits, uint32_t from, uint32_t *walked)
+ * to look at; those before *walked have been. Not 0: some stay active. */
+static inline uint64_t walk_busy(uint64_t now, uint64_t bits, uint32_t from, uint32_t *walked)
 {
+    uint64_t left = 0;
     for (; bits; bits &= bits - 1) {
         uint32_t w = from + (uint32_t)__builtin_ctzll(bits);
-        const struct engine_group *g = &groups[word_groups[w]];
-        uint32_t first = g->first_id / 64, behind = (g->first_id + g->count + 63) / 64;
+        const struct word_walk *g = &word_walks[w];
         if (w < *walked)
             continue;
-        *walked = behind;
-        g->unit->walk(g->instances, engine_base.active + first, engine_base.active + behind, now);
+        *walked = g->behind;
+        left |= g->walk(g->instances, engine_base.active + g->first, engine_base.active + g->behind,
+                        now);
     }
+    return left;
 }
 
-static void walk_ascending(uint32_t domain)
+/* Of the words of a domain from `from` on, at most 64. */
+STEP_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near, uint32_t from,
+                                 bool wide)
 {
-    const struct engine_domain *d = &engine.domains[domain];
-    uint32_t walked = 0;
-    for (uint32_t w = 0; w < d->word_count; w += 64)
-        walk_busy(d->cycle, busy[domain][w / 64], d->first_word + w, &walked);
+    uint64_t *active = engine_base.active + d->first_word + from;
+    uint64_t *next = engine_base.next + d->first_word + from;
+    uint32_t rest = d->word_count - from, count = rest < 64 ? rest : 64;
+    return wide ? words_merge_wide(active, next, near, count)
+                : words_merge(active, next, near, count);
 }
 
-/* Those to tick in this cycle: still active, woken in the one before, reached by a message. */
-static inline void merge_awake(uint32_t domain, uint64_t cycle)
+/* Those to tick in this cycle: still active, woken in the one before, reached by a message. Returns
+ * which of the first 64 words have any; busy[] says so of the others. */
+STEP_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d, uint64_t cycle,
+                                 bool wide)
 {
-    const struct engine_domain *d = &engine.domains[domain];
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    uint64_t *active = engine_base.active + d->first_word;
-    uint64_t *next = engine_base.next + d->first_word, *near = NULL;
-    if (engine_near_used(domain)[row]) {
+    uint64_t *near = NULL, bits;
+    if (engine_likely(engine_near_used(domain)[row])) {
         near = engine_base.near + (size_t)row * engine_base.near_words + d->first_word;
         engine_near_used(domain)[row] = 0;
+        bits = merge_words(d, near, 0, wide);
+    } else {
+        bits = merge_words(d, NULL, 0, wide);
     }
-    if (engine_likely(wide))
-        words_merge_wide(active, next, near, d->word_count, busy[domain]);
-    else
-        words_merge(active, next, near, d->word_count, busy[domain]);
+    for (uint32_t w = 64; engine_unlikely(w < d->word_count); w += 64)
+        busy[domain][w / 64] = merge_words(d, near ? near + w : NULL, w, wide);
+    return bits;
+}
+
+/* `bits`: what the function above has returned. Not 0: some stay active. */
+static inline uint64_t walk_ascending(uint32_t domain, const struct engine_domain *d, uint64_t bits)
+{
+    uint32_t walked = 0;
+    uint64_t left = walk_busy(d->cycle, bits, d->first_word, &walked);
+    for (uint32_t w = 64; engine_unlikely(w < d->word_count); w += 64)
+        left |= walk_busy(d->cycle, busy[domain][w / 64], d->first_word + w, &walked);
+    return left;
 }
 
 void shard_freeze(const struct component *c)
@@ -275,20 +307,22 @@ static void leave_frozen(const struct engine_domain *d)
         engine_base.active[w] &= ~frozen[w];
 }
 
-static inline bool is_awake(const struct engine_domain *d)
+static bool is_awake(const struct engine_domain *d)
 {
-    const uint64_t *active = engine_base.active + d->first_word;
-    const uint64_t *next = engine_base.next + d->first_word;
-    return engine_likely(wide) ? words_any_wide(active, next, d->word_count)
-                               : words_any(active, next, d->word_count);
+    return words_any(engine_base.active + d->first_word, d->word_count)
+           || words_any(engine_base.next + d->first_word, d->word_count);
 }
 
 /* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
-static uint64_t near_next(uint32_t domain)
+static inline uint64_t near_next(uint32_t domain)
 {
     const uint8_t *used = engine_near_used(domain);
-    uint64_t next = engine.domains[domain].cycle + 1;
+    uint64_t next = engine.domains[domain].cycle + 1, few = 0;
     uint32_t row = (uint32_t)next % ENGINE_NEAR;
+    if (engine_likely(row <= ENGINE_NEAR - sizeof few)) /* it is mostly among the first of them */
+        memcpy(&few, used + row, sizeof few);
+    if (few)
+        return next + (uint32_t)__builtin_ctzll(few) / 8;
     const uint8_t *found = memchr(used + row, 1, ENGINE_NEAR - row);
     if (found)
         return next + (uint64_t)(found - (used + row));
@@ -316,37 +350,48 @@ static void watch_edge(struct shard *l, const struct engine_domain *d)
         stats_log_ticked[d->first_word + w] |= engine_base.active[d->first_word + w];
 }
 
-static void run_edge(struct shard *l, uint32_t domain, uint64_t cycle)
+/* What is not as in most runs: others look at the edge, or there is another order. */
+STEP_RARE bool run_edge_rarely(struct shard *l, uint32_t domain, uint64_t bits)
 {
-    struct engine_domain *d = &engine.domains[domain];
-    clock_move(d, cycle);
-    wheel_take(&wheels[domain], cycle, engine_base.active);
-    merge_awake(domain, cycle);
-    if (engine_unlikely(l->watched))
+    const struct engine_domain *d = &engine.domains[domain];
+    if (l->watched)
         watch_edge(l, d);
-    if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
+    if (arranged)
         walk_arranged(domain);
     else
-        walk_ascending(domain);
-    plans[domain].awake = is_awake(d);
+        walk_ascending(domain, d, bits);
+    return is_awake(d);
+}
+
+/* true: some are awake behind it. */
+STEP_INLINE bool run_edge(struct shard *l, uint32_t domain, uint64_t cycle, bool wide)
+{
+    struct engine_domain *d = &engine.domains[domain];
+    struct wheel *w = &wheels[domain];
+    clock_move(d, cycle);
+    w->now = cycle;
+    if (engine_unlikely(wheel_is_due(w, cycle)))
+        wheel_take(w, cycle, engine_base.active);
+    uint64_t bits = merge_awake(domain, d, cycle, wide);
+    if (engine_unlikely(l->watched || arranged))
+        return run_edge_rarely(l, domain, bits);
+    if (walk_ascending(domain, d, bits))
+        return true;
+    const uint64_t *next = engine_base.next + d->first_word;
+    return wide ? words_any_wide(next, d->word_count) : words_any(next, d->word_count);
 }
 
 /* ---- choosing the next step ---- */
 
-static void plan_domain(uint32_t domain)
+/* Of a domain in which nothing is awake, and that no message reaches in the next cycle. */
+STEP_RARE void plan_sleeping(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
+    const struct wheel *w = &wheels[domain];
     struct domain_plan *p = &plans[domain];
-    p->arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
-    if (p->awake || p->arrivals || (tick_all && rank_has(domain / engine.clock_count))) {
-        p->arrivals |= tick_all && near_next(domain) != ENGINE_NEVER;
-        p->next_cycle = d->cycle + 1;
-        p->next_ps = clock_next_ps(d);
-        return;
-    }
     uint64_t near = near_next(domain);
     p->arrivals = near != ENGINE_NEVER;
-    uint64_t cycle = wheel_next(&wheels[domain]);
+    uint64_t cycle = w->summary || w->heap_count ? wheel_next(w) : WHEEL_NEVER;
     cycle = near < cycle ? near : cycle;
     if (cycle == p->next_cycle)
         return;
@@ -356,17 +401,39 @@ static void plan_domain(uint32_t domain)
                                       : engine_time_of(domain, cycle);
 }
 
+STEP_INLINE void plan_domain(uint32_t domain)
+{
+    const struct engine_domain *d = &engine.domains[domain];
+    struct domain_plan *p = &plans[domain];
+    p->arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
+    if (!p->awake && !p->arrivals && !(tick_all && rank_has(domain / engine.clock_count))) {
+        plan_sleeping(domain);
+        return;
+    }
+    if (engine_unlikely(tick_all))
+        p->arrivals |= near_next(domain) != ENGINE_NEVER;
+    p->next_cycle = d->cycle + 1;
+    p->next_ps = clock_next_ps(d);
+}
+
+/* The shard's domains are `clocks`, from `first` on. */
+STEP_INLINE void plan_step(struct shard *l, uint32_t first, uint32_t clocks)
+{
+    uint64_t next_ps = l->wire_ps;
+    bool live = next_ps != ENGINE_NEVER;
+    for (uint32_t i = 0; i < clocks; i++) {
+        const struct domain_plan *p = &plans[first + i];
+        plan_domain(first + i);
+        live |= p->awake || p->arrivals || wheels[first + i].live;
+        next_ps = p->next_ps < next_ps ? p->next_ps : next_ps;
+    }
+    l->next_ps = next_ps;
+    l->live = live;
+}
+
 void shard_plan(uint32_t shard)
 {
-    struct shard *l = &shards[shard];
-    l->next_ps = l->wire_ps;
-    l->live = l->wire_ps != ENGINE_NEVER;
-    for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++) {
-        plan_domain(i);
-        l->live |= plans[i].awake || plans[i].arrivals || wheels[i].live;
-        if (plans[i].next_ps < l->next_ps)
-            l->next_ps = plans[i].next_ps;
-    }
+    plan_step(&shards[shard], shard * engine.clock_count, engine.clock_count);
 }
 
 void shard_find_awake(uint32_t shard)
@@ -388,28 +455,57 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps)
     }
 }
 
-void shard_run(uint32_t shard)
+STEP_RARE void settle_step(struct shard *l, uint32_t shard)
+{
+    l->step_end = false;
+    ring_settle_links(shard);
+    wire_settle(shard);
+}
+
+/* `clocks`: of the platform; where that is a constant, the loops over them are none. */
+STEP_INLINE void run_steps(uint32_t shard, uint32_t clocks, bool wide)
 {
     struct shard *l = &shards[shard];
-    uint32_t first = shard * engine.clock_count;
-    for (;;) {
+    const uint32_t first = shard * clocks;
+    while (l->next_ps < l->until_ps) {
         uint64_t time = l->next_ps;
-        if (time >= l->until_ps)
-            return;
         l->now_ps = time;
-        for (uint32_t i = first; i < first + engine.clock_count; i++) {
-            if (plans[i].next_ps == time)
-                run_edge(l, i, plans[i].next_cycle);
+        for (uint32_t i = 0; i < clocks; i++) {
+            struct domain_plan *p = &plans[first + i];
+            if (p->next_ps == time)
+                p->awake = run_edge(l, first + i, p->next_cycle, wide);
         }
-        if (engine_unlikely(l->step_end)) {
-            l->step_end = false;
-            ring_settle_links(shard);
-            wire_settle(shard);
-        }
-        shard_plan(shard);
+        if (engine_unlikely(l->step_end))
+            settle_step(l, shard);
+        plan_step(l, first, clocks);
         if (engine_unlikely(!l->live))
             window_ask_end();
     }
+}
+
+STEP_RARE void run_narrow(uint32_t shard)
+{
+    run_steps(shard, engine.clock_count, false);
+}
+
+WORDS_WIDE STEP_RARE void run_wide(uint32_t shard)
+{
+    run_steps(shard, engine.clock_count, true);
+}
+
+WORDS_WIDE STEP_RARE void run_one_clock(uint32_t shard)
+{
+    run_steps(shard, 1, true);
+}
+
+void shard_run(uint32_t shard)
+{
+    if (engine_unlikely(!wide_words))
+        run_narrow(shard);
+    else if (engine.clock_count > 1)
+        run_wide(shard);
+    else
+        run_one_clock(shard);
 }
 
 uint64_t engine_instructions(void)
@@ -426,6 +522,7 @@ void engine_set_order(int chosen_order, uint64_t seed, bool all)
 {
     tick_order = chosen_order;
     tick_all = all;
+    arranged = all || chosen_order != ENGINE_ASCENDING;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].random_state = seed + i;
 }
@@ -442,20 +539,29 @@ void engine_show_pointers(void)
         wheel_open(&wheels[i], wheel_nodes, wheel_heaps[i]);
 }
 
+static void place_group(uint32_t number)
+{
+    const struct engine_group *g = &groups[number];
+    uint32_t first = g->first_id / 64, behind = first + (g->count + 63) / 64;
+    for (uint32_t w = first; w < behind; w++) {
+        word_groups[w] = number;
+        word_walks[w] = (struct word_walk){g->unit->walk, g->instances, first, behind};
+    }
+}
+
 void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
 {
     groups = all;
-    wide = words_are_wide();
+    wide_words = words_are_wide();
     memset(shards, 0, sizeof shards);
     memset(plans, 0, sizeof plans);
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].wire_ps = ENGINE_NEVER;
     order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
     word_groups = arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *order));
-    for (uint32_t g = 0; g < group_count; g++) {
-        for (uint32_t w = 0; w < (all[g].count + 63) / 64; w++)
-            word_groups[all[g].first_id / 64 + w] = g;
-    }
+    word_walks = arena_derive(((size_t)id_count / 64 + 1) * sizeof *word_walks);
+    for (uint32_t g = 0; g < group_count; g++)
+        place_group(g);
     frozen = arena_derive(((size_t)id_count / 64 + 1) * sizeof *frozen);
     wheels = arena_at(struct wheel, arena_allocate_front(engine.domain_count * sizeof *wheels));
     wheel_nodes = arena_at(struct wheel_node,

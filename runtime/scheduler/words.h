@@ -7,27 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* active |= next | near, and the latter two are cleared; `near` may be NULL. Bit w % 64 of
- * busy[w / 64]: active[w] has bits. */
-static inline void words_merge(uint64_t *restrict active, uint64_t *restrict next,
-                               uint64_t *restrict near, uint32_t count, uint64_t *restrict busy)
+#include "runtime/engine/engine.h"
+
+/* active |= next | near, and the latter two are cleared; `near` may be NULL. At most 64 words. Bit
+ * w of the result: active[w] has bits. */
+static inline uint64_t words_merge(uint64_t *restrict active, uint64_t *restrict next,
+                                   uint64_t *restrict near, size_t count)
 {
-    for (uint32_t w = 0; w < count; w++) {
+    uint64_t busy = 0;
+    for (size_t w = 0; w < count; w++) {
         active[w] |= next[w] | (near ? near[w] : 0);
         next[w] = 0;
         if (near)
             near[w] = 0;
-        uint64_t bit = (uint64_t)(active[w] != 0) << w % 64;
-        busy[w / 64] = w % 64 ? busy[w / 64] | bit : bit;
+        busy |= (uint64_t)(active[w] != 0) << w;
     }
+    return busy;
 }
 
-/* Has a word of `a` or `b` bits? */
-static inline bool words_any(const uint64_t *a, const uint64_t *b, uint32_t count)
+/* Has a word bits? */
+static inline bool words_any(const uint64_t *words, size_t count)
 {
     uint64_t any = 0; /* of all words, so that the compiler makes vectors of them */
-    for (uint32_t w = 0; w < count; w++)
-        any |= a[w] | b[w];
+    for (size_t w = 0; w < count; w++)
+        any |= words[w];
     return any;
 }
 
@@ -36,36 +39,46 @@ static inline bool words_any(const uint64_t *a, const uint64_t *b, uint32_t coun
 
 #define WORDS_WIDE __attribute__((target("avx2")))
 
-WORDS_WIDE static inline void words_merge_wide(uint64_t *restrict active, uint64_t *restrict next,
-                                               uint64_t *restrict near, uint32_t count,
-                                               uint64_t *restrict busy)
+/* words_merge() for four words; bit i: the i-th of these has bits. */
+WORDS_WIDE static inline uint64_t words_merge_four(uint64_t *restrict active,
+                                                   uint64_t *restrict next, uint64_t *restrict near)
 {
     const __m256i none = _mm256_setzero_si256();
-    for (uint32_t from = 0; from < count; from += 64) {
-        uint32_t end = count - from < 64 ? count : from + 64;
-        uint64_t bits = 0;
-        for (uint32_t w = from; w < end; w += 4) {
-            __m256i words = _mm256_or_si256(_mm256_load_si256((const void *)(active + w)),
-                                            _mm256_load_si256((const void *)(next + w)));
-            _mm256_store_si256((void *)(next + w), none);
-            if (near) {
-                words = _mm256_or_si256(words, _mm256_load_si256((const void *)(near + w)));
-                _mm256_store_si256((void *)(near + w), none);
-            }
-            _mm256_store_si256((void *)(active + w), words);
-            __m256d empty = _mm256_castsi256_pd(_mm256_cmpeq_epi64(words, none));
-            bits |= (uint64_t)((unsigned)_mm256_movemask_pd(empty) ^ 15u) << w % 64;
-        }
-        busy[from / 64] = bits;
+    __m256i words = _mm256_or_si256(_mm256_load_si256((const void *)active),
+                                    _mm256_load_si256((const void *)next));
+    _mm256_store_si256((void *)next, none);
+    if (near) {
+        words = _mm256_or_si256(words, _mm256_load_si256((const void *)near));
+        _mm256_store_si256((void *)near, none);
     }
+    _mm256_store_si256((void *)active, words);
+    __m256d empty = _mm256_castsi256_pd(_mm256_cmpeq_epi64(words, none));
+    return (uint64_t)(unsigned)_mm256_movemask_pd(empty) ^ 15;
 }
 
-WORDS_WIDE static inline bool words_any_wide(const uint64_t *a, const uint64_t *b, uint32_t count)
+/* Loops count in numbers as wide as addresses, so that an index is all that moves. */
+WORDS_WIDE static inline uint64_t words_merge_wide(uint64_t *restrict active,
+                                                   uint64_t *restrict next, uint64_t *restrict near,
+                                                   size_t count)
+{
+    uint64_t busy = 0;
+    for (size_t w = 0; near && w < count; w += ENGINE_WORDS)
+        busy |= (words_merge_four(active + w, next + w, near + w)
+                 | words_merge_four(active + w + 4, next + w + 4, near + w + 4) << 4)
+                << w;
+    for (size_t w = 0; !near && w < count; w += ENGINE_WORDS)
+        busy |= (words_merge_four(active + w, next + w, NULL)
+                 | words_merge_four(active + w + 4, next + w + 4, NULL) << 4)
+                << w;
+    return busy;
+}
+
+WORDS_WIDE static inline bool words_any_wide(const uint64_t *words, size_t count)
 {
     __m256i any = _mm256_setzero_si256();
-    for (uint32_t w = 0; w < count; w += 4) {
-        any = _mm256_or_si256(any, _mm256_load_si256((const void *)(a + w)));
-        any = _mm256_or_si256(any, _mm256_load_si256((const void *)(b + w)));
+    for (size_t w = 0; w < count; w += ENGINE_WORDS) {
+        any = _mm256_or_si256(any, _mm256_load_si256((const void *)(words + w)));
+        any = _mm256_or_si256(any, _mm256_load_si256((const void *)(words + w + 4)));
     }
     return !_mm256_testz_si256(any, any);
 }
@@ -75,6 +88,7 @@ static inline bool words_are_wide(void)
     return __builtin_cpu_supports("avx2");
 }
 #else
+#define WORDS_WIDE
 #define words_merge_wide words_merge
 #define words_any_wide   words_any
 
