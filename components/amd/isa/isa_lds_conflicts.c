@@ -3,7 +3,8 @@
  *
  * With AVX-512 an instruction compares all lanes of a vector with those before them. The lanes that
  * are the first to ask for their dword remain; then, again and again, each bank serves the first of
- * its lanes that is left, until none is.
+ * its lanes that is left, until none is. With AVX2 each bank serves the last of these, which is the
+ * one that stays in a table of banks into which all write, and all that ask for the same dword.
  */
 #include "isa_lds_conflicts.h"
 
@@ -11,8 +12,11 @@
 #define PASTE(a, b)  PASTE2(a, b)
 #define VARIANT(f)   PASTE(f, ISA_VARIANT)
 
-#ifdef __AVX512CD__
+#ifdef __AVX2__
 #include <immintrin.h>
+#endif
+
+#ifdef __AVX512CD__
 
 /* The lanes before each one that are equal to it, as masks: of `low` and `high` with lanes of the
  * same vector, and of `high` with those of `low`. */
@@ -60,6 +64,37 @@ unsigned VARIANT(isa_lds_conflicts_)(const uint32_t *address, uint32_t active)
         first_lanes(&banks, &served_low, &served_high);
         left_low ^= served_low;
         left_high ^= served_high;
+        cycles++;
+    }
+    return cycles ? cycles : 1;
+}
+#elif defined __AVX2__
+enum { LANES = 32, VECTORS = LANES / 8 };
+
+unsigned VARIANT(isa_lds_conflicts_)(const uint32_t *address, uint32_t active)
+{
+    __m256i dwords[VECTORS], banks[VECTORS];
+    uint32_t dword[LANES], bank[LANES], served[ISA_LDS_BANKS] = {0}, left = active;
+    unsigned cycles = 0;
+    for (unsigned i = 0; i < VECTORS; i++) {
+        const __m256i *from = (const __m256i *)(const void *)address + i;
+        dwords[i] = _mm256_srli_epi32(_mm256_loadu_si256(from), 2);
+        banks[i] = _mm256_and_si256(dwords[i], _mm256_set1_epi32(ISA_LDS_BANKS - 1));
+        _mm256_storeu_si256((__m256i *)(void *)dword + i, dwords[i]);
+        _mm256_storeu_si256((__m256i *)(void *)bank + i, banks[i]);
+    }
+    while (left) {
+        uint32_t done = 0;
+        for (unsigned lane = 0; left == UINT32_MAX && lane < LANES; lane++)
+            served[bank[lane]] = dword[lane];
+        for (uint32_t rest = left == UINT32_MAX ? 0 : left; rest; rest &= rest - 1)
+            served[bank[__builtin_ctz(rest)]] = dword[__builtin_ctz(rest)];
+        for (unsigned i = 0; i < VECTORS; i++) {
+            __m256i own = _mm256_i32gather_epi32((const int *)served, banks[i], 4);
+            __m256 same = _mm256_castsi256_ps(_mm256_cmpeq_epi32(own, dwords[i]));
+            done |= (uint32_t)_mm256_movemask_ps(same) << 8 * i;
+        }
+        left &= ~done;
         cycles++;
     }
     return cycles ? cycles : 1;
