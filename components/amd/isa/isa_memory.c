@@ -56,14 +56,27 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
     return out;
 }
 
-/* Most flat accesses are global: one vectorised pass says so. Inactive lanes may give a false
- * alarm, which costs time only. */
-static bool any_in_apertures(const struct isa_context *ctx, const struct isa_memory *m)
+/* Are any of 64 words `one` or `other`? */
+static bool any_word_is(const uint32_t *words, uint32_t one, uint32_t other)
 {
-    uint64_t shared = ctx->shared_aperture >> 32, private = ctx->private_aperture >> 32, any = 0;
+    uint32_t found = 0;
+    for (unsigned lane = 0; lane < 64; lane++)
+        found |= (words[lane] == one ? 1u : 0u) | (words[lane] == other ? 1u : 0u);
+    return found;
+}
+
+/* Most flat accesses are global: one vectorised pass says so, over the registers with the upper
+ * halves where these are those of the addresses. Inactive lanes may give a false alarm, which costs
+ * time only. */
+static bool any_in_apertures(const struct isa_context *ctx, const struct isa_inst *inst,
+                             const struct isa_memory *m)
+{
+    uint64_t shared = ctx->shared_aperture >> 32, own = ctx->private_aperture >> 32, any = 0;
+    if (inst->soffset == ISA_NO_OPERAND && !inst->simm)
+        return any_word_is(vgpr(ctx, inst->src[0]) + 64, (uint32_t)shared, (uint32_t)own);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint64_t upper = m->address[lane] >> 32;
-        any |= (upper == shared ? 1u : 0u) | (upper == private ? 1u : 0u);
+        any |= (upper == shared ? 1u : 0u) | (upper == own ? 1u : 0u);
     }
     return any;
 }
@@ -71,7 +84,7 @@ static bool any_in_apertures(const struct isa_context *ctx, const struct isa_mem
 static void split_apertures(const struct isa_context *ctx, const struct isa_wave *wave,
                             const struct isa_inst *inst, uint64_t exec, struct isa_memory *m)
 {
-    if (!any_in_apertures(ctx, m))
+    if (!any_in_apertures(ctx, inst, m))
         return;
     uint64_t shared = lanes_with_upper_half(m, exec, ctx->shared_aperture);
     uint64_t private = lanes_with_upper_half(m, exec, ctx->private_aperture);
@@ -423,6 +436,10 @@ static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint6
         }
         return;
     }
+    if (bytes == 4 && stride == 4 && mask == ~UINT64_C(0)) {
+        memcpy(out, from, 64 * sizeof *from);
+        return;
+    }
     for (unsigned i = 0; i < bytes / 4; i++) {
         uint8_t *to = out + 4 * i;
         if (mask == ~UINT64_C(0))
@@ -499,6 +516,10 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint6
             memcpy(&wide, from + lane * stride, bytes);
             to[lane] = isa_extend(type, wide, to[lane]);
         }
+        return;
+    }
+    if (bytes == 4 && stride == 4 && mask == ~UINT64_C(0)) {
+        memcpy(to, from, 64 * sizeof *to);
         return;
     }
     for (unsigned i = 0; i < bytes / 4; i++, from += 4, to += 64) {

@@ -14,19 +14,53 @@
 #define PASTE(a, b)  PASTE2(a, b)
 #define VARIANT(f)   PASTE(f, ISA_VARIANT)
 
-/* Of a full mask; so written that the compiler makes vectors of it. */
+/* The lowest and the highest of the addresses. */
+static void bounds_of_all(const uint64_t *address, uint64_t *low, uint64_t *high)
+{
+#if defined __AVX2__ && !defined __AVX512VL__ /* which compares signed numbers only */
+    const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
+    const __m256i *from = (const __m256i *)(const void *)address;
+    __m256i least = _mm256_xor_si256(_mm256_loadu_si256(from), sign), most = least;
+    for (unsigned i = 1; i < ISA_LANES / 4; i++) {
+        __m256i some = _mm256_xor_si256(_mm256_loadu_si256(from + i), sign);
+        least = _mm256_blendv_epi8(least, some, _mm256_cmpgt_epi64(least, some));
+        most = _mm256_blendv_epi8(most, some, _mm256_cmpgt_epi64(some, most));
+    }
+    uint64_t ends[2][4];
+    _mm256_storeu_si256((__m256i *)ends[0], _mm256_xor_si256(least, sign));
+    _mm256_storeu_si256((__m256i *)ends[1], _mm256_xor_si256(most, sign));
+    *low = ends[0][0];
+    *high = ends[1][0];
+    for (unsigned i = 1; i < 4; i++) {
+        *low = ends[0][i] < *low ? ends[0][i] : *low;
+        *high = ends[1][i] > *high ? ends[1][i] : *high;
+    }
+#else
+    uint64_t least = address[0], most = address[0];
+    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
+        least = address[lane] < least ? address[lane] : least;
+        most = address[lane] > most ? address[lane] : most;
+    }
+    *low = least;
+    *high = most;
+#endif
+}
+
+/* Of a full mask; so written that the compiler makes vectors of it. The ends of a linear access
+ * follow from where it begins. */
 static void reach_of_all(const uint64_t *address, uint64_t start, unsigned bytes,
                          struct isa_reach *out)
 {
-    uint64_t room = ISA_REACH_LINE - bytes, wrong = 0, crossing = 0, low = start, high = start;
+    uint64_t room = ISA_REACH_LINE - bytes, wrong = 0, crossing = 0;
     for (unsigned lane = 0; lane < ISA_LANES; lane++) {
         uint64_t a = address[lane];
         wrong |= a ^ (start + (uint64_t)lane * bytes);
         crossing |= room - (a & (ISA_REACH_LINE - 1));
-        low = a < low ? a : low;
-        high = a > high ? a : high;
     }
-    *out = (struct isa_reach){low, high, start, !wrong, !(crossing >> 63)};
+    uint64_t last = start + (uint64_t)(ISA_LANES - 1) * bytes;
+    *out = (struct isa_reach){start, last, start, !wrong, !(crossing >> 63)};
+    if (wrong || last < start)
+        bounds_of_all(address, &out->low, &out->high);
 }
 
 /* Lanes that are not active stand for the first one that is. */
@@ -89,6 +123,7 @@ void VARIANT(isa_lds_spans_)(const uint32_t *address, unsigned lanes, uint32_t *
         spans_of(address, 8, dwords);
 }
 
+_Static_assert(ISA_REACH_LINE == 1 << 6, "isa_memory_breaks() shifts addresses by that");
 uint64_t VARIANT(isa_memory_breaks_)(const uint64_t *address)
 {
     uint64_t breaks = 0;
@@ -99,6 +134,15 @@ uint64_t VARIANT(isa_memory_breaks_)(const uint64_t *address)
         __m512i own = _mm512_loadu_si512(address + lane);
         __m512i before = _mm512_mask_loadu_epi64(own, behind, address + lane - 1);
         breaks |= (uint64_t)_mm512_test_epi64_mask(_mm512_xor_si512(own, before), line) << lane;
+    }
+#elif defined __AVX2__
+    for (unsigned next = 1; next < ISA_LANES; next += 4) {
+        unsigned lane = next < ISA_LANES - 4 ? next : ISA_LANES - 4; /* the last four twice */
+        __m256i own = _mm256_loadu_si256((const __m256i *)(const void *)(address + lane));
+        __m256i before = _mm256_loadu_si256((const __m256i *)(const void *)(address + lane - 1));
+        __m256i other = _mm256_srli_epi64(_mm256_xor_si256(own, before), 6);
+        __m256d same = _mm256_castsi256_pd(_mm256_cmpeq_epi64(other, _mm256_setzero_si256()));
+        breaks |= (uint64_t)((unsigned)_mm256_movemask_pd(same) ^ 15u) << lane;
     }
 #else
     for (unsigned lane = 1; lane < ISA_LANES; lane++)

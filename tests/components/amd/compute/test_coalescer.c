@@ -195,6 +195,14 @@ static struct isa_reach reach_by_lanes(const struct isa_memory *m)
     return r;
 }
 
+static uint64_t breaks_by_lanes(const struct isa_memory *m)
+{
+    uint64_t breaks = 1;
+    for (unsigned lane = 1; lane < 64; lane++)
+        breaks |= (uint64_t)(m->address[lane] / 64 != m->address[lane - 1] / 64) << lane;
+    return breaks;
+}
+
 Test(coalescer, all_lanes_at_once_are_seen_as_one_by_one)
 {
     unsigned chosen = isa_variant_current();
@@ -203,6 +211,8 @@ Test(coalescer, all_lanes_at_once_are_seen_as_one_by_one)
         struct isa_memory m = {.bytes = (uint8_t)(1u << (round % 5)), .mask = UINT64_MAX};
         uint64_t base = (uint64_t)rand() << (round % 34), step = rand() % 3 ? m.bytes : 68;
         m.mask = rand() % 3 ? m.mask : random_mask() | (uint64_t)1 << (rand() % 64);
+        if (round % 9 == 0) /* some lanes are behind the end of all addresses */
+            base = -(uint64_t)(rand() % 600);
         for (unsigned lane = 0; lane < 64; lane++)
             m.address[lane] = base + lane * step;
         if (rand() % 2)
@@ -219,6 +229,8 @@ Test(coalescer, all_lanes_at_once_are_seen_as_one_by_one)
             cr_assert_eq(r.linear, own.linear, "%s: round %u: linear", isa_variant_name(v), round);
             cr_assert_eq(r.in_lines, own.in_lines, "%s: round %u: lines", isa_variant_name(v),
                          round);
+            cr_assert_eq(isa_memory_breaks(m.address), breaks_by_lanes(&m), "%s: round %u: breaks",
+                         isa_variant_name(v), round);
         }
     }
     isa_variant_select(chosen);
