@@ -166,10 +166,8 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
         e->shape = VMEM_LINEAR;
     } else if (m->mask && coalescer_stays_in_lines(m, r)) {
         count = coalescer_simple_lines(m, lines);
-        uint8_t *offset = cu_offsets(c, number);
         e->shape = VMEM_IN_LINES;
-        for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            offset[lane] = (uint8_t)(m->address[lane] % CU_LINE);
+        isa_memory_offsets(m->address, cu_offsets(c, number));
     } else if (m->mask) {
         count = coalescer_lines(m, lines);
     }

@@ -505,6 +505,9 @@ void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out);
  * is set. */
 uint64_t isa_memory_breaks(const uint64_t address[ISA_LANES]);
 
+/* Where in its line of ISA_REACH_LINE bytes each lane's address lies. */
+void isa_memory_offsets(const uint64_t address[ISA_LANES], uint8_t offset[ISA_LANES]);
+
 /* Of the lanes `lanes`, the dword at line + offset[lane] to to + 4 * lane; it ends in the line,
  * which has ISA_REACH_LINE bytes. */
 void isa_memory_pick(const uint8_t offset[ISA_LANES], uint64_t lanes, const uint8_t *line,

@@ -24,19 +24,24 @@ struct variant {
     isa_conflicts_function *conflicts;
     isa_breaks_function *breaks;
     isa_pick_function *pick;
+    isa_offsets_function *offsets;
+    isa_words_function *words;
 };
 
 static const struct variant variants[] = {
     {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
      isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2, isa_lds_spans_v2,
-     isa_lds_conflicts_v2, isa_memory_breaks_v2, isa_memory_pick_v2},
+     isa_lds_conflicts_v2, isa_memory_breaks_v2, isa_memory_pick_v2, isa_memory_offsets_v2,
+     isa_memory_words_v2},
 #ifndef ISA_ONE_VARIANT
     {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
      isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3, isa_lds_spans_v3,
-     isa_lds_conflicts_v3, isa_memory_breaks_v3, isa_memory_pick_v3},
+     isa_lds_conflicts_v3, isa_memory_breaks_v3, isa_memory_pick_v3, isa_memory_offsets_v3,
+     isa_memory_words_v3},
     {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
      isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4, isa_lds_spans_v4,
-     isa_lds_conflicts_v4, isa_memory_breaks_v4, isa_memory_pick_v4},
+     isa_lds_conflicts_v4, isa_memory_breaks_v4, isa_memory_pick_v4, isa_memory_offsets_v4,
+     isa_memory_words_v4},
 #endif
 };
 
@@ -112,6 +117,16 @@ void isa_memory_pick(const uint8_t offset[ISA_LANES], uint64_t lanes, const uint
                      uint8_t *to)
 {
     variants[current_variant].pick(offset, lanes, line, to);
+}
+
+void isa_memory_offsets(const uint64_t address[ISA_LANES], uint8_t offset[ISA_LANES])
+{
+    variants[current_variant].offsets(address, offset);
+}
+
+bool isa_memory_words(const uint32_t *words, uint32_t one, uint32_t other)
+{
+    return variants[current_variant].words(words, one, other);
 }
 
 unsigned isa_lds_conflicts(const uint32_t *address, uint32_t active)

@@ -56,15 +56,6 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
     return out;
 }
 
-/* Are any of 64 words `one` or `other`? */
-static bool any_word_is(const uint32_t *words, uint32_t one, uint32_t other)
-{
-    uint32_t found = 0;
-    for (unsigned lane = 0; lane < 64; lane++)
-        found |= (words[lane] == one ? 1u : 0u) | (words[lane] == other ? 1u : 0u);
-    return found;
-}
-
 /* Most flat accesses are global: one vectorised pass says so, over the registers with the upper
  * halves where these are those of the addresses. Inactive lanes may give a false alarm, which costs
  * time only. */
@@ -73,7 +64,7 @@ static bool any_in_apertures(const struct isa_context *ctx, const struct isa_ins
 {
     uint64_t shared = ctx->shared_aperture >> 32, own = ctx->private_aperture >> 32, any = 0;
     if (inst->soffset == ISA_NO_OPERAND && !inst->simm)
-        return any_word_is(vgpr(ctx, inst->src[0]) + 64, (uint32_t)shared, (uint32_t)own);
+        return isa_memory_words(vgpr(ctx, inst->src[0]) + 64, (uint32_t)shared, (uint32_t)own);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint64_t upper = m->address[lane] >> 32;
         any |= (upper == shared ? 1u : 0u) | (upper == own ? 1u : 0u);

@@ -151,6 +151,20 @@ uint64_t VARIANT(isa_memory_breaks_)(const uint64_t *address)
     return breaks | 1;
 }
 
+void VARIANT(isa_memory_offsets_)(const uint64_t *address, uint8_t *offset)
+{
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        offset[lane] = (uint8_t)(address[lane] % ISA_REACH_LINE);
+}
+
+bool VARIANT(isa_memory_words_)(const uint32_t *words, uint32_t one, uint32_t other)
+{
+    uint32_t found = 0;
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        found |= (words[lane] == one ? 1u : 0u) | (words[lane] == other ? 1u : 0u);
+    return found;
+}
+
 void VARIANT(isa_memory_pick_)(const uint8_t *offset, uint64_t lanes, const uint8_t *line,
                                uint8_t *to)
 {

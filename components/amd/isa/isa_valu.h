@@ -89,20 +89,26 @@ enum isa_status isa_lds_execute_v4(struct isa_context *ctx, struct isa_wave *wav
                                    const struct isa_inst *inst);
 
 /* isa_reach.c: isa_memory_reach(), the lanes' flat addresses: `low` and `high` words, or `low`
- * alone, and `base`; isa_lds_spans(), isa_memory_breaks(), isa_memory_pick(). */
+ * alone, and `base`; isa_lds_spans(), isa_memory_breaks(), isa_memory_pick(),
+ * isa_memory_offsets(); whether any of the lanes' words is `one` or `other`. */
 typedef void isa_reach_function(const struct isa_memory *m, struct isa_reach *out);
 typedef void isa_flat_function(const uint32_t *low, const uint32_t *high, uint64_t base,
                                uint64_t *address);
 typedef uint64_t isa_breaks_function(const uint64_t *address);
 typedef void isa_pick_function(const uint8_t *offset, uint64_t lanes, const uint8_t *line,
                                uint8_t *to);
+typedef void isa_offsets_function(const uint64_t *address, uint8_t *offset);
+typedef bool isa_words_function(const uint32_t *words, uint32_t one, uint32_t other);
 typedef void isa_spans_function(const uint32_t *address, unsigned lanes, uint32_t *dwords);
 isa_reach_function isa_memory_reach_v2, isa_memory_reach_v3, isa_memory_reach_v4;
 isa_flat_function isa_memory_flat_v2, isa_memory_flat_v3, isa_memory_flat_v4;
 isa_spans_function isa_lds_spans_v2, isa_lds_spans_v3, isa_lds_spans_v4;
 isa_breaks_function isa_memory_breaks_v2, isa_memory_breaks_v3, isa_memory_breaks_v4;
 isa_pick_function isa_memory_pick_v2, isa_memory_pick_v3, isa_memory_pick_v4;
+isa_offsets_function isa_memory_offsets_v2, isa_memory_offsets_v3, isa_memory_offsets_v4;
+isa_words_function isa_memory_words_v2, isa_memory_words_v3, isa_memory_words_v4;
 /* Of the variant that is current. */
+bool isa_memory_words(const uint32_t *words, uint32_t one, uint32_t other);
 void isa_memory_flat(const uint32_t *low, const uint32_t *high, uint64_t base, uint64_t *address);
 
 #endif
