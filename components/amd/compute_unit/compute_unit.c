@@ -118,17 +118,30 @@ static uint64_t next_event(const struct compute_unit *c, uint64_t now)
     return vmem > now && vmem < next ? vmem : next;
 }
 
-/* Out of line, since inlined it costs every tick registers: 1 % of the instructions of nbody. */
-__attribute__((noinline)) static void receive(struct compute_unit *c, uint64_t pending,
-                                              uint64_t now)
+/* Of the ports on which messages are under way, those that have one to take. Half of the time there
+ * is none. */
+static inline uint64_t arrived(const struct compute_unit *c, uint64_t pending)
 {
-    if (pending >> compute_unit_vmem_first_pending(c) & 1)
+    const uint64_t vmem = (uint64_t)1 << compute_unit_vmem_first_pending(c),
+                   smem = (uint64_t)1 << compute_unit_smem_first_pending(c),
+                   imem = (uint64_t)1 << compute_unit_imem_first_pending(c),
+                   work = (uint64_t)1 << compute_unit_work_first_pending(c);
+    uint64_t ports = pending & vmem && compute_unit_vmem_peek_reply(c) ? vmem : 0;
+    ports |= pending & smem && compute_unit_smem_peek_reply(c) ? smem : 0;
+    ports |= pending & imem && compute_unit_imem_peek_reply(c) ? imem : 0;
+    return ports | (pending & work && compute_unit_work_peek(c) ? work : 0);
+}
+
+/* Out of line, since inlined it costs every tick registers: 1 % of the instructions of nbody. */
+__attribute__((noinline)) static void receive(struct compute_unit *c, uint64_t ports, uint64_t now)
+{
+    if (ports >> compute_unit_vmem_first_pending(c) & 1)
         vmem_receive(c, now);
-    if (pending >> compute_unit_smem_first_pending(c) & 1)
+    if (ports >> compute_unit_smem_first_pending(c) & 1)
         smem_receive(c, now);
-    if (pending >> compute_unit_imem_first_pending(c) & 1)
+    if (ports >> compute_unit_imem_first_pending(c) & 1)
         fetch_receive(c, now);
-    if (pending >> compute_unit_work_first_pending(c) & 1)
+    if (ports >> compute_unit_work_first_pending(c) & 1)
         group_start(c, now);
 }
 
@@ -187,8 +200,9 @@ static bool compute_unit_tick(struct compute_unit *c)
     uint64_t now = compute_unit_now(c);
     unsigned simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
     uint64_t pending = component_pending(&c->io.base, 0);
-    if (pending)
-        receive(c, pending, now);
+    uint64_t ports = pending ? arrived(c, pending) : 0;
+    if (ports)
+        receive(c, ports, now);
     if (c->lds_next <= now)
         lds_finish(c, now);
     if (engine_unlikely(c->paused_until) && now >= c->paused_until)

@@ -93,6 +93,9 @@ struct cu_wave {
     uint16_t vmem_last;
     uint32_t line_code[CU_MAX_LINE_SLOTS]; /* the same of all lines in the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
+    /* 1 + version of the program when it was seen that all lines of the window, as far as they are
+     * code, were there or coming; 0: since the window has moved it was not. */
+    uint32_t complete;
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
     /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
      * registers: address, data, more data. */
@@ -643,7 +646,8 @@ static void forget_stages(const struct compute_unit *c);
 static inline void forget_wave(const struct compute_unit *c, const struct cu_wave *w);
 
 /* cu_fetch.c */
-static uint64_t fetch_missing(struct compute_unit *c, const struct cu_wave *w);
+static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigned from);
+static inline bool fetch_is_complete(const struct compute_unit *c, const struct cu_wave *w);
 static void fetch_forget(struct compute_unit *c, unsigned simd, unsigned slot);
 static bool fetch_send(struct compute_unit *c);
 static void fetch_receive(struct compute_unit *c, uint64_t now);

@@ -44,15 +44,26 @@ static int fetch_victim(const struct compute_unit *c, const struct cu_wave *w)
     return victim;
 }
 
-/* First line of the window that is neither there nor coming; UINT64_MAX: none. */
-static uint64_t fetch_missing(struct compute_unit *c, const struct cu_wave *w)
+/* First line of the window that is neither there nor coming; UINT64_MAX: none. Those before number
+ * `from` are. */
+static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigned from)
 {
-    for (unsigned i = 0; i <= c->lines_ahead; i++) {
+    for (unsigned i = from; i <= c->lines_ahead; i++) {
         uint64_t line = w->line_address + (uint64_t)i * CU_LINE;
-        if (wave_find_line(c, w, line) < 0)
-            return i == 0 || fetch_is_allocated(c, line) ? line : UINT64_MAX;
+        if (wave_find_line(c, w, line) >= 0)
+            continue;
+        if (i == 0 || fetch_is_allocated(c, line))
+            return line;
+        break;
     }
+    w->complete = compute_unit_program(c)->version + 1;
     return UINT64_MAX;
+}
+
+/* Has that found none, and would it still? Lines of the window stay until it moves. */
+static inline bool fetch_is_complete(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return w->complete && w->complete == compute_unit_program(c)->version + 1;
 }
 
 /* The wavefront wants no line. */
@@ -90,7 +101,7 @@ static bool fetch_send(struct compute_unit *c)
     while (fetch_pick(c, &simd, &slot)) {
         unsigned wave = cu_wave_number(c, simd, slot);
         struct cu_wave *w = cu_wave_at(c, wave);
-        uint64_t line = fetch_missing(c, w);
+        uint64_t line = fetch_missing(c, w, 0);
         int victim = line == UINT64_MAX ? -1 : fetch_victim(c, w);
         if (victim < 0) {
             fetch_forget(c, simd, slot);
@@ -113,7 +124,7 @@ static bool fetch_send(struct compute_unit *c)
         w->line_state[victim] = LINE_COMING;
         c->fetch_simd = slot == 63 ? (simd + 1) % (uint32_t)compute_unit_params(c)->simds : simd;
         c->fetch_slot = (uint8_t)((slot + 1) % 64);
-        if (fetch_missing(c, w) == UINT64_MAX)
+        if (fetch_missing(c, w, (unsigned)((line - w->line_address) / CU_LINE) + 1) == UINT64_MAX)
             fetch_forget(c, simd, slot);
         return c->fetch_simds != 0;
     }
@@ -152,7 +163,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         }
         compute_unit_imem_pop_reply(c);
         if (w->state != WAVE_FREE) {
-            if (fetch_missing(c, w) != UINT64_MAX)
+            if (!fetch_is_complete(c, w) && fetch_missing(c, w, 0) != UINT64_MAX)
                 wave_want_lines(c, w);
             wave_fetched(c, w, wave, tag, note, now);
         }

@@ -117,9 +117,10 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
     unsigned offset = (unsigned)(pc - line), size = CU_LINE - offset;
     if (line != w->line_address || !w->code) {
         int slot = wave_find_line(c, w, line);
+        w->complete = line == w->line_address ? w->complete : 0;
         w->line_address = line;
         w->code = 0;
-        if (fetch_missing(c, w) != UINT64_MAX)
+        if (slot < 0 || (!fetch_is_complete(c, w) && fetch_missing(c, w, 1) != UINT64_MAX))
             wave_want_lines(c, w);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
             wave_wait_for_code(c, w);

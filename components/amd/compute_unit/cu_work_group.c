@@ -56,6 +56,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->unusual = (uint8_t)((g->played ? CU_PLAYED : 0) | (g->memory_only ? CU_MEMORY_ONLY : 0));
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
+    w->complete = 0;
     w->code = 0;
     if (g->played)
         played_start(c, wave, p, number);
