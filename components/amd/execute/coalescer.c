@@ -5,6 +5,14 @@
 
 #include <string.h>
 
+/* Whole accesses of `bytes` in `distance`; nearly always bytes are a power of two, and nothing is
+ * divided. */
+static inline unsigned coalescer_accesses(uint64_t distance, unsigned bytes)
+{
+    return bytes & (bytes - 1) ? (uint32_t)distance / bytes
+                               : (unsigned)(distance >> __builtin_ctz(bytes));
+}
+
 unsigned coalescer_linear_lines(const struct isa_memory *m, uint64_t base,
                                 struct coalesced_line *out)
 {
@@ -14,10 +22,9 @@ unsigned coalescer_linear_lines(const struct isa_memory *m, uint64_t base,
     uint64_t end = base + (uint64_t)(last + 1) * m->bytes;
     uint64_t line = (base + (uint64_t)first * m->bytes) & ~(uint64_t)(COALESCER_LINE - 1);
     for (; line < end; line += COALESCER_LINE) {
-        uint64_t low = line > base ? (line - base) / m->bytes : 0;
-        uint64_t high = (line + COALESCER_LINE - 1 - base) / m->bytes;
-        uint64_t lanes =
-            m->mask & coalescer_lane_range((unsigned)low, high > 63 ? 63 : (unsigned)high);
+        unsigned low = line > base ? coalescer_accesses(line - base, m->bytes) : 0;
+        unsigned high = coalescer_accesses(line + COALESCER_LINE - 1 - base, m->bytes);
+        uint64_t lanes = m->mask & coalescer_lane_range(low, high > 63 ? 63 : high);
         if (lanes)
             out[count++] = (struct coalesced_line){line, lanes};
     }
