@@ -251,7 +251,6 @@ struct cu_lds_end {
 
 /* See cu_retime.c. */
 struct cu_retime {
-    bool on;
     uint32_t dispatch;                                /* the kernel that all of this is of */
     uint64_t begin;                                   /* cycle of its first work-group here */
     uint64_t busy[CU_MAX_SIMDS][CU_KINDS], lds, sent; /* cycles; lines */
@@ -280,18 +279,19 @@ struct cu_late {
     uint8_t share[CU_LATE_SHARES], share_cycles[CU_LATE_SHARES];
 };
 
-/* What a turn of a SIMD looks at. */
+/* What a turn of a SIMD looks at: in the first cache line all that it needs while no wavefront
+ * waits for a unit. */
 struct cu_simd {
+    _Alignas(64) uint8_t kinds; /* bit k: ready[k] is not 0 */
+    uint8_t turn[CU_KINDS];     /* slot after the one that issued last */
+    uint64_t valu_free;         /* cycle */
+    uint64_t matrix_free;       /* cycle; the unit may be busy while VALU instructions issue */
+    uint64_t lds_done;          /* cycle: the LDS has done what it was given by this SIMD */
+    uint64_t raised;            /* wavefronts with a priority above 0 */
+    uint64_t fetch_wanted;      /* wavefronts that may need a line */
+    uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
+    uint8_t late, late_slot;    /* turns of a wavefront that have been left out: cu_late.c */
     _Alignas(64) uint64_t ready[CU_KINDS];
-    uint8_t kinds;           /* bit k: ready[k] is not 0 */
-    uint8_t turn[CU_KINDS];  /* slot after the one that issued last */
-    uint64_t valu_free;      /* cycle */
-    uint64_t matrix_free;    /* cycle; the unit may be busy while VALU instructions issue */
-    uint64_t lds_done;       /* cycle: the LDS has done what it was given by this SIMD */
-    uint64_t raised;         /* wavefronts with a priority above 0 */
-    uint64_t fetch_wanted;   /* wavefronts that may need a line */
-    uint32_t lds_conflicts;  /* the last cycles of lds_done, for bank conflicts */
-    uint8_t late, late_slot; /* turns of a wavefront that have been left out: cu_late.c */
 };
 
 /* The wavefront is in the wheel for the turn behind these; `run` says more of them if it has a
@@ -303,23 +303,39 @@ struct cu_late_turns {
 
 struct compute_unit {
     struct compute_unit_io io;
-    /* What every tick looks at. */
+    /* What every tick looks at, a cache line, */
     _Alignas(64) uint64_t
-        wheel_used;    /* cycles in which a wavefront or a SIMD has something to do */
-    uint64_t lds_next; /* cycle in which the first LDS operation ends */
-    uint64_t finished; /* groups that are to be answered */
-    uint64_t started;  /* wavefronts that have begun */
+        wheel_used;        /* cycles in which a wavefront or a SIMD has something to do */
+    uint64_t lds_next;     /* cycle in which the first LDS operation ends */
+    uint64_t finished;     /* groups that are to be answered */
+    uint64_t paused_until; /* cycle; 0: it is not paused. See cu_lend.c */
     uint32_t vmem_send_count, smem_send_count;
-    uint32_t lds_end_head, lds_end_count;
-    uint32_t retired;                       /* instructions of this tick */
-    uint32_t fetch_simds;                   /* those whose fetch_wanted is not 0 */
-    uint32_t late_simds;                    /* those with turns that have been left out */
-    bool may_be_late;                       /* turns may be left out: cu_late.c */
-    bool even;                              /* all instructions on registers take whole turns */
-    uint64_t paused_until;                  /* cycle; 0: it is not paused. See cu_lend.c */
-    uint64_t failed_at;                     /* cycle in which it has ended the run; or 0 */
+    uint32_t retired;     /* instructions of this tick */
+    uint32_t fetch_simds; /* those whose fetch_wanted is not 0 */
+    uint32_t late_simds;  /* those with turns that have been left out */
+    /* Arena offsets; there are more below. */
+    uint32_t code;    /* struct cu_code, shared */
+    uint32_t waves;   /* struct cu_wave[simds * wavefronts] */
+    uint32_t scalars; /* struct isa_wave, alike */
+    /* what every turn does, another one, if there are four SIMDs, */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
+    bool may_be_late;                       /* turns may be left out: cu_late.c */
+    bool retimes;                           /* the account of a cold start is kept: cu_retime.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
+    /* and what memory operations do. */
+    _Alignas(64) uint32_t vmem_send_head;
+    uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
+    uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
+    uint32_t lines;      /* struct cu_line[CU_LINES] */
+    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS], downwards */
+    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS], downwards */
+    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64], downwards */
+    uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES], downwards: in lines, of
+                            the lanes */
+    uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
+    uint32_t line_slots; /* instruction buffer: lines a wavefront */
+    uint32_t lines_ahead;
+    struct index_pool free_lines;
     struct cu_simd simd[CU_MAX_SIMDS];
     struct cu_late_turns late[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
@@ -330,38 +346,27 @@ struct compute_unit {
     uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
-    bool forgets;        /* on a large platform, what nobody reads any more: see cu_forget.c */
-    uint32_t line_slots; /* instruction buffer: lines a wavefront */
-    uint32_t lines_ahead;
+    bool even;          /* all instructions on registers take whole turns */
+    bool forgets;       /* on a large platform, what nobody reads any more: see cu_forget.c */
+    uint64_t started;   /* wavefronts that have begun */
+    uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
+    uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
-    uint32_t code;       /* struct cu_code, shared */
-    uint32_t waves;      /* struct cu_wave[simds * wavefronts] */
-    uint32_t scalars;    /* struct isa_wave, alike */
-    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64], downwards */
     uint32_t vgprs;      /* uint32_t[simds][work_registers(vgprs)][64] */
     uint32_t lds;        /* uint8_t[lds], on pages of its own if `forgets` */
-    uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
     uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
     uint32_t stage_free; /* uint16_t[vmem_queue]: the same of stages */
-    uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES], downwards: in lines, of the lanes */
-    uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
     uint32_t played;     /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring, downwards */
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
-    uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
-    uint32_t lines;      /* struct cu_line[CU_LINES] */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
-    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS], downwards */
     uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
-    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS], downwards */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
-    uint32_t vmem_send_head;
     uint32_t vmem_free_count, rest_free_count, stage_free_count;
-    struct index_pool free_lines;
     /* Scalar memory. */
     uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
     uint32_t smem_free_count, smem_send_head;

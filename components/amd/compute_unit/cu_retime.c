@@ -60,8 +60,8 @@ static void retime_init(struct compute_unit *c)
     struct cu_retime *r = &c->retime;
     size_t waves = (size_t)(compute_unit_params(c)->simds * compute_unit_params(c)->wavefronts);
     size_t queue = (size_t)compute_unit_params(c)->vmem_queue;
-    r->on = platform_sampling()->kernels && !platform_sampling()->automatic;
-    if (!r->on)
+    c->retimes = platform_sampling()->kernels && !platform_sampling()->automatic;
+    if (!c->retimes)
         return;
     r->waves = arena_allocate(waves * sizeof(struct retime_wave));
     r->vector = arena_allocate(queue * sizeof(struct retime_operation));
@@ -114,14 +114,14 @@ static void retime_go_on(struct compute_unit *c, unsigned wave, unsigned simd,
 
 static inline void retime_reach(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
-    if (c->retime.on)
+    if (c->retimes)
         retime_wave(c, retime_number(c, w))->reached = now;
 }
 
 /* A wavefront's counters are low enough. */
 static inline void retime_counted(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     unsigned wave = retime_number(c, w);
     const struct retime_wave *t = retime_wave(c, wave);
@@ -133,7 +133,7 @@ static inline void retime_counted(struct compute_unit *c, const struct cu_wave *
 static inline void retime_barrier(struct compute_unit *c, const struct cu_group *g, uint64_t now)
 {
     struct retime_lead last = {{0}};
-    for (unsigned pass = 0; pass < 2 && c->retime.on; pass++)
+    for (unsigned pass = 0; pass < 2 && c->retimes; pass++)
         for (unsigned i = 0; i < g->waves; i++) {
             const struct cu_wave *w = cu_wave_at(c, g->wave[i]);
             const struct retime_wave *t = retime_wave(c, g->wave[i]);
@@ -153,7 +153,7 @@ static inline void retime_group_start(struct compute_unit *c, const struct cu_gr
                                       uint32_t dispatch, uint64_t now)
 {
     struct cu_retime *r = &c->retime;
-    if (!r->on)
+    if (!c->retimes)
         return;
     if (r->dispatch != dispatch || !r->begin) {
         r->dispatch = dispatch;
@@ -170,7 +170,7 @@ static inline void retime_group_start(struct compute_unit *c, const struct cu_gr
 /* `lead`: of its placement. */
 static inline void retime_wave_start(struct compute_unit *c, unsigned wave, const uint32_t *lead)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     struct retime_wave *t = retime_wave(c, wave);
     *t = (struct retime_wave){0};
@@ -181,7 +181,7 @@ static inline void retime_wave_start(struct compute_unit *c, unsigned wave, cons
 /* It has ended, and so have its memory operations. */
 static inline void retime_wave_end(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     unsigned wave = retime_number(c, w);
     const struct retime_wave *t = retime_wave(c, wave);
@@ -195,7 +195,7 @@ static inline void retime_wave_end(struct compute_unit *c, const struct cu_wave 
 static inline void retime_group_end(struct compute_unit *c, const struct cu_group *g,
                                     struct work_account *account, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     const struct retime_lead *end =
         arena_at(struct retime_lead, c->retime.groups) + cu_group_slot(c, g);
@@ -211,7 +211,7 @@ static inline void retime_group_end(struct compute_unit *c, const struct cu_grou
 static inline void retime_busy(struct compute_unit *c, unsigned simd, unsigned kind,
                                uint64_t cycles)
 {
-    if (c->retime.on)
+    if (c->retimes)
         c->retime.busy[simd][kind] += cycles;
 }
 
@@ -227,7 +227,7 @@ static inline struct retime_sent *retime_code(const struct compute_unit *c, unsi
 static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *w, unsigned tag,
                                   struct message_note note, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     unsigned wave = retime_number(c, w);
     const struct retime_wave *t = retime_wave(c, wave);
@@ -246,7 +246,7 @@ static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *
  * who made room. */
 static inline void retime_room(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
-    if (!c->retime.on || w->why != WORK_WAITING_VMEM_FULL || w->since >= now)
+    if (!c->retimes || w->why != WORK_WAITING_VMEM_FULL || w->since >= now)
         return;
     unsigned wave = retime_number(c, w);
     struct retime_lead room;
@@ -259,7 +259,7 @@ static inline void retime_room(struct compute_unit *c, const struct cu_wave *w, 
 static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned number,
                                 unsigned wave, uint64_t now, uint64_t ready)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     struct retime_operation *o = arena_at(struct retime_operation, table) + number;
     o->lead = retime_wave(c, wave)->lead;
@@ -273,7 +273,7 @@ static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned
 static inline void retime_request(const struct compute_unit *c, uint32_t place,
                                   const struct retime_lead *lead)
 {
-    if (c->retime.on)
+    if (c->retimes)
         message_lead_next(place, lead->by[WORK_RETIME_BOTH]);
 }
 
@@ -286,7 +286,7 @@ static inline void retime_scalar_request(const struct compute_unit *c, unsigned 
 
 static inline void retime_code_request(const struct compute_unit *c, unsigned wave, unsigned tag)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     *retime_code(c, tag) =
         (struct retime_sent){component_tick_now(&c->io.base), retime_wave(c, wave)->lead};
@@ -299,7 +299,7 @@ static inline void retime_code_request(const struct compute_unit *c, unsigned wa
 static inline void retime_send(struct compute_unit *c, unsigned number, unsigned line, uint64_t now)
 {
     struct cu_retime *r = &c->retime;
-    if (!r->on)
+    if (!c->retimes)
         return;
     const struct retime_operation *o = arena_at(struct retime_operation, r->vector) + number;
     struct retime_sent *out = arena_at(struct retime_sent, r->out) + line;
@@ -325,7 +325,7 @@ static inline void retime_send(struct compute_unit *c, unsigned number, unsigned
 static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
                                         struct message_note note, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.scalar) + number;
     struct retime_lead lost = retime_lost(&c->retime.scalar_port, o->ready, &o->lead, note, now);
@@ -340,7 +340,7 @@ static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
 static inline void retime_vector_answer(struct compute_unit *c, unsigned number, unsigned line,
                                         struct message_note note, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.vector) + number;
     const struct retime_sent *out = arena_at(struct retime_sent, c->retime.out) + line;
@@ -371,7 +371,7 @@ static inline void retime_fence_answer(struct compute_unit *c, uint32_t table, u
                                        uint64_t now)
 {
     struct retime_operation *o = arena_at(struct retime_operation, table) + number;
-    for (unsigned s = 0; s < WORK_RETIMES && c->retime.on; s++)
+    for (unsigned s = 0; s < WORK_RETIMES && c->retimes; s++)
         o->done.by[s] = now - o->lead.by[s];
 }
 
@@ -385,7 +385,7 @@ static inline void retime_latest(struct retime_lead *to, const struct retime_lea
 static inline void retime_over(struct compute_unit *c, unsigned wave, uint32_t table,
                                unsigned number, bool vm, bool lgkm, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     struct retime_wave *t = retime_wave(c, wave);
     struct retime_operation *o = arena_at(struct retime_operation, table) + number;
@@ -402,7 +402,7 @@ static inline void retime_over(struct compute_unit *c, unsigned wave, uint32_t t
 /* An access to the LDS is over: how long it took does not change. */
 static inline void retime_lds_over(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
-    if (!c->retime.on)
+    if (!c->retimes)
         return;
     struct retime_wave *t = retime_wave(c, retime_number(c, w));
     for (unsigned s = 0; s < WORK_RETIMES; s++)
