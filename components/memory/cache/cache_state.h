@@ -136,47 +136,50 @@ enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_
 
 struct cache {
     struct cache_io io;
-#ifdef HEDDLE_PROFILE
-    uint8_t served; /* what is noted on the next answer, see mem_served.h */
-#endif
-    /* Arena offsets. */
-    uint32_t sets;   /* struct cache_set [sets], of set_bytes() each */
-    uint32_t lines;  /* uint16_t [lines]: MSHR of a pending line */
-    uint32_t masks;  /* struct mem_mask by line_place(); write-back and write-through only */
-    uint32_t data;   /* [line] by line_place() */
-    uint32_t places; /* uint16_t: how many there are, and [line]: 1 + its place, 0 without one; only
-                        on large platforms, else 0 */
-    uint32_t dirty;  /* bitmap of lines */
-    uint32_t mshrs;
-    uint32_t targets;
-    uint32_t stored;
+    /* What every request looks at: one of the host's cache lines, up to the beginning of `cold`.
+     * Arena offsets; there are more below. */
+    uint32_t sets;       /* struct cache_set [sets], of set_bytes() each */
+    uint32_t data;       /* [line] by line_place() */
+    uint32_t places;     /* uint16_t: how many there are, and [line]: 1 + its place, 0 without one;
+                            only on large platforms, else 0 */
+    uint32_t lines;      /* uint16_t [lines]: MSHR of a pending line */
+    uint32_t mshrs;      /* struct cache_mshr */
+    uint32_t unanswered; /* requests taken and not answered */
+    struct cache_queue replay;
+    uint8_t job;  /* enum cache_job */
+    uint8_t hold; /* enum cache_hold */
+    bool head_translated;
+    bool head_faults; /* the next request writes to a page that is known as read-only */
+    bool head_missed; /* the next request is a read of a line that is not here, in head_set */
+    bool any_lines;   /* false: none has been claimed since all were dropped */
+    uint64_t head_physical;
+    uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
+    struct cold_start cold;
+    /* What misses and writes look at. */
+    uint32_t head_set; /* that of the next request, which could not be asked for: only takes bring
+                          lines */
+    uint32_t masks;    /* struct mem_mask by line_place(); write-back and write-through only */
     uint32_t sent;
+    uint32_t targets;
+    struct index_pool free_mshrs, free_sent, free_targets, free_stored, free_parked;
+    uint32_t stored;
+    uint32_t dirty; /* bitmap of lines */
+    uint32_t dirty_count;
+    uint32_t dirty_from; /* no line in a word of `dirty` before this one is dirty */
     uint32_t parked;
     uint32_t parked_data;
     uint32_t pages;   /* struct cache_queue by number of the page asked for */
     uint32_t faults;  /* uint8_t, the same: PAGE_FAULT, PAGE_AGAIN */
     uint32_t faulted; /* requests that wait for a page to become writable */
     uint32_t payload_stride;
-    struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_parked;
-    uint32_t dirty_count;
-    uint32_t dirty_from; /* no line in a word of `dirty` before this one is dirty */
-    uint32_t unanswered; /* requests taken and not answered */
-    struct cache_queue replay;
-    uint8_t job; /* enum cache_job */
     bool job_write_back, job_drop;
     bool job_passes;   /* some have been sent it */
     uint32_t job_pass; /* caches below that have yet to be sent the fence */
-    bool head_translated;
-    bool head_faults;  /* the next request writes to a page that is known as read-only */
-    bool head_missed;  /* the next request is a read of a line that is not here, */
-    uint32_t head_set; /* in this set, and could not be asked for: only takes bring lines */
-    bool any_lines;    /* false: none has been claimed since all were dropped */
-    uint8_t hold;      /* enum cache_hold */
-    uint64_t head_physical;
-    uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
     struct cache_last_write last_write;
     uint64_t below_next; /* with below_interval: the first cycle in which a line may go below */
-    struct cold_start cold;
+#ifdef HEDDLE_PROFILE
+    uint8_t served; /* what is noted on the next answer, see mem_served.h */
+#endif
 };
 
 static inline unsigned line_bytes(const struct cache *c)
