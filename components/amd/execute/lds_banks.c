@@ -41,9 +41,12 @@ static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsig
     return cycles ? cycles : lds_cycles_by_lane(address, active, dwords);
 }
 
+/* Mostly the first two lanes tell. */
 static bool lds_is_linear(const uint32_t *address, unsigned step)
 {
     uint32_t wrong = 0;
+    if (address[1] - address[0] != step)
+        return false;
     for (unsigned lane = 0; lane < LDS_LANES; lane++)
         wrong |= address[lane] ^ (address[0] + lane * step);
     return !wrong;
