@@ -28,9 +28,12 @@ struct shard {
     bool step_end;       /* shared links of the shard have something to settle */
     uint8_t watched;     /* enum shard_watch: what else is done at an edge */
     uint32_t waits;      /* senders that wait for room which another shard makes */
-    uint64_t ticks;      /* of this window, if that is counted */
-    _Alignas(64) uint64_t instructions; /* retired in this window; likewise */
-    uint64_t random_state;              /* for orders of ticks */
+    uint64_t ticks;      /* of this round, if that is counted */
+    _Alignas(64) uint64_t instructions; /* retired in this round; likewise, and in relays */
+    uint64_t walked;  /* words of bitmaps with somebody to tick, in this round: a cheap measure */
+    uint32_t round;   /* the one that these are of */
+    uint32_t writing; /* exchange.c: where windows are handed on */
+    uint64_t random_state; /* for orders of ticks */
 };
 
 /* A number that threads wait for to change: crew.c. */
@@ -45,7 +48,10 @@ struct window_plan {
     uint64_t until_ps; /* shards run their edges before that: end_ps or the limit */
     uint64_t waiting;  /* exchange.c; bit i: the copy that is not written has something for i */
     uint32_t writing;  /* exchange.c: the copy that is written */
+    uint32_t round;    /* of one window, or of several that are handed on or run at once */
+    uint32_t follow;   /* relay.c: as many windows may come behind it in the round */
     bool counts;       /* balance.c: what shards do is counted */
+    bool handed_on;    /* relay.c: `waiting` does not speak of the main shard */
 };
 extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* the leader's */
 
@@ -57,6 +63,7 @@ struct window_round {
     uint64_t unclaimed;                 /* bit i: shard i */
     void (*work)(uint32_t shard);
     struct window_plan plan;
+    bool relays; /* windows are handed on in the round, each by a plan of its own: relay.c */
 };
 extern struct window_round window_told __attribute__((visibility("hidden")));
 
@@ -64,6 +71,8 @@ extern struct window_round window_told __attribute__((visibility("hidden")));
 static inline void window_tell(void)
 {
     window_told.plan = window_plan;
+    if (window_told.relays)
+        __atomic_store_n(&window_told.relays, false, __ATOMIC_RELAXED);
 }
 
 extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));

@@ -1,7 +1,9 @@
 /* What shards tell each other: an outbox for each pair of shards and direction, in two copies. In a
  * window a shard writes into one copy of its outboxes while the others read the other copy, which
  * it wrote in the window before; between windows the copies change their roles. So nothing is read
- * while it is written, and the barrier between windows is all the synchronisation there is.
+ * while it is written, and that a window is over before the next one begins is all the
+ * synchronisation there is: for everybody, or, where windows are handed on (relay.c), for those who
+ * hear of each other.
  *
  * An arrival says that a ring has a message for its receiver, which is to be woken; the message
  * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
@@ -47,11 +49,12 @@ static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 
 void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 {
-    struct outbox *b = outbox_of(window_told.plan.writing, from, to);
+    uint32_t copy = window_told.relays ? shards[from].writing : window_told.plan.writing;
+    struct outbox *b = outbox_of(copy, from, to);
     if (b->count == b->room)
         bug("ring %u: more arrivals in a window than slots", ring);
     b->arrivals[b->count++] = (struct arrival){ready, ring};
-    shards[from].written[window_told.plan.writing] |= (uint64_t)1 << to;
+    shards[from].written[copy] |= (uint64_t)1 << to;
     window_ask_end();
 }
 
@@ -93,24 +96,25 @@ bool exchange_is_pending(void)
     return pending;
 }
 
-bool exchange_reaches(uint32_t shard)
+static bool reaches_main(uint32_t copy)
 {
     uint64_t reached = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        reached |= shards[i].written[window_plan.writing];
-    return reached >> shard & 1;
+        reached |= shards[i].written[copy];
+    return reached & 1;
 }
 
-void exchange_skip(uint32_t shard)
+/* Where windows are handed on, only the main shard has heard of more than one other. */
+static bool is_waiting(uint32_t shard, const struct window_plan *plan)
 {
-    empty_outboxes(shard, window_plan.writing);
+    return plan->handed_on && !shard ? reaches_main(plan->writing ^ 1) : plan->waiting >> shard & 1;
 }
 
-bool exchange_is_due(uint32_t shard)
+bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
 {
-    if (window_plan.waiting >> shard & 1 || shards[shard].waits)
+    if (is_waiting(shard, plan) || shards[shard].waits)
         return true;
-    empty_outboxes(shard, window_plan.writing);
+    empty_outboxes(shard, plan->writing);
     return false;
 }
 
@@ -126,17 +130,18 @@ static void look_again(uint32_t shard)
     l->waits = kept;
 }
 
-bool exchange_deliver(uint32_t shard, uint64_t start_ps)
+bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps)
 {
-    bool any = window_told.plan.waiting >> shard & 1;
+    bool any = is_waiting(shard, plan);
     bool waits_for_room = shards[shard].waits;
+    uint32_t senders = plan->handed_on && shard ? 1 : engine.shard_count;
     if (any || waits_for_room)
         shard_move_clocks(shard, start_ps);
-    for (uint32_t other = 0; any && other < engine.shard_count; other++) {
-        if (shards[other].written[window_told.plan.writing ^ 1] >> shard & 1)
-            deliver_outbox(outbox_of(window_told.plan.writing ^ 1, other, shard));
+    for (uint32_t other = 0; any && other < senders; other++) {
+        if (shards[other].written[plan->writing ^ 1] >> shard & 1)
+            deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
     }
-    empty_outboxes(shard, window_told.plan.writing);
+    empty_outboxes(shard, plan->writing);
     if (waits_for_room)
         look_again(shard);
     return any || waits_for_room;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct platform_table;
+struct window_plan;
 
 void exchange_open(const struct platform_table *table);
 /* From the shard of the sender: a message that arrives in cycle `ready` of the receiver. */
@@ -21,19 +22,14 @@ void exchange_turn(void);
 /* Has something been sent since the last exchange_turn(), or waits a sender for room? By the
  * leader. */
 bool exchange_is_pending(void);
-/* Has something been sent to the shard since the last exchange_turn()? By the leader. */
-bool exchange_reaches(uint32_t shard);
 /* Must exchange_deliver() be called for this shard in the window that begins? When not, what the
- * shard has sent before is forgotten here. By the leader. */
-bool exchange_is_due(uint32_t shard);
-/* The shard sleeps through the window that begins, although exchange_is_due() said that it must
- * not: what it has sent before is forgotten all the same. By the leader. */
-void exchange_skip(uint32_t shard);
-/* Takes in what the other shards sent to `shard` before the last exchange_turn(), when its clocks
- * have been moved to their last edges before `start_ps`, forgets what `shard` itself sent before
- * that, and wakes senders for which there is room now. By whoever runs the shard, before its edges.
- * true: the shard must plan anew. */
-bool exchange_deliver(uint32_t shard, uint64_t start_ps);
+ * shard has sent before is forgotten here. By the leader, or whoever opens the window. */
+bool exchange_is_due(uint32_t shard, const struct window_plan *plan);
+/* Takes in what the other shards sent to `shard` in the window before that of `plan`, when its
+ * clocks have been moved to their last edges before `start_ps`, forgets what `shard` itself sent
+ * before that, and wakes senders for which there is room now. By whoever runs the shard, before its
+ * edges. true: the shard must plan anew. */
+bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps);
 /* Delivers everything to everybody, none of it due before `start_ps`. By the leader, between
  * windows. */
 void exchange_deliver_all(uint64_t start_ps);

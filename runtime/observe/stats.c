@@ -214,6 +214,7 @@ static void write_threads(const struct stats_threads *l)
     json_uint(&out, "lanes", engine.shard_count);
     json_uint(&out, "windows", l->windows);
     json_uint(&out, "windows_together", l->together);
+    json_uint(&out, "windows_handed_on", l->handed_on);
     json_uint(&out, "work", l->alone_ticks);
     json_decimal(&out, "expected_gain", l->ticks ? (double)l->alone_ticks / (double)l->ticks : 1);
     json_close(&out, '}');

@@ -16,7 +16,8 @@ bool stats_take_spans(void);
  * in ticks. */
 struct stats_threads {
     uint64_t windows;
-    uint64_t together;    /* of these, in how many several threads were wanted */
+    uint64_t together;    /* of these, in how many several threads were wanted, */
+    uint64_t handed_on;   /* and how many were handed on from one to the next (relay.h) */
     uint64_t alone_ticks; /* work of those that were counted, for one thread ... */
     uint64_t ticks;       /* ... and as they were run, if every thread had a processor */
 };

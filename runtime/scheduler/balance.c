@@ -21,8 +21,11 @@
 #define SAMPLED           8u  /* with one thread, one window in so many is counted */
 #define TURNS             64u /* counted windows for which each thread has the same turn */
 #define INSTRUCTION_TICKS 6u
+#define WORD_TICKS        2u
 #define TICK_NS           16u
 #define HANDING_OVER      60u /* ticks, unless the crew says how long it takes here */
+#define HANDING_ON        10u /* ticks that a shard costs in a relay: to claim it, to tell its end */
+#define LINE_WINDOWS      32u /* as a relay has at most */
 #define LINES             7u  /* that a window moves one after the other, each as long as a round */
 
 static struct {
@@ -35,8 +38,18 @@ static struct {
     bool together;    /* the last window that several shards had something to do in was shared */
     uint64_t alone;   /* ticks of the last window that several shards had something to do in, */
     uint64_t longest; /* and of the thread that had most of them */
+    bool handed_on;
     struct stats_threads report;
 } load;
+
+/* Windows that would be handed on: when each thread is done with its share of them. */
+static struct line {
+    uint64_t done[ENGINE_MAX_DOMAINS]; /* by thread */
+    uint64_t main_done;
+    uint64_t end; /* of all threads */
+    uint64_t alone, shared;
+    uint32_t windows;
+} line;
 
 /* The shards by their ticks, most first; equal ones by number. */
 static void order_shards(const uint64_t *ticks, uint32_t shard_count, uint32_t *order)
@@ -113,22 +126,22 @@ static void choose_turns(void)
 
 /* Several threads must win a sixteenth before they are used, and are used until they win less than
  * half of that: what they share is also moved between processors, which nobody counts. */
-static bool wins(uint32_t windows)
+static bool wins(void)
 {
-    uint64_t alone = load.alone * windows, shared = load.longest * windows + load.handing_over;
+    uint64_t alone = load.alone, shared = load.longest + load.handing_over;
     return alone > shared && (alone - shared) * (load.together ? 32 : 16) >= alone;
 }
 
-uint32_t balance_begin(uint64_t due, uint32_t windows)
+uint32_t balance_begin(uint64_t due)
 {
     uint32_t shards_due = shards_in(due);
     uint32_t threads = shards_due < load.threads ? shards_due : load.threads;
     load.window_threads = 1;
     if (shards_due > 1) {
-        load.together = wins(windows);
+        load.together = wins();
         load.window_threads = load.together ? threads : 1;
     }
-    load.report.together += load.window_threads > 1;
+    load.report.together += load.window_threads > 1 && !load.handed_on;
     window_plan.counts = load.threads > 1 || load.report.windows % SAMPLED == 0;
     load.report.windows++;
     return load.window_threads;
@@ -140,14 +153,78 @@ static uint32_t handing_over(void)
     return round_ns ? (uint32_t)(round_ns * (1 + LINES) / TICK_NS) + 1 : HANDING_OVER;
 }
 
-void balance_count(uint64_t due, uint32_t windows)
+/* Of a shard whose ticks were counted, or not: that takes a tenth of the time of nbody. */
+static uint64_t work_of(uint32_t shard)
+{
+    uint64_t ticks = window_plan.counts ? shards[shard].ticks : shards[shard].walked * WORD_TICKS;
+    return ticks + shards[shard].instructions * INSTRUCTION_TICKS;
+}
+
+/* The shards `i`, `i + step` and so on, one after the other, behind what their thread has done and
+ * none before the main shard is through the last window; returns when they are done. */
+static uint64_t run_in_line(const uint64_t *ticks, uint32_t i, uint32_t step, uint64_t from)
+{
+    uint64_t at = from > line.main_done ? from : line.main_done;
+    for (; i < engine.shard_count; i += step)
+        at += ticks[i] ? ticks[i] + HANDING_ON : 0;
+    return at;
+}
+
+/* One window more, as relay.c hands them on: the main shard waits for all in the last window, the
+ * others only for the main one. Returns by how much that moves the end. */
+static uint64_t hand_on(const uint64_t *ticks)
+{
+    uint64_t all_done = line.main_done, main_done, end = 0;
+    uint64_t mains = ticks[0] ? ticks[0] + HANDING_ON : 0;
+    for (uint32_t t = 0; t < load.threads; t++)
+        all_done = line.done[t] > all_done ? line.done[t] : all_done;
+    if (line.done[0] >= all_done) { /* the main shard can run at once, and goes first */
+        main_done = line.done[0] + mains;
+        line.done[0] = run_in_line(ticks, 1, load.threads, main_done);
+    } else {
+        line.done[0] = run_in_line(ticks, 1, load.threads, line.done[0]);
+        main_done = (line.done[0] > all_done ? line.done[0] : all_done) + mains;
+        line.done[0] = main_done;
+    }
+    for (uint32_t t = 1; t < load.threads; t++)
+        line.done[t] = run_in_line(ticks, 1 + t, load.threads, line.done[t]);
+    line.main_done = main_done;
+    for (uint32_t t = 0; t < load.threads; t++)
+        end = line.done[t] > end ? line.done[t] : end;
+    uint64_t moved = end > line.end ? end - line.end : 0;
+    line.end = end;
+    return moved;
+}
+
+/* As many windows as a relay has: one thread or all, whichever is faster. */
+static void end_line(void)
+{
+    load.report.ticks += line.shared < line.alone ? line.shared : line.alone;
+    load.report.together += line.shared < line.alone ? line.windows : 0;
+    line = (struct line){0};
+}
+
+static void count_in_line(const uint64_t *ticks, uint64_t sum, bool several)
+{
+    if (!several) {
+        end_line();
+        load.report.ticks += sum;
+        return;
+    }
+    line.alone += sum;
+    line.shared += hand_on(ticks);
+    if (++line.windows == LINE_WINDOWS)
+        end_line();
+}
+
+void balance_count(uint64_t due)
 {
     uint64_t ticks[ENGINE_MAX_DOMAINS];
     uint64_t sum = 0;
     memset(ticks, 0, engine.shard_count * sizeof *ticks);
     for (uint64_t bits = due; bits; bits &= bits - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(bits);
-        ticks[i] = shards[i].ticks + shards[i].instructions * INSTRUCTION_TICKS;
+        ticks[i] = work_of(i);
         load.ticks[i] += ticks[i];
         sum += ticks[i];
     }
@@ -157,17 +234,43 @@ void balance_count(uint64_t due, uint32_t windows)
     if (due & (due - 1)) {
         uint64_t longest = balance_longest(ticks, engine.shard_count, load.threads, load.turns);
         shared = longest + load.handing_over;
-        load.alone = sum / windows;
-        load.longest = longest / windows;
+        load.alone = sum;
+        load.longest = longest;
     }
     load.report.alone_ticks += sum;
-    load.report.ticks += load.window_threads > 1 ? shared : sum;
+    if (load.handed_on)
+        count_in_line(ticks, sum, due & (due - 1));
+    else
+        load.report.ticks += load.window_threads > 1 ? shared : sum;
     if (++load.samples == TURNS)
         choose_turns();
 }
 
+uint64_t balance_count_relay(uint64_t seen, uint32_t windows)
+{
+    uint64_t work = 0;
+    for (; seen; seen &= seen - 1)
+        work += work_of((uint32_t)__builtin_ctzll(seen));
+    load.report.windows += windows;
+    load.report.handed_on += windows;
+    load.report.alone_ticks += work;
+    return work;
+}
+
+void balance_report_relay(uint64_t work, uint32_t windows, double gain)
+{
+    load.report.together += windows;
+    load.report.ticks += (uint64_t)((double)work / gain);
+}
+
+void balance_hand_on(bool handed_on)
+{
+    load.handed_on = handed_on;
+}
+
 const struct stats_threads *balance_reported(void)
 {
+    end_line();
     return &load.report;
 }
 

@@ -10,11 +10,19 @@
 #include "runtime/observe/stats.h"
 
 void balance_open(uint32_t threads);
-/* Begins a window, or several at once, in which these shards have something to do (bit i: shard i);
- * returns the threads it is worth. */
-uint32_t balance_begin(uint64_t due, uint32_t windows);
+/* Begins a window in which these shards have something to do (bit i: shard i); returns the threads
+ * it is worth. */
+uint32_t balance_begin(uint64_t due);
 /* Behind a window that counts. */
-void balance_count(uint64_t due, uint32_t windows);
+void balance_count(uint64_t due);
+/* Behind a relay of several windows: what these shards did in it, which took so many threads that
+ * time. Returns the ticks of work. */
+uint64_t balance_count_relay(uint64_t seen, uint32_t windows);
+/* What a relay on several threads took, in ticks of one thread. */
+void balance_report_relay(uint64_t work, uint32_t windows, double gain);
+/* Are windows handed on (relay.h), where there are threads? What is counted for threads that do not
+ * exist is by that. */
+void balance_hand_on(bool handed_on);
 const struct stats_threads *balance_reported(void);
 /* The order in which each thread is to claim shards: first its own, which make its share about as
  * large as those of the others, then those of the others; in both those with the most ticks first.

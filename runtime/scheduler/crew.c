@@ -8,7 +8,8 @@
  * have been begun. `finished` counts the shards that workers have run. Who waits spins, then gives
  * its processor away to whoever wants it, and at last sleeps in the system (a futex), so that a
  * machine with other things to do loses nothing to waiting threads. Whoever changes a counter wakes
- * those who say that they sleep on it; rounds that the leader runs alone change nothing.
+ * those who say that they sleep on it; rounds that the leader runs alone change nothing. A round
+ * may also be a relay (relay.c), in which all take part until it is over.
  *
  * Invariants: a shard that is due is in `unclaimed` until somebody begins to run it, but for the
  * leader's first one, which never is. The next round begins when all have been run, so a worker
@@ -32,6 +33,8 @@
 #include "runtime/engine/bug.h"
 #include "balance.h"
 #include "crew.h"
+#include "pace.h"
+#include "relay.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/shard.h"
 #include "runtime/observe/host_time.h"
@@ -70,6 +73,16 @@ static uint32_t value_of(const struct counter *c)
     return __atomic_load_n(&c->value, __ATOMIC_ACQUIRE);
 }
 
+static void sleep_until_change(struct counter *c, uint32_t old)
+{
+    while (value_of(c) == old) {
+        __atomic_add_fetch(&c->sleepers, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&c->value, __ATOMIC_SEQ_CST) == old)
+            futex(&c->value, FUTEX_WAIT_PRIVATE, old);
+        __atomic_sub_fetch(&c->sleepers, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
 /* Until the counter is not `old` any more. */
 static void wait_for_change(struct counter *c, uint32_t old)
 {
@@ -83,16 +96,36 @@ static void wait_for_change(struct counter *c, uint32_t old)
             return;
         sched_yield();
     }
-    while (value_of(c) == old) {
-        __atomic_add_fetch(&c->sleepers, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&c->value, __ATOMIC_SEQ_CST) == old)
-            futex(&c->value, FUTEX_WAIT_PRIVATE, old);
-        __atomic_sub_fetch(&c->sleepers, 1, __ATOMIC_SEQ_CST);
-    }
+    sleep_until_change(c, old);
 }
 
-/* Test aid: threads come and go at times of their own, which must change nothing. */
-static void delay(uint64_t *state)
+uint32_t crew_news(const struct counter *c)
+{
+    return value_of(c);
+}
+
+void crew_tell(struct counter *c)
+{
+    change(c, 1, INT_MAX);
+}
+
+void crew_wait(struct counter *c, uint32_t news, uint32_t looks)
+{
+    if (looks < SPINS)
+        __builtin_ia32_pause();
+    else if (looks < SPINS + YIELDS)
+        sched_yield();
+    else
+        sleep_until_change(c, news);
+}
+
+bool crew_has_workers(void)
+{
+    return thread_count > 1;
+}
+
+/* Threads come and go at times of their own, which must change nothing. */
+void crew_delay(uint64_t *state)
 {
     struct timespec t = {0, 0};
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -116,7 +149,7 @@ static uint32_t run_share(uint32_t thread, uint64_t *delays)
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         uint32_t shard = __atomic_load_n(&turns[thread][i], __ATOMIC_RELAXED);
         if (engine_unlikely(*delays))
-            delay(delays);
+            crew_delay(delays);
         if (!claim(shard))
             continue;
         window_told.work(shard);
@@ -133,11 +166,21 @@ static void *worker(void *argument)
     for (;;) {
         wait_for_change(&window_told.number, seen);
         seen = value_of(&window_told.number);
+        if (__atomic_load_n(&window_told.relays, __ATOMIC_RELAXED)) {
+            relay_take_part(thread, &delays);
+            continue;
+        }
         uint32_t count = run_share(thread, &delays);
         if (count)
             change(&finished.counter, count, 1);
     }
     return NULL;
+}
+
+static void refuse_forked(void)
+{
+    if (forked)
+        die("a process that was forked off a simulation on several threads cannot continue it");
 }
 
 /* The first of the leader's turn that is due. */
@@ -149,29 +192,39 @@ static uint32_t first_of_leader(uint64_t due)
     return turns[0][i];
 }
 
+static uint64_t delays_of_leader; /* test aid */
+
+void crew_relay(uint32_t threads)
+{
+    refuse_forked();
+    if (!delays_of_leader && delay_seed)
+        delays_of_leader = delay_seed;
+    if (thread_count > 1)
+        change(&window_told.number, 1, delay_seed ? INT_MAX : threads - 1);
+    relay_take_part(0, &delays_of_leader);
+}
+
 void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads)
 {
-    static uint64_t delays;
     if ((threads < 2 && !delay_seed) || thread_count == 1 || !due) {
         window_tell();
         for (; due; due &= due - 1)
             work((uint32_t)__builtin_ctzll(due));
         return;
     }
-    if (!delays && delay_seed)
-        delays = delay_seed;
-    if (forked)
-        die("a process that was forked off a simulation on several threads cannot continue it");
+    if (!delays_of_leader && delay_seed)
+        delays_of_leader = delay_seed;
+    refuse_forked();
     uint32_t first = first_of_leader(due);
     uint32_t done = value_of(&finished.counter) + shards_in(due) - 1;
     window_told.work = work;
     window_tell();
     __atomic_store_n(&window_told.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
     change(&window_told.number, 1, delay_seed ? INT_MAX : threads - 1);
-    if (engine_unlikely(delays))
-        delay(&delays);
+    if (engine_unlikely(delays_of_leader))
+        crew_delay(&delays_of_leader);
     work(first);
-    done -= run_share(0, &delays);
+    done -= run_share(0, &delays_of_leader);
     for (uint32_t now = value_of(&finished.counter); now != done; now = value_of(&finished.counter))
         wait_for_change(&finished.counter, now);
 }
@@ -280,4 +333,5 @@ void crew_open(uint32_t threads)
     for (; thread_count < threads && !only_counts(); thread_count++)
         start_worker(thread_count);
     balance_open(threads);
+    pace_open(threads);
 }

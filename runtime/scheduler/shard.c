@@ -373,6 +373,7 @@ STEP_INLINE bool run_edge(struct shard *l, uint32_t domain, uint64_t cycle, bool
     if (engine_unlikely(wheel_is_due(w, cycle)))
         wheel_take(w, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
+    l->walked += (unsigned)__builtin_popcountll(bits);
     if (engine_unlikely(l->watched || arranged))
         return run_edge_rarely(l, domain, bits);
     if (walk_ascending(domain, d, bits))

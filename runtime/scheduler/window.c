@@ -9,9 +9,9 @@
  *     leader:  plan | run shard 0 ........ | wait | settle, decide, plan | run shard 0 ...
  *     worker:       | run shard 1 .... wait       |                      | run shard 1 ...
  *
- * Partitions that reach each other only by way of the main one need two windows for that. So while
- * the main partition sleeps the others run two at once. If they wake it, it runs the second of the
- * two behind them.
+ * Partitions that reach each other only by way of the main one need two windows for that. So their
+ * shards need not wait for each other at the end of each window: relay.c hands windows on from one
+ * to the next, until something concerns all.
  *
  * Everything that concerns all shards happens between windows, in the leader, which is the thread
  * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), spans of
@@ -48,6 +48,8 @@
 #include "balance.h"
 #include "crew.h"
 #include "meeting.h"
+#include "pace.h"
+#include "relay.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
@@ -73,7 +75,7 @@ static struct engine_limits limits;
 static uint64_t window_ps;  /* 0: none */
 static uint64_t stretch_ps; /* of the description; window_ps: windows only */
 static bool stretches;      /* ranks are cut so that they can go on for that long */
-static bool pairs;          /* two windows at once, if the main partition sleeps */
+static bool is_star;        /* partitions reach each other by way of the main one only */
 static bool others_decide;  /* a component that is not in the main partition */
 static uint64_t meet_ps;    /* with several ranks: stretch_ps, or window_ps */
 static uint64_t begun_ps;   /* the present stretch */
@@ -84,6 +86,7 @@ static uint64_t free_ps;   /* until then other ranks have nothing to do with us 
 static uint64_t alone_ps;  /* until then a shard alone runs on, but for samples on the way */
 static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
+static bool failing;                                     /* `failure` says something */
 static bool stop;                                        /* set in ticks, read between windows */
 static bool interrupted;                                 /* set anywhere */
 static struct meeting met;                               /* with several ranks */
@@ -212,6 +215,7 @@ void engine_fail(const struct component *c, const char *format, ...)
         failed_ps = now;
         failed_leaf = c->leaf;
     }
+    __atomic_store_n(&failing, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -223,6 +227,7 @@ const char *engine_failure(void)
 void engine_clear_failure(void)
 {
     failure[0] = '\0';
+    failing = false;
 }
 
 void engine_may_decide(const struct component *c)
@@ -297,6 +302,13 @@ static void do_deferred(uint64_t end)
 }
 
 /* ---- limits and progress ---- */
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static double seconds(clockid_t clock)
 {
@@ -455,38 +467,45 @@ static void run_rest(uint32_t shard)
     shards[shard].instructions += instructions_of(shard) - before;
 }
 
-static void run_window_until(uint32_t shard, uint64_t until_ps)
+/* What is counted is that of a round. */
+static void begin_counts(struct shard *l, const struct window_plan *plan)
+{
+    if (l->round != plan->round) {
+        l->round = plan->round;
+        l->ticks = 0;
+        l->instructions = 0;
+        l->walked = 0;
+    }
+    l->watched = (uint8_t)((l->watched & SHARD_FROZEN) | (plan->counts ? SHARD_COUNTED : 0)
+                           | (stats_log_ticked ? SHARD_LOGGED : 0));
+}
+
+static void run_window_until(uint32_t shard, const struct window_plan *plan, uint64_t until_ps)
 {
     struct shard *l = &shards[shard];
-    l->ticks = 0;
-    l->instructions = 0;
     l->until_ps = until_ps;
-    if (exchange_deliver(shard, window_start(window_told.plan.end_ps - 1)))
+    if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
         shard_plan(shard);
-    l->watched =
-        (uint8_t)((l->watched & SHARD_FROZEN) | (window_told.plan.counts ? SHARD_COUNTED : 0)
-                  | (stats_log_ticked ? SHARD_LOGGED : 0));
-    if (!(l->watched & SHARD_COUNTED)) {
+    begin_counts(l, plan);
+    if (!(l->watched & SHARD_COUNTED) && !plan->handed_on) {
         run_on(shard);
         return;
     }
     uint64_t before = instructions_of(shard);
     run_on(shard);
-    l->instructions = instructions_of(shard) - before;
+    l->instructions += instructions_of(shard) - before;
 }
 
 static void run_window(uint32_t shard)
 {
-    run_window_until(shard, window_told.plan.until_ps);
+    run_window_until(shard, &window_told.plan, window_told.plan.until_ps);
 }
 
-/* This window, and the next one if there is more to do than what is periodic: that alone does not
- * keep a run going, and only the leader knows whether others do. */
-static void run_two(uint32_t shard)
+/* One of several windows that are handed on: relay.c. */
+static void run_handed_on(uint32_t shard, const struct window_plan *plan)
 {
-    run_window_until(shard, window_told.plan.end_ps);
-    if (shards[shard].live)
-        run_rest(shard);
+    shards[shard].writing = plan->writing;
+    run_window_until(shard, plan, plan->until_ps);
 }
 
 /* The shards that have something to do in the window; the others sleep through it. */
@@ -494,16 +513,9 @@ static uint64_t find_due(void)
 {
     uint64_t due = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        due |= (uint64_t)(shards[i].next_ps < window_plan.end_ps || exchange_is_due(i)) << i;
-    return due;
-}
-
-/* Those that have something to do in the next one. */
-static uint64_t find_due_later(void)
-{
-    uint64_t due = 0;
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        due |= (uint64_t)(shards[i].next_ps < window_plan.end_ps + window_ps) << i;
+        due |=
+            (uint64_t)(shards[i].next_ps < window_plan.end_ps || exchange_is_due(i, &window_plan))
+            << i;
     return due;
 }
 
@@ -560,63 +572,42 @@ static bool is_deciding(void)
     return engine_is_stopping() || deferred_count || extensions_ask(0) != ENGINE_NEVER;
 }
 
-/* Several shards have something to do, and the main one sleeps, through this window and, if nobody
- * wakes it, the next. */
-static bool may_pair(uint64_t due)
+/* May the next windows be begun before this one is over, as far as can be known now? */
+static bool may_relay(void)
 {
-    uint64_t end_ps = window_plan.end_ps + window_ps;
-    return pairs && !others_decide && rank_is_alone() && !(due & 1) && due & (due - 1)
-           && shards[0].next_ps >= end_ps && end_ps <= free_until() && series_next() >= end_ps
-           && !is_deciding();
+    return is_star && !others_decide && rank_is_alone() && !engine.tracing && crew_has_workers()
+           && engine.shard_count <= RELAY_SHARDS && window_plan.until_ps == window_plan.end_ps
+           && series_next() >= window_plan.end_ps && !is_deciding();
 }
 
-/* What has woken the main shard arrives in the second window or later. It runs that by itself. */
-static void run_main_behind(void)
+/* Of a relay: only the main shard decides, and it is through the window of `plan`. */
+static bool follow(const struct window_plan *plan, struct window_plan *next)
 {
-    if (is_deciding())
-        bug("something is decided before %llu ps outside of the main partition",
-            (unsigned long long)window_plan.end_ps);
-    if (!exchange_reaches(0))
-        return;
-    exchange_turn();
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        exchange_skip(i);
-    window_tell();
-    run_window(0);
-    if (window_plan.counts)
-        balance_count(1, 1);
-}
-
-/* Behind run_two(): does what was left, if the run goes on. false: nobody has run more than one
- * window. */
-static bool end_two(uint64_t due)
-{
-    uint64_t behind = 0;
-    for (uint64_t bits = due; bits; bits &= bits - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(bits);
-        behind |= (uint64_t)(shards[i].until_ps != window_plan.until_ps) << i;
-    }
-    if (behind == due)
+    uint64_t end_ps = plan->end_ps + window_ps;
+    if (!plan->follow || is_deciding() || __atomic_load_n(&failing, __ATOMIC_RELAXED)
+        || end_ps > free_until() || series_next() < end_ps)
         return false;
-    for (; behind; behind &= behind - 1)
-        run_rest((uint32_t)__builtin_ctzll(behind));
+    *next = *plan;
+    next->end_ps = next->until_ps = end_ps;
+    next->follow = plan->follow - 1;
     return true;
 }
 
-/* This window and the next at once, without the main shard. */
-static void run_pair(uint64_t due)
+/* This window and as many of the next ones as need nobody to look at everything in between. */
+static void run_relay(uint64_t due)
 {
-    uint64_t both = due | find_due_later();
-    uint32_t threads = balance_begin(both, 2);
-    window_plan.until_ps = window_plan.end_ps + window_ps;
-    crew_run(run_two, both, threads);
-    bool two = end_two(both);
-    if (window_plan.counts)
-        balance_count(both, 1 + two);
-    if (!two)
-        return;
-    window_plan.end_ps = window_plan.until_ps;
-    run_main_behind();
+    static const struct relay_work work = {.run = run_handed_on, .follow = follow};
+    uint32_t windows, threads = pace_choose();
+    window_plan.follow = pace_windows() - 1;
+    window_plan.counts = false;
+    uint64_t begun_ns = nanoseconds();
+    relay_begin(&work, due, threads);
+    crew_relay(threads);
+    uint64_t seen = relay_end(&windows);
+    uint64_t ns = nanoseconds() - begun_ns, ticks = balance_count_relay(seen, windows);
+    double gain = threads > 1 ? pace_gain(ticks, ns) : 1;
+    balance_report_relay(ticks, threads > 1 ? windows : 0, gain);
+    pace_note(ticks, windows, ns);
 }
 
 /* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
@@ -633,19 +624,20 @@ static void run_shards(uint64_t time)
     window_plan.end_ps = window_end(time);
     window_plan.until_ps = within_limit(window_plan.end_ps);
     exchange_turn();
+    window_plan.round++;
     uint64_t due = find_due();
-    if (may_pair(due)) {
-        run_pair(due);
+    bool several = due & (due - 1);
+    if (several && may_relay()) {
+        run_relay(due);
         return;
     }
-    uint32_t threads = balance_begin(due, 1);
-    if (due && !(due & (due - 1)) && wire_mixed_next() >= window_plan.end_ps
-        && free_ps >= window_plan.end_ps)
+    uint32_t threads = balance_begin(due);
+    if (due && !several && wire_mixed_next() >= window_plan.end_ps && free_ps >= window_plan.end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
         run_together(due, threads);
     if (window_plan.counts)
-        balance_count(due, 1);
+        balance_count(due);
 }
 
 /* With several ranks: the first failure of all is that of rank 0. */
@@ -1023,7 +1015,8 @@ void engine_set_limits(const struct engine_limits *chosen)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
     window_ps = limits.windowless ? 0 : lookahead_ps(engine_base.platform);
     stretch_ps = limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
-    pairs = window_ps && engine.shard_count > 1 && lookahead_is_star(engine_base.platform);
+    is_star = window_ps && engine.shard_count > 1 && lookahead_is_star(engine_base.platform);
+    balance_hand_on(is_star);
     stretches = !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= stretch_ps;
     engine_pause_at(ENGINE_NEVER);
     engine_set_order(limits.tick_order, limits.seed, limits.tick_all);
@@ -1033,6 +1026,7 @@ void engine_set_limits(const struct engine_limits *chosen)
 void window_open(void)
 {
     failure[0] = '\0';
+    failing = false;
     running = false;
     ended = ENGINE_IDLE;
     interrupted = false;

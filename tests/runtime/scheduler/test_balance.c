@@ -85,9 +85,9 @@ static uint32_t window(uint64_t main_ticks, uint64_t b, uint64_t c, uint64_t ins
     shards[2].ticks = c;
     for (uint32_t k = 0; k < 3; k++)
         shards[k].instructions = due >> k & 1 ? instructions : 0;
-    uint32_t threads = balance_begin(due, 1);
+    uint32_t threads = balance_begin(due);
     cr_assert(window_plan.counts);
-    balance_count(due, 1);
+    balance_count(due);
     return threads;
 }
 
@@ -122,7 +122,7 @@ ParameterizedTestParameters(balance, several_threads_where_they_pay)
 ParameterizedTest(struct decision *k, balance, several_threads_where_they_pay)
 {
     build();
-    cr_assert_eq(balance_begin(7, 1), 1); /* one thread to begin with */
+    cr_assert_eq(balance_begin(7), 1); /* one thread to begin with */
     cr_assert_eq(windows(k->main_ticks, k->b, k->c, k->instructions), k->threads);
 }
 
@@ -153,16 +153,40 @@ Test(balance, a_window_is_shared_when_the_last_one_would_have_paid)
     }
 }
 
-Test(balance, two_windows_at_once_pay_where_one_does_not)
+/* Of windows that are handed on: the closed form where all shards do the same in each. */
+Test(balance, what_is_handed_on_does_not_wait_for_the_slowest)
+{
+    static const struct {
+        uint64_t main_ticks, b, c;
+        double gain;
+    } cases[] = {
+        {0, 400, 400, 800.0 / 410}, /* halves; 10 ticks to claim a shard and to tell of its end */
+        {100, 300, 400, 800.0 / 420},
+        {0, 600, 200, 800.0 / 610}, /* the larger share */
+        {500, 10, 10, 1},           /* the main shard waits for nobody and has it all */
+        {0, 5, 5, 1},               /* one thread is faster */
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        build();
+        balance_hand_on(true);
+        windows(cases[i].main_ticks, cases[i].b, cases[i].c, 0);
+        const struct stats_threads *r = balance_reported();
+        double gain = (double)r->alone_ticks / (double)r->ticks;
+        cr_assert_float_eq(gain, cases[i].gain, 0.03, "%u: %f", i, gain);
+    }
+}
+
+/* Windows that are long in one shard and in the next one in the other: between windows that wait
+ * for each other one thread would always wait. */
+Test(balance, windows_that_are_handed_on_make_up_for_each_other)
 {
     build();
-    window(5, 40, 40, 0);
-    cr_assert_eq(balance_begin(7, 1), 1);
-    cr_assert_eq(balance_begin(7, 2), 2);
-    shards[0].ticks = 10;
-    shards[1].ticks = shards[2].ticks = 80;
-    balance_count(7, 2);
-    cr_assert_eq(balance_begin(7, 1), 1);
+    balance_hand_on(true);
+    for (uint32_t i = 0; i < 400; i++)
+        window(0, i % 2 ? 500 : 300, i % 2 ? 300 : 500, 0);
+    const struct stats_threads *r = balance_reported();
+    double gain = (double)r->alone_ticks / (double)r->ticks;
+    cr_assert(gain > 1.8, "%f", gain);
 }
 
 Test(balance, the_gain_that_is_told_is_the_sum_by_the_longest)

@@ -1,0 +1,130 @@
+/* How many threads a relay is worth, and how many windows it has.
+ *
+ * That depends on the machine: on how long a line takes from one processor's cache to another's
+ * (0.05 to 0.4 us were seen), on what else runs, and on how much shards tell each other. So it is
+ * tried. A run begins with all threads. A spell is some relays with one number of threads; from the
+ * time it took we know what a tick of work takes, and the least time of some spells is what counts,
+ * since whatever disturbs only adds to it. Now and then the next spells are a trial: of one thread,
+ * or of all if one was faster. If the trial is faster, it stays; if not, the next one comes after
+ * twice as many spells, or many more if it was much slower. What is measured begins some time after
+ * a change, when threads have woken up and what shards need has moved to the caches of other
+ * processors: relay for relay, changes would cost more than they bring.
+ *
+ * A relay has as many windows as take RELAY_NS.
+ *
+ * Only host time is read, and nothing but these two numbers follows from it. */
+#include <stdbool.h>
+
+#include "pace.h"
+
+#define WARM_NS    300000u  /* after a change; at least a relay */
+#define SPELL_NS   1000000u /* what is measured; at least a relay */
+#define TRIAL      2u       /* spells */
+#define RELAY_NS   250000u
+#define WINDOWS    8u /* of a relay, at first and at least */
+#define WINDOWS_TO 128u
+#define FIRST      4u /* spells before a trial */
+#define MOST       64u
+#define FEWER      0.9 /* of the time, for one thread where all were wanted: less may be chance */
+#define MUCH       1.25
+
+static struct pace {
+    uint32_t threads;
+    bool alone;       /* one is better, as far as is known */
+    bool tries;       /* the other number is tried */
+    uint32_t spells;  /* before that changes */
+    uint32_t pause;   /* spells between trials, at present */
+    uint32_t windows; /* of the next relay */
+    double tick_ns;   /* the least of the spells before the trial; 0: none */
+    double tried_ns;  /* and of the trial */
+    double alone_ns;  /* with one thread, when it was tried last; 0: not yet */
+    uint64_t warm_ns; /* since the last change, */
+    uint64_t ns;      /* and what came behind that in this spell */
+    uint64_t work;
+} pace;
+
+static bool is_alone(void)
+{
+    return pace.alone != pace.tries;
+}
+
+uint32_t pace_choose(void)
+{
+    return is_alone() ? 1 : pace.threads;
+}
+
+uint32_t pace_windows(void)
+{
+    return pace.windows;
+}
+
+static void begin_trial(void)
+{
+    pace.tries = true;
+    pace.tried_ns = 0;
+    pace.spells = TRIAL;
+    pace.warm_ns = 0;
+}
+
+static void end_trial(void)
+{
+    pace.tries = false;
+    if (pace.tried_ns < pace.tick_ns * (pace.alone ? 1 : FEWER)) {
+        pace.alone = !pace.alone;
+        pace.pause = FIRST;
+    } else {
+        uint32_t pause = pace.pause * (pace.tried_ns > pace.tick_ns * MUCH ? 8 : 2);
+        pace.pause = pause < MOST ? pause : MOST;
+        pace.warm_ns = 0;
+    }
+    pace.tick_ns = 0;
+    pace.spells = pace.pause;
+}
+
+static void end_spell(double tick_ns)
+{
+    double *least = pace.tries ? &pace.tried_ns : &pace.tick_ns;
+    if (*least == 0 || tick_ns < *least)
+        *least = tick_ns;
+    if (is_alone())
+        pace.alone_ns = *least;
+    if (--pace.spells)
+        return;
+    if (pace.tries)
+        end_trial();
+    else
+        begin_trial();
+}
+
+/* As long as the last one, for each window. */
+static void choose_windows(uint32_t windows, uint64_t ns)
+{
+    uint64_t chosen = (uint64_t)windows * RELAY_NS / (ns + 1);
+    pace.windows = chosen < WINDOWS ? WINDOWS : chosen < WINDOWS_TO ? (uint32_t)chosen : WINDOWS_TO;
+}
+
+void pace_note(uint64_t work, uint32_t windows, uint64_t ns)
+{
+    choose_windows(windows, ns);
+    if (pace.warm_ns < WARM_NS) {
+        pace.warm_ns += ns + 1;
+        return;
+    }
+    pace.ns += ns;
+    pace.work += work;
+    if (pace.ns < SPELL_NS || !pace.work)
+        return;
+    end_spell((double)pace.ns / (double)pace.work);
+    pace.ns = 0;
+    pace.work = 0;
+}
+
+double pace_gain(uint64_t work, uint64_t ns)
+{
+    return pace.alone_ns > 0 && work && ns ? pace.alone_ns * (double)work / (double)ns : 1;
+}
+
+void pace_open(uint32_t threads)
+{
+    pace = (struct pace){.threads = threads, .spells = FIRST, .pause = FIRST, .windows = WINDOWS};
+}
