@@ -8,6 +8,7 @@
 #define HEDDLE_RUNTIME_RING_RUN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct message;
@@ -19,11 +20,11 @@ void ring_reserve(void);
 void ring_open(const struct platform_table *table);
 /* When the components are initialised: what those of other ranks have added to rings. */
 void ring_agree(void);
-/* Between two runs: slots of empty rings that hold nothing but credits of the past go back to the
- * system, on a large platform. Not before `least` messages have been sent since the last time: less
- * than RING_FORGETS is not worth the calls of the system, and that slots are new pages again. */
-#define RING_FORGETS ((uint64_t)1 << 16)
-void ring_forget(uint64_t least);
+/* Between two runs, on a large platform: rings that have more slots than they need give them up.
+ * When they have given up `least` bytes the memory goes back to the system: less than RING_FORGETS
+ * is not worth the calls of the system, and that slots are new pages again. */
+#define RING_FORGETS ((size_t)1 << 20)
+void ring_forget(size_t least);
 /* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
  * set again when one has been loaded. */
 void ring_trace_all(bool on);

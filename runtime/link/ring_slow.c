@@ -55,6 +55,7 @@ struct route {
     uint8_t split;    /* between two shards: this is one of two rings */
     uint32_t depth;   /* slots */
     uint32_t room;    /* of these, for how many there is room where they stand */
+    uint32_t few;     /* where the first ones stand */
     uint32_t middle;  /* where there is room for NARROW of them; 0: not on this platform */
     uint32_t wide;    /* where there is room for all; 0: they begin where it stands */
 };
@@ -66,10 +67,17 @@ struct others {
     uint32_t ring;
 };
 
+/* What ring_forget() goes by. */
+struct wide_rings {
+    size_t left;      /* bytes of slots given up since slots went back to the system */
+    uint64_t moved[]; /* a bit for each ring that has left its first slots */
+};
+
 /* Slots that a ring begins with, if it need not have all at once; slots that a deep one gets in the
  * front of the arena. Beyond those it moves to the rear, where what is never touched takes nothing:
  * most deep rings never need so many. On a large platform, where most rings never need more than a
- * few, they begin with FEW, which stand side by side, and move a first time for NARROW. */
+ * few, they begin with FEW, which stand side by side, and move a first time for NARROW;
+ * ring_forget() takes back what they no longer need. */
 #define FEW    4u
 #define NARROW 16u
 #define DEEP   (2 * NARROW)
@@ -108,8 +116,7 @@ struct waiting {
 static struct route *routes;
 static struct others *others; /* in the order of their addresses, rank by rank */
 static uint32_t other_count;
-static uint32_t
-    *counted;       /* by ring: messages sent, modulo 2^32, when ring_forget() was here last */
+static struct wide_rings *wide_rings;
 static bool large;  /* platform_is_large() */
 static bool traced; /* each message is looked at */
 static struct link *links;
@@ -429,6 +436,7 @@ static void place_slots(struct ring *r, uint32_t depth)
     route->wide = deep && !large ? arena_allocate_rear(slot_bytes(r, depth)) : 0;
     if (route->room > before)
         r->first = arena_allocate_front(slot_bytes(r, route->room));
+    route->few = r->first;
     r->end = r->first + (narrow ? few : depth) * r->step;
     r->head = r->first;
     r->tail = r->first;
@@ -471,9 +479,15 @@ static const uint32_t *order_by_kinds(const struct platform_table *table)
 
 static uint32_t place_other(uint32_t ring, uint32_t slots)
 {
-    size_t bytes = slot_bytes(ring_at(ring), slots);
-    uint32_t first = arena_allocate_rear(bytes);
-    others[other_count++] = (struct others){first, (uint32_t)(bytes / ARENA_UNIT), ring};
+    uint32_t page = ARENA_PAGE / ARENA_UNIT, units = slots * ring_at(ring)->step, first;
+    if (slots < DEEP) {
+        first = arena_allocate_rear(units * ARENA_UNIT);
+    } else { /* on pages of its own, of which it seldom needs more than the first */
+        units = (units + page - 1) / page * page;
+        first = arena_allocate_rear((units + page) * ARENA_UNIT);
+        first = (first + page - 1) / page * page;
+    }
+    others[other_count++] = (struct others){first, units, ring};
     return first;
 }
 
@@ -482,7 +496,8 @@ static void place_others(const struct platform_table *table)
 {
     const uint32_t *order = order_by_kinds(table);
     others = arena_derive(2 * table->ring_count * sizeof *others);
-    counted = arena_at(uint32_t, arena_allocate(table->ring_count * sizeof *counted));
+    wide_rings = arena_at(struct wide_rings,
+                          arena_allocate(sizeof *wide_rings + (table->ring_count / 64 + 1) * 8));
     for (uint32_t i = 0; i < 2 * table->ring_count; i++) {
         bool first = i < table->ring_count;
         uint32_t number = order[first ? i : i - table->ring_count];
@@ -575,53 +590,95 @@ void ring_agree(void)
         place_others(engine_base.platform);
 }
 
-/* Messages that have been sent since, through slots that could be forgotten. */
-static uint64_t sent_through_others(void)
+/* To a place with room for more slots, or for fewer. */
+static void stand_at(struct ring *r, uint32_t place)
 {
-    uint64_t sum = 0;
+    uint32_t number = (uint32_t)(r - ring_at(0));
+    struct route *route = &routes[number];
+    uint64_t bit = (uint64_t)1 << number % 64;
+    bool all = place == route->wide || (place == route->middle && route->depth < DEEP);
+    route->room = all ? route->depth : place == route->middle ? NARROW : FEW;
+    r->first = place;
+    if (large && place == route->few)
+        wide_rings->moved[number / 64] &= ~bit;
+    else if (large)
+        __atomic_fetch_or(&wide_rings->moved[number / 64], bit, __ATOMIC_RELAXED);
+}
+
+/* Is the slot of a message, or of a credit that its sender does not know of? */
+static bool is_taken(const struct ring *r, uint32_t slot)
+{
+    uint64_t now = component_now(engine_base.components[ring_sender(r)]);
+    return message_stamp(ring_slot(slot)) > ring_limit(now);
+}
+
+/* What is taken stands side by side, the newest before the tail. Where it begins; 0: it is more
+ * than a quarter of all slots, or goes round the end. */
+static uint32_t find_taken(const struct ring *r, uint32_t end)
+{
+    uint32_t from = end, most = (r->end - r->first) / 4;
+    while (from > r->first && end - from <= most && is_taken(r, from - r->step))
+        from -= r->step;
+    bool round = from == r->first && end != r->end && is_taken(r, r->end - r->step);
+    return end - from > most || round ? 0 : from;
+}
+
+/* Twice as many slots as are taken suffice, if that is no more than half of what it has. */
+static void shrink(struct ring *r)
+{
+    const struct route *route = route_of(r);
+    uint32_t end = r->tail == r->first ? r->end : r->tail, from = find_taken(r, end);
+    uint32_t taken = (end - from) / r->step, slots = FEW;
+    while (slots < 2 * taken)
+        slots *= 2;
+    if (!from || 2 * slots * r->step > r->end - r->first)
+        return;
+    bool narrow = slots <= NARROW || route->depth < DEEP;
+    uint32_t to = slots == FEW ? route->few : narrow ? route->middle : route->wide;
+    wide_rings->left += (size_t)(r->end - r->first - slots * r->step) * ARENA_UNIT;
+    memmove(ring_slot(to), ring_slot(from), (size_t)(end - from) * ARENA_UNIT);
+    r->head = r->head == r->tail ? to + end - from : to + r->head - from;
+    r->tail = to + end - from;
+    r->end = to + slots * r->step;
+    stand_at(r, to);
+    for (uint32_t slot = r->tail; slot != r->end; slot += r->step)
+        message_set_stamp(ring_slot(slot), 0);
+    find_simple(r);
+}
+
+static void shrink_all(void)
+{
+    for (uint32_t word = 0; word <= ring_count / 64; word++)
+        for (uint64_t bits = wide_rings->moved[word]; bits; bits &= bits - 1)
+            shrink(ring_at(64 * word + (uint32_t)__builtin_ctzll(bits)));
+}
+
+static void forget_slots(uint32_t start, uint32_t end)
+{
+    arena_forget(arena_at(char, start), (size_t)(end - start) * ARENA_UNIT);
+}
+
+void ring_forget(size_t least)
+{
+    if (!other_count)
+        return;
+    shrink_all();
+    if (wide_rings->left < least)
+        return;
+    wide_rings->left = 0;
+    uint32_t start = others[0].first;
     for (uint32_t i = 0; i < other_count; i++) {
         const struct ring *r = ring_at(others[i].ring);
-        if (r->first == others[i].first)
-            sum += (uint32_t)r->messages - counted[others[i].ring];
-    }
-    return sum;
-}
-
-/* Nothing is in the ring, and its sender knows of all room: zeros say the same. */
-static bool is_idle(const struct ring *r)
-{
-    uint32_t last = (r->tail == r->first ? r->end : r->tail) - r->step;
-    uint64_t limit = ring_limit(component_now(engine_base.components[ring_sender(r)]));
-    return r->head == r->tail && !(message_stamp(ring_slot(r->tail)) & RING_FULL)
-           && message_stamp(ring_slot(last)) <= limit;
-}
-
-/* May all of it go? In use are the slots where the ring stands. */
-static bool may_be_forgotten(const struct others *o)
-{
-    const struct ring *r = ring_at(o->ring);
-    counted[o->ring] = (uint32_t)r->messages;
-    return r->first != o->first || is_idle(r);
-}
-
-void ring_forget(uint64_t least)
-{
-    if (!other_count || sent_through_others() < least)
-        return;
-    uint32_t first = others[0].first, end = first;
-    for (uint32_t i = 0; i <= other_count; i++) {
-        const struct others *o = &others[i];
-        bool more = i < other_count && may_be_forgotten(o);
-        if (more && o->first - end < ARENA_ALIGNMENT / ARENA_UNIT) {
-            end = o->first + o->units;
-            continue;
+        uint32_t end = others[i].first + others[i].units;
+        bool apart =
+            i + 1 == other_count || others[i + 1].first - end >= ARENA_ALIGNMENT / ARENA_UNIT;
+        if (r->first == others[i].first) {
+            forget_slots(start, r->first);
+            start = r->end;
         }
-        arena_forget(arena_at(char, first), (size_t)(end - first) * ARENA_UNIT);
-        if (more) {
-            first = o->first;
-            end = first + o->units;
-        } else if (i < other_count) {
-            first = end = o->first + o->units;
+        if (apart) {
+            forget_slots(start, end);
+            start = i + 1 < other_count ? others[i + 1].first : 0;
         }
     }
 }
@@ -629,16 +686,14 @@ void ring_forget(uint64_t least)
 /* To where there is room for more slots. */
 static void move_slots(struct ring *r)
 {
-    struct route *route = &routes[r - ring_at(0)];
-    uint32_t from = r->first, *to = route->middle ? &route->middle : &route->wide;
-    bool all = to == &route->wide || route->depth < DEEP;
-    memcpy(ring_slot(*to), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
-    r->first = *to;
+    const struct route *route = route_of(r);
+    uint32_t from = r->first;
+    bool further = r->first != route->few || !route->middle;
+    stand_at(r, further ? route->wide : route->middle);
+    memcpy(ring_slot(r->first), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
     r->end += r->first - from;
     r->head += r->first - from;
     r->tail += r->first - from;
-    route->room = all ? route->depth : NARROW;
-    *to = 0;
 }
 
 /* Twice as many slots, the new ones `ahead` of the one to send in next; what is in the slots from
