@@ -24,7 +24,7 @@
 #define WORD_TICKS        2u
 #define TICK_NS           16u
 #define HANDING_OVER      60u /* ticks, unless the crew says how long it takes here */
-#define HANDING_ON        10u /* ticks that a shard costs in a relay: to claim it, to tell its end */
+#define HANDING_ON        10u /* ticks that a shard costs in a relay: claims, and news of its end */
 #define LINE_WINDOWS      32u /* as a relay has at most */
 #define LINES             7u  /* that a window moves one after the other, each as long as a round */
 
