@@ -41,7 +41,7 @@ export HEDDLE_CFLAGS=-O1 # of platforms: compiling costs more than running here
 # Files of system tests that a bug is shown to when no unit test sees it, the likely ones first.
 system_tests=(memtest peers sampling checkpoint user_queues report streams copies results api_traces
     played_states profile packets migration determinism functional faults hang examples traces
-    programs fabric sass sass_sampling opencl recordings lsp completion ranks sweep)
+    programs fabric sass sass_sampling opencl recordings lsp completion ranks sweep threads)
 timeout=${HEDDLE_MUTATION_TIMEOUT:-1200} # seconds of a file; one that does not end has caught it
 
 die() { printf 'mutation: %s\n' "$*" >&2; exit 1; }
