@@ -48,7 +48,7 @@ struct window_plan {
     uint64_t until_ps; /* shards run their edges before that: end_ps or the limit */
     uint64_t waiting;  /* exchange.c; bit i: the copy that is not written has something for i */
     uint32_t writing;  /* exchange.c: the copy that is written */
-    uint32_t round;    /* of one window, or of several that are handed on or run at once */
+    uint32_t round;    /* of one window, or of several that are handed on */
     uint32_t follow;   /* relay.c: as many windows may come behind it in the round */
     bool counts;       /* balance.c: what shards do is counted */
     bool handed_on;    /* relay.c: `waiting` does not speak of the main shard */

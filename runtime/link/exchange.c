@@ -118,6 +118,11 @@ bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
     return false;
 }
 
+bool exchange_has_work(uint32_t shard, const struct window_plan *plan)
+{
+    return shards[shard].next_ps < plan->end_ps || exchange_is_due(shard, plan);
+}
+
 /* Keeps those that must wait on. */
 static void look_again(uint32_t shard)
 {

@@ -25,6 +25,8 @@ bool exchange_is_pending(void);
 /* Must exchange_deliver() be called for this shard in the window that begins? When not, what the
  * shard has sent before is forgotten here. By the leader, or whoever opens the window. */
 bool exchange_is_due(uint32_t shard, const struct window_plan *plan);
+/* Has the shard something to do in that window: an edge, or exchange_deliver()? Likewise. */
+bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
 /* Takes in what the other shards sent to `shard` in the window before that of `plan`, when its
  * clocks have been moved to their last edges before `start_ps`, forgets what `shard` itself sent
  * before that, and wakes senders for which there is room now. By whoever runs the shard, before its

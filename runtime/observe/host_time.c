@@ -1,7 +1,5 @@
 /* See host_time.h. One thread at a time runs the engine, and only between runs, or in the thread
  * that is in one, is the sum asked for. */
-#include <time.h>
-
 #include "host_time.h"
 #include "runtime/engine/engine.h"
 
@@ -17,7 +15,7 @@ static struct {
     uint64_t workers_ns; /* before host_time_open() */
 } host;
 
-static uint64_t read_clock(clockid_t clock)
+uint64_t host_time_read(clockid_t clock)
 {
     struct timespec t;
     if (clock_gettime(clock, &t) != 0)
@@ -29,7 +27,7 @@ static uint64_t read_workers(void)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < host.worker_count; i++)
-        sum += read_clock(host.workers[i]);
+        sum += host_time_read(host.workers[i]);
     return sum;
 }
 
@@ -46,7 +44,7 @@ void host_time_begin(void)
 {
     if (!host.wanted)
         return;
-    host.begun_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    host.begun_ns = host_time_read(CLOCK_THREAD_CPUTIME_ID);
     host.running = true;
 }
 
@@ -54,7 +52,7 @@ void host_time_end(void)
 {
     if (!host.running)
         return;
-    host.ended_ns += read_clock(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
+    host.ended_ns += host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
     host.running = false;
 }
 
@@ -73,7 +71,7 @@ void host_time_note_program(uint64_t cpu_ns)
 
 uint64_t host_time_simulation_ns(void)
 {
-    uint64_t open_ns = host.running ? read_clock(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;
+    uint64_t open_ns = host.running ? host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;
     return host.ended_ns + open_ns + read_workers() - host.workers_ns;
 }
 

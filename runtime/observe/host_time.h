@@ -11,7 +11,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
+/* What a clock of the host says, in nanoseconds; 0: there is no such clock. */
+uint64_t host_time_read(clockid_t clock);
 /* From now on; what was measured before is forgotten. */
 void host_time_open(bool wanted);
 /* Around each run of the engine, by the thread that runs it. */

@@ -202,9 +202,7 @@ static void write_links(void)
 
 static double seconds(clockid_t clock)
 {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)host_time_read(clock) * 1e-9;
 }
 
 /* How far several threads can help, by counts. */

@@ -9,8 +9,9 @@
  * before would have gained by that: neighbours are much alike, and programs with little work in a
  * window have phases of a few windows that pay, and others that do not.
  *
- * Nothing else is asked about threads, only counts of the simulation. Decisions have no influence
- * on results. Called by window.c, between windows. */
+ * Where windows are handed on (relay.c) the time of a relay decides instead (pace.c); there what
+ * threads would gain is counted, if they do not exist (crew.c). Decisions have no influence on
+ * results. Called by window.c, between windows. */
 #include <string.h>
 
 #include "balance.h"
@@ -25,7 +26,7 @@
 #define TICK_NS           16u
 #define HANDING_OVER      60u /* ticks, unless the crew says how long it takes here */
 #define HANDING_ON        10u /* ticks that a shard costs in a relay: claims, and news of its end */
-#define LINE_WINDOWS      32u /* as a relay has at most */
+#define LINE_WINDOWS      32u /* that are lined up before one thread or all are chosen */
 #define LINES             7u  /* that a window moves one after the other, each as long as a round */
 
 static struct {

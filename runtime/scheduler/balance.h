@@ -15,10 +15,11 @@ void balance_open(uint32_t threads);
 uint32_t balance_begin(uint64_t due);
 /* Behind a window that counts. */
 void balance_count(uint64_t due);
-/* Behind a relay of several windows: what these shards did in it, which took so many threads that
- * time. Returns the ticks of work. */
+/* Behind a relay of so many windows: counts what these shards did in it, and returns it, in ticks.
+ */
 uint64_t balance_count_relay(uint64_t seen, uint32_t windows);
-/* What a relay on several threads took, in ticks of one thread. */
+/* Then: how many of its windows several threads ran (all or none), and how many times as long one
+ * would have taken. */
 void balance_report_relay(uint64_t work, uint32_t windows, double gain);
 /* Are windows handed on (relay.h), where there are threads? What is counted for threads that do not
  * exist is by that. */

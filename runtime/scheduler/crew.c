@@ -54,6 +54,7 @@ static struct {
 } finished;                                             /* shards, by workers */
 static uint32_t turns[MAX_THREADS][ENGINE_MAX_DOMAINS]; /* the order in which a thread claims */
 static uint64_t delay_seed;                             /* test aid: 0 none */
+static uint64_t delays_of_leader;
 
 static void futex(uint32_t *word, int operation, uint32_t value)
 {
@@ -73,6 +74,7 @@ static uint32_t value_of(const struct counter *c)
     return __atomic_load_n(&c->value, __ATOMIC_ACQUIRE);
 }
 
+/* Until the counter is not `old` any more. */
 static void sleep_until_change(struct counter *c, uint32_t old)
 {
     while (value_of(c) == old) {
@@ -81,22 +83,6 @@ static void sleep_until_change(struct counter *c, uint32_t old)
             futex(&c->value, FUTEX_WAIT_PRIVATE, old);
         __atomic_sub_fetch(&c->sleepers, 1, __ATOMIC_SEQ_CST);
     }
-}
-
-/* Until the counter is not `old` any more. */
-static void wait_for_change(struct counter *c, uint32_t old)
-{
-    for (uint32_t i = 0; i < SPINS; i++) {
-        if (value_of(c) != old)
-            return;
-        __builtin_ia32_pause();
-    }
-    for (uint32_t i = 0; i < YIELDS; i++) {
-        if (value_of(c) != old)
-            return;
-        sched_yield();
-    }
-    sleep_until_change(c, old);
 }
 
 uint32_t crew_news(const struct counter *c)
@@ -117,6 +103,13 @@ void crew_wait(struct counter *c, uint32_t news, uint32_t looks)
         sched_yield();
     else
         sleep_until_change(c, news);
+}
+
+/* Likewise, with patience first. */
+static void wait_for_change(struct counter *c, uint32_t old)
+{
+    for (uint32_t looks = 0; value_of(c) == old; looks++)
+        crew_wait(c, old, looks);
 }
 
 bool crew_has_workers(void)
@@ -192,13 +185,9 @@ static uint32_t first_of_leader(uint64_t due)
     return turns[0][i];
 }
 
-static uint64_t delays_of_leader; /* test aid */
-
 void crew_relay(uint32_t threads)
 {
     refuse_forked();
-    if (!delays_of_leader && delay_seed)
-        delays_of_leader = delay_seed;
     if (thread_count > 1)
         change(&window_told.number, 1, delay_seed ? INT_MAX : threads - 1);
     relay_take_part(0, &delays_of_leader);
@@ -212,8 +201,6 @@ void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads)
             work((uint32_t)__builtin_ctzll(due));
         return;
     }
-    if (!delays_of_leader && delay_seed)
-        delays_of_leader = delay_seed;
     refuse_forked();
     uint32_t first = first_of_leader(due);
     uint32_t done = value_of(&finished.counter) + shards_in(due) - 1;
@@ -229,13 +216,6 @@ void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads)
         wait_for_change(&finished.counter, now);
 }
 
-static uint64_t nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void do_nothing(uint32_t shard)
 {
     (void)shard;
@@ -245,12 +225,12 @@ static void do_nothing(uint32_t shard)
 static uint64_t time_round(void)
 {
     uint32_t done = value_of(&finished.counter) + 1;
-    uint64_t begun = nanoseconds(), now;
+    uint64_t begun = host_time_read(CLOCK_MONOTONIC), now;
     window_told.work = do_nothing;
     __atomic_store_n(&window_told.unclaimed, 1, __ATOMIC_RELEASE);
     change(&window_told.number, 1, 1);
     do
-        now = nanoseconds();
+        now = host_time_read(CLOCK_MONOTONIC);
     while (value_of(&finished.counter) != done && now - begun < PATIENCE_NS);
     if (value_of(&finished.counter) != done && !claim(0))
         wait_for_change(&finished.counter, done - 1);
@@ -325,7 +305,7 @@ static void after_fork(void)
 
 void crew_open(uint32_t threads)
 {
-    delay_seed = chosen_delays();
+    delay_seed = delays_of_leader = chosen_delays();
     static bool told;
     if (!told)
         pthread_atfork(NULL, NULL, after_fork);

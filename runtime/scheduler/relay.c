@@ -133,15 +133,10 @@ static uint32_t find_due(const struct window_plan *plan, uint32_t behind)
 {
     uint32_t due = behind & ~1u;
     for (uint32_t i = 1; i < engine.shard_count; i++) {
-        if (!(due >> i & 1) && (shards[i].next_ps < plan->end_ps || exchange_is_due(i, plan)))
+        if (!(due >> i & 1) && exchange_has_work(i, plan))
             due |= 1u << i;
     }
     return due;
-}
-
-static bool is_main_due(const struct window_plan *plan)
-{
-    return shards[0].next_ps < plan->end_ps || exchange_is_due(0, plan);
 }
 
 /* The main shard is through the window, and all others through the one before. */
@@ -184,7 +179,7 @@ static void complete(uint32_t window)
             end_with(window);
             return;
         }
-        if (is_main_due(next)) {
+        if (exchange_has_work(0, next)) {
             relay.seen |= 1;
             __atomic_fetch_or(&relay.open[~window & 1], 1, __ATOMIC_RELEASE);
             tell_all();

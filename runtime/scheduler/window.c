@@ -35,7 +35,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
@@ -303,18 +302,9 @@ static void do_deferred(uint64_t end)
 
 /* ---- limits and progress ---- */
 
-static uint64_t nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static double seconds(clockid_t clock)
 {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)host_time_read(clock) * 1e-9;
 }
 
 /* A line that is drawn anew, for terminals, or one after the other, for logs. */
@@ -513,9 +503,7 @@ static uint64_t find_due(void)
 {
     uint64_t due = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        due |=
-            (uint64_t)(shards[i].next_ps < window_plan.end_ps || exchange_is_due(i, &window_plan))
-            << i;
+        due |= (uint64_t)exchange_has_work(i, &window_plan) << i;
     return due;
 }
 
@@ -600,11 +588,12 @@ static void run_relay(uint64_t due)
     uint32_t windows, threads = pace_choose();
     window_plan.follow = pace_windows() - 1;
     window_plan.counts = false;
-    uint64_t begun_ns = nanoseconds();
+    uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
     relay_begin(&work, due, threads);
     crew_relay(threads);
     uint64_t seen = relay_end(&windows);
-    uint64_t ns = nanoseconds() - begun_ns, ticks = balance_count_relay(seen, windows);
+    uint64_t ns = host_time_read(CLOCK_MONOTONIC) - begun_ns;
+    uint64_t ticks = balance_count_relay(seen, windows);
     double gain = threads > 1 ? pace_gain(ticks, ns) : 1;
     balance_report_relay(ticks, threads > 1 ? windows : 0, gain);
     pace_note(ticks, windows, ns);
