@@ -14,7 +14,10 @@
  *
  * Ways of all actors to one piece of memory form a tree, so everything is counted along the ways,
  * and no pair is looked at twice: actors that differ in their place only are a class, and what a
- * keeper lacks depends on the class inside and the shape of the class outside. */
+ * keeper lacks depends on the class inside and the shape of the class outside. Actors that have one
+ * joint are followed together (coherence_groups.c). Keepers before it are looked at only once for
+ * all pieces of memory of a composite that the same groups get at. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "dsl/check/check.h"
@@ -32,6 +35,12 @@ struct reported {
     bool in_band;
 };
 
+/* Groups that get at memory of a composite, and no keeper before their joints lacks anything. */
+struct settled {
+    const struct node *owner;
+    const uint64_t *here;
+};
+
 struct proof {
     struct coherence c;
     struct target target;
@@ -44,6 +53,9 @@ struct proof {
     VECTOR(const struct node *) ended; /* and those that have been */
     VECTOR(struct keeper *) touched;
     VECTOR(struct reported *) reported;
+    uint64_t *here;             /* a bit for each group whose ways lead to `end` */
+    uint32_t here_words, holes; /* holes: found in this round, whether reported or not */
+    VECTOR(struct settled) settled;
 };
 
 static bool in_band(const struct actor_class *class)
@@ -107,6 +119,7 @@ static const struct actor *one_outside(struct proof *p, const struct keeper *kee
 
 static void report(struct proof *p, struct coherence_hole hole, uint32_t inside, uint32_t shape)
 {
+    p->holes++;
     for (uint32_t i = 0; i < p->reported.count; i++)
         if (p->reported.items[i]->item == hole.keeper->node->item
             && p->reported.items[i]->in_band == hole.in_band)
@@ -215,38 +228,65 @@ static void note_class(struct proof *p, struct keeper *keeper, uint32_t class)
     list[at] = class;
 }
 
-static void enter(struct proof *p, struct keeper *keeper, uint32_t actor, bool fenced,
-                  bool released)
+/* In this round somebody gets to the keeper. */
+static void touch(struct proof *p, struct keeper *keeper, uint64_t order)
 {
-    if (keeper->seen_in != p->round) {
-        for (uint32_t i = 0; i < keeper->entered.count; i++)
-            keeper->inside[keeper->entered.items[i]] = (struct presence){0};
-        keeper->seen_in = p->round;
-        keeper->entered.count = 0;
-        vector_push(p->c.e->arena, &p->touched, keeper);
+    if (keeper->seen_in == p->round) {
+        keeper->order = order < keeper->order ? order : keeper->order;
+        return;
     }
-    uint32_t class = p->c.actors.items[actor].class;
-    struct presence *presence = &keeper->inside[class];
-    if (presence->count++ == 0) {
-        presence->first = actor;
-        note_class(p, keeper, class);
-    }
-    if (!fenced)
-        presence->unfenced = actor + 1;
-    if (!released)
-        presence->unreleased = actor + 1;
+    for (uint32_t i = 0; i < keeper->entered.count; i++)
+        keeper->inside[keeper->entered.items[i]] = (struct presence){0};
+    keeper->seen_in = p->round;
+    keeper->order = order;
+    keeper->entered.count = 0;
+    vector_push(p->c.e->arena, &p->touched, keeper);
 }
 
-/* Counts an actor along its way if that ends at p->end; sets p->end if nothing has yet. True: it
- * ends elsewhere, at a leaf that is still to be looked at. */
+static void enter(struct proof *p, struct keeper *keeper, uint32_t class,
+                  const struct presence *presence)
+{
+    if (keeper->inside[class].count == 0)
+        note_class(p, keeper, class);
+    presence_add(&keeper->inside[class], presence);
+}
+
+static bool is_here(const struct proof *p, uint32_t group)
+{
+    return p->here[group / 64] >> group % 64 & 1;
+}
+
+/* Counts a group from its joint on. */
+static void count_along(struct proof *p, const struct actor_group *group, const struct way *way)
+{
+    const struct actor_class *class = &p->c.classes.items[group->class];
+    struct fences fences = group->fences;
+    p->present[class->shape] += group->count;
+    for (uint32_t i = group->steps; i < way->count; i++) {
+        const struct way_step *step = &way->steps[i];
+        struct presence presence = {group->count, group->first,
+                                    fences.acquire ? 0 : group->last + 1,
+                                    fences.release ? 0 : group->last + 1};
+        if (step->keeper != NULL) {
+            touch(p, step->keeper, (uint64_t)group->first * WAY_MOST + i);
+            enter(p, step->keeper, group->class, &presence);
+        }
+        way_fences_pass(step, &fences);
+    }
+}
+
+/* Counts a group if its ways end at p->end; sets p->end if nothing has yet. True: they end
+ * elsewhere, at a leaf that is still to be looked at. */
 static bool follow(struct proof *p, uint32_t number)
 {
-    const struct actor *actor = &p->c.actors.items[number];
-    bool fenced = true, released = true, spread = false, spread_release = false;
+    const struct actor_group *group = &p->c.groups.items[number];
     struct way way;
-    if (p->c.classes.items[actor->class].own && !is_around(p, actor->node))
+    way.count = group->steps;
+    way.end = group->end;
+    if (p->c.classes.items[group->class].own && !is_around(p, group->around))
         return false;
-    way_find(&p->c, actor, p->target.space, p->target.address, &way);
+    if (group->joint != NULL)
+        way_go_on(&p->c, group->class, group->joint, p->target.space, p->target.address, &way);
     for (uint32_t i = 0; i < p->ended.count; i++)
         if (p->ended.items[i] == way.end)
             return false;
@@ -255,15 +295,75 @@ static bool follow(struct proof *p, uint32_t number)
     p->end = p->end == NULL ? way.end : p->end;
     if (p->end != way.end)
         return true;
-    p->present[p->c.classes.items[actor->class].shape]++;
-    for (uint32_t i = 0; i < way.count; i++) {
-        const struct way_step *step = &way.steps[i];
-        if (step->keeper != NULL)
-            enter(p, step->keeper, number, fenced, released);
-        fenced &= way_fence_passes(step, false, &spread);
-        released &= way_fence_passes(step, true, &spread_release);
-    }
+    p->here[number / 64] |= (uint64_t)1 << number % 64;
+    count_along(p, group, &way);
     return false;
+}
+
+/* ---- keepers before the joints ---- */
+
+static bool is_settled(const struct proof *p)
+{
+    for (uint32_t i = 0; i < p->settled.count; i++)
+        if (p->settled.items[i].owner == p->target.owner
+            && memcmp(p->settled.items[i].here, p->here, p->here_words * sizeof *p->here) == 0)
+            return true;
+    return false;
+}
+
+static void settle(struct proof *p)
+{
+    uint64_t *here = arena_alloc(p->c.e->arena, p->here_words * sizeof *here);
+    memcpy(here, p->here, p->here_words * sizeof *here);
+    struct settled settled = {p->target.owner, here};
+    vector_push(p->c.e->arena, &p->settled, settled);
+}
+
+static void touch_early(struct proof *p, uint32_t group)
+{
+    for (uint32_t i = 0; i < p->c.groups.items[group].keepers.count; i++) {
+        struct keeper *keeper = p->c.groups.items[group].keepers.items[i];
+        for (uint32_t k = 0; k < keeper->passages.count; k++)
+            if (keeper->passages.items[k].group == group)
+                touch(p, keeper, keeper->passages.items[k].order);
+    }
+}
+
+static void enter_early(struct proof *p, struct keeper *keeper)
+{
+    for (uint32_t i = 0; i < keeper->passages.count; i++) {
+        const struct passage *passage = &keeper->passages.items[i];
+        if (!is_here(p, passage->group))
+            continue;
+        touch(p, keeper, passage->order);
+        enter(p, keeper, p->c.groups.items[passage->group].class, &passage->presence);
+    }
+}
+
+/* ---- pieces of memory ---- */
+
+static int by_order(const void *a, const void *b)
+{
+    const struct keeper *const *x = a, *const *y = b;
+    return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
+}
+
+/* Looks at the keepers that somebody gets to on the way to p->end. */
+static void look_at_end(struct proof *p)
+{
+    bool settled = is_settled(p);
+    for (uint32_t i = 0; i < p->c.groups.count && !settled; i++)
+        if (is_here(p, i))
+            touch_early(p, i);
+    for (uint32_t i = 0; i < p->touched.count; i++)
+        enter_early(p, p->touched.items[i]);
+    if (p->touched.count > 1) /* in the order in which actors get there, one after the other */
+        qsort(p->touched.items, p->touched.count, sizeof(struct keeper *), by_order);
+    p->holes = 0;
+    for (uint32_t i = 0; i < p->touched.count; i++)
+        look_at_keeper(p, p->touched.items[i]);
+    if (!settled && p->holes == 0)
+        settle(p);
 }
 
 /* An address may mean different things to different actors, as registers do: those whose ways end
@@ -277,11 +377,11 @@ static void look_at_target(struct proof *p)
         p->end = NULL;
         p->touched.count = 0;
         memset(p->present, 0, (p->c.classes.count + 1) * sizeof *p->present);
+        memset(p->here, 0, p->here_words * sizeof *p->here);
         more = false;
-        for (uint32_t i = 0; i < p->c.actors.count; i++)
+        for (uint32_t i = 0; i < p->c.groups.count; i++)
             more |= follow(p, i);
-        for (uint32_t i = 0; i < p->touched.count; i++)
-            look_at_keeper(p, p->touched.items[i]);
+        look_at_end(p);
         vector_push(p->c.e->arena, &p->ended, p->end);
     }
 }
@@ -354,11 +454,14 @@ static void run_coherence(struct elaboration *e)
         return;
     ways_init(&p.c, e);
     units_find(&p.c);
+    groups_find(&p.c);
     p.atomic = request_bit(&p.c, "atomic");
     if (p.c.keepers.count == 0)
         return;
     p.present = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
     p.outside = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
+    p.here_words = p.c.groups.count / 64 + 1;
+    p.here = arena_alloc(e->arena, p.here_words * sizeof *p.here);
     for (uint32_t i = 0; i < p.c.classes.count; i++)
         if (p.c.classes.items[i].shape == i)
             vector_push(e->arena, &p.shapes, i);

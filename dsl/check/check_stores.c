@@ -4,12 +4,19 @@
 
 #include "dsl/check/check.h"
 
+/* Whoever has a store of a type. */
 struct writers {
+    const char *type;
     VECTOR(struct node *) v;
+};
+
+struct store_types {
+    VECTOR(struct writers *) v; /* that somebody has asked for */
 };
 
 static void find_writers(struct elaboration *e, const char *type, struct writers *out)
 {
+    out->type = type;
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         const struct item_list *stores = &e->nodes.items[i]->object.type->stores;
         for (uint32_t k = 0; k < stores->v.count; k++)
@@ -17,6 +24,18 @@ static void find_writers(struct elaboration *e, const char *type, struct writers
                 && strcmp(stores->v.items[k]->target.text, type) == 0)
                 vector_push(e->arena, &out->v, e->nodes.items[i]);
     }
+}
+
+static const struct writers *writers_of(struct elaboration *e, struct store_types *types,
+                                        const char *type)
+{
+    for (uint32_t i = 0; i < types->v.count; i++)
+        if (strcmp(types->v.items[i]->type, type) == 0)
+            return types->v.items[i];
+    struct writers *writers = arena_alloc(e->arena, sizeof *writers);
+    find_writers(e, type, writers);
+    vector_push(e->arena, &types->v, writers);
+    return writers;
 }
 
 /* `page_table = driver.page_table;` */
@@ -46,22 +65,21 @@ static struct node *named_writer(struct elaboration *e, struct node *node,
 }
 
 static struct node *only_writer(struct elaboration *e, struct node *node,
-                                const struct ast_item *reads)
+                                const struct ast_item *reads, struct store_types *types)
 {
-    struct writers writers = {0};
-    find_writers(e, reads->target.text, &writers);
-    if (writers.v.count == 1)
-        return writers.v.items[0];
+    const struct writers *writers = writers_of(e, types, reads->target.text);
+    if (writers->v.count == 1)
+        return writers->v.items[0];
     struct diagnostic *d = diagnostic_add(
         e->diagnostics, E0211, node->span,
-        writers.v.count == 0 ? "'%s' reads a store of type '%s', and no component has one"
-                             : "'%s' reads a store of type '%s', and there are several",
+        writers->v.count == 0 ? "'%s' reads a store of type '%s', and no component has one"
+                              : "'%s' reads a store of type '%s', and there are several",
         node->object.path, reads->target.text);
     diagnostic_note(e->diagnostics, d, reads->span, "declared here");
-    for (uint32_t i = 0; i < writers.v.count && i < 4; i++)
-        diagnostic_note(e->diagnostics, d, writers.v.items[i]->span, "'%s' has one",
-                        writers.v.items[i]->object.path);
-    if (writers.v.count > 0)
+    for (uint32_t i = 0; i < writers->v.count && i < 4; i++)
+        diagnostic_note(e->diagnostics, d, writers->v.items[i]->span, "'%s' has one",
+                        writers->v.items[i]->object.path);
+    if (writers->v.count > 0)
         diagnostic_help(e->diagnostics, d, "say which: '{ %s = INSTANCE.STORE; }'",
                         reads->name.text);
     return NULL;
@@ -69,6 +87,7 @@ static struct node *only_writer(struct elaboration *e, struct node *node,
 
 static void run_stores(struct elaboration *e)
 {
+    struct store_types types = {0};
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         const struct item_list *stores = &node->object.type->stores;
@@ -81,7 +100,7 @@ static void run_stores(struct elaboration *e)
             else if (setting != NULL)
                 node->writers[k] = named_writer(e, node, item, setting);
             else
-                node->writers[k] = only_writer(e, node, item);
+                node->writers[k] = only_writer(e, node, item, &types);
         }
     }
 }

@@ -6,7 +6,8 @@
  * for what actors do one after the other (`kernel`, `copy`): what one has written in its own, the
  * other is to see in a later one. A *control* reaches a keeper before or after a moment. Actors
  * with `fence.acquire` or `fence.release` order their accesses in band, by fences that go the way
- * of the accesses. Moments are bits of a mask. */
+ * of the accesses. Moments are bits of a mask. The *joint* of a way is the first interconnect whose
+ * output depends on the address; before it all ways of an actor are one. */
 #ifndef HEDDLE_DSL_COHERENCE_H
 #define HEDDLE_DSL_COHERENCE_H
 
@@ -52,6 +53,13 @@ struct presence {
         unreleased; /* 1 + one whose acquire, release fences do not get here; 0: none */
 };
 
+/* Those of a group that pass a keeper before their joint. */
+struct passage {
+    uint32_t group;
+    struct presence presence;
+    uint64_t order; /* as in keeper.order */
+};
+
 struct keeper {
     struct node *node;
     uint32_t in_port;
@@ -59,7 +67,9 @@ struct keeper {
     unsigned acquire, release;     /* what a fence from above does here: enum effects */
     uint32_t answers;              /* requests that end here, by bit */
     VECTOR(struct control) controls;
+    VECTOR(struct passage) passages;
     uint32_t seen_in;         /* scratch: the target for which `inside` counts */
+    uint64_t order;           /* of the first that got here: actor * WAY_MOST + step */
     struct presence *inside;  /* per class */
     VECTOR(uint32_t) entered; /* classes that are inside, in order */
 };
@@ -95,10 +105,29 @@ struct way_step {
     bool splits; /* an interconnect with several outputs, for which a fence has no address */
 };
 
+/* Do fences of an actor get this far along its way? */
+struct fences {
+    bool acquire, release;
+    bool acquire_spreads, release_spreads; /* the last keeper sent them to all that are below */
+};
+
 struct way {
     struct way_step steps[WAY_MOST];
     uint32_t count;
     struct node *end; /* NULL: it leads nowhere */
+};
+
+/* Actors of a class that have one joint and come to it alike: from there on their ways are one. */
+struct actor_group {
+    uint32_t class;
+    struct node *joint; /* NULL: their ways are one from the beginning, and end at `end` */
+    struct node *end;
+    const struct node *around;       /* the composite around each of them */
+    uint32_t steps;                  /* before the joint */
+    struct fences fences;            /* at the joint */
+    uint32_t count, first, last;     /* actors */
+    uint32_t next;                   /* 1 + another of this joint or end; 0: none */
+    VECTOR(struct keeper *) keepers; /* before the joint */
 };
 
 struct coherence {
@@ -110,6 +139,7 @@ struct coherence {
     VECTOR(struct keeper *) keepers;
     VECTOR(struct actor_class) classes;
     VECTOR(struct actor) actors;
+    VECTOR(struct actor_group) groups; /* in the order of their first actors */
     const char *moments[MOMENTS_MOST];
     uint32_t moment_count;
     const char *requests[REQUESTS_MOST];
@@ -141,9 +171,16 @@ const struct route_path *way_path(const struct coherence *c, const struct node *
                                   uint32_t element);
 /* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
 bool way_fence_passes(const struct way_step *step, bool release, bool *spread);
+/* Both fences, which have come to the step as `fences` says. */
+void way_fences_pass(const struct way_step *step, struct fences *fences);
 /* Where an access from `actor` to `address` of `space` (NULL: anywhere) goes. */
 void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
               uint64_t address, struct way *way);
+/* The same in two parts. The first ends at the joint, which it returns; NULL: there is none, or the
+ * way leads nowhere (`end` NULL). The second adds the steps from the joint on. */
+struct node *way_begin(struct coherence *c, const struct actor *actor, struct way *way);
+void way_go_on(struct coherence *c, uint32_t class, struct node *joint,
+               const struct model_space *space, uint64_t address, struct way *way);
 /* Calls `found` for every leaf that requests of a port array reach, whatever their address. */
 void way_reach(struct coherence *c, struct node *node, uint32_t port,
                void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
@@ -154,6 +191,11 @@ bool node_is_inside(const struct node *node, const struct node *owner);
 
 /* coherence_units.c: who keeps, acts and controls. */
 void units_find(struct coherence *c);
+
+/* coherence_groups.c: whose ways are one from their joint on. */
+void groups_find(struct coherence *c);
+/* Adds actors to those that are inside. */
+void presence_add(struct presence *to, const struct presence *more);
 
 /* coherence_report.c */
 struct coherence_hole {

@@ -169,22 +169,54 @@ static const struct arrival *arrive(struct coherence *c, uint32_t class,
     return arrival;
 }
 
-void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
-              uint64_t address, struct way *way)
+/* Does the output of an interconnect depend on where an access goes? */
+static bool is_joint(const struct node *node)
 {
-    const struct route_path *path = way_path(c, actor->node, actor->port, actor->element);
-    way->count = 0;
-    way->end = NULL;
+    uint32_t port = forward_port(node);
+    return node->space != NULL || (port != PORT_NONE && node->ports[port].count != 1);
+}
+
+/* Adds the steps from `path` on; `to_joint`: those before the joint, which is returned. */
+static struct node *go_on(struct coherence *c, uint32_t class, const struct route_path *path,
+                          const struct model_space *space, uint64_t address, bool to_joint,
+                          struct way *way)
+{
     while (path != NULL && way->count < WAY_MOST) {
-        const struct arrival *arrival = arrive(c, actor->class, path);
+        const struct arrival *arrival = arrive(c, class, path);
         if (arrival->node == NULL)
-            return;
+            return NULL;
+        if (to_joint && arrival->forwards && is_joint(arrival->node))
+            return arrival->node;
         path = arrival->forwards ? forward(c, arrival->node, space, address) : arrival->next;
         if (path == NULL && !arrival->forwards)
             way->end = arrival->node;
         else
             add_step(c, way, arrival->node, arrival->forwards);
     }
+    return NULL;
+}
+
+struct node *way_begin(struct coherence *c, const struct actor *actor, struct way *way)
+{
+    way->count = 0;
+    way->end = NULL;
+    return go_on(c, actor->class, way_path(c, actor->node, actor->port, actor->element), NULL, 0,
+                 true, way);
+}
+
+void way_go_on(struct coherence *c, uint32_t class, struct node *joint,
+               const struct model_space *space, uint64_t address, struct way *way)
+{
+    add_step(c, way, joint, true);
+    go_on(c, class, forward(c, joint, space, address), space, address, false, way);
+}
+
+void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
+              uint64_t address, struct way *way)
+{
+    struct node *joint = way_begin(c, actor, way);
+    if (joint != NULL)
+        way_go_on(c, actor->class, joint, space, address, way);
 }
 
 bool way_fence_passes(const struct way_step *step, bool release, bool *spread)
@@ -194,6 +226,12 @@ bool way_fence_passes(const struct way_step *step, bool release, bool *spread)
     unsigned effects = release ? step->keeper->release : step->keeper->acquire;
     *spread = (effects & EFFECT_SPREAD) != 0;
     return (effects & EFFECT_PASS) != 0;
+}
+
+void way_fences_pass(const struct way_step *step, struct fences *fences)
+{
+    fences->acquire &= way_fence_passes(step, false, &fences->acquire_spreads);
+    fences->release &= way_fence_passes(step, true, &fences->release_spreads);
 }
 
 bool node_is_inside(const struct node *node, const struct node *owner)

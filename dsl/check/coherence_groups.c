@@ -1,0 +1,92 @@
+/* Actors whose ways are one from some place on. A GPU has hundreds of compute units that reach its
+ * memory by one crossbar; from there on a piece of memory needs one way for all of them. */
+#include "dsl/check/coherence.h"
+
+void presence_add(struct presence *to, const struct presence *more)
+{
+    if (to->count == 0 || more->first < to->first)
+        to->first = more->first;
+    to->count += more->count;
+    if (more->unfenced > to->unfenced)
+        to->unfenced = more->unfenced;
+    if (more->unreleased > to->unreleased)
+        to->unreleased = more->unreleased;
+}
+
+static bool same_fences(struct fences a, struct fences b)
+{
+    return a.acquire == b.acquire && a.release == b.release
+           && a.acquire_spreads == b.acquire_spreads && a.release_spreads == b.release_spreads;
+}
+
+static bool same_group(const struct actor_group *a, const struct actor_group *b)
+{
+    return a->class == b->class && a->joint == b->joint && a->end == b->end
+           && a->around == b->around && a->steps == b->steps && same_fences(a->fences, b->fences);
+}
+
+/* The group like `one`; `first_at`: 1 + the first group of each joint and end, per node. */
+static uint32_t group_number(struct coherence *c, const struct actor_group *one, uint32_t *first_at)
+{
+    const struct node *at = one->joint != NULL ? one->joint : one->end;
+    for (uint32_t i = first_at[at->model.id]; i != 0; i = c->groups.items[i - 1].next)
+        if (same_group(&c->groups.items[i - 1], one))
+            return i - 1;
+    vector_push(c->e->arena, &c->groups, *one);
+    c->groups.items[c->groups.count - 1].next = first_at[at->model.id];
+    first_at[at->model.id] = c->groups.count;
+    return c->groups.count - 1;
+}
+
+static void note_passage(struct coherence *c, struct keeper *keeper, uint32_t group,
+                         const struct presence *presence, uint64_t order)
+{
+    for (uint32_t i = 0; i < keeper->passages.count; i++)
+        if (keeper->passages.items[i].group == group) { /* actors come in their order */
+            presence_add(&keeper->passages.items[i].presence, presence);
+            return;
+        }
+    struct passage passage = {group, *presence, order};
+    vector_push(c->e->arena, &keeper->passages, passage);
+    vector_push(c->e->arena, &c->groups.items[group].keepers, keeper);
+}
+
+/* Of an actor's way before the joint. */
+static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
+                          const struct way *way)
+{
+    struct fences fences = {.acquire = true, .release = true};
+    for (uint32_t i = 0; i < way->count; i++) {
+        struct presence one = {1, actor, fences.acquire ? 0 : actor + 1,
+                               fences.release ? 0 : actor + 1};
+        if (way->steps[i].keeper != NULL)
+            note_passage(c, way->steps[i].keeper, group, &one, (uint64_t)actor * WAY_MOST + i);
+        way_fences_pass(&way->steps[i], &fences);
+    }
+}
+
+void groups_find(struct coherence *c)
+{
+    uint32_t *first_at = arena_alloc(c->e->arena, (c->e->nodes.count + 1) * sizeof *first_at);
+    for (uint32_t i = 0; i < c->actors.count; i++) {
+        const struct actor *actor = &c->actors.items[i];
+        struct way way;
+        struct node *joint = way_begin(c, actor, &way);
+        if (joint == NULL && way.end == NULL)
+            continue;
+        bool own = c->classes.items[actor->class].own;
+        struct actor_group one = {.class = actor->class,
+                                  .joint = joint,
+                                  .end = way.end,
+                                  .around = own ? actor->node->parent : NULL,
+                                  .steps = way.count,
+                                  .fences = {.acquire = true, .release = true},
+                                  .first = i};
+        for (uint32_t k = 0; k < way.count; k++)
+            way_fences_pass(&way.steps[k], &one.fences);
+        uint32_t group = group_number(c, &one, first_at);
+        c->groups.items[group].count++;
+        c->groups.items[group].last = i;
+        note_passages(c, i, group, &way);
+    }
+}
