@@ -1,4 +1,5 @@
 """Fixtures of the system tests, and which tests run when. harness.py has what they are made of."""
+import fcntl
 import functools
 import os
 import shutil
@@ -15,12 +16,27 @@ def pytest_addoption(parser):
                      help="do not compare with results.txt: what is right, not what was")
 
 
+LOCK = pytest.StashKey()
+
+
+def lock_folder():
+    """A second run would take the folders of the first one's tests away."""
+    lock = open(harness.SYSTEM / "lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise pytest.UsageError(f"another run of the system tests is using {harness.SYSTEM}: wait "
+                                "for its end, or test another build (HEDDLE_BUILD)") from None
+    return lock
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     os.chdir(harness.ROOT)
     if not hasattr(config, "workerinput") and not config.option.basetemp:
         config.option.basetemp = str(harness.SYSTEM / "tmp")  # of tmp_path; made anew by pytest
         harness.SYSTEM.mkdir(exist_ok=True)
+        config.stash[LOCK] = lock_folder()
     if not config.getoption("--full"):  # compiling platforms costs more than running them
         os.environ.setdefault("HEDDLE_CFLAGS", "-O1")
     os.environ["HEDDLE_CACHE"] = str(harness.SYSTEM / "cache")  # of platforms; one for all workers
