@@ -32,6 +32,9 @@ bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
  * before that, and wakes senders for which there is room now. By whoever runs the shard, before its
  * edges. true: the shard must plan anew. */
 bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps);
+/* Is something under way, sent in the window of `plan`, that wakes its receiver? Not what stands
+ * behind a message that nobody takes. When all have been through that window. */
+bool exchange_wakes(const struct window_plan *plan);
 /* Delivers everything to everybody, none of it due before `start_ps`. By the leader, between
  * windows. */
 void exchange_deliver_all(uint64_t start_ps);

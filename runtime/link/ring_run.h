@@ -44,6 +44,8 @@ void ring_trace_arrival(uint32_t number, const struct message *m);
 /* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
  * by exchange.c, in the shard of the receiver. */
 void ring_take(uint32_t number, uint64_t ready);
+/* Would it be woken by that? */
+bool ring_wakes(uint32_t number);
 /* Has the receiver, in another shard, made room meanwhile? Then the sender is woken when it may use
  * it. By exchange.c, in the shard of the sender. */
 bool ring_look_again(uint32_t number);

@@ -397,6 +397,12 @@ void ring_take(uint32_t number, uint64_t ready)
     engine_arrives_far(route_of(r)->receiver, ready);
 }
 
+bool ring_wakes(uint32_t number)
+{
+    const struct ring *r = ring_at(split_far(number));
+    return !is_near(r) || !(*arena_at(uint64_t, r->pending) >> r->pending_bit & 1);
+}
+
 bool ring_look_again(uint32_t number)
 {
     struct ring *r = ring_at(number);

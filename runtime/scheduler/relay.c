@@ -21,7 +21,8 @@
  * before. If it has nothing to do then, whoever finds that out opens the next window.
  *
  * Nobody begins a window before it is known that the run goes on to it: that some shard, at the end
- * of the window before, had more to do than what is periodic, or had sent something (`lively`).
+ * of the window before, had more to do than what is periodic (`lively`), or, when all are through
+ * it and none had, that a message is under way that wakes somebody.
  *
  * Each shard has a thread that runs it, the main one the leader; others take it only when that pays
  * (relay_take_part()). When whoever was free first ran it, two threads took 1.7 times the work of
@@ -101,11 +102,6 @@ static bool is_over(void)
     return __atomic_load_n(&relay.over, __ATOMIC_ACQUIRE);
 }
 
-static bool has_more(uint32_t shard, const struct window_plan *plan)
-{
-    return shards[shard].live || shards[shard].written[plan->writing];
-}
-
 uint64_t relay_end(uint32_t *windows)
 {
     window_plan = relay.plans[relay.last & 1];
@@ -158,7 +154,7 @@ static void open_next(uint32_t window)
     relay.seen |= due;
     __atomic_store_n(&relay.pending[~window & 1], place_of(window + 1, due | 1), __ATOMIC_RELAXED);
     __atomic_store_n(&relay.open[~window & 1], place_of(window + 1, due), __ATOMIC_RELEASE);
-    if (has_more(0, plan))
+    if (shards[0].live)
         make_lively(window + 1);
     tell_all();
 }
@@ -170,12 +166,24 @@ static bool clear(uint32_t window, uint32_t shard)
     return bits_of(__atomic_fetch_and(&relay.pending[window & 1], ~bit, __ATOMIC_ACQ_REL)) == bit;
 }
 
+/* All shards are through the window: is there anything to do behind it? */
+static bool goes_on(uint32_t window)
+{
+    if (!is_before(lively_until(), window + 1))
+        return true;
+    if (!exchange_wakes(&relay.plans[window & 1]))
+        return false;
+    make_lively(window + 1);
+    tell_all();
+    return true;
+}
+
 /* All shards are through the window. */
 static void complete(uint32_t window)
 {
     for (;; window++) {
         struct window_plan *next = &relay.plans[~window & 1];
-        if (relay.closed == window || is_before(lively_until(), window + 1)) {
+        if (relay.closed == window || !goes_on(window)) {
             end_with(window);
             return;
         }
@@ -219,7 +227,7 @@ void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads)
 
 static void finish(uint32_t window, uint32_t shard)
 {
-    if (has_more(shard, &relay.plans[window & 1]))
+    if (shards[shard].live)
         make_lively(window + 1);
     if (shard == 0)
         open_next(window);
