@@ -212,10 +212,15 @@ void exchange_look_again(void)
             look_again(i);
 }
 
-void exchange_find_waits(void)
+void exchange_forget_waits(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].waits = 0;
+}
+
+void exchange_find_waits(void)
+{
+    exchange_forget_waits();
     for (uint32_t i = 0; i < engine_base.platform->ring_count; i++) {
         const struct ring *r = ring_at(i);
         if (split_far(i) != i && r->sender_waits

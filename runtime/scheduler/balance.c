@@ -264,6 +264,15 @@ void balance_report_relay(uint64_t work, uint32_t windows, double gain)
     load.report.ticks += (uint64_t)((double)work / gain);
 }
 
+uint64_t balance_count_united(uint32_t windows)
+{
+    uint64_t work = work_of(0);
+    load.report.windows += windows;
+    load.report.alone_ticks += work;
+    load.report.ticks += work;
+    return work;
+}
+
 void balance_hand_on(bool handed_on)
 {
     load.handed_on = handed_on;

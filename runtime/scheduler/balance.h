@@ -21,6 +21,8 @@ uint64_t balance_count_relay(uint64_t seen, uint32_t windows);
 /* Then: how many of its windows several threads ran (all or none), and how many times as long one
  * would have taken. */
 void balance_report_relay(uint64_t work, uint32_t windows, double gain);
+/* Behind so many windows in which shard 0 did the work of all (unite.h); returns it, in ticks. */
+uint64_t balance_count_united(uint32_t windows);
 /* Are windows handed on (relay.h), where there are threads? What is counted for threads that do not
  * exist is by that. */
 void balance_hand_on(bool handed_on);
