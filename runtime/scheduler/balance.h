@@ -15,6 +15,8 @@ void balance_open(uint32_t threads);
 uint32_t balance_begin(uint64_t due);
 /* Behind a window that counts. */
 void balance_count(uint64_t due);
+/* By thread: which shards it runs in the next relay. */
+const uint64_t *balance_dealt(void);
 /* Behind a relay of so many windows: counts what these shards did in it, and returns it, in ticks.
  */
 uint64_t balance_count_relay(uint64_t seen, uint32_t windows);
@@ -32,6 +34,9 @@ const struct stats_threads *balance_reported(void);
  */
 void balance_turns(const uint64_t *ticks, uint32_t shard_count, uint32_t threads,
                    uint32_t (*turns)[ENGINE_MAX_DOMAINS]);
+/* Which shards each thread is to run, all about as much: bits, by thread. The main shard is thread
+ * 0's. */
+void balance_deal(const uint64_t *ticks, uint32_t shard_count, uint32_t threads, uint64_t *dealt);
 /* How long that takes: the ticks of the thread that is ready last. */
 uint64_t balance_longest(const uint64_t *ticks, uint32_t shard_count, uint32_t threads,
                          uint32_t (*turns)[ENGINE_MAX_DOMAINS]);

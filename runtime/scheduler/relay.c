@@ -24,7 +24,8 @@
  * of the window before, had more to do than what is periodic (`lively`), or, when all are through
  * it and none had, that a message is under way that wakes somebody.
  *
- * Each shard has a thread that runs it, the main one the leader; others take it only when that pays
+ * Each shard has a thread that runs it, the main one the leader, so that all have about as much to
+ * do (balance.c); others take it only when that pays
  * (relay_take_part()). When whoever was free first ran it, two threads took 1.7 times the work of
  * one for matmul, since its state moved between their caches.
  *
@@ -51,8 +52,8 @@ static struct {
     struct counter news; /* for those who wait: something was opened, or all is over */
     _Alignas(64) struct window_plan plans[2];
     const struct relay_work *work;
-    uint32_t threads;
-    uint32_t closed; /* window that no other follows, or none of this relay */
+    uint32_t mine[ENGINE_MAX_DOMAINS]; /* by thread: the shards that it runs */
+    uint32_t closed;                   /* window that no other follows, or none of this relay */
     uint32_t first;
     uint64_t seen; /* shards that have had something to do */
 } relay;
@@ -199,11 +200,21 @@ static void complete(uint32_t window)
     }
 }
 
-void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads)
+static void deal(uint32_t threads, const uint64_t *dealt)
+{
+    for (uint32_t t = 0; t < ENGINE_MAX_DOMAINS; t++) {
+        uint32_t mine = threads == 1 && t == 0 ? ALL_SHARDS : t < threads ? (uint32_t)dealt[t] : 0;
+        if (relay.mine[t] != mine)
+            __atomic_store_n(&relay.mine[t], mine, __ATOMIC_RELAXED);
+    }
+}
+
+void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads,
+                 const uint64_t *dealt)
 {
     uint32_t first = relay.last + 2; /* the number before may have been opened in vain */
     relay.work = work;
-    __atomic_store_n(&relay.threads, threads, __ATOMIC_RELAXED);
+    deal(threads, dealt);
     relay.first = first;
     relay.closed = first - 1;
     relay.seen = due;
@@ -267,13 +278,10 @@ static bool run_one(uint32_t mine)
     return false;
 }
 
+/* 0: the thread is not wanted. */
 static uint32_t shards_of(uint32_t thread)
 {
-    uint32_t threads = __atomic_load_n(&relay.threads, __ATOMIC_RELAXED);
-    uint32_t mine = thread == 0;
-    for (uint32_t i = 1 + thread; thread < threads && i < engine.shard_count; i += threads)
-        mine |= 1u << i;
-    return mine;
+    return __atomic_load_n(&relay.mine[thread], __ATOMIC_RELAXED);
 }
 
 /* A thread that finds none of its own shards ready waits for about as long as it takes to move
@@ -282,9 +290,9 @@ static uint32_t shards_of(uint32_t thread)
  * it does so at once. */
 void relay_take_part(uint32_t thread, uint64_t *delays)
 {
-    uint32_t looks = 0, mine = shards_of(thread);
+    uint32_t looks = 0, mine;
     uint64_t since = 0, patience = PATIENCE;
-    while (mine) {
+    while ((mine = shards_of(thread)) != 0) {
         uint32_t news = crew_news(&relay.news);
         if (engine_unlikely(*delays))
             crew_delay(delays);

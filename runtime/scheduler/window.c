@@ -590,7 +590,7 @@ static void run_relay(uint64_t due)
     window_plan.follow = pace_windows() - 1;
     window_plan.counts = false;
     uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
-    relay_begin(&work, due, threads);
+    relay_begin(&work, due, threads, balance_dealt());
     crew_relay(threads);
     uint64_t seen = relay_end(&windows);
     uint64_t ns = host_time_read(CLOCK_MONOTONIC) - begun_ns;
