@@ -32,10 +32,11 @@
 #define MORE       0.95 /* of the time, for all threads in place of one: less may be chance */
 #define MUCH       1.25
 #define HOPELESS   2.0 /* times as long: a trial ends with the spell */
-#define WORSE      3u  /* spells in which all take AS_MUCH longer than one did */
+#define WORSE      4u  /* spells in which all take AS_MUCH longer than one did */
 #define AS_MUCH    1.1
 #define FADING     1.02
-#define SWITCHES   50u /* at most one part in so many of the time */
+#define LOSSES     50.0  /* trials that fail cost at most one part in so many of the time */
+#define LATEST     250.0 /* spells for which a trial is put off for that */
 
 static struct pace {
     uint32_t threads;
@@ -45,12 +46,15 @@ static struct pace {
     uint32_t pause;   /* spells between trials, at present */
     uint32_t windows; /* of the next relay */
     uint32_t worse;   /* spells in a row */
+    uint32_t failed;  /* trials in a row */
     double tick_ns;   /* the least of the spells before the trial; 0: none */
     double tried_ns;  /* and of the trial */
     double alone_ns;  /* with one thread, when it was tried last; 0: not yet */
     uint64_t warm_ns; /* since the last change, */
     uint64_t ns;      /* and what came behind that in this spell */
     uint64_t work;
+    uint64_t trial_ns; /* all of the trial */
+    uint64_t trial_work;
     uint64_t switch_ns; /* that the last change of shards took */
     bool fixed;         /* nothing is tried */
     uint64_t seed;      /* of choices by chance; 0: none */
@@ -78,21 +82,34 @@ static void begin_trial(void)
     pace.spells = TRIAL;
     pace.worse = 0;
     pace.warm_ns = 0;
+    pace.trial_ns = pace.trial_work = 0;
+    pace.windows = WINDOWS; /* without a processor for a thread each may take 50 us */
+}
+
+/* Spells before the next trial that make up for what this one has lost. */
+static uint32_t make_up(void)
+{
+    double loss = (double)pace.trial_ns - (double)pace.trial_work * pace.tick_ns;
+    double spells = ((loss > 0 ? loss : 0) + 2.0 * (double)pace.switch_ns) * LOSSES / SPELL_NS;
+    return (uint32_t)(spells < LATEST ? spells : LATEST);
 }
 
 static void end_trial(void)
 {
+    uint32_t later = make_up();
     pace.tries = false;
     if (pace.tried_ns < pace.tick_ns * (pace.alone ? MORE : 1)) {
         pace.alone = !pace.alone;
         pace.pause = FIRST;
+        pace.failed = later = 0;
     } else {
         uint32_t pause = pace.pause * (pace.tried_ns > pace.tick_ns * MUCH ? 8 : 2);
         pace.pause = pause < MOST ? pause : MOST;
         pace.warm_ns = 0;
+        later = pace.failed++ ? later : 0; /* one may have been disturbed */
     }
     pace.tick_ns = 0;
-    pace.spells = pace.pause + (uint32_t)(2 * SWITCHES * pace.switch_ns / SPELL_NS);
+    pace.spells = pace.pause + later;
 }
 
 /* Does something speak for a change before the spells are over? */
@@ -148,6 +165,8 @@ void pace_note(uint64_t work, uint32_t windows, uint64_t ns)
     choose_windows(windows, ns);
     if (pace.fixed)
         return;
+    pace.trial_ns += ns;
+    pace.trial_work += work;
     if (pace.warm_ns < WARM_NS) {
         pace.warm_ns += ns + 1;
         return;

@@ -84,6 +84,7 @@ Test(pace, the_first_trial_comes_soon_and_ends_soon)
     cr_assert(run(&good, 5e6) > 0.5);
     pace_open(THREADS, 0);
     cr_assert(run(&hopeless, 2e7) < 0.2);
+    cr_assert(run(&hopeless, 1e9) < 0.03);
 }
 
 /* Another program takes the processor of a thread: that is noticed long before the next trial. */
