@@ -28,7 +28,7 @@
 #define WINDOWS_TO 128u
 #define FIRST      4u /* spells before a trial, */
 #define MOST       64u
-#define BEGIN      1u   /* and before the first one */
+#define BEGIN      2u   /* and before the first one */
 #define MORE       0.95 /* of the time, for all threads in place of one: less may be chance */
 #define MUCH       1.25
 #define HOPELESS   2.0 /* times as long: a trial ends with the spell */

@@ -81,7 +81,7 @@ Test(pace, the_first_trial_comes_soon_and_ends_soon)
 {
     static const struct machine good = {2, 800, false}, hopeless = {0.1, 800, false};
     pace_open(THREADS, 0);
-    cr_assert(run(&good, 5e6) > 0.5);
+    cr_assert(run(&good, 8e6) > 0.5);
     pace_open(THREADS, 0);
     cr_assert(run(&hopeless, 2e7) < 0.2);
     cr_assert(run(&hopeless, 1e9) < 0.03);
