@@ -2,7 +2,8 @@
  * copy of every clock domain, so a domain's number names shard and clock.
  *
  * Ownership: while shards run, a shard and all that is reached through its domains belong to the
- * thread that runs it; between windows everything belongs to the leader (scheduler/window.c).
+ * thread that runs it; between windows everything belongs to the leader (scheduler/window.c). While
+ * one thread runs all, shard 0 may have what is the others' (scheduler/unite.c).
  * Links read and write the fields that say when a shared link has something to decide. */
 #ifndef HEDDLE_RUNTIME_SHARD_H
 #define HEDDLE_RUNTIME_SHARD_H
@@ -111,6 +112,9 @@ void shard_plan(uint32_t shard);
 void shard_run(uint32_t shard);
 /* Moves the shard's clocks to their last edges before `time_ps`; nothing may be due until then. */
 void shard_move_clocks(uint32_t shard, uint64_t time_ps);
+struct wheel *shard_wheel(uint32_t domain);
+/* In which of its first 64 words somebody has ticked since this was asked last. */
+uint64_t shard_take_walked(uint32_t domain);
 /* From a tick of a component: it ticks no more. */
 void shard_freeze(const struct component *c);
 

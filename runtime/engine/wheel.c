@@ -114,6 +114,26 @@ static void insert(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet)
     }
 }
 
+static void take_out(struct wheel *w, uint32_t id)
+{
+    struct wheel_node *n = &w->nodes[id];
+    if (!is_quiet(n))
+        w->live--;
+    if (n->place == WHEEL_BUCKET || n->place == WHEEL_QUIET_BUCKET)
+        bucket_remove(w, id);
+    else
+        heap_remove(w, n->next);
+}
+
+void wheel_move(struct wheel *from, struct wheel *to, uint32_t id)
+{
+    struct wheel_node *n = &from->nodes[id];
+    if (n->place == WHEEL_NOWHERE)
+        return;
+    take_out(from, id);
+    insert(to, id, n->cycle, is_quiet(n));
+}
+
 void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet)
 {
     struct wheel_node *n = &w->nodes[id];
@@ -129,12 +149,7 @@ void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet)
         }
         return;
     }
-    if (!is_quiet(n))
-        w->live--;
-    if (n->place == WHEEL_BUCKET || n->place == WHEEL_QUIET_BUCKET)
-        bucket_remove(w, id);
-    else
-        heap_remove(w, n->next);
+    take_out(w, id);
     insert(w, id, cycle, both_quiet);
 }
 

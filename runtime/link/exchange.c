@@ -152,6 +152,23 @@ bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t s
     return any || waits_for_room;
 }
 
+static bool wakes_any(const struct outbox *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        if (ring_wakes(b->arrivals[i].ring))
+            return true;
+    return false;
+}
+
+bool exchange_wakes(const struct window_plan *plan)
+{
+    for (uint32_t from = 0; from < engine.shard_count; from++)
+        for (uint64_t bits = shards[from].written[plan->writing]; bits; bits &= bits - 1)
+            if (wakes_any(outbox_of(plan->writing, from, (uint32_t)__builtin_ctzll(bits))))
+                return true;
+    return false;
+}
+
 void exchange_deliver_all(uint64_t start_ps)
 {
     for (uint32_t shard = 0; shard < engine.shard_count; shard++)
@@ -195,10 +212,15 @@ void exchange_look_again(void)
             look_again(i);
 }
 
-void exchange_find_waits(void)
+void exchange_forget_waits(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].waits = 0;
+}
+
+void exchange_find_waits(void)
+{
+    exchange_forget_waits();
     for (uint32_t i = 0; i < engine_base.platform->ring_count; i++) {
         const struct ring *r = ring_at(i);
         if (split_far(i) != i && r->sender_waits

@@ -26,12 +26,16 @@
 #define TICK_NS           16u
 #define HANDING_OVER      60u /* ticks, unless the crew says how long it takes here */
 #define HANDING_ON        10u /* ticks that a shard costs in a relay: claims, and news of its end */
-#define LINE_WINDOWS      32u /* that are lined up before one thread or all are chosen */
-#define LINES             7u  /* that a window moves one after the other, each as long as a round */
+#define DEAL_TICKS        (1u << 17) /* shards are dealt anew after that much work, about 2 ms */
+#define LINE_WINDOWS      32u        /* that are lined up before one thread or all are chosen */
+#define LINES             7u /* that a window moves one after the other, each as long as a round */
 
 static struct {
     uint64_t ticks[ENGINE_MAX_DOMAINS]; /* by shard, fading: of the last looks */
     uint32_t turns[ENGINE_MAX_DOMAINS][ENGINE_MAX_DOMAINS]; /* by thread: crew.c */
+    uint64_t dealt[ENGINE_MAX_DOMAINS]; /* by thread: the shards that it runs in relays */
+    uint64_t work[ENGINE_MAX_DOMAINS];  /* by shard, ticks, fading: what these follow from */
+    uint64_t dealt_for;                 /* of these, since they were dealt */
     uint32_t threads;
     uint32_t handing_over; /* ticks; 0: not known yet */
     uint32_t window_threads;
@@ -61,6 +65,59 @@ static void order_shards(const uint64_t *ticks, uint32_t shard_count, uint32_t *
             order[at] = order[at - 1];
         order[at] = i;
     }
+}
+
+void balance_deal(const uint64_t *ticks, uint32_t shard_count, uint32_t threads, uint64_t *dealt)
+{
+    uint32_t order[ENGINE_MAX_DOMAINS];
+    uint64_t sums[ENGINE_MAX_DOMAINS] = {ticks[0] ? ticks[0] + HANDING_ON : 0};
+    order_shards(ticks + 1, shard_count - 1, order);
+    memset(dealt, 0, threads * sizeof *dealt);
+    dealt[0] = 1;
+    for (uint32_t i = 0; i + 1 < shard_count; i++) {
+        uint32_t shard = 1 + order[i], least = 0;
+        for (uint32_t t = 1; t < threads; t++)
+            least = sums[t] < sums[least] ? t : least;
+        sums[least] += ticks[shard] + HANDING_ON;
+        dealt[least] |= (uint64_t)1 << shard;
+    }
+}
+
+static uint64_t most_dealt(const uint64_t *ticks, uint32_t threads, const uint64_t *dealt)
+{
+    uint64_t most = 0;
+    for (uint32_t t = 0; t < threads; t++) {
+        uint64_t sum = 0;
+        for (uint64_t bits = dealt[t]; bits; bits &= bits - 1)
+            sum += ticks[__builtin_ctzll(bits)];
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* A shard stays with its thread, in whose processor's caches it is, unless it is clearly worth it
+ * to move some. */
+static void deal_anew(void)
+{
+    uint64_t dealt[ENGINE_MAX_DOMAINS];
+    balance_deal(load.work, engine.shard_count, load.threads, dealt);
+    uint64_t before = most_dealt(load.work, load.threads, load.dealt);
+    if (most_dealt(load.work, load.threads, dealt) + before / 8 < before)
+        memcpy(load.dealt, dealt, load.threads * sizeof *dealt);
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        load.work[i] /= 2;
+    load.dealt_for = 0;
+}
+
+static void note_work(uint32_t shard, uint64_t ticks)
+{
+    load.work[shard] += ticks;
+    load.dealt_for += ticks;
+}
+
+const uint64_t *balance_dealt(void)
+{
+    return load.dealt;
 }
 
 /* Longest first, each to the thread with the least so far. */
@@ -161,13 +218,15 @@ static uint64_t work_of(uint32_t shard)
     return ticks + shards[shard].instructions * INSTRUCTION_TICKS;
 }
 
-/* The shards `i`, `i + step` and so on, one after the other, behind what their thread has done and
- * none before the main shard is through the last window; returns when they are done. */
-static uint64_t run_in_line(const uint64_t *ticks, uint32_t i, uint32_t step, uint64_t from)
+/* The shards of the thread but the main one, one after the other, behind what it has done and none
+ * before the main shard is through the last window; returns when they are done. */
+static uint64_t run_in_line(const uint64_t *ticks, uint32_t thread, uint64_t from)
 {
     uint64_t at = from > line.main_done ? from : line.main_done;
-    for (; i < engine.shard_count; i += step)
+    for (uint64_t bits = load.dealt[thread] & ~(uint64_t)1; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(bits);
         at += ticks[i] ? ticks[i] + HANDING_ON : 0;
+    }
     return at;
 }
 
@@ -181,14 +240,14 @@ static uint64_t hand_on(const uint64_t *ticks)
         all_done = line.done[t] > all_done ? line.done[t] : all_done;
     if (line.done[0] >= all_done) { /* the main shard can run at once, and goes first */
         main_done = line.done[0] + mains;
-        line.done[0] = run_in_line(ticks, 1, load.threads, main_done);
+        line.done[0] = run_in_line(ticks, 0, main_done);
     } else {
-        line.done[0] = run_in_line(ticks, 1, load.threads, line.done[0]);
+        line.done[0] = run_in_line(ticks, 0, line.done[0]);
         main_done = (line.done[0] > all_done ? line.done[0] : all_done) + mains;
         line.done[0] = main_done;
     }
     for (uint32_t t = 1; t < load.threads; t++)
-        line.done[t] = run_in_line(ticks, 1 + t, load.threads, line.done[t]);
+        line.done[t] = run_in_line(ticks, t, line.done[t]);
     line.main_done = main_done;
     for (uint32_t t = 0; t < load.threads; t++)
         end = line.done[t] > end ? line.done[t] : end;
@@ -212,10 +271,15 @@ static void count_in_line(const uint64_t *ticks, uint64_t sum, bool several)
         load.report.ticks += sum;
         return;
     }
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        note_work(i, ticks[i]);
     line.alone += sum;
     line.shared += hand_on(ticks);
-    if (++line.windows == LINE_WINDOWS)
-        end_line();
+    if (++line.windows < LINE_WINDOWS)
+        return;
+    end_line();
+    if (load.dealt_for >= DEAL_TICKS)
+        deal_anew();
 }
 
 void balance_count(uint64_t due)
@@ -250,8 +314,14 @@ void balance_count(uint64_t due)
 uint64_t balance_count_relay(uint64_t seen, uint32_t windows)
 {
     uint64_t work = 0;
-    for (; seen; seen &= seen - 1)
-        work += work_of((uint32_t)__builtin_ctzll(seen));
+    for (; seen; seen &= seen - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(seen);
+        uint64_t own = work_of(i);
+        note_work(i, own);
+        work += own;
+    }
+    if (load.dealt_for >= DEAL_TICKS)
+        deal_anew();
     load.report.windows += windows;
     load.report.handed_on += windows;
     load.report.alone_ticks += work;
@@ -262,6 +332,15 @@ void balance_report_relay(uint64_t work, uint32_t windows, double gain)
 {
     load.report.together += windows;
     load.report.ticks += (uint64_t)((double)work / gain);
+}
+
+uint64_t balance_count_united(uint32_t windows)
+{
+    uint64_t work = work_of(0);
+    load.report.windows += windows;
+    load.report.alone_ticks += work;
+    load.report.ticks += work;
+    return work;
 }
 
 void balance_hand_on(bool handed_on)
@@ -280,5 +359,6 @@ void balance_open(uint32_t threads)
     memset(&load, 0, sizeof load);
     load.threads = threads;
     balance_turns(load.ticks, engine.shard_count, threads, load.turns);
+    balance_deal(load.ticks, engine.shard_count, threads, load.dealt);
     crew_take_turns(load.turns);
 }

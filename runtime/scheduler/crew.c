@@ -47,6 +47,7 @@
 
 static uint32_t thread_count = 1;
 static bool forked; /* in a child the workers are missing */
+static bool paced;
 struct window_plan window_plan;
 struct window_round window_told;
 static struct {
@@ -115,6 +116,27 @@ static void wait_for_change(struct counter *c, uint32_t old)
 bool crew_has_workers(void)
 {
     return thread_count > 1;
+}
+
+/* For statistics of more threads than there are processors: shards are dealt out and counted for as
+ * many as were asked for, and one thread runs them all. */
+static bool only_counts(void)
+{
+    const char *counted = getenv("HEDDLE_THREADS_COUNTED");
+    return counted && *counted;
+}
+
+/* For tests and measurements: "one", so that one thread always runs the shards of all, or "all".
+ * Otherwise pace.c chooses. */
+static bool always_run(const char *which)
+{
+    const char *run = getenv("HEDDLE_THREADS_RUN");
+    return run && strcmp(run, which) == 0;
+}
+
+bool crew_is_paced(void)
+{
+    return paced;
 }
 
 /* Threads come and go at times of their own, which must change nothing. */
@@ -282,18 +304,11 @@ static uint64_t chosen_delays(void)
     return delays ? strtoull(delays, NULL, 10) : 0;
 }
 
-/* For statistics of more threads than there are processors: shards are dealt out and counted for as
- * many as were asked for, and one thread runs them all. */
-static bool only_counts(void)
-{
-    const char *counted = getenv("HEDDLE_THREADS_COUNTED");
-    return counted && *counted;
-}
-
 uint32_t crew_most(void)
 {
     cpu_set_t set;
-    if (chosen_delays() || only_counts() || sched_getaffinity(0, sizeof set, &set) != 0)
+    if (chosen_delays() || only_counts() || always_run("one")
+        || sched_getaffinity(0, sizeof set, &set) != 0)
         return MAX_THREADS;
     return (uint32_t)CPU_COUNT(&set);
 }
@@ -310,8 +325,13 @@ void crew_open(uint32_t threads)
     if (!told)
         pthread_atfork(NULL, NULL, after_fork);
     told = true;
-    for (; thread_count < threads && !only_counts(); thread_count++)
+    bool one = always_run("one"), starts = !only_counts() && !one;
+    for (; thread_count < threads && starts; thread_count++)
         start_worker(thread_count);
+    paced = threads > 1 && !only_counts();
     balance_open(threads);
-    pace_open(threads);
+    if (one || always_run("all"))
+        pace_open_fixed(one ? 1 : threads);
+    else
+        pace_open(threads, delay_seed);
 }

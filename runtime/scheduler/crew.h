@@ -19,6 +19,8 @@ void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads);
 /* Runs what relay_begin() has begun, on about as many threads as are wanted. */
 void crew_relay(uint32_t threads);
 bool crew_has_workers(void);
+/* Several threads were asked for, and pace.c says how many run: not where they are only counted. */
+bool crew_is_paced(void);
 /* Test aid: waits, by a random number. */
 void crew_delay(uint64_t *state);
 /* For those who wait for something that is told by others: look at the counter, look for what is

@@ -21,9 +21,11 @@
  * before. If it has nothing to do then, whoever finds that out opens the next window.
  *
  * Nobody begins a window before it is known that the run goes on to it: that some shard, at the end
- * of the window before, had more to do than what is periodic, or had sent something (`lively`).
+ * of the window before, had more to do than what is periodic (`lively`), or, when all are through
+ * it and none had, that a message is under way that wakes somebody.
  *
- * Each shard has a thread that runs it, the main one the leader; others take it only when that pays
+ * Each shard has a thread that runs it, the main one the leader, so that all have about as much to
+ * do (balance.c); others take it only when that pays
  * (relay_take_part()). When whoever was free first ran it, two threads took 1.7 times the work of
  * one for matmul, since its state moved between their caches.
  *
@@ -50,8 +52,8 @@ static struct {
     struct counter news; /* for those who wait: something was opened, or all is over */
     _Alignas(64) struct window_plan plans[2];
     const struct relay_work *work;
-    uint32_t threads;
-    uint32_t closed; /* window that no other follows, or none of this relay */
+    uint32_t mine[ENGINE_MAX_DOMAINS]; /* by thread: the shards that it runs */
+    uint32_t closed;                   /* window that no other follows, or none of this relay */
     uint32_t first;
     uint64_t seen; /* shards that have had something to do */
 } relay;
@@ -99,11 +101,6 @@ static void make_lively(uint32_t window)
 static bool is_over(void)
 {
     return __atomic_load_n(&relay.over, __ATOMIC_ACQUIRE);
-}
-
-static bool has_more(uint32_t shard, const struct window_plan *plan)
-{
-    return shards[shard].live || shards[shard].written[plan->writing];
 }
 
 uint64_t relay_end(uint32_t *windows)
@@ -158,7 +155,7 @@ static void open_next(uint32_t window)
     relay.seen |= due;
     __atomic_store_n(&relay.pending[~window & 1], place_of(window + 1, due | 1), __ATOMIC_RELAXED);
     __atomic_store_n(&relay.open[~window & 1], place_of(window + 1, due), __ATOMIC_RELEASE);
-    if (has_more(0, plan))
+    if (shards[0].live)
         make_lively(window + 1);
     tell_all();
 }
@@ -170,12 +167,24 @@ static bool clear(uint32_t window, uint32_t shard)
     return bits_of(__atomic_fetch_and(&relay.pending[window & 1], ~bit, __ATOMIC_ACQ_REL)) == bit;
 }
 
+/* All shards are through the window: is there anything to do behind it? */
+static bool goes_on(uint32_t window)
+{
+    if (!is_before(lively_until(), window + 1))
+        return true;
+    if (!exchange_wakes(&relay.plans[window & 1]))
+        return false;
+    make_lively(window + 1);
+    tell_all();
+    return true;
+}
+
 /* All shards are through the window. */
 static void complete(uint32_t window)
 {
     for (;; window++) {
         struct window_plan *next = &relay.plans[~window & 1];
-        if (relay.closed == window || is_before(lively_until(), window + 1)) {
+        if (relay.closed == window || !goes_on(window)) {
             end_with(window);
             return;
         }
@@ -191,11 +200,21 @@ static void complete(uint32_t window)
     }
 }
 
-void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads)
+static void deal(uint32_t threads, const uint64_t *dealt)
+{
+    for (uint32_t t = 0; t < ENGINE_MAX_DOMAINS; t++) {
+        uint32_t mine = threads == 1 && t == 0 ? ALL_SHARDS : t < threads ? (uint32_t)dealt[t] : 0;
+        if (relay.mine[t] != mine)
+            __atomic_store_n(&relay.mine[t], mine, __ATOMIC_RELAXED);
+    }
+}
+
+void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads,
+                 const uint64_t *dealt)
 {
     uint32_t first = relay.last + 2; /* the number before may have been opened in vain */
     relay.work = work;
-    __atomic_store_n(&relay.threads, threads, __ATOMIC_RELAXED);
+    deal(threads, dealt);
     relay.first = first;
     relay.closed = first - 1;
     relay.seen = due;
@@ -219,7 +238,7 @@ void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads)
 
 static void finish(uint32_t window, uint32_t shard)
 {
-    if (has_more(shard, &relay.plans[window & 1]))
+    if (shards[shard].live)
         make_lively(window + 1);
     if (shard == 0)
         open_next(window);
@@ -259,13 +278,10 @@ static bool run_one(uint32_t mine)
     return false;
 }
 
+/* 0: the thread is not wanted. */
 static uint32_t shards_of(uint32_t thread)
 {
-    uint32_t threads = __atomic_load_n(&relay.threads, __ATOMIC_RELAXED);
-    uint32_t mine = thread == 0;
-    for (uint32_t i = 1 + thread; thread < threads && i < engine.shard_count; i += threads)
-        mine |= 1u << i;
-    return mine;
+    return __atomic_load_n(&relay.mine[thread], __ATOMIC_RELAXED);
 }
 
 /* A thread that finds none of its own shards ready waits for about as long as it takes to move
@@ -274,9 +290,9 @@ static uint32_t shards_of(uint32_t thread)
  * it does so at once. */
 void relay_take_part(uint32_t thread, uint64_t *delays)
 {
-    uint32_t looks = 0, mine = shards_of(thread);
+    uint32_t looks = 0, mine;
     uint64_t since = 0, patience = PATIENCE;
-    while (mine) {
+    while ((mine = shards_of(thread)) != 0) {
         uint32_t news = crew_news(&relay.news);
         if (engine_unlikely(*delays))
             crew_delay(delays);

@@ -21,9 +21,10 @@ struct relay_work {
 };
 
 /* Begins with the window of `window_plan`, in which these shards have something to do (bit i: shard
- * i), for so many threads. By the leader; no other thread is in a relay. The work stays the
- * caller's. */
-void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads);
+ * i), for so many threads, of which each runs those that `dealt` says (likewise, by thread). By the
+ * leader; no other thread is in a relay. The work stays the caller's. */
+void relay_begin(const struct relay_work *work, uint64_t due, uint32_t threads,
+                 const uint64_t *dealt);
 /* Takes part until the relay has ended. `delays`: crew_delay(). By each thread that comes, the
  * leader being thread 0; late ones find nothing left. */
 void relay_take_part(uint32_t thread, uint64_t *delays);

@@ -47,6 +47,7 @@
 #include "balance.h"
 #include "crew.h"
 #include "meeting.h"
+#include "unite.h"
 #include "pace.h"
 #include "relay.h"
 #include "runtime/engine/engine.h"
@@ -589,7 +590,7 @@ static void run_relay(uint64_t due)
     window_plan.follow = pace_windows() - 1;
     window_plan.counts = false;
     uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
-    relay_begin(&work, due, threads);
+    relay_begin(&work, due, threads, balance_dealt());
     crew_relay(threads);
     uint64_t seen = relay_end(&windows);
     uint64_t ns = host_time_read(CLOCK_MONOTONIC) - begun_ns;
@@ -597,6 +598,42 @@ static void run_relay(uint64_t due)
     double gain = threads > 1 ? pace_gain(ticks, ns) : 1;
     balance_report_relay(ticks, threads > 1 ? windows : 0, gain);
     pace_note(ticks, windows, ns);
+}
+
+/* Are all shards to be run as one from here on? Makes it so. */
+static bool is_united(void)
+{
+    bool wanted = pace_choose() == 1 && is_star && rank_is_alone() && !engine.tracing
+                  && !limits.tick_all && crew_is_paced() && unite_is_possible();
+    if (engine_likely(wanted == unite_holds()))
+        return wanted;
+    uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
+    (wanted ? unite_shards : unite_undo)(window_plan.end_ps);
+    pace_note_switch(host_time_read(CLOCK_MONOTONIC) - begun_ns);
+    return wanted;
+}
+
+/* For as many windows as a relay has. Only what several threads could have shared is compared with
+ * what they do. */
+static void run_united(uint64_t time)
+{
+    struct shard *l = &shards[0];
+    uint64_t start_ps = window_start(time), before = instructions_of(0), free = free_until();
+    uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
+    window_plan.counts = false;
+    l->watched &= SHARD_FROZEN;
+    l->walked = 0;
+    l->until_ps = start_ps + pace_windows() * window_ps;
+    l->until_ps = l->until_ps < free ? l->until_ps : free;
+    solo = l;
+    run_alone(0);
+    solo = NULL;
+    l->instructions = instructions_of(0) - before;
+    window_plan.end_ps = window_end(l->now_ps);
+    uint32_t windows = (uint32_t)((window_plan.end_ps - start_ps) / window_ps);
+    uint64_t ticks = balance_count_united(windows);
+    if (unite_is_worth_threads())
+        pace_note(ticks, windows, host_time_read(CLOCK_MONOTONIC) - begun_ns);
 }
 
 /* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
@@ -608,6 +645,10 @@ static void run_shards(uint64_t time)
         l->until_ps = free_until();
         run_alone(0);
         window_plan.end_ps = window_end(l->now_ps);
+        return;
+    }
+    if (is_united()) {
+        run_united(time);
         return;
     }
     window_plan.end_ps = window_end(time);
@@ -1021,6 +1062,8 @@ void window_open(void)
     interrupted = false;
     others_decide = false;
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
+    unite_open();
+    window_plan.end_ps = 0; /* of a platform before */
     stats_log_close();
     deferred_count = 0;
     deferred = arena_derive((engine_base.platform->instance_count + 1) * sizeof *deferred);

@@ -161,37 +161,46 @@ static uint32_t whole_lines(uint32_t ids)
     return (ids + DOMAIN_IDS - 1) / DOMAIN_IDS * DOMAIN_IDS;
 }
 
-/* The instances of each group of the table, shard by shard. */
+/* The instances of `p` that belong to `domain` get ids from `first` on; how many they are. */
+static uint32_t number_members(const struct platform_group *p, uint32_t domain, uint32_t first)
+{
+    uint32_t members = 0;
+    for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
+        if (split_shard_of(table, leaf) != domain / engine.clock_count)
+            continue;
+        instance_ids[leaf] = first + members++;
+        instance_domains[leaf] = (uint8_t)domain;
+    }
+    return members;
+}
+
+/* The domains in the order of their words: those of a clock side by side, so that one can take the
+ * others in (scheduler/unite.c); with several ranks those of a shard. */
+static uint32_t nth_domain(uint32_t n)
+{
+    uint32_t count = engine.shard_count;
+    return rank_is_alone() ? n % count * engine.clock_count + n / count : n;
+}
+
+/* The instances of each group of the table, domain by domain. */
 static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_count)
 {
     uint32_t most = table->group_count * engine.shard_count + 1;
     struct engine_group *groups = arena_derive(most * sizeof *groups);
     uint32_t count = 0;
     uint32_t ids = 0;
-    for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
-        uint32_t domain = 0;
+    for (uint32_t n = 0; n < engine.domain_count; n++) {
+        uint32_t domain = nth_domain(n);
         ids = whole_lines(ids);
         for (uint32_t g = 0; g < table->group_count; g++) {
             const struct platform_group *p = &table->groups[g];
-            uint32_t members = 0;
-            ids = p->domain == domain ? ids : whole_lines(ids);
-            domain = p->domain;
-            for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
-                if (split_shard_of(table, leaf) != shard)
-                    continue;
-                instance_ids[leaf] = ids + members++;
-                instance_domains[leaf] = (uint8_t)(shard * engine.clock_count + p->domain);
-            }
+            if (p->domain != domain % engine.clock_count)
+                continue;
+            uint32_t members = number_members(p, domain, ids);
             if (!members)
                 continue;
-            groups[count++] = (struct engine_group){table->units[p->unit],
-                                                    NULL,
-                                                    ids,
-                                                    members,
-                                                    shard * engine.clock_count + p->domain,
-                                                    0,
-                                                    0,
-                                                    0};
+            groups[count++] =
+                (struct engine_group){table->units[p->unit], NULL, ids, members, domain, 0, 0, 0};
             ids += (members + 63) / 64 * 64;
         }
     }

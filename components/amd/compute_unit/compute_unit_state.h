@@ -320,6 +320,7 @@ struct compute_unit {
     /* what every turn does, another one, if there are four SIMDs, */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
     bool may_be_late;                       /* turns may be left out: cu_late.c */
+    uint8_t tables;                         /* number of those in cu_execute.c */
     bool retimes;                           /* the account of a cold start is kept: cu_retime.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     /* and what memory operations do. */
@@ -679,7 +680,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
 static void lds_finish(struct compute_unit *c, uint64_t now);
 
 /* cu_execute.c */
-static void execute_init(const struct compute_unit *c);
+static void execute_init(struct compute_unit *c);
 static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
                                       unsigned wave, struct isa_context *context,
                                       struct isa_wave *s);

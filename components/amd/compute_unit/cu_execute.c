@@ -44,11 +44,13 @@ static struct execute_domain {
     struct isa_workspace workspace;
 } execute_domains[ENGINE_MAX_DOMAINS];
 
-/* Of all units that share a decode cache the first one makes the table. */
-static void execute_init(const struct compute_unit *c)
+/* Of all units that share a decode cache the first one makes the table. A unit stays with it when
+ * its clock runs in another domain for a while (scheduler/unite.c). */
+static void execute_init(struct compute_unit *c)
 {
     struct execute_domain *domain = &execute_domains[c->io.base.domain];
     struct cu_code *code = cu_code(c);
+    c->tables = (uint8_t)c->io.base.domain;
     if (code->opened)
         return;
     code->opened = code->fills = code->version = 1;
@@ -150,7 +152,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
                                       struct isa_wave *s)
 {
     const struct decoded *d = &cu_decoded(c)[w->decoded];
-    struct execute_domain *domain = &execute_domains[c->io.base.domain];
+    struct execute_domain *domain = &execute_domains[c->tables];
     if (engine_unlikely(!execute_fits(&d->inst, context)))
         return isa_execute(context, s, &d->inst);
     struct execute_entry *e = execute_entry(c, domain, w->decoded);
@@ -201,7 +203,7 @@ static void execute_count_late(const struct compute_unit *c, struct execute_late
 
 static inline struct execute_late *execute_late_at(const struct compute_unit *c, uint32_t number)
 {
-    return &execute_domains[c->io.base.domain].late[number];
+    return &execute_domains[c->tables].late[number];
 }
 
 /* What is known of the turns of the instruction that is decoded and of those executed with it. */
@@ -229,7 +231,7 @@ static inline void execute_leave_out(const struct compute_unit *c, const struct 
  * unit of another rank these are all there is. */
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end)
 {
-    if (!execute_domains[c->io.base.domain].late)
+    if (!execute_domains[c->tables].late)
         return;
     for (uint64_t at = first & ~(uint64_t)3, i = 0; at < end && i < DECODE_ENTRIES; at += 4, i++)
         execute_count_late(c, execute_late_at(c, decode_slot(at)));

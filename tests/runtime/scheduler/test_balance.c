@@ -176,6 +176,36 @@ Test(balance, what_is_handed_on_does_not_wait_for_the_slowest)
     }
 }
 
+/* Who runs the main shard, which has most, runs nothing else then. */
+Test(balance, shards_are_dealt_out_by_what_they_do)
+{
+    static const struct {
+        uint64_t ticks[5], dealt[3];
+    } cases[] = {
+        {{0, 0, 0, 0, 0}, {1 | 1 << 1 | 1 << 4, 1 << 2, 1 << 3}},
+        {{500, 100, 100, 100, 100}, {1, 1 << 1 | 1 << 3, 1 << 2 | 1 << 4}},
+        {{100, 400, 300, 200, 100}, {1 | 1 << 3, 1 << 1, 1 << 2 | 1 << 4}},
+        {{0, 100, 100, 400, 100}, {1 | 1 << 3, 1 << 1 | 1 << 4, 1 << 2}},
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t dealt[3];
+        balance_deal(cases[i].ticks, 5, 3, dealt);
+        for (uint32_t t = 0; t < 3; t++)
+            cr_assert_eq(dealt[t], cases[i].dealt[t], "%u: thread %u has %lx", i, t,
+                         (unsigned long)dealt[t]);
+    }
+    build();
+    balance_hand_on(true);
+    cr_assert_eq(balance_dealt()[0], 1 | 1 << 1);
+    for (uint32_t i = 0; i < 5; i++)
+        windows(500, 250, 250, 0);
+    cr_assert_eq(balance_dealt()[0], 1);
+    cr_assert_eq(balance_dealt()[1], 1 << 1 | 1 << 2);
+    const struct stats_threads *r = balance_reported();
+    double gain = (double)r->alone_ticks / (double)r->ticks;
+    cr_assert(gain > 1.75, "%f", gain);
+}
+
 /* Windows that are long in one shard and in the next one in the other: between windows that wait
  * for each other one thread would always wait. */
 Test(balance, windows_that_are_handed_on_make_up_for_each_other)

@@ -126,7 +126,10 @@ static uint32_t relay(uint32_t threads, uint64_t *seen)
     }
     window_plan.end_ps += NS;
     window_plan.until_ps = first_end = window_plan.end_ps;
-    relay_begin(&work, (1u << SHARDS) - 1, threads);
+    uint64_t dealt[SHARDS] = {1};
+    for (uint32_t i = 1; i < SHARDS; i++)
+        dealt[(i + first_end / NS) % threads] |= (uint64_t)1 << i;
+    relay_begin(&work, (1u << SHARDS) - 1, threads, dealt);
     crew_relay(threads);
     *seen = relay_end(&windows);
     return windows;

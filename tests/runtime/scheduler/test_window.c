@@ -87,6 +87,7 @@ ParameterizedTest(struct cut *k, window, windows_that_are_handed_on_change_nothi
     for (uint64_t seed = 1; seed <= (SANITIZED ? 1 : 4); seed++) {
         const struct platform_table *table = network_describe_star(seed, k->partitions, k->least);
         unsetenv("HEDDLE_THREAD_DELAYS");
+        setenv("HEDDLE_THREADS_RUN", "all", 1);
         build(table, 1, 1);
         cr_assert_eq(engine_run(), ENGINE_IDLE);
         uint64_t hash = probe_hash(), messages = engine_messages(), time_ps = engine.time_ps;
