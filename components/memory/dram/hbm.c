@@ -31,12 +31,6 @@ static void hbm_set_next(struct hbm *p, uint64_t edge)
     p->next_ps = edge == HBM_NEVER ? DRAM_TIMING_LATER : edge * (uint64_t)hbm_params(p)->tck;
 }
 
-static uint32_t hbm_edges_of(const struct hbm *p, int64_t ps)
-{
-    int64_t tck = hbm_params(p)->tck;
-    return (uint32_t)((ps + tck - 1) / tck);
-}
-
 static void hbm_setup_channel(struct hbm *p, uint32_t number)
 {
     const struct hbm_params *k = hbm_params(p);
@@ -45,12 +39,8 @@ static void hbm_setup_channel(struct hbm *p, uint32_t number)
     ch->next = HBM_NEVER;
     /* Channels take turns. */
     ch->refresh = (uint64_t)p->t.refi * (number + 1) / (uint64_t)k->channels;
-    ch->banks = arena_allocate((size_t)(k->groups * k->banks) * sizeof(struct hbm_bank));
-    ch->groups = arena_allocate((size_t)k->groups * sizeof(struct hbm_group));
-    for (unsigned d = HBM_READ; d <= HBM_WRITE; d++)
-        ch->queues[d].requests = arena_allocate(HBM_PLACES * sizeof(struct hbm_request));
-    for (uint32_t i = 0; i < (uint32_t)(k->groups * k->banks); i++)
-        hbm_bank(ch, i)->row = HBM_CLOSED;
+    for (uint32_t i = 0; i < hbm_bank_count(p); i++)
+        ch->banks[i].row = HBM_CLOSED;
 }
 
 static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_ps)
@@ -60,28 +50,8 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     *overhead_ps = 0;
     if ((uint64_t)k->burst != line)
         return 0;
-    p->line_bits = (uint32_t)__builtin_ctz(line);
-    p->t = (struct hbm_edges){
-        .burst = hbm_edges_of(p, k->tburst),
-        .rcd = {hbm_edges_of(p, k->trcd_read), hbm_edges_of(p, k->trcd_write)},
-        .cas = {hbm_edges_of(p, k->tcl), hbm_edges_of(p, k->tcwl)},
-        .rp = hbm_edges_of(p, k->trp),
-        .ras = hbm_edges_of(p, k->tras),
-        .rc = hbm_edges_of(p, k->trc),
-        .rtp = hbm_edges_of(p, k->trtp),
-        .wr = hbm_edges_of(p, k->twr),
-        .ccd_s = hbm_edges_of(p, k->tccd_s),
-        .ccd_l = hbm_edges_of(p, k->tccd_l),
-        .wtr_s = hbm_edges_of(p, k->twtr_s),
-        .wtr_l = hbm_edges_of(p, k->twtr_l),
-        .rtw = hbm_edges_of(p, k->trtw),
-        .rrd_s = hbm_edges_of(p, k->trrd_s),
-        .rrd_l = hbm_edges_of(p, k->trrd_l),
-        .faw = hbm_edges_of(p, k->tfaw),
-        .rfc = hbm_edges_of(p, k->trfc),
-        .refi = hbm_edges_of(p, k->trefi),
-    };
-    p->channels = arena_allocate((size_t)k->channels * sizeof(struct hbm_channel));
+    p->t = hbm_find_edges(p);
+    p->channels = arena_allocate((size_t)k->channels * hbm_channel_bytes(p));
     for (uint32_t i = 0; i < (uint32_t)k->channels; i++)
         hbm_setup_channel(p, i);
     hbm_set_next(p, HBM_NEVER);
@@ -103,8 +73,8 @@ static void hbm_catch_up(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
     hbm_refresh(p, ch);
     if (ch->refresh >= edge)
         return;
-    uint64_t skipped = (edge - 1 - ch->refresh) / p->t.refi;
-    ch->refresh += skipped * p->t.refi;
+    uint64_t refi = hbm_edges(p).refi, skipped = (edge - 1 - ch->refresh) / refi;
+    ch->refresh += skipped * refi;
     p->io.stats.refreshes += skipped;
     hbm_refresh(p, ch);
 }
@@ -120,68 +90,62 @@ static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
     ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
 }
 
-/* Does what waits at a bank want its column, or a row command first? A row that has been used often
- * gives way to an older request for another one. */
-static inline bool hbm_wants_column(const struct hbm *p, const struct hbm_channel *ch,
-                                    const struct hbm_bank *bank)
+/* The earliest edge of a row command at a bank. */
+static inline uint64_t hbm_row_ready(const struct hbm *p, struct hbm_channel *ch, uint32_t number)
 {
-    unsigned d = ch->direction;
-    uint64_t hits = bank->hits[d];
-    if (engine_likely(!hits || bank->streak < (uint32_t)hbm_params(p)->hit_cap))
-        return hits;
-    return hits >> hbm_oldest(&ch->queues[d], bank->waiting[d]) & 1;
+    const struct hbm_bank *bank = &ch->banks[number];
+    if (bank->row != HBM_CLOSED)
+        return bank->pre;
+    return hbm_max(hbm_max(bank->act, hbm_group(p, ch, number)->act), ch->act);
 }
 
-/* The earliest edge of that command. */
-static inline uint64_t hbm_ready(const struct hbm *p, const struct hbm_channel *ch, uint32_t number,
-                                 bool column)
+/* Of a column command, the channel aside. */
+static inline uint64_t hbm_column_ready(const struct hbm *p, struct hbm_channel *ch,
+                                        enum hbm_direction d, uint32_t number)
 {
-    unsigned d = ch->direction;
-    const struct hbm_bank *bank = hbm_bank(ch, number);
-    const struct hbm_group *group = hbm_group(p, ch, number);
-    if (column)
-        return hbm_max(hbm_max(bank->column[d], group->column[d]), ch->column[d]);
-    return bank->row == HBM_CLOSED ? hbm_max(hbm_max(bank->act, group->act), ch->act) : bank->pre;
+    return hbm_max(ch->banks[number].column[d], hbm_group(p, ch, number)->column[d]);
 }
 
-/* hbm_plan() where several banks want something. */
-static __attribute__((noinline)) void hbm_plan_banks(const struct hbm *p, struct hbm_channel *ch,
-                                                     uint64_t from)
+/* The earliest edge of column commands, and the banks that may have one then. Nearly always it is
+ * the channel that they wait for. */
+static inline uint64_t hbm_plan_columns(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
 {
-    uint64_t next = HBM_NEVER, columns = 0, rows = 0;
-    for (uint64_t rest = ch->queues[ch->direction].busy; rest; rest &= rest - 1) {
+    enum hbm_direction d = (enum hbm_direction)ch->direction;
+    uint64_t open = ch->queues[d].open, now = 0, later = 0, next = HBM_NEVER,
+             limit = hbm_max(ch->column[d], from);
+    for (uint64_t rest = open; rest; rest &= rest - 1) {
         uint32_t number = (uint32_t)__builtin_ctzll(rest);
-        bool column = hbm_wants_column(p, ch, hbm_bank(ch, number));
-        uint64_t ready = hbm_max(hbm_ready(p, ch, number, column), from), bit = rest & -rest;
-        if (ready > next)
-            continue;
-        if (ready < next)
-            columns = rows = 0;
-        next = ready;
-        columns |= column ? bit : 0;
-        rows |= column ? 0 : bit;
+        now |= (uint64_t)(hbm_column_ready(p, ch, d, number) <= limit) << number;
     }
-    ch->columns = columns;
-    ch->rows = rows;
-    ch->next = hbm_min(next, ch->refresh);
+    ch->columns = now;
+    if (engine_likely(now || !open))
+        return now ? limit : next;
+    for (uint64_t rest = open; rest; rest &= rest - 1) {
+        uint64_t ready = hbm_column_ready(p, ch, d, (uint32_t)__builtin_ctzll(rest));
+        later = ready < next ? 0 : later;
+        later |= ready <= next ? rest & -rest : 0;
+        next = hbm_min(next, ready);
+    }
+    ch->columns = later;
+    return next;
 }
 
 /* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
-static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+static void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
 {
-    uint64_t busy = ch->queues[ch->direction].busy;
-    if (busy & (busy - 1)) {
-        hbm_plan_banks(p, ch, from);
-        return;
+    const struct hbm_queue *q = &ch->queues[ch->direction];
+    uint64_t next = hbm_plan_columns(p, ch, from);
+    ch->rows = 0;
+    for (uint64_t rest = q->busy & ~q->open; rest; rest &= rest - 1) {
+        uint64_t ready = hbm_max(hbm_row_ready(p, ch, (uint32_t)__builtin_ctzll(rest)), from);
+        if (ready > next)
+            continue;
+        if (ready < next)
+            ch->columns = ch->rows = 0;
+        next = ready;
+        ch->rows |= rest & -rest;
     }
-    ch->columns = ch->rows = 0;
-    ch->next = HBM_NEVER;
-    if (!busy)
-        return;
-    uint32_t number = (uint32_t)__builtin_ctzll(busy);
-    bool column = hbm_wants_column(p, ch, hbm_bank(ch, number));
-    *(column ? &ch->columns : &ch->rows) = busy;
-    ch->next = hbm_min(hbm_max(hbm_ready(p, ch, number, column), from), ch->refresh);
+    ch->next = q->busy ? hbm_min(next, ch->refresh) : HBM_NEVER;
 }
 
 /* The same when a request of direction `d` has come to place `place` of its queue. It changes what
@@ -190,15 +154,17 @@ static void hbm_plan_for(const struct hbm *p, struct hbm_channel *ch, enum hbm_d
                          unsigned place, uint32_t number, uint64_t edge)
 {
     unsigned before = ch->direction;
-    const struct hbm_bank *bank = hbm_bank(ch, number);
+    const struct hbm_bank *bank = &ch->banks[number];
     uint64_t own = (uint64_t)1 << place, bit = (uint64_t)1 << number;
     bool alone = bank->waiting[d] == own, first_hit = bank->hits[d] == own;
     hbm_choose_direction(p, ch);
     if (ch->direction != before || (d == before && first_hit && !alone)) {
         hbm_plan(p, ch, edge);
     } else if (d == before && alone) {
-        bool column = hbm_wants_column(p, ch, bank);
-        uint64_t ready = hbm_max(hbm_ready(p, ch, number, column), edge);
+        bool column = ch->queues[d].open & bit;
+        uint64_t ready =
+            hbm_max(edge, column ? hbm_max(hbm_column_ready(p, ch, d, number), ch->column[d])
+                                 : hbm_row_ready(p, ch, number));
         if (ready > ch->next)
             return;
         if (ready < ch->next)
@@ -220,7 +186,7 @@ static bool hbm_has_room(const struct hbm *p, const struct hbm_channel *ch, unsi
 static inline void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
                              const struct hbm_place *at, uint32_t number, uint64_t edge)
 {
-    unsigned place = hbm_enqueue(ch, d, at, number);
+    unsigned place = hbm_enqueue(p, ch, d, at, number);
     if (ch->next != HBM_NEVER) {
         hbm_plan_for(p, ch, d, place, at->bank, edge);
         return;
@@ -233,13 +199,11 @@ static inline void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_dir
  * and behind which no other comes at this edge, need not wait in a queue. Reads of other channels
  * that are issued at this edge are through before it or behind it, by the order of channels; so it
  * must be alone. */
-static inline bool hbm_passes(const struct hbm *p, const struct hbm_channel *ch,
-                              enum hbm_direction d, const struct hbm_place *at, uint64_t edge)
+static inline bool hbm_passes(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                              const struct hbm_place *at, uint64_t edge)
 {
-    const struct hbm_bank *bank = hbm_bank(ch, at->bank);
-    uint64_t ready =
-        hbm_max(hbm_max(bank->column[d], hbm_group(p, ch, at->bank)->column[d]), ch->column[d]);
-    return bank->row == at->row && ready <= edge && edge < ch->refresh
+    return ch->banks[at->bank].row == at->row && ch->column[d] <= edge
+           && hbm_column_ready(p, ch, d, at->bank) <= edge && edge < ch->refresh
            && (d == HBM_WRITE || p->next > edge);
 }
 
@@ -267,7 +231,7 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
         hbm_catch_up(p, ch, edge);
         if (last && edge * tck == now_ps && access != (DRAM_TIMING_READ | DRAM_TIMING_WRITE)
             && hbm_passes(p, ch, d, &at, edge)) {
-            const struct hbm_request r = {.row = at.row, .bank = at.bank};
+            const struct hbm_request r = {.row = at.row, .bank = (uint16_t)at.bank};
             uint64_t end = hbm_column(p, ch, d, &r, edge);
             return d == HBM_READ ? end * tck : now_ps;
         }
@@ -281,19 +245,32 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
 }
 
+/* The oldest request at `banks` of those whose row is open (`hits`), or of all; each of the banks
+ * has one. Mostly it is the oldest of all banks. */
+static inline unsigned hbm_oldest_at(const struct hbm_channel *ch, uint64_t banks, bool hits)
+{
+    unsigned d = ch->direction;
+    const struct hbm_queue *q = &ch->queues[d];
+    unsigned place = hbm_oldest(q, hits ? q->hits : q->valid);
+    if (engine_likely(banks >> q->requests[place].bank & 1))
+        return place;
+    uint64_t places = 0;
+    for (; banks; banks &= banks - 1) {
+        const struct hbm_bank *bank = &ch->banks[__builtin_ctzll(banks)];
+        places |= hits ? bank->hits[d] : bank->waiting[d];
+    }
+    return hbm_oldest(q, places);
+}
+
 /* Issues the row command of the oldest request at a bank that may have one. */
 static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 {
-    const struct hbm_queue *q = &ch->queues[ch->direction];
-    uint64_t places = 0;
-    for (uint64_t rest = ch->rows; rest; rest &= rest - 1)
-        places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->waiting[ch->direction];
-    struct hbm_request *r = hbm_request(q, hbm_oldest(q, places));
-    if (hbm_bank(ch, r->bank)->row == HBM_CLOSED) {
+    struct hbm_request *r = &ch->queues[ch->direction].requests[hbm_oldest_at(ch, ch->rows, false)];
+    if (ch->banks[r->bank].row == HBM_CLOSED) {
         hbm_activate(p, ch, r->bank, r, edge);
         return;
     }
-    HBM_COMMAND(ch, "PRE", r->bank, hbm_bank(ch, r->bank)->row, edge);
+    HBM_COMMAND(ch, "PRE", r->bank, ch->banks[r->bank].row, edge);
     r->how |= HBM_PRECHARGED;
     hbm_precharge(p, ch, r->bank, edge);
 }
@@ -302,16 +279,13 @@ static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, uint64_t edge,
                                  uint64_t *done)
 {
-    enum hbm_direction d = (enum hbm_direction)ch->direction;
-    uint64_t places = 0, rest = ch->columns;
-    do
-        places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->hits[d];
-    while (rest &= rest - 1);
-    unsigned place = places & (places - 1) ? hbm_oldest(&ch->queues[d], places)
-                                           : (unsigned)__builtin_ctzll(places);
-    const struct hbm_request *r = hbm_request(&ch->queues[d], place);
+    enum hbm_direction d = (enum hbm_direction)ch->direction, other = !d;
+    unsigned place = hbm_oldest_at(ch, ch->columns, true);
+    const struct hbm_request *r = &ch->queues[d].requests[place];
     *done = hbm_column(p, ch, d, r, edge);
-    hbm_dequeue(ch, d, place, r->bank);
+    hbm_dequeue(p, ch, d, place);
+    if (ch->banks[r->bank].hits[other]) /* the row may have been used often enough now */
+        hbm_sort_bank(p, ch, other, r->bank);
     hbm_choose_direction(p, ch);
     return d == HBM_READ ? r->number : DRAM_TIMING_NONE;
 }
@@ -324,7 +298,7 @@ static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
     bool together = hbm_params(p)->commands == HBM_COMMANDS_TOGETHER;
     if (edge >= ch->refresh) {
         hbm_refresh(p, ch);
-        hbm_plan(p, ch, hbm_bank(ch, 0)->act);
+        hbm_plan(p, ch, ch->banks[0].act);
         return number;
     }
     if (ch->rows && !(together && ch->columns))
@@ -369,9 +343,8 @@ static uint64_t hbm_due_ps(const struct part *self)
         if (ch->queues[HBM_READ].count)
             next = hbm_min(next, ch->next);
     }
-    return next == HBM_NEVER
-               ? DRAM_TIMING_LATER
-               : (next + p->t.cas[HBM_READ] + p->t.burst) * (uint64_t)hbm_params(p)->tck;
+    return next == HBM_NEVER ? DRAM_TIMING_LATER
+                             : (next + p->t.cas_read + p->t.burst) * (uint64_t)hbm_params(p)->tck;
 }
 
 static uint64_t hbm_clock_ps(const struct part *self)

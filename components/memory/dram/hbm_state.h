@@ -8,7 +8,11 @@
  * Requests wait in two queues of a channel, reads and writes, of at most 64 places each. Places are
  * given in the order of arrival around a ring, so that age is the distance from the oldest, and
  * sets of requests are masks of 64 bits: those that wait at a bank, and among them those whose row
- * is open. */
+ * is open. Sets of banks are masks, too, and what a bank wants is found out when something happens
+ * there, not when commands are planned.
+ *
+ * A channel, its queues, its banks and its groups stand in one piece, so that none of them has to
+ * be looked up. */
 #ifndef HEDDLE_COMPONENTS_HBM_STATE_H
 #define HEDDLE_COMPONENTS_HBM_STATE_H
 
@@ -36,19 +40,22 @@ enum { HBM_ACTIVATED = 1, HBM_PRECHARGED = 2 };
 
 struct hbm_request {
     uint64_t row;
-    uint32_t column;
+    uint64_t line; /* struct hbm_place */
     uint32_t number;
-    uint32_t bank;
-    uint32_t how;
+    uint16_t bank;
+    uint16_t how;
 };
 
 struct hbm_queue {
     uint64_t valid;
+    uint64_t hits;  /* places whose row is open */
     uint64_t busy;  /* banks at which a request waits */
+    uint64_t open;  /* of these, those that want a column of their open row: hbm_sort_bank() */
     uint32_t first; /* of the oldest request; the place is this % 64 */
     uint32_t next;
     uint32_t count;
-    uint32_t requests; /* arena offset: struct hbm_request [64] */
+    uint32_t reserved;
+    struct hbm_request requests[HBM_PLACES];
 };
 
 struct hbm_bank {
@@ -69,32 +76,33 @@ struct hbm_channel {
     uint64_t refresh;
     uint64_t act, column[2];
     uint64_t window[4]; /* the next activation but three may come then */
-    struct hbm_queue queues[2];
-    uint32_t banks, groups; /* arena offsets */
     uint32_t number;
     uint32_t activations;
     uint8_t direction, last; /* now chosen; of the last column command */
     bool forced;             /* drains because there are many writes */
     uint8_t reserved[5];
+    struct hbm_queue queues[2];
+    struct hbm_bank banks[]; /* the groups stand behind them */
 };
 
 /* Parameters in edges. */
 struct hbm_edges {
-    uint32_t burst, rcd[2], cas[2], rp, ras, rc, rtp, wr, ccd_s, ccd_l, wtr_s, wtr_l, rtw, rrd_s,
-        rrd_l, faw, rfc, refi;
+    uint32_t burst, rcd_read, rcd_write, cas_read, cas_write, rp, ras, rc, rtp, wr, ccd_s, ccd_l,
+        wtr_s, wtr_l, rtw, rrd_s, rrd_l, faw, rfc, refi;
 };
 
 struct hbm {
     struct hbm_io io;
     struct hbm_edges t;
-    uint32_t channels; /* arena offset */
-    uint32_t line_bits;
+    uint32_t channels; /* arena offset; hbm_channel_bytes() each */
+    uint32_t reserved;
     uint64_t next, next_ps; /* earliest of the channels */
 };
 
 struct hbm_place {
-    uint32_t channel, bank, column;
+    uint32_t channel, bank;
     uint64_t row;
+    uint64_t line; /* the number of the line among those of this memory */
 };
 
 static inline uint64_t hbm_max(uint64_t a, uint64_t b)
@@ -107,26 +115,31 @@ static inline uint64_t hbm_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static inline struct hbm_channel *hbm_channel(const struct hbm *p, uint32_t number)
+static inline uint32_t hbm_bank_count(const struct hbm *p)
 {
-    return arena_at(struct hbm_channel, p->channels) + number;
+    return (uint32_t)(hbm_params(p)->groups * hbm_params(p)->banks);
 }
 
-static inline struct hbm_bank *hbm_bank(const struct hbm_channel *ch, uint32_t bank)
+/* Whole lines of the host's caches. */
+static inline size_t hbm_channel_bytes(const struct hbm *p)
 {
-    return arena_at(struct hbm_bank, ch->banks) + bank;
+    size_t bytes = sizeof(struct hbm_channel) + hbm_bank_count(p) * sizeof(struct hbm_bank)
+                   + (size_t)hbm_params(p)->groups * sizeof(struct hbm_group);
+    return (bytes + 63) / 64 * 64;
+}
+
+static inline struct hbm_channel *hbm_channel(const struct hbm *p, uint32_t number)
+{
+    char *first = arena_at(char, p->channels);
+    return (struct hbm_channel *)(void *)(first + number * hbm_channel_bytes(p));
 }
 
 /* Banks are numbered group by group. */
-static inline struct hbm_group *hbm_group(const struct hbm *p, const struct hbm_channel *ch,
+static inline struct hbm_group *hbm_group(const struct hbm *p, struct hbm_channel *ch,
                                           uint32_t bank)
 {
-    return arena_at(struct hbm_group, ch->groups) + bank / (uint32_t)hbm_params(p)->banks;
-}
-
-static inline struct hbm_request *hbm_request(const struct hbm_queue *q, unsigned place)
-{
-    return arena_at(struct hbm_request, q->requests) + place;
+    struct hbm_group *groups = (struct hbm_group *)(void *)(ch->banks + hbm_bank_count(p));
+    return groups + bank / (uint32_t)hbm_params(p)->banks;
 }
 
 /* How much younger than the oldest the request at a place is. */
@@ -147,14 +160,19 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
 
 /* hbm_queue.c */
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);
-static inline unsigned hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
-                                   const struct hbm_place *at, uint32_t number);
-static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, unsigned place,
-                               uint32_t bank_number);
+static inline void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                 uint32_t number);
+static inline unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
+                                   enum hbm_direction d, const struct hbm_place *at,
+                                   uint32_t number);
+static inline void hbm_dequeue(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                               unsigned place);
 static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
                              const struct hbm_place *at);
 
 /* hbm_timing.c */
+static inline struct hbm_edges hbm_find_edges(const struct hbm *p);
+static inline struct hbm_edges hbm_edges(const struct hbm *p);
 static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                 struct hbm_request *r, uint64_t edge);
 static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t number,
