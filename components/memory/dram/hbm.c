@@ -34,7 +34,10 @@ static void hbm_set_next(struct hbm *p, uint64_t edge)
 static void hbm_setup_channel(struct hbm *p, uint32_t number)
 {
     const struct hbm_params *k = hbm_params(p);
-    struct hbm_channel *ch = hbm_channel(p, number);
+    struct hbm_channel *ch;
+    p->channels[number] = arena_allocate(sizeof *ch + hbm_bank_count(p) * sizeof(struct hbm_bank)
+                                         + (size_t)k->groups * sizeof(struct hbm_group));
+    ch = hbm_channel(p, number);
     ch->number = number;
     ch->next = HBM_NEVER;
     /* Channels take turns. */
@@ -51,7 +54,6 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     if ((uint64_t)k->burst != line)
         return 0;
     p->t = hbm_find_edges(p);
-    p->channels = arena_allocate((size_t)k->channels * hbm_channel_bytes(p));
     for (uint32_t i = 0; i < (uint32_t)k->channels; i++)
         hbm_setup_channel(p, i);
     hbm_set_next(p, HBM_NEVER);
@@ -130,110 +132,130 @@ static inline uint64_t hbm_plan_columns(const struct hbm *p, struct hbm_channel 
     return next;
 }
 
-/* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
-static void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+/* hbm_plan() where something waits. */
+static void hbm_plan_some(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
 {
     const struct hbm_queue *q = &ch->queues[ch->direction];
-    uint64_t next = hbm_plan_columns(p, ch, from);
-    ch->rows = 0;
+    uint64_t next = hbm_plan_columns(p, ch, from), rows = 0;
     for (uint64_t rest = q->busy & ~q->open; rest; rest &= rest - 1) {
         uint64_t ready = hbm_max(hbm_row_ready(p, ch, (uint32_t)__builtin_ctzll(rest)), from);
         if (ready > next)
             continue;
         if (ready < next)
-            ch->columns = ch->rows = 0;
+            ch->columns = rows = 0;
         next = ready;
-        ch->rows |= rest & -rest;
+        rows |= rest & -rest;
     }
-    ch->next = q->busy ? hbm_min(next, ch->refresh) : HBM_NEVER;
+    ch->rows = rows;
+    ch->next = hbm_min(next, ch->refresh);
 }
 
-/* The same when a request of direction `d` has come to place `place` of its queue. It changes what
- * its own bank wants, and that only if it is alone there or the first for the open row. */
-static void hbm_plan_for(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                         unsigned place, uint32_t number, uint64_t edge)
+/* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
+static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
 {
-    unsigned before = ch->direction;
-    const struct hbm_bank *bank = &ch->banks[number];
-    uint64_t own = (uint64_t)1 << place, bit = (uint64_t)1 << number;
-    bool alone = bank->waiting[d] == own, first_hit = bank->hits[d] == own;
-    hbm_choose_direction(p, ch);
-    if (ch->direction != before || (d == before && first_hit && !alone)) {
-        hbm_plan(p, ch, edge);
-    } else if (d == before && alone) {
-        bool column = ch->queues[d].open & bit;
-        uint64_t ready =
-            hbm_max(edge, column ? hbm_max(hbm_column_ready(p, ch, d, number), ch->column[d])
-                                 : hbm_row_ready(p, ch, number));
-        if (ready > ch->next)
-            return;
-        if (ready < ch->next)
-            ch->columns = ch->rows = 0;
-        *(column ? &ch->columns : &ch->rows) |= bit;
-        ch->next = hbm_min(ready, ch->refresh);
-    }
-}
-
-static bool hbm_has_room(const struct hbm *p, const struct hbm_channel *ch, unsigned access)
-{
-    const struct hbm_params *k = hbm_params(p);
-    const struct hbm_queue *queues = ch->queues;
-    return (!(access & DRAM_TIMING_READ) || hbm_queue_has_room(&queues[HBM_READ], k->read_queue))
-           && (!(access & DRAM_TIMING_WRITE)
-               || hbm_queue_has_room(&queues[HBM_WRITE], k->write_queue));
-}
-
-static inline void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                             const struct hbm_place *at, uint32_t number, uint64_t edge)
-{
-    unsigned place = hbm_enqueue(p, ch, d, at, number);
-    if (ch->next != HBM_NEVER) {
-        hbm_plan_for(p, ch, d, place, at->bank, edge);
+    if (ch->queues[ch->direction].busy) {
+        hbm_plan_some(p, ch, from);
         return;
     }
+    ch->columns = ch->rows = 0;
+    ch->next = HBM_NEVER;
+}
+
+/* The same when one more bank wants something. */
+static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch,
+                                     enum hbm_direction d, uint32_t number, uint64_t from)
+{
+    uint64_t bit = (uint64_t)1 << number;
+    bool column = ch->queues[d].open & bit;
+    uint64_t ready =
+        hbm_max(from, column ? hbm_max(hbm_column_ready(p, ch, d, number), ch->column[d])
+                             : hbm_row_ready(p, ch, number));
+    if (ready > ch->next)
+        return;
+    if (ready < ch->next)
+        ch->columns = ch->rows = 0;
+    *(column ? &ch->columns : &ch->rows) |= bit;
+    ch->next = hbm_min(ready, ch->refresh);
+}
+
+/* A request comes to a queue. It changes what its own bank wants, and that only if it is alone
+ * there or the first for the open row. */
+static HBM_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                 const struct hbm_place *at, uint32_t number, uint64_t edge)
+{
+    uint64_t own = (uint64_t)1 << hbm_enqueue(p, ch, d, at, number);
+    const struct hbm_bank *bank = &ch->banks[at->bank];
+    unsigned before = ch->direction;
+    bool alone = bank->waiting[d] == own;
     hbm_choose_direction(p, ch);
-    hbm_plan(p, ch, edge);
+    if (ch->next == HBM_NEVER || (d == before && d == ch->direction && alone))
+        hbm_plan_bank(p, ch, d, at->bank, edge);
+    else if (ch->direction != before || (d == before && bank->hits[d] == own))
+        hbm_plan_some(p, ch, edge);
 }
 
 /* A request for an open row that comes to an idle channel at the edge at which its command may go,
  * and behind which no other comes at this edge, need not wait in a queue. Reads of other channels
  * that are issued at this edge are through before it or behind it, by the order of channels; so it
  * must be alone. */
-static inline bool hbm_passes(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                              const struct hbm_place *at, uint64_t edge)
+static HBM_INLINE bool hbm_passes(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                  const struct hbm_place *at, uint64_t edge)
 {
     return ch->banks[at->bank].row == at->row && ch->column[d] <= edge
            && hbm_column_ready(p, ch, d, at->bank) <= edge && edge < ch->refresh
            && (d == HBM_WRITE || p->next > edge);
 }
 
-static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
-                         uint64_t now_ps, bool last)
+/* A request for channel `ch`, in whose queues nothing waits. true: its command has gone at once,
+ * and *time is when it is through. */
+static HBM_INLINE bool hbm_take_idle(struct hbm *p, struct hbm_channel *ch,
+                                     const struct hbm_place *at, unsigned access, uint64_t now_ps,
+                                     uint64_t edge, bool last, uint64_t *time)
+{
+    enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck;
+    stat_histogram_add(&p->io.stats.queue_occupancy, 0);
+    hbm_catch_up(p, ch, edge);
+    if (!last || edge * tck != now_ps || access == (DRAM_TIMING_READ | DRAM_TIMING_WRITE)
+        || !hbm_passes(p, ch, d, at, edge))
+        return false;
+    uint64_t end = hbm_column(p, ch, d, at->bank, at->row, 0, edge);
+    *time = d == HBM_READ ? end * tck : now_ps;
+    return true;
+}
+
+/* Notes which queue of a channel has no room for a request. */
+static bool hbm_is_full(struct hbm *p, const struct hbm_channel *ch, unsigned access)
+{
+    const struct hbm_params *k = hbm_params(p);
+    uint32_t full = 0;
+    if (access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue))
+        full |= hbm_queue_bit(ch, HBM_READ);
+    if (access & DRAM_TIMING_WRITE && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue))
+        full |= hbm_queue_bit(ch, HBM_WRITE);
+    p->full |= full;
+    return full;
+}
+
+static HBM_INLINE uint64_t hbm_take_for(struct part *self, uint32_t number, uint64_t address,
+                                        unsigned access, uint64_t now_ps, bool last)
 {
     struct hbm *p = (struct hbm *)(void *)self;
-    const struct hbm_params *k = hbm_params(p);
     struct hbm_place at = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, at.channel);
-    if (!hbm_has_room(p, ch, access))
-        return DRAM_TIMING_FULL;
-    uint64_t tck = (uint64_t)k->tck, edge = (now_ps + tck - 1) / tck;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = (now_ps + tck - 1) / tck, time;
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
-    bool known = hbm_finds(ch, HBM_WRITE, &at);
-    stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
-    if (access & DRAM_TIMING_WRITE && known)
-        p->io.stats.joined++;
-    if (access & DRAM_TIMING_READ && known)
-        p->io.stats.forwarded++;
-    if (known)
-        return now_ps;
     if (!waiting) {
-        enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
-        hbm_catch_up(p, ch, edge);
-        if (last && edge * tck == now_ps && access != (DRAM_TIMING_READ | DRAM_TIMING_WRITE)
-            && hbm_passes(p, ch, d, &at, edge)) {
-            const struct hbm_request r = {.row = at.row, .bank = (uint16_t)at.bank};
-            uint64_t end = hbm_column(p, ch, d, &r, edge);
-            return d == HBM_READ ? end * tck : now_ps;
+        if (hbm_take_idle(p, ch, &at, access, now_ps, edge, last, &time))
+            return time;
+    } else {
+        if (hbm_is_full(p, ch, access))
+            return DRAM_TIMING_FULL;
+        stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
+        if (hbm_finds(ch, HBM_WRITE, &at)) {
+            p->io.stats.joined += access & DRAM_TIMING_WRITE ? 1 : 0;
+            p->io.stats.forwarded += access & DRAM_TIMING_READ ? 1 : 0;
+            return now_ps;
         }
     }
     if (access & DRAM_TIMING_READ)
@@ -245,11 +267,30 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
 }
 
+static uint64_t hbm_take_both(struct part *self, uint32_t number, uint64_t address, uint64_t now_ps,
+                              bool last)
+{
+    return hbm_take_for(self, number, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps, last);
+}
+
+static inline uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address,
+                                unsigned access, uint64_t now_ps, bool last)
+{
+    switch (access) {
+    case DRAM_TIMING_READ:
+        return hbm_take_for(self, number, address, DRAM_TIMING_READ, now_ps, last);
+    case DRAM_TIMING_WRITE:
+        return hbm_take_for(self, number, address, DRAM_TIMING_WRITE, now_ps, last);
+    default:
+        return hbm_take_both(self, number, address, now_ps, last);
+    }
+}
+
 /* The oldest request at `banks` of those whose row is open (`hits`), or of all; each of the banks
  * has one. Mostly it is the oldest of all banks. */
-static inline unsigned hbm_oldest_at(const struct hbm_channel *ch, uint64_t banks, bool hits)
+static HBM_INLINE unsigned hbm_oldest_at(const struct hbm_channel *ch, enum hbm_direction d,
+                                         uint64_t banks, bool hits)
 {
-    unsigned d = ch->direction;
     const struct hbm_queue *q = &ch->queues[d];
     unsigned place = hbm_oldest(q, hits ? q->hits : q->valid);
     if (engine_likely(banks >> q->requests[place].bank & 1))
@@ -265,7 +306,8 @@ static inline unsigned hbm_oldest_at(const struct hbm_channel *ch, uint64_t bank
 /* Issues the row command of the oldest request at a bank that may have one. */
 static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 {
-    struct hbm_request *r = &ch->queues[ch->direction].requests[hbm_oldest_at(ch, ch->rows, false)];
+    enum hbm_direction d = (enum hbm_direction)ch->direction;
+    struct hbm_request *r = &ch->queues[d].requests[hbm_oldest_at(ch, d, ch->rows, false)];
     if (ch->banks[r->bank].row == HBM_CLOSED) {
         hbm_activate(p, ch, r->bank, r, edge);
         return;
@@ -275,17 +317,18 @@ static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
     hbm_precharge(p, ch, r->bank, edge);
 }
 
-/* Issues the oldest column command that may go; the number of the request when that was a read. */
-static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, uint64_t edge,
-                                 uint64_t *done)
+/* Issues the oldest column command that may go, of the direction that is chosen; the number of the
+ * request when that was a read. */
+static HBM_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch,
+                                            enum hbm_direction d, uint64_t edge, uint64_t *done)
 {
-    enum hbm_direction d = (enum hbm_direction)ch->direction, other = !d;
-    unsigned place = hbm_oldest_at(ch, ch->columns, true);
+    unsigned place = hbm_oldest_at(ch, d, ch->columns, true);
     const struct hbm_request *r = &ch->queues[d].requests[place];
-    *done = hbm_column(p, ch, d, r, edge);
-    hbm_dequeue(p, ch, d, place);
-    if (ch->banks[r->bank].hits[other]) /* the row may have been used often enough now */
-        hbm_sort_bank(p, ch, other, r->bank);
+    uint32_t bank = r->bank;
+    *done = hbm_column(p, ch, d, bank, r->row, r->how, edge);
+    hbm_dequeue(p, ch, d, place, bank);
+    if (ch->banks[bank].hits[!d]) /* the row may have been used often enough now */
+        hbm_sort_bank(p, ch, !d, &ch->banks[bank], bank);
     hbm_choose_direction(p, ch);
     return d == HBM_READ ? r->number : DRAM_TIMING_NONE;
 }
@@ -304,28 +347,38 @@ static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
     if (ch->rows && !(together && ch->columns))
         hbm_issue_row(p, ch, edge);
     if (ch->columns)
-        number = hbm_issue_column(p, ch, edge, done);
+        number = ch->direction == HBM_READ ? hbm_issue_column(p, ch, HBM_READ, edge, done)
+                                           : hbm_issue_column(p, ch, HBM_WRITE, edge, done);
     hbm_plan(p, ch, edge + 1);
     return number;
 }
 
+/* Who is told of a request asks again, and then goes on where this has stopped. */
 static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done_ps)
 {
     struct hbm *p = (struct hbm *)(void *)self;
-    uint64_t tck = (uint64_t)hbm_params(p)->tck, until = until_ps / tck, done = 0;
-    uint32_t number = DRAM_TIMING_NONE;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck, until = until_ps / tck, next = HBM_NEVER;
     if (p->next > until)
-        return number;
-    uint64_t next = HBM_NEVER;
+        return DRAM_TIMING_NONE;
     for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
         struct hbm_channel *ch = hbm_channel(p, i);
-        while (ch->next <= until && number == DRAM_TIMING_NONE)
-            number = hbm_look(p, ch, &done);
+        while (ch->next <= until) {
+            uint64_t done;
+            uint32_t number = hbm_look(p, ch, &done);
+            if (number != DRAM_TIMING_NONE) {
+                *done_ps = done * tck;
+                return number;
+            }
+        }
         next = hbm_min(next, ch->next);
     }
     hbm_set_next(p, next);
-    *done_ps = done * tck;
-    return number;
+    return DRAM_TIMING_NONE;
+}
+
+static uint64_t hbm_rooms(const struct part *self)
+{
+    return ((const struct hbm *)(const void *)self)->rooms;
 }
 
 static uint64_t hbm_next_ps(const struct part *self)
@@ -356,6 +409,7 @@ static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
     .take = hbm_take,
     .advance = hbm_advance,
+    .rooms = hbm_rooms,
     .next_ps = hbm_next_ps,
     .due_ps = hbm_due_ps,
     .clock_ps = hbm_clock_ps,

@@ -51,22 +51,20 @@ static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
 
 /* Does what waits at a bank want its column, or a row command first? A row that has been used often
  * gives way to an older request for another one. */
-static inline void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                 uint32_t number)
+static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
+                                     enum hbm_direction d, struct hbm_bank *bank, uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
-    const struct hbm_bank *bank = &ch->banks[number];
     uint64_t bit = (uint64_t)1 << number, hits = bank->hits[d];
-    bool column = hits;
-    if (column && engine_unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap))
-        column = hits >> hbm_oldest(q, bank->waiting[d]) & 1;
-    q->open = (q->open & ~bit) | (column ? bit : 0);
+    if (hits && engine_unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap))
+        hits = hits >> hbm_oldest(q, bank->waiting[d]) & 1;
+    q->open = hits ? q->open | bit : q->open & ~bit;
 }
 
 /* Returns the place. */
-static inline unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
-                                   enum hbm_direction d, const struct hbm_place *at,
-                                   uint32_t number)
+static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
+                                       enum hbm_direction d, const struct hbm_place *at,
+                                       uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
     struct hbm_bank *bank = &ch->banks[at->bank];
@@ -81,35 +79,40 @@ static inline unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
     if (bank->row == at->row) {
         bank->hits[d] |= bit;
         q->hits |= bit;
-        hbm_sort_bank(p, ch, d, at->bank);
+        hbm_sort_bank(p, ch, d, bank, at->bank);
     }
     return place;
 }
 
-static inline void hbm_dequeue(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                               unsigned place)
+/* The request at a place, which waits at bank `number`. */
+static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                   unsigned place, uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
-    uint32_t number = q->requests[place].bank;
     struct hbm_bank *bank = &ch->banks[number];
-    uint64_t bit = (uint64_t)1 << place;
-    q->valid &= ~bit;
-    q->hits &= ~bit;
+    uint64_t others = ~((uint64_t)1 << place), waiting = bank->waiting[d] & others,
+             valid = q->valid & others;
+    q->valid = valid;
+    q->hits &= others;
     q->count--;
-    bank->waiting[d] &= ~bit;
-    bank->hits[d] &= ~bit;
-    if (!bank->waiting[d])
+    bank->waiting[d] = waiting;
+    bank->hits[d] &= others;
+    if (!waiting)
         q->busy &= ~((uint64_t)1 << number);
-    if (!q->valid)
+    if (!valid)
         q->first = q->next;
     else if (place == q->first % HBM_PLACES)
-        q->first += hbm_age(q, hbm_oldest(q, q->valid));
-    hbm_sort_bank(p, ch, d, number);
+        q->first += hbm_age(q, hbm_oldest(q, valid));
+    hbm_sort_bank(p, ch, d, bank, number);
+    if (engine_unlikely(p->full & hbm_queue_bit(ch, d))) {
+        p->full &= ~hbm_queue_bit(ch, d);
+        p->rooms++;
+    }
 }
 
 /* Is there a request to the same line among those of direction `d`? */
-static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                             const struct hbm_place *at)
+static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
+                                 const struct hbm_place *at)
 {
     const struct hbm_queue *q = &ch->queues[d];
     for (uint64_t rest = ch->banks[at->bank].waiting[d]; rest; rest &= rest - 1)

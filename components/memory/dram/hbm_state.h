@@ -19,9 +19,10 @@
 #include "dram_timing.h"
 #include "hbm.gen.h"
 
-#define HBM_PLACES 64u
-#define HBM_CLOSED UINT64_MAX /* no row */
-#define HBM_NEVER  UINT64_MAX
+#define HBM_PLACES   64u
+#define HBM_CHANNELS 16u        /* at most */
+#define HBM_CLOSED   UINT64_MAX /* no row */
+#define HBM_NEVER    UINT64_MAX
 
 /* A hook for the test that checks sequences of commands: it is told of each one. */
 #ifdef HBM_LOG
@@ -34,6 +35,9 @@ void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint6
 #endif
 
 enum hbm_direction { HBM_READ, HBM_WRITE };
+
+/* What reads and writes have in common is compiled for each: the direction is a constant then. */
+#define HBM_INLINE inline __attribute__((always_inline))
 
 /* How a request got its row. */
 enum { HBM_ACTIVATED = 1, HBM_PRECHARGED = 2 };
@@ -94,8 +98,10 @@ struct hbm_edges {
 struct hbm {
     struct hbm_io io;
     struct hbm_edges t;
-    uint32_t channels; /* arena offset; hbm_channel_bytes() each */
+    uint32_t channels[HBM_CHANNELS]; /* arena offsets */
+    uint32_t full;                   /* queues that had no room: hbm_queue_bit() */
     uint32_t reserved;
+    uint64_t rooms;         /* of these, those that a request has left since */
     uint64_t next, next_ps; /* earliest of the channels */
 };
 
@@ -120,18 +126,15 @@ static inline uint32_t hbm_bank_count(const struct hbm *p)
     return (uint32_t)(hbm_params(p)->groups * hbm_params(p)->banks);
 }
 
-/* Whole lines of the host's caches. */
-static inline size_t hbm_channel_bytes(const struct hbm *p)
-{
-    size_t bytes = sizeof(struct hbm_channel) + hbm_bank_count(p) * sizeof(struct hbm_bank)
-                   + (size_t)hbm_params(p)->groups * sizeof(struct hbm_group);
-    return (bytes + 63) / 64 * 64;
-}
-
 static inline struct hbm_channel *hbm_channel(const struct hbm *p, uint32_t number)
 {
-    char *first = arena_at(char, p->channels);
-    return (struct hbm_channel *)(void *)(first + number * hbm_channel_bytes(p));
+    return arena_at(struct hbm_channel, p->channels[number]);
+}
+
+/* Of a channel's queue among all. */
+static inline uint32_t hbm_queue_bit(const struct hbm_channel *ch, enum hbm_direction d)
+{
+    return 1u << (2 * ch->number + d);
 }
 
 /* Banks are numbered group by group. */
@@ -153,22 +156,22 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
 {
     unsigned turn = q->first % HBM_PLACES;
     uint64_t by_age = places >> turn | places << (-turn % HBM_PLACES);
-    return ((unsigned)__builtin_ctzll(by_age) + turn) % HBM_PLACES;
+    return ((unsigned)__builtin_ctzll(by_age) + q->first) % HBM_PLACES;
 }
 
 /* ---- what the files call of each other; comments stand at the definitions ---- */
 
 /* hbm_queue.c */
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);
-static inline void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                 uint32_t number);
-static inline unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
-                                   enum hbm_direction d, const struct hbm_place *at,
-                                   uint32_t number);
-static inline void hbm_dequeue(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                               unsigned place);
-static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                             const struct hbm_place *at);
+static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
+                                     enum hbm_direction d, struct hbm_bank *bank, uint32_t number);
+static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
+                                       enum hbm_direction d, const struct hbm_place *at,
+                                       uint32_t number);
+static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                   unsigned place, uint32_t number);
+static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
+                                 const struct hbm_place *at);
 
 /* hbm_timing.c */
 static inline struct hbm_edges hbm_find_edges(const struct hbm *p);
@@ -178,7 +181,7 @@ static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t 
 static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                  uint64_t edge);
 static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch);
-static inline uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                  const struct hbm_request *r, uint64_t edge);
+static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                      uint32_t number, uint64_t row, unsigned how, uint64_t edge);
 
 #endif

@@ -52,13 +52,15 @@ static inline void hbm_find_hits(const struct hbm *p, struct hbm_channel *ch, ui
     struct hbm_bank *bank = &ch->banks[number];
     for (unsigned d = HBM_READ; d <= HBM_WRITE; d++) {
         struct hbm_queue *q = &ch->queues[d];
-        uint64_t hits = 0;
+        uint64_t hits = 0; /* as it was while the row was closed */
+        if (!bank->waiting[d])
+            continue;
         for (uint64_t rest = bank->waiting[d]; rest; rest &= rest - 1)
             if (q->requests[__builtin_ctzll(rest)].row == bank->row)
                 hits |= rest & -rest;
         bank->hits[d] = hits;
         q->hits |= hits;
-        hbm_sort_bank(p, ch, (enum hbm_direction)d, number);
+        hbm_sort_bank(p, ch, (enum hbm_direction)d, bank, number);
     }
 }
 
@@ -122,15 +124,17 @@ static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
     p->io.stats.refreshes++;
 }
 
-/* Returns the edge at which the last of the data are through. */
-static inline uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                  const struct hbm_request *r, uint64_t edge)
+/* Of a request whose row is open, and that got it by `how`. Returns the edge at which the last of
+ * the data are through. */
+static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                      uint32_t number, uint64_t row, unsigned how, uint64_t edge)
 {
     const struct hbm_edges t = hbm_edges(p);
-    struct hbm_bank *bank = &ch->banks[r->bank];
-    struct hbm_group *group = hbm_group(p, ch, r->bank);
+    struct hbm_bank *bank = &ch->banks[number];
+    struct hbm_group *group = hbm_group(p, ch, number);
     uint64_t end = edge + (d == HBM_READ ? t.cas_read : t.cas_write) + t.burst;
-    HBM_COMMAND(ch, d == HBM_READ ? "RD" : "WR", r->bank, r->row, edge);
+    (void)row; /* but for logs */
+    HBM_COMMAND(ch, d == HBM_READ ? "RD" : "WR", number, row, edge);
     bank->streak++;
     ch->column[d] = edge + t.ccd_s;
     group->column[d] = edge + t.ccd_l;
@@ -148,9 +152,9 @@ static inline uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hb
         p->io.stats.turnarounds++;
     ch->last = (uint8_t)d;
     p->io.stats.data_busy += t.burst;
-    if (r->how & HBM_PRECHARGED)
+    if (how & HBM_PRECHARGED)
         p->io.stats.row_conflicts++;
-    else if (r->how)
+    else if (how)
         p->io.stats.row_misses++;
     else
         p->io.stats.row_hits++;

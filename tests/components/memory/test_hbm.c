@@ -390,6 +390,29 @@ Test(hbm, reads_through_at_the_same_time_go_by_channel)
     }
 }
 
+/* Reads use a row as often as it may be used; then writes that wait for it are behind an older one
+ * that wants another row. */
+Test(hbm, what_reads_use_up_of_a_row_counts_for_writes)
+{
+    uint8_t bytes[64] = {0};
+    struct hbm_params k = unrefreshed();
+    k.hit_cap = 2;
+    set_up(k);
+    send(top, harness_read(1, 1, address(&k, 1, 0, 0, 0), 64));
+    send(top, harness_write(2, 2, address(&k, 2, 0, 0, 0), UINT64_MAX, bytes));
+    send(top, harness_write(3, 3, address(&k, 1, 0, 1, 0), UINT64_MAX, bytes));
+    send(top, harness_read(4, 4, address(&k, 1, 0, 2, 0), 64));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t rows[2] = {0, 0};
+    uint32_t writes = 0;
+    for (uint32_t i = 0; i < logged_count[0]; i++)
+        if (logged[0][i].kind == RULES_WR && writes < 2)
+            rows[writes++] = logged[0][i].row;
+    cr_assert_eq(writes, 2);
+    cr_expect_eq(rows[0], 2);
+    cr_expect_eq(rows[1], 1);
+}
+
 /* When the last read has gone, a waiting write gets its row in the next clock. */
 Test(hbm, writes_begin_when_reads_end)
 {
