@@ -175,8 +175,7 @@ static inline bool dram_can_answer_now(struct dram *c, unsigned port)
 
 /* Request `m` of `port`, of a kind, on the line at `bytes`, needs `access` of memory, if there is
  * room for it there. `last`: no other one is taken in this cycle. true: it has been taken, and
- * leaves its port.
- */
+ * leaves its port. */
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
                                          unsigned kind, uint64_t address, char *bytes,
                                          unsigned access, uint64_t now_ps, bool last)
@@ -248,8 +247,7 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
 }
 
 /* Takes as many as a cycle allows, from the ports in turn. One that the part refused is not tried
- * again before that has issued something. In *shown the ports that show a request, before and
- * after. */
+ * again before that may have room. In *shown the ports that show a request, before and after. */
 static DRAM_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, uint64_t now_ps)
 {
     unsigned taken = 0, most = (unsigned)dram_params(c)->width, asks = *shown & ~c->refused;

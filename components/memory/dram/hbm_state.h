@@ -74,6 +74,23 @@ struct hbm_group {
     uint64_t act, column[2];
 };
 
+struct hbm_place {
+    uint32_t channel, bank;
+    uint64_t row;
+    uint64_t line; /* the number of the line among those of this memory */
+};
+
+/* A request that has found its channel without any, and its row open: it waits for nothing but the
+ * edge of its command, `next` of the channel. It goes to a queue when another one comes before. */
+struct hbm_single {
+    struct hbm_place at;
+    uint64_t edge; /* at which it came */
+    uint32_t number;
+    uint8_t direction;
+    bool waits;
+    uint8_t reserved[2];
+};
+
 struct hbm_channel {
     uint64_t next;          /* edge to look at; HBM_NEVER without requests */
     uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
@@ -85,6 +102,7 @@ struct hbm_channel {
     uint8_t direction, last; /* now chosen; of the last column command */
     bool forced;             /* drains because there are many writes */
     uint8_t reserved[5];
+    struct hbm_single single;
     struct hbm_queue queues[2];
     struct hbm_bank banks[]; /* the groups stand behind them */
 };
@@ -103,12 +121,6 @@ struct hbm {
     uint32_t reserved;
     uint64_t rooms;         /* of these, those that a request has left since */
     uint64_t next, next_ps; /* earliest of the channels */
-};
-
-struct hbm_place {
-    uint32_t channel, bank;
-    uint64_t row;
-    uint64_t line; /* the number of the line among those of this memory */
 };
 
 static inline uint64_t hbm_max(uint64_t a, uint64_t b)
