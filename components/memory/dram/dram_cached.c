@@ -47,8 +47,8 @@ static bool dram_let_go(struct dram *c, uint64_t address)
     return true;
 }
 
-static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address, bool last)
+static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                                    uint64_t address, char *bytes, uint64_t now_ps, bool last)
 {
     const struct memory_side_cache_ops *ops = dram_front_ops(c);
     unsigned kind = message_kind(m);
@@ -63,8 +63,8 @@ static bool dram_take_cached(struct dram *c, unsigned port, const struct mem_req
         if (!dram_can_reply(c, port))
             return false;
         dram_serve(c, port, m);
-        dram_pop(c, port);
-    } else if (!dram_take_memory(c, port, m, address, DRAM_TIMING_READ, last)) {
+    } else if (!dram_take_memory(c, port, m, kind, address, bytes, DRAM_TIMING_READ, now_ps,
+                                 last)) {
         return false;
     }
     ops->settle(dram_front(c), address, kind != MEM_READ);

@@ -58,6 +58,7 @@ static void dram_init_timed(struct dram *c)
     for (unsigned p = 0; p < DRAM_PORTS; p++)
         c->queues[p].answers = arena_allocate(entries * sizeof(struct dram_answer));
     index_pool_init(&c->free_requests, capacity);
+    c->half = capacity / DRAM_PORTS;
     c->requests = arena_allocate(capacity * sizeof(struct dram_entry));
     c->lines = arena_allocate((size_t)capacity * dram_line(c));
     ring_add_pipeline(ring_number(c->io.top_reply), overhead);
@@ -73,10 +74,10 @@ static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
     return arena_at(struct dram_entry, c->requests) + number;
 }
 
-/* Queues the answer of a request behind those that are due no later. */
-static void dram_answer_at(struct dram *c, uint32_t number, uint64_t time_ps)
+/* Queues the answer of a request of `port` behind those that are due no later. */
+static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number, uint64_t time_ps)
 {
-    struct dram_queue *q = &c->queues[dram_entry(c, number)->port];
+    struct dram_queue *q = &c->queues[port];
     struct dram_answer *ring = arena_at(struct dram_answer, q->answers);
     uint64_t due = dram_edge_at(c, time_ps);
     uint32_t at = q->head + q->count++;
@@ -86,24 +87,19 @@ static void dram_answer_at(struct dram *c, uint32_t number, uint64_t time_ps)
     c->first_due = due < c->first_due ? due : c->first_due;
 }
 
-static __attribute__((noinline)) void dram_issue(struct dram *c, uint64_t until_ps)
+/* Issues what is due. true: there may be room where there was none. */
+static __attribute__((noinline)) bool dram_issue(struct dram *c, uint64_t until_ps)
 {
-    uint64_t done;
+    const struct dram_timing_ops *ops = dram_timing_ops(c);
+    struct part *part = dram_part(c);
+    uint64_t done, before = ops->rooms(part);
     uint32_t number;
-    while ((number = dram_timing_ops(c)->advance(dram_part(c), until_ps, &done))
-           != DRAM_TIMING_NONE)
-        dram_answer_at(c, number, done + c->extra_ps);
-}
-
-/* true: something was issued, so there may be room. */
-static inline bool dram_advance(struct dram *c, uint64_t until_ps)
-{
-    bool due = dram_timing_ops(c)->next_ps(dram_part(c)) <= until_ps;
-    if (due) {
-        c->refused = 0;
-        dram_issue(c, until_ps);
-    }
-    return due;
+    while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
+        dram_answer_at(c, dram_entry(c, number)->port, number, done + c->extra_ps);
+    if (ops->rooms(part) == before)
+        return false;
+    c->refused = 0;
+    return true;
 }
 
 /* Issues what the edges before `cycle` would have. */
@@ -111,141 +107,163 @@ static void dram_settle_timed(struct component *self, uint64_t cycle)
 {
     struct dram *c = (struct dram *)(void *)self;
     if (cycle)
-        dram_advance(c, engine_time_of(self->domain, cycle - 1));
+        dram_issue(c, engine_time_of(self->domain, cycle - 1));
 }
 
-/* A write takes effect on its line. */
-static inline void dram_write(struct dram *c, unsigned port, uint64_t address)
+/* A write takes effect on the line at `bytes`. */
+static inline void dram_write(struct dram *c, unsigned port, void *payload, char *bytes)
 {
     unsigned line = dram_port_line(c, port);
-    void *payload = dram_payload(c, port);
     struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line), line);
-    mem_copy_masked(memory_at(address), mem_write_data(payload, line), mask, line);
     c->io.stats.writes++;
+    if (engine_likely(mem_mask_is_full(mask, line))) {
+        memcpy(bytes, mem_write_data(payload, line), line);
+        c->io.stats.bytes_written += line;
+        return;
+    }
+    mem_copy_masked(bytes, mem_write_data(payload, line), mask, line);
     c->io.stats.bytes_written += mem_mask_count(mask);
 }
 
-/* A request takes effect on its line. */
-static void dram_happen(struct dram *c, uint32_t number, const struct mem_request *m,
-                        uint64_t address)
+static __attribute__((noinline)) void dram_happen_atomic(struct dram *c, unsigned port,
+                                                         const struct mem_request *m, char *kept,
+                                                         char *bytes)
 {
-    const struct dram_entry *e = dram_entry(c, number);
-    unsigned line = dram_port_line(c, e->port);
-    char *bytes = memory_at(address), *kept = dram_bytes(c, number);
-    void *payload = dram_payload(c, e->port);
-    if (e->kind == MEM_READ) {
-        memcpy(kept, bytes, line);
+    unsigned line = dram_port_line(c, port);
+    void *payload = dram_payload(c, port);
+    memcpy(kept, bytes, line);
+    mem_apply_atomic(m->atomic.op, m->atomic.size,
+                     mem_mask_load(mem_atomic_mask(payload, line), line), bytes,
+                     mem_atomic_operand(payload, line), mem_atomic_compare(payload, line), NULL);
+    c->io.stats.atomics++;
+}
+
+/* A request takes effect on the line at `bytes`; what it is answered with is kept. */
+static DRAM_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned port, unsigned kind,
+                                    const struct mem_request *m, void *payload, char *bytes)
+{
+    unsigned line = dram_port_line(c, port);
+    if (kind == MEM_READ) {
+        memcpy(dram_bytes(c, number), bytes, line);
         c->io.stats.reads++;
         c->io.stats.bytes_read += line;
-    } else if (e->kind == MEM_WRITE) {
-        dram_write(c, e->port, address);
+    } else if (kind == MEM_WRITE) {
+        dram_write(c, port, payload, bytes);
     } else {
-        memcpy(kept, bytes, line);
-        mem_apply_atomic(
-            m->atomic.op, m->atomic.size, mem_mask_load(mem_atomic_mask(payload, line), line),
-            bytes, mem_atomic_operand(payload, line), mem_atomic_compare(payload, line), NULL);
-        c->io.stats.atomics++;
+        dram_happen_atomic(c, port, m, dram_bytes(c, number), bytes);
     }
 }
 
 /* A fence is answered when everything that was taken before it has been. */
-static bool dram_take_fence(struct dram *c, unsigned port, const struct mem_request *m)
+static __attribute__((noinline)) bool dram_take_fence(struct dram *c, unsigned port,
+                                                      const struct mem_request *m)
 {
     if (c->taken[port] || !dram_can_reply(c, port))
         return false;
     dram_reply_done(c, port, m->tag);
-    dram_pop(c, port);
     return true;
 }
 
 /* May an answer leave in this tick, in front of those that are due later? */
-static bool dram_can_answer_now(struct dram *c, unsigned port)
+static inline bool dram_can_answer_now(struct dram *c, unsigned port)
 {
     const struct dram_queue *q = &c->queues[port];
     const struct dram_answer *first =
         arena_at(struct dram_answer, q->answers) + (q->head & c->mask);
-    return (!q->count || first->due > dram_now(c)) && dram_can_reply(c, port);
+    return (!q->count || first->due > component_tick_now(&c->io.base)) && dram_can_reply(c, port);
 }
 
-/* Request `m` of `port` needs `access` of memory, if there is room for it there. `last`: no other
- * one is taken in this cycle. */
-static bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                             uint64_t address, unsigned access, bool last)
+/* Request `m` of `port`, of a kind, on the line at `bytes`, needs `access` of memory, if there is
+ * room for it there. `last`: no other one is taken in this cycle. true: it has been taken, and
+ * leaves its port. */
+static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
+                                         unsigned kind, uint64_t address, char *bytes,
+                                         unsigned access, uint64_t now_ps, bool last)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
-    if (c->taken[port] == c->free_requests.capacity / DRAM_PORTS)
+    if (c->taken[port] == c->half)
         return false;
     /* A write that can be answered at once needs no number. */
     bool at_once = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
     uint32_t number = at_once ? 0 : index_pool_take(&c->free_requests);
-    uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access,
-                                             component_now_ps(&c->io.base), last);
+    uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access, now_ps, last);
     if (time == DRAM_TIMING_FULL) {
         if (!at_once)
             index_pool_give(&c->free_requests, number);
         c->refused |= (uint8_t)(1u << port);
         return false;
     }
+    void *payload = dram_payload(c, port);
     if (at_once) {
-        dram_write(c, port, address);
+        dram_write(c, port, payload, bytes);
         dram_reply_done(c, port, m->tag);
-        dram_pop(c, port);
         return true;
     }
     struct dram_entry *e = dram_entry(c, number);
     e->tag = m->tag;
     e->port = (uint8_t)port;
-    e->kind = (uint8_t)message_kind(m);
-    dram_happen(c, number, m, address);
-    dram_pop(c, port);
+    e->kind = (uint8_t)kind;
+    dram_happen(c, number, port, kind, m, payload, bytes);
     c->taken[port]++;
     if (time != DRAM_TIMING_LATER)
-        dram_answer_at(c, number, time + c->extra_ps);
+        dram_answer_at(c, port, number, time + c->extra_ps);
     return true;
 }
 
-/* The oldest request of `port`, if there is one, and room for it. */
-static bool dram_take_timed(struct dram *c, unsigned port, bool last)
+static __attribute__((noinline)) bool dram_take_atomic(struct dram *c, unsigned port,
+                                                       const struct mem_request *m,
+                                                       uint64_t address, char *bytes,
+                                                       uint64_t now_ps, bool last)
 {
-    static const uint8_t accesses[] = {[MEM_READ] = DRAM_TIMING_READ,
-                                       [MEM_WRITE] = DRAM_TIMING_WRITE,
-                                       [MEM_ATOMIC] = DRAM_TIMING_READ | DRAM_TIMING_WRITE};
-    const struct mem_request *m = dram_peek(c, port);
-    if (!m)
-        return false;
+    return dram_take_memory(c, port, m, MEM_ATOMIC, address, bytes,
+                            DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps, last);
+}
+
+/* The oldest request of `port`, `m`, if there is room for it. What it is, is a constant to what it
+ * takes. */
+static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const struct mem_request *m,
+                                        uint64_t now_ps, bool last)
+{
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
-    if (kind >= MEM_FENCE)
+    if (engine_unlikely(kind >= MEM_FENCE))
         return dram_take_fence(c, port, m);
     uint64_t address = m->read.address / line * line; /* in the same place for all three */
     if (engine_unlikely(!memory_contains(address, line))) {
         dram_fail_outside(c, address);
         return false;
     }
-    __builtin_prefetch(memory_at(address)); /* the host's memory answers meanwhile */
-    return dram_front(c) ? dram_take_cached(c, port, m, address, last)
-                         : dram_take_memory(c, port, m, address, accesses[kind], last);
+    char *bytes = memory.bytes + (address - memory.first);
+    __builtin_prefetch(bytes); /* the host's memory answers meanwhile */
+    if (dram_front_ops(c))
+        return dram_take_cached(c, port, m, address, bytes, now_ps, last);
+    if (kind == MEM_READ)
+        return dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps,
+                                last);
+    if (kind == MEM_WRITE)
+        return dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps,
+                                last);
+    return dram_take_atomic(c, port, m, address, bytes, now_ps, last);
 }
 
-/* Is there a request that might be taken? One that the part refused is not, before that has issued
- * something. */
-static inline bool dram_asks(const struct dram *c, unsigned port)
+/* Takes as many as a cycle allows, from the ports in turn. One that the part refused is not tried
+ * again before that may have room. In *shown the ports that show a request, before and after. */
+static DRAM_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, uint64_t now_ps)
 {
-    return !(c->refused >> port & 1) && dram_peek(c, port);
-}
-
-/* Takes as many as a cycle allows, from the ports in turn. */
-static unsigned dram_accept_timed(struct dram *c)
-{
-    unsigned taken = 0, most = (unsigned)dram_params(c)->width;
-    while (taken < most) {
-        unsigned port = c->turn;
-        if (!(dram_asks(c, port) && dram_take_timed(c, port, taken + 1 == most))) {
-            port = !port;
-            if (!(dram_asks(c, port) && dram_take_timed(c, port, taken + 1 == most)))
-                break;
+    unsigned taken = 0, most = (unsigned)dram_params(c)->width, asks = *shown & ~c->refused;
+    while (taken < most && asks) {
+        unsigned port = asks == (1u << DRAM_TOP | 1u << DRAM_DMA) ? c->turn : asks >> 1,
+                 bit = 1u << DRAM_TOP << port;
+        struct ring *in = ring_placed(port == DRAM_TOP ? c->io.top_request : c->io.dma_request);
+        const struct mem_request *m = (const struct mem_request *)(void *)ring_slot(in->head);
+        if (!dram_take_timed(c, port, m, now_ps, taken + 1 == most)) {
+            asks &= ~bit;
+            continue;
         }
+        if (!ring_drop(in, c->io.base.limit))
+            *shown &= ~bit;
         c->turn = !port;
+        asks = *shown & ~c->refused;
         taken++;
     }
     return taken;
@@ -289,14 +307,21 @@ static bool dram_finish_timed(struct dram *c)
     bool progress = false;
     c->first_due = ENGINE_NEVER;
     for (unsigned port = DRAM_TOP; port < DRAM_PORTS; port++)
-        progress |= dram_finish_port(c, port);
+        if (c->queues[port].count)
+            progress |= dram_finish_port(c, port);
     return progress;
 }
 
-/* Does a request wait at a port? */
-static bool dram_keeps_waiting(const struct dram *c)
+/* The ports that show a request: bits. */
+static inline unsigned dram_shown(const struct dram *c)
 {
-    return component_pending(&c->io.base, 0) && (dram_peek(c, DRAM_TOP) || dram_peek(c, DRAM_DMA));
+    uint64_t pending = component_pending(&c->io.base, 0);
+    unsigned shown = 0;
+    if (pending >> dram_top_first_pending(c) & 1 && dram_top_peek(c))
+        shown |= 1u << DRAM_TOP;
+    if (pending >> dram_dma_first_pending(c) & 1 && dram_dma_peek(c))
+        shown |= 1u << DRAM_DMA;
+    return shown;
 }
 
 /* Here are only writes that nobody waits for, or nothing. */
@@ -323,19 +348,23 @@ static uint64_t dram_look_at(const struct dram *c, bool waits)
 
 static bool dram_tick_timed(struct dram *c)
 {
-    uint64_t now_ps = component_now_ps(&c->io.base);
-    bool room = false, taken = false, waits = false;
+    const struct part *part = dram_part(c);
+    uint64_t now_ps = component_now_ps(&c->io.base), now = component_tick_now(&c->io.base),
+             next_ps = dram_timing_ops(c)->next_ps(part);
+    bool room = false, taken = false;
+    unsigned shown = 0;
     if (component_pending(&c->io.base, 0)) {
-        room = now_ps && dram_advance(c, now_ps - 1);
-        taken = dram_accept_timed(c);
-        waits = dram_keeps_waiting(c);
+        room = engine_unlikely(next_ps < now_ps) && dram_issue(c, now_ps - 1);
+        shown = dram_shown(c);
+        taken = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
+        next_ps = dram_timing_ops(c)->next_ps(part);
     }
-    if (waits || !c->lazy || c->look <= component_tick_now(&c->io.base))
-        room |= dram_advance(c, now_ps);
+    if (next_ps <= now_ps && (shown || !c->lazy || c->look <= now))
+        room |= dram_issue(c, now_ps);
     room |= dram_finish_timed(c);
-    c->look = dram_look_at(c, waits);
+    c->look = dram_look_at(c, shown);
     if (c->look != ENGINE_NEVER)
         dram_wake_at(c, c->look);
     /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
-    return (room || taken) && waits;
+    return (room || taken) && shown;
 }

@@ -37,6 +37,9 @@ struct dram_timing_ops {
     /* Issues the commands whose time is not after `until_ps`, up to one that settles the time of
      * a request: returns its number and that time. DRAM_TIMING_NONE: there are no more. */
     uint32_t (*advance)(struct part *self, uint64_t until_ps, uint64_t *done_ps);
+    /* How often room has come where take() had none: as long as this is the same, what it refused
+     * finds none either. */
+    uint64_t (*rooms)(const struct part *self);
     /* When there may be something to issue, or DRAM_TIMING_LATER: not without another request. */
     uint64_t (*next_ps)(const struct part *self);
     /* Without another request, none is through before this time; LATER: there is none. */

@@ -6,7 +6,8 @@
  * - row: a bank without a request for its open row activates, or first precharges, for its oldest
  *   request; of the banks that may, the one with the oldest request.
  *
- * A request that finds nothing in its way has its command at once (hbm_passes()).
+ * A request that finds nothing in its way has its command at once (hbm_passes()), and one that
+ * finds nothing but time is not queued (hbm_waits_single()).
  *
  * Nothing starves: a bank whose open row has been used `hit_cap` times serves its oldest request
  * next, whatever that wants, and the drain of writes ends at its mark. An open row is closed only
@@ -31,26 +32,19 @@ static void hbm_set_next(struct hbm *p, uint64_t edge)
     p->next_ps = edge == HBM_NEVER ? DRAM_TIMING_LATER : edge * (uint64_t)hbm_params(p)->tck;
 }
 
-static uint32_t hbm_edges_of(const struct hbm *p, int64_t ps)
-{
-    int64_t tck = hbm_params(p)->tck;
-    return (uint32_t)((ps + tck - 1) / tck);
-}
-
 static void hbm_setup_channel(struct hbm *p, uint32_t number)
 {
     const struct hbm_params *k = hbm_params(p);
-    struct hbm_channel *ch = hbm_channel(p, number);
+    struct hbm_channel *ch;
+    p->channels[number] = arena_allocate(sizeof *ch + hbm_bank_count(p) * sizeof(struct hbm_bank)
+                                         + (size_t)k->groups * sizeof(struct hbm_group));
+    ch = hbm_channel(p, number);
     ch->number = number;
     ch->next = HBM_NEVER;
     /* Channels take turns. */
     ch->refresh = (uint64_t)p->t.refi * (number + 1) / (uint64_t)k->channels;
-    ch->banks = arena_allocate((size_t)(k->groups * k->banks) * sizeof(struct hbm_bank));
-    ch->groups = arena_allocate((size_t)k->groups * sizeof(struct hbm_group));
-    for (unsigned d = HBM_READ; d <= HBM_WRITE; d++)
-        ch->queues[d].requests = arena_allocate(HBM_PLACES * sizeof(struct hbm_request));
-    for (uint32_t i = 0; i < (uint32_t)(k->groups * k->banks); i++)
-        hbm_bank(ch, i)->row = HBM_CLOSED;
+    for (uint32_t i = 0; i < hbm_bank_count(p); i++)
+        ch->banks[i].row = HBM_CLOSED;
 }
 
 static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_ps)
@@ -60,28 +54,7 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     *overhead_ps = 0;
     if ((uint64_t)k->burst != line)
         return 0;
-    p->line_bits = (uint32_t)__builtin_ctz(line);
-    p->t = (struct hbm_edges){
-        .burst = hbm_edges_of(p, k->tburst),
-        .rcd = {hbm_edges_of(p, k->trcd_read), hbm_edges_of(p, k->trcd_write)},
-        .cas = {hbm_edges_of(p, k->tcl), hbm_edges_of(p, k->tcwl)},
-        .rp = hbm_edges_of(p, k->trp),
-        .ras = hbm_edges_of(p, k->tras),
-        .rc = hbm_edges_of(p, k->trc),
-        .rtp = hbm_edges_of(p, k->trtp),
-        .wr = hbm_edges_of(p, k->twr),
-        .ccd_s = hbm_edges_of(p, k->tccd_s),
-        .ccd_l = hbm_edges_of(p, k->tccd_l),
-        .wtr_s = hbm_edges_of(p, k->twtr_s),
-        .wtr_l = hbm_edges_of(p, k->twtr_l),
-        .rtw = hbm_edges_of(p, k->trtw),
-        .rrd_s = hbm_edges_of(p, k->trrd_s),
-        .rrd_l = hbm_edges_of(p, k->trrd_l),
-        .faw = hbm_edges_of(p, k->tfaw),
-        .rfc = hbm_edges_of(p, k->trfc),
-        .refi = hbm_edges_of(p, k->trefi),
-    };
-    p->channels = arena_allocate((size_t)k->channels * sizeof(struct hbm_channel));
+    p->t = hbm_find_edges(p);
     for (uint32_t i = 0; i < (uint32_t)k->channels; i++)
         hbm_setup_channel(p, i);
     hbm_set_next(p, HBM_NEVER);
@@ -103,8 +76,8 @@ static void hbm_catch_up(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
     hbm_refresh(p, ch);
     if (ch->refresh >= edge)
         return;
-    uint64_t skipped = (edge - 1 - ch->refresh) / p->t.refi;
-    ch->refresh += skipped * p->t.refi;
+    uint64_t refi = hbm_edges(p).refi, skipped = (edge - 1 - ch->refresh) / refi;
+    ch->refresh += skipped * refi;
     p->io.stats.refreshes += skipped;
     hbm_refresh(p, ch);
 }
@@ -120,48 +93,60 @@ static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
     ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
 }
 
-/* Does what waits at a bank want its column, or a row command first? A row that has been used often
- * gives way to an older request for another one. */
-static inline bool hbm_wants_column(const struct hbm *p, const struct hbm_channel *ch,
-                                    const struct hbm_bank *bank)
+/* The earliest edge of a row command at a bank. */
+static inline uint64_t hbm_row_ready(const struct hbm *p, struct hbm_channel *ch, uint32_t number)
 {
-    unsigned d = ch->direction;
-    uint64_t hits = bank->hits[d];
-    if (engine_likely(!hits || bank->streak < (uint32_t)hbm_params(p)->hit_cap))
-        return hits;
-    return hits >> hbm_oldest(&ch->queues[d], bank->waiting[d]) & 1;
+    const struct hbm_bank *bank = &ch->banks[number];
+    if (bank->row != HBM_CLOSED)
+        return bank->pre;
+    return hbm_max(hbm_max(bank->act, hbm_group(p, ch, number)->act), ch->act);
 }
 
-/* The earliest edge of that command. */
-static inline uint64_t hbm_ready(const struct hbm *p, const struct hbm_channel *ch, uint32_t number,
-                                 bool column)
+/* Of a column command, the channel aside. */
+static inline uint64_t hbm_column_ready(const struct hbm *p, struct hbm_channel *ch,
+                                        enum hbm_direction d, uint32_t number)
 {
-    unsigned d = ch->direction;
-    const struct hbm_bank *bank = hbm_bank(ch, number);
-    const struct hbm_group *group = hbm_group(p, ch, number);
-    if (column)
-        return hbm_max(hbm_max(bank->column[d], group->column[d]), ch->column[d]);
-    return bank->row == HBM_CLOSED ? hbm_max(hbm_max(bank->act, group->act), ch->act) : bank->pre;
+    return hbm_max(ch->banks[number].column[d], hbm_group(p, ch, number)->column[d]);
 }
 
-/* hbm_plan() where several banks want something. */
-static __attribute__((noinline)) void hbm_plan_banks(const struct hbm *p, struct hbm_channel *ch,
-                                                     uint64_t from)
+/* The earliest edge of column commands, and the banks that may have one then. Nearly always it is
+ * the channel that they wait for. */
+static inline uint64_t hbm_plan_columns(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
 {
-    uint64_t next = HBM_NEVER, columns = 0, rows = 0;
-    for (uint64_t rest = ch->queues[ch->direction].busy; rest; rest &= rest - 1) {
+    enum hbm_direction d = (enum hbm_direction)ch->direction;
+    uint64_t open = ch->queues[d].open, now = 0, later = 0, next = HBM_NEVER,
+             limit = hbm_max(ch->column[d], from);
+    for (uint64_t rest = open; rest; rest &= rest - 1) {
         uint32_t number = (uint32_t)__builtin_ctzll(rest);
-        bool column = hbm_wants_column(p, ch, hbm_bank(ch, number));
-        uint64_t ready = hbm_max(hbm_ready(p, ch, number, column), from), bit = rest & -rest;
+        now |= (uint64_t)(hbm_column_ready(p, ch, d, number) <= limit) << number;
+    }
+    ch->columns = now;
+    if (engine_likely(now || !open))
+        return now ? limit : next;
+    for (uint64_t rest = open; rest; rest &= rest - 1) {
+        uint64_t ready = hbm_column_ready(p, ch, d, (uint32_t)__builtin_ctzll(rest));
+        later = ready < next ? 0 : later;
+        later |= ready <= next ? rest & -rest : 0;
+        next = hbm_min(next, ready);
+    }
+    ch->columns = later;
+    return next;
+}
+
+/* hbm_plan() where something waits. */
+static void hbm_plan_some(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
+{
+    const struct hbm_queue *q = &ch->queues[ch->direction];
+    uint64_t next = hbm_plan_columns(p, ch, from), rows = 0;
+    for (uint64_t rest = q->busy & ~q->open; rest; rest &= rest - 1) {
+        uint64_t ready = hbm_max(hbm_row_ready(p, ch, (uint32_t)__builtin_ctzll(rest)), from);
         if (ready > next)
             continue;
         if (ready < next)
-            columns = rows = 0;
+            ch->columns = rows = 0;
         next = ready;
-        columns |= column ? bit : 0;
-        rows |= column ? 0 : bit;
+        rows |= rest & -rest;
     }
-    ch->columns = columns;
     ch->rows = rows;
     ch->next = hbm_min(next, ch->refresh);
 }
@@ -169,107 +154,144 @@ static __attribute__((noinline)) void hbm_plan_banks(const struct hbm *p, struct
 /* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
 static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
 {
-    uint64_t busy = ch->queues[ch->direction].busy;
-    if (busy & (busy - 1)) {
-        hbm_plan_banks(p, ch, from);
+    if (ch->queues[ch->direction].busy) {
+        hbm_plan_some(p, ch, from);
         return;
     }
     ch->columns = ch->rows = 0;
     ch->next = HBM_NEVER;
-    if (!busy)
-        return;
-    uint32_t number = (uint32_t)__builtin_ctzll(busy);
-    bool column = hbm_wants_column(p, ch, hbm_bank(ch, number));
-    *(column ? &ch->columns : &ch->rows) = busy;
-    ch->next = hbm_min(hbm_max(hbm_ready(p, ch, number, column), from), ch->refresh);
 }
 
-/* The same when a request of direction `d` has come to place `place` of its queue. It changes what
- * its own bank wants, and that only if it is alone there or the first for the open row. */
-static void hbm_plan_for(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                         unsigned place, uint32_t number, uint64_t edge)
+/* The same when one more bank wants something. */
+static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch,
+                                     enum hbm_direction d, uint32_t number, uint64_t from)
 {
+    uint64_t bit = (uint64_t)1 << number;
+    bool column = ch->queues[d].open & bit;
+    uint64_t ready =
+        hbm_max(from, column ? hbm_max(hbm_column_ready(p, ch, d, number), ch->column[d])
+                             : hbm_row_ready(p, ch, number));
+    if (ready > ch->next)
+        return;
+    if (ready < ch->next)
+        ch->columns = ch->rows = 0;
+    *(column ? &ch->columns : &ch->rows) |= bit;
+    ch->next = hbm_min(ready, ch->refresh);
+}
+
+/* A request comes to a queue. It changes what its own bank wants, and that only if it is alone
+ * there or the first for the open row. */
+static HBM_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                 const struct hbm_place *at, uint32_t number, uint64_t edge)
+{
+    uint64_t own = (uint64_t)1 << hbm_enqueue(p, ch, d, at, number);
+    const struct hbm_bank *bank = &ch->banks[at->bank];
     unsigned before = ch->direction;
-    const struct hbm_bank *bank = hbm_bank(ch, number);
-    uint64_t own = (uint64_t)1 << place, bit = (uint64_t)1 << number;
-    bool alone = bank->waiting[d] == own, first_hit = bank->hits[d] == own;
+    bool alone = bank->waiting[d] == own;
     hbm_choose_direction(p, ch);
-    if (ch->direction != before || (d == before && first_hit && !alone)) {
-        hbm_plan(p, ch, edge);
-    } else if (d == before && alone) {
-        bool column = hbm_wants_column(p, ch, bank);
-        uint64_t ready = hbm_max(hbm_ready(p, ch, number, column), edge);
-        if (ready > ch->next)
-            return;
-        if (ready < ch->next)
-            ch->columns = ch->rows = 0;
-        *(column ? &ch->columns : &ch->rows) |= bit;
-        ch->next = hbm_min(ready, ch->refresh);
-    }
-}
-
-static bool hbm_has_room(const struct hbm *p, const struct hbm_channel *ch, unsigned access)
-{
-    const struct hbm_params *k = hbm_params(p);
-    const struct hbm_queue *queues = ch->queues;
-    return (!(access & DRAM_TIMING_READ) || hbm_queue_has_room(&queues[HBM_READ], k->read_queue))
-           && (!(access & DRAM_TIMING_WRITE)
-               || hbm_queue_has_room(&queues[HBM_WRITE], k->write_queue));
-}
-
-static inline void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                             const struct hbm_place *at, uint32_t number, uint64_t edge)
-{
-    unsigned place = hbm_enqueue(ch, d, at, number);
-    if (ch->next != HBM_NEVER) {
-        hbm_plan_for(p, ch, d, place, at->bank, edge);
-        return;
-    }
-    hbm_choose_direction(p, ch);
-    hbm_plan(p, ch, edge);
+    if (ch->next == HBM_NEVER || (d == before && d == ch->direction && alone))
+        hbm_plan_bank(p, ch, d, at->bank, edge);
+    else if (ch->direction != before || (d == before && bank->hits[d] == own))
+        hbm_plan_some(p, ch, edge);
 }
 
 /* A request for an open row that comes to an idle channel at the edge at which its command may go,
  * and behind which no other comes at this edge, need not wait in a queue. Reads of other channels
  * that are issued at this edge are through before it or behind it, by the order of channels; so it
  * must be alone. */
-static inline bool hbm_passes(const struct hbm *p, const struct hbm_channel *ch,
-                              enum hbm_direction d, const struct hbm_place *at, uint64_t edge)
+static HBM_INLINE bool hbm_passes(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                  const struct hbm_place *at, uint64_t edge)
 {
-    const struct hbm_bank *bank = hbm_bank(ch, at->bank);
-    uint64_t ready =
-        hbm_max(hbm_max(bank->column[d], hbm_group(p, ch, at->bank)->column[d]), ch->column[d]);
-    return bank->row == at->row && ready <= edge && edge < ch->refresh
+    return ch->banks[at->bank].row == at->row && ch->column[d] <= edge
+           && hbm_column_ready(p, ch, d, at->bank) <= edge && edge < ch->refresh
            && (d == HBM_WRITE || p->next > edge);
 }
 
-static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
-                         uint64_t now_ps, bool last)
+/* Is there nothing that the command of a request, which comes to an idle channel, waits for but an
+ * edge before the refresh? Then that edge is the channel's next. */
+static HBM_INLINE bool hbm_waits_single(const struct hbm *p, struct hbm_channel *ch,
+                                        enum hbm_direction d, const struct hbm_place *at,
+                                        uint32_t number, uint64_t edge)
+{
+    uint64_t ready = hbm_max(hbm_max(hbm_column_ready(p, ch, d, at->bank), ch->column[d]), edge);
+    if (ch->banks[at->bank].row != at->row || ready >= ch->refresh)
+        return false;
+    ch->single = (struct hbm_single){
+        .at = *at, .edge = edge, .number = number, .direction = d, .waits = true};
+    ch->next = ready;
+    return true;
+}
+
+/* Another request comes before that edge. */
+static __attribute__((noinline)) void hbm_queue_single(struct hbm *p, struct hbm_channel *ch)
+{
+    const struct hbm_single *one = &ch->single;
+    ch->single.waits = false;
+    ch->next = HBM_NEVER;
+    hbm_enter(p, ch, (enum hbm_direction)one->direction, &one->at, one->number, one->edge);
+}
+
+/* A request for channel `ch`, at which nothing waits. true: it needs no queue, and *time is when it
+ * is through. */
+static HBM_INLINE bool hbm_take_idle(struct hbm *p, struct hbm_channel *ch,
+                                     const struct hbm_place *at, uint32_t number, unsigned access,
+                                     uint64_t now_ps, uint64_t edge, bool last, uint64_t *time)
+{
+    enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck;
+    stat_histogram_add(&p->io.stats.queue_occupancy, 0);
+    hbm_catch_up(p, ch, edge);
+    if (access == (DRAM_TIMING_READ | DRAM_TIMING_WRITE))
+        return false;
+    if (last && edge * tck == now_ps && hbm_passes(p, ch, d, at, edge)) {
+        uint64_t end = hbm_column(p, ch, d, at->bank, at->row, 0, edge);
+        *time = d == HBM_READ ? end * tck : now_ps;
+        return true;
+    }
+    if (!hbm_waits_single(p, ch, d, at, number, edge))
+        return false;
+    if (ch->next < p->next)
+        hbm_set_next(p, ch->next);
+    *time = d == HBM_READ ? DRAM_TIMING_LATER : now_ps;
+    return true;
+}
+
+/* Notes which queue of a channel has no room for a request. */
+static bool hbm_is_full(struct hbm *p, const struct hbm_channel *ch, unsigned access)
+{
+    const struct hbm_params *k = hbm_params(p);
+    uint32_t full = 0;
+    if (access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue))
+        full |= hbm_queue_bit(ch, HBM_READ);
+    if (access & DRAM_TIMING_WRITE && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue))
+        full |= hbm_queue_bit(ch, HBM_WRITE);
+    p->full |= full;
+    return full;
+}
+
+static HBM_INLINE uint64_t hbm_take_for(struct part *self, uint32_t number, uint64_t address,
+                                        unsigned access, uint64_t now_ps, bool last)
 {
     struct hbm *p = (struct hbm *)(void *)self;
-    const struct hbm_params *k = hbm_params(p);
     struct hbm_place at = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, at.channel);
-    if (!hbm_has_room(p, ch, access))
-        return DRAM_TIMING_FULL;
-    uint64_t tck = (uint64_t)k->tck, edge = (now_ps + tck - 1) / tck;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = (now_ps + tck - 1) / tck, time;
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
-    bool known = hbm_finds(ch, HBM_WRITE, &at);
-    stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
-    if (access & DRAM_TIMING_WRITE && known)
-        p->io.stats.joined++;
-    if (access & DRAM_TIMING_READ && known)
-        p->io.stats.forwarded++;
-    if (known)
-        return now_ps;
+    if (ch->single.waits) {
+        hbm_queue_single(p, ch);
+        waiting = 1;
+    }
     if (!waiting) {
-        enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
-        hbm_catch_up(p, ch, edge);
-        if (last && edge * tck == now_ps && access != (DRAM_TIMING_READ | DRAM_TIMING_WRITE)
-            && hbm_passes(p, ch, d, &at, edge)) {
-            const struct hbm_request r = {.row = at.row, .bank = at.bank};
-            uint64_t end = hbm_column(p, ch, d, &r, edge);
-            return d == HBM_READ ? end * tck : now_ps;
+        if (hbm_take_idle(p, ch, &at, number, access, now_ps, edge, last, &time))
+            return time;
+    } else {
+        if (hbm_is_full(p, ch, access))
+            return DRAM_TIMING_FULL;
+        stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
+        if (hbm_finds(ch, HBM_WRITE, &at)) {
+            p->io.stats.joined += access & DRAM_TIMING_WRITE ? 1 : 0;
+            p->io.stats.forwarded += access & DRAM_TIMING_READ ? 1 : 0;
+            return now_ps;
         }
     }
     if (access & DRAM_TIMING_READ)
@@ -281,39 +303,85 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
 }
 
+static uint64_t hbm_take_both(struct part *self, uint32_t number, uint64_t address, uint64_t now_ps,
+                              bool last)
+{
+    return hbm_take_for(self, number, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps, last);
+}
+
+static inline uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address,
+                                unsigned access, uint64_t now_ps, bool last)
+{
+    switch (access) {
+    case DRAM_TIMING_READ:
+        return hbm_take_for(self, number, address, DRAM_TIMING_READ, now_ps, last);
+    case DRAM_TIMING_WRITE:
+        return hbm_take_for(self, number, address, DRAM_TIMING_WRITE, now_ps, last);
+    default:
+        return hbm_take_both(self, number, address, now_ps, last);
+    }
+}
+
+/* The oldest request at `banks` of those whose row is open (`hits`), or of all; each of the banks
+ * has one. Mostly it is the oldest of all banks. */
+static HBM_INLINE unsigned hbm_oldest_at(const struct hbm_channel *ch, enum hbm_direction d,
+                                         uint64_t banks, bool hits)
+{
+    const struct hbm_queue *q = &ch->queues[d];
+    unsigned place = hbm_oldest(q, hits ? q->hits : q->valid);
+    if (engine_likely(banks >> q->requests[place].bank & 1))
+        return place;
+    uint64_t places = 0;
+    for (; banks; banks &= banks - 1) {
+        const struct hbm_bank *bank = &ch->banks[__builtin_ctzll(banks)];
+        places |= hits ? bank->hits[d] : bank->waiting[d];
+    }
+    return hbm_oldest(q, places);
+}
+
 /* Issues the row command of the oldest request at a bank that may have one. */
 static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 {
-    const struct hbm_queue *q = &ch->queues[ch->direction];
-    uint64_t places = 0;
-    for (uint64_t rest = ch->rows; rest; rest &= rest - 1)
-        places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->waiting[ch->direction];
-    struct hbm_request *r = hbm_request(q, hbm_oldest(q, places));
-    if (hbm_bank(ch, r->bank)->row == HBM_CLOSED) {
+    enum hbm_direction d = (enum hbm_direction)ch->direction;
+    struct hbm_request *r = &ch->queues[d].requests[hbm_oldest_at(ch, d, ch->rows, false)];
+    if (ch->banks[r->bank].row == HBM_CLOSED) {
         hbm_activate(p, ch, r->bank, r, edge);
         return;
     }
-    HBM_COMMAND(ch, "PRE", r->bank, hbm_bank(ch, r->bank)->row, edge);
+    HBM_COMMAND(ch, "PRE", r->bank, ch->banks[r->bank].row, edge);
     r->how |= HBM_PRECHARGED;
     hbm_precharge(p, ch, r->bank, edge);
 }
 
-/* Issues the oldest column command that may go; the number of the request when that was a read. */
-static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, uint64_t edge,
-                                 uint64_t *done)
+/* Issues the oldest column command that may go, of the direction that is chosen; the number of the
+ * request when that was a read. */
+static HBM_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch,
+                                            enum hbm_direction d, uint64_t edge, uint64_t *done)
 {
-    enum hbm_direction d = (enum hbm_direction)ch->direction;
-    uint64_t places = 0, rest = ch->columns;
-    do
-        places |= hbm_bank(ch, (uint32_t)__builtin_ctzll(rest))->hits[d];
-    while (rest &= rest - 1);
-    unsigned place = places & (places - 1) ? hbm_oldest(&ch->queues[d], places)
-                                           : (unsigned)__builtin_ctzll(places);
-    const struct hbm_request *r = hbm_request(&ch->queues[d], place);
-    *done = hbm_column(p, ch, d, r, edge);
-    hbm_dequeue(ch, d, place, r->bank);
+    unsigned place = hbm_oldest_at(ch, d, ch->columns, true);
+    const struct hbm_request *r = &ch->queues[d].requests[place];
+    uint32_t bank = r->bank;
+    *done = hbm_column(p, ch, d, bank, r->row, r->how, edge);
+    hbm_dequeue(p, ch, d, place, bank);
+    if (ch->banks[bank].hits[!d]) /* the row may have been used often enough now */
+        hbm_sort_bank(p, ch, !d, &ch->banks[bank], bank);
     hbm_choose_direction(p, ch);
     return d == HBM_READ ? r->number : DRAM_TIMING_NONE;
+}
+
+/* Issues the command of the only request. */
+static inline uint32_t hbm_issue_single(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
+{
+    const struct hbm_single *one = &ch->single;
+    uint64_t edge = ch->next, row = one->at.row;
+    ch->single.waits = false;
+    ch->next = HBM_NEVER;
+    if (one->direction == HBM_READ) {
+        *done = hbm_column(p, ch, HBM_READ, one->at.bank, row, 0, edge);
+        return one->number;
+    }
+    hbm_column(p, ch, HBM_WRITE, one->at.bank, row, 0, edge);
+    return DRAM_TIMING_NONE;
 }
 
 /* Issues what was planned, at least one command, and plans anew. */
@@ -324,34 +392,45 @@ static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
     bool together = hbm_params(p)->commands == HBM_COMMANDS_TOGETHER;
     if (edge >= ch->refresh) {
         hbm_refresh(p, ch);
-        hbm_plan(p, ch, hbm_bank(ch, 0)->act);
+        hbm_plan(p, ch, ch->banks[0].act);
         return number;
     }
     if (ch->rows && !(together && ch->columns))
         hbm_issue_row(p, ch, edge);
     if (ch->columns)
-        number = hbm_issue_column(p, ch, edge, done);
+        number = ch->direction == HBM_READ ? hbm_issue_column(p, ch, HBM_READ, edge, done)
+                                           : hbm_issue_column(p, ch, HBM_WRITE, edge, done);
     hbm_plan(p, ch, edge + 1);
     return number;
 }
 
+/* Who is told of a request asks again, and then goes on where this has stopped. */
 static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done_ps)
 {
     struct hbm *p = (struct hbm *)(void *)self;
-    uint64_t tck = (uint64_t)hbm_params(p)->tck, until = until_ps / tck, done = 0;
-    uint32_t number = DRAM_TIMING_NONE;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck, until = until_ps / tck, next = HBM_NEVER;
     if (p->next > until)
-        return number;
-    uint64_t next = HBM_NEVER;
+        return DRAM_TIMING_NONE;
     for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
         struct hbm_channel *ch = hbm_channel(p, i);
-        while (ch->next <= until && number == DRAM_TIMING_NONE)
-            number = hbm_look(p, ch, &done);
+        while (ch->next <= until) {
+            uint64_t done;
+            uint32_t number = engine_likely(ch->single.waits) ? hbm_issue_single(p, ch, &done)
+                                                              : hbm_look(p, ch, &done);
+            if (number != DRAM_TIMING_NONE) {
+                *done_ps = done * tck;
+                return number;
+            }
+        }
         next = hbm_min(next, ch->next);
     }
     hbm_set_next(p, next);
-    *done_ps = done * tck;
-    return number;
+    return DRAM_TIMING_NONE;
+}
+
+static uint64_t hbm_rooms(const struct part *self)
+{
+    return ((const struct hbm *)(const void *)self)->rooms;
 }
 
 static uint64_t hbm_next_ps(const struct part *self)
@@ -366,12 +445,11 @@ static uint64_t hbm_due_ps(const struct part *self)
     uint64_t next = HBM_NEVER;
     for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
         const struct hbm_channel *ch = hbm_channel(p, i);
-        if (ch->queues[HBM_READ].count)
+        if (ch->queues[HBM_READ].count || (ch->single.waits && ch->single.direction == HBM_READ))
             next = hbm_min(next, ch->next);
     }
-    return next == HBM_NEVER
-               ? DRAM_TIMING_LATER
-               : (next + p->t.cas[HBM_READ] + p->t.burst) * (uint64_t)hbm_params(p)->tck;
+    return next == HBM_NEVER ? DRAM_TIMING_LATER
+                             : (next + p->t.cas_read + p->t.burst) * (uint64_t)hbm_params(p)->tck;
 }
 
 static uint64_t hbm_clock_ps(const struct part *self)
@@ -383,6 +461,7 @@ static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
     .take = hbm_take,
     .advance = hbm_advance,
+    .rooms = hbm_rooms,
     .next_ps = hbm_next_ps,
     .due_ps = hbm_due_ps,
     .clock_ps = hbm_clock_ps,

@@ -17,83 +17,106 @@ static inline uint64_t hbm_own_line(const struct hbm *p, uint64_t address)
 {
     const struct hbm_params *k = hbm_params(p);
     unsigned slice_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleaved),
-             chunk_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleave);
+             chunk_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleave),
+             line_bits = (unsigned)__builtin_ctzll((uint64_t)k->burst);
     uint64_t chunk = address >> chunk_bits >> slice_bits;
-    return (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> p->line_bits;
+    return (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> line_bits;
 }
 
+/* Which column it is makes no difference: lines are told apart by their numbers. */
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
 {
     const struct hbm_params *k = hbm_params(p);
-    uint64_t rest = hbm_own_line(p, address);
-    struct hbm_place at;
+    struct hbm_place at = {.line = hbm_own_line(p, address)};
+    uint64_t rest = at.line;
     uint32_t group, bank;
-    int64_t columns = k->row >> p->line_bits, run = k->run >> p->line_bits;
-    unsigned run_bits = run > 1 ? (unsigned)__builtin_ctzll((uint64_t)run) : 0;
+    int64_t columns = k->row / k->burst, run = k->run > k->burst ? k->run / k->burst : 1;
     at.channel = hbm_field(&rest, k->channels);
     if (k->map == HBM_MAP_ROW_BANK_COLUMN)
-        at.column = hbm_field(&rest, columns);
+        hbm_field(&rest, columns);
     else if (k->map == HBM_MAP_ROW_BANK_COLUMN_GROUP)
-        at.column = hbm_field(&rest, (int64_t)1 << run_bits);
+        hbm_field(&rest, run);
     group = hbm_field(&rest, k->groups);
     if (k->map == HBM_MAP_ROW_BANK_COLUMN_GROUP)
-        at.column |= hbm_field(&rest, columns >> run_bits) << run_bits;
+        hbm_field(&rest, columns / run);
     bank = hbm_field(&rest, k->banks);
     if (k->map == HBM_MAP_ROW_COLUMN_BANK)
-        at.column = hbm_field(&rest, columns);
+        hbm_field(&rest, columns);
     at.row = rest;
     at.bank = group * (uint32_t)k->banks + bank;
     if (k->hash)
-        at.bank ^= (uint32_t)rest & (uint32_t)(k->groups * k->banks - 1);
+        at.bank ^= (uint32_t)rest & (hbm_bank_count(p) - 1);
     return at;
 }
 
-/* Returns the place. */
-static inline unsigned hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
-                                   const struct hbm_place *at, uint32_t number)
+/* Does what waits at a bank want its column, or a row command first? A row that has been used often
+ * gives way to an older request for another one. */
+static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
+                                     enum hbm_direction d, struct hbm_bank *bank, uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
-    struct hbm_bank *bank = hbm_bank(ch, at->bank);
+    uint64_t bit = (uint64_t)1 << number, hits = bank->hits[d];
+    if (hits && engine_unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap))
+        hits = hits >> hbm_oldest(q, bank->waiting[d]) & 1;
+    q->open = hits ? q->open | bit : q->open & ~bit;
+}
+
+/* Returns the place. */
+static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
+                                       enum hbm_direction d, const struct hbm_place *at,
+                                       uint32_t number)
+{
+    struct hbm_queue *q = &ch->queues[d];
+    struct hbm_bank *bank = &ch->banks[at->bank];
     unsigned place = q->next++ % HBM_PLACES;
     uint64_t bit = (uint64_t)1 << place;
-    *hbm_request(q, place) = (struct hbm_request){
-        .row = at->row, .column = at->column, .number = number, .bank = at->bank};
+    q->requests[place] = (struct hbm_request){
+        .row = at->row, .line = at->line, .number = number, .bank = (uint16_t)at->bank};
     q->valid |= bit;
     q->busy |= (uint64_t)1 << at->bank;
     q->count++;
     bank->waiting[d] |= bit;
-    if (bank->row == at->row)
+    if (bank->row == at->row) {
         bank->hits[d] |= bit;
+        q->hits |= bit;
+        hbm_sort_bank(p, ch, d, bank, at->bank);
+    }
     return place;
 }
 
-static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, unsigned place,
-                               uint32_t bank_number)
+/* The request at a place, which waits at bank `number`. */
+static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                   unsigned place, uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
-    struct hbm_bank *bank = hbm_bank(ch, bank_number);
-    uint64_t bit = (uint64_t)1 << place;
-    q->valid &= ~bit;
+    struct hbm_bank *bank = &ch->banks[number];
+    uint64_t others = ~((uint64_t)1 << place), waiting = bank->waiting[d] & others,
+             valid = q->valid & others;
+    q->valid = valid;
+    q->hits &= others;
     q->count--;
-    bank->waiting[d] &= ~bit;
-    bank->hits[d] &= ~bit;
-    if (!bank->waiting[d])
-        q->busy &= ~((uint64_t)1 << bank_number);
-    if (!q->valid)
+    bank->waiting[d] = waiting;
+    bank->hits[d] &= others;
+    if (!waiting)
+        q->busy &= ~((uint64_t)1 << number);
+    if (!valid)
         q->first = q->next;
     else if (place == q->first % HBM_PLACES)
-        q->first += hbm_age(q, hbm_oldest(q, q->valid));
+        q->first += hbm_age(q, hbm_oldest(q, valid));
+    hbm_sort_bank(p, ch, d, bank, number);
+    if (engine_unlikely(p->full & hbm_queue_bit(ch, d))) {
+        p->full &= ~hbm_queue_bit(ch, d);
+        p->rooms++;
+    }
 }
 
 /* Is there a request to the same line among those of direction `d`? */
-static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                             const struct hbm_place *at)
+static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
+                                 const struct hbm_place *at)
 {
     const struct hbm_queue *q = &ch->queues[d];
-    for (uint64_t rest = hbm_bank(ch, at->bank)->waiting[d]; rest; rest &= rest - 1) {
-        const struct hbm_request *r = hbm_request(q, (unsigned)__builtin_ctzll(rest));
-        if (r->row == at->row && r->column == at->column)
+    for (uint64_t rest = ch->banks[at->bank].waiting[d]; rest; rest &= rest - 1)
+        if (q->requests[__builtin_ctzll(rest)].line == at->line)
             return true;
-    }
     return false;
 }

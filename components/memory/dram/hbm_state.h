@@ -8,16 +8,21 @@
  * Requests wait in two queues of a channel, reads and writes, of at most 64 places each. Places are
  * given in the order of arrival around a ring, so that age is the distance from the oldest, and
  * sets of requests are masks of 64 bits: those that wait at a bank, and among them those whose row
- * is open. */
+ * is open. Sets of banks are masks, too, and what a bank wants is found out when something happens
+ * there, not when commands are planned.
+ *
+ * A channel, its queues, its banks and its groups stand in one piece, so that none of them has to
+ * be looked up. */
 #ifndef HEDDLE_COMPONENTS_HBM_STATE_H
 #define HEDDLE_COMPONENTS_HBM_STATE_H
 
 #include "dram_timing.h"
 #include "hbm.gen.h"
 
-#define HBM_PLACES 64u
-#define HBM_CLOSED UINT64_MAX /* no row */
-#define HBM_NEVER  UINT64_MAX
+#define HBM_PLACES   64u
+#define HBM_CHANNELS 16u        /* at most */
+#define HBM_CLOSED   UINT64_MAX /* no row */
+#define HBM_NEVER    UINT64_MAX
 
 /* A hook for the test that checks sequences of commands: it is told of each one. */
 #ifdef HBM_LOG
@@ -31,24 +36,30 @@ void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint6
 
 enum hbm_direction { HBM_READ, HBM_WRITE };
 
+/* What reads and writes have in common is compiled for each: the direction is a constant then. */
+#define HBM_INLINE inline __attribute__((always_inline))
+
 /* How a request got its row. */
 enum { HBM_ACTIVATED = 1, HBM_PRECHARGED = 2 };
 
 struct hbm_request {
     uint64_t row;
-    uint32_t column;
+    uint64_t line; /* struct hbm_place */
     uint32_t number;
-    uint32_t bank;
-    uint32_t how;
+    uint16_t bank;
+    uint16_t how;
 };
 
 struct hbm_queue {
     uint64_t valid;
+    uint64_t hits;  /* places whose row is open */
     uint64_t busy;  /* banks at which a request waits */
+    uint64_t open;  /* of these, those that want a column of their open row: hbm_sort_bank() */
     uint32_t first; /* of the oldest request; the place is this % 64 */
     uint32_t next;
     uint32_t count;
-    uint32_t requests; /* arena offset: struct hbm_request [64] */
+    uint32_t reserved;
+    struct hbm_request requests[HBM_PLACES];
 };
 
 struct hbm_bank {
@@ -63,38 +74,53 @@ struct hbm_group {
     uint64_t act, column[2];
 };
 
+struct hbm_place {
+    uint32_t channel, bank;
+    uint64_t row;
+    uint64_t line; /* the number of the line among those of this memory */
+};
+
+/* A request that has found its channel without any, and its row open: it waits for nothing but the
+ * edge of its command, `next` of the channel. It goes to a queue when another one comes before. */
+struct hbm_single {
+    struct hbm_place at;
+    uint64_t edge; /* at which it came */
+    uint32_t number;
+    uint8_t direction;
+    bool waits;
+    uint8_t reserved[2];
+};
+
 struct hbm_channel {
     uint64_t next;          /* edge to look at; HBM_NEVER without requests */
     uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
     uint64_t refresh;
     uint64_t act, column[2];
     uint64_t window[4]; /* the next activation but three may come then */
-    struct hbm_queue queues[2];
-    uint32_t banks, groups; /* arena offsets */
     uint32_t number;
     uint32_t activations;
     uint8_t direction, last; /* now chosen; of the last column command */
     bool forced;             /* drains because there are many writes */
     uint8_t reserved[5];
+    struct hbm_single single;
+    struct hbm_queue queues[2];
+    struct hbm_bank banks[]; /* the groups stand behind them */
 };
 
 /* Parameters in edges. */
 struct hbm_edges {
-    uint32_t burst, rcd[2], cas[2], rp, ras, rc, rtp, wr, ccd_s, ccd_l, wtr_s, wtr_l, rtw, rrd_s,
-        rrd_l, faw, rfc, refi;
+    uint32_t burst, rcd_read, rcd_write, cas_read, cas_write, rp, ras, rc, rtp, wr, ccd_s, ccd_l,
+        wtr_s, wtr_l, rtw, rrd_s, rrd_l, faw, rfc, refi;
 };
 
 struct hbm {
     struct hbm_io io;
     struct hbm_edges t;
-    uint32_t channels; /* arena offset */
-    uint32_t line_bits;
+    uint32_t channels[HBM_CHANNELS]; /* arena offsets */
+    uint32_t full;                   /* queues that had no room: hbm_queue_bit() */
+    uint32_t reserved;
+    uint64_t rooms;         /* of these, those that a request has left since */
     uint64_t next, next_ps; /* earliest of the channels */
-};
-
-struct hbm_place {
-    uint32_t channel, bank, column;
-    uint64_t row;
 };
 
 static inline uint64_t hbm_max(uint64_t a, uint64_t b)
@@ -107,26 +133,28 @@ static inline uint64_t hbm_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static inline struct hbm_channel *hbm_channel(const struct hbm *p, uint32_t number)
+static inline uint32_t hbm_bank_count(const struct hbm *p)
 {
-    return arena_at(struct hbm_channel, p->channels) + number;
+    return (uint32_t)(hbm_params(p)->groups * hbm_params(p)->banks);
 }
 
-static inline struct hbm_bank *hbm_bank(const struct hbm_channel *ch, uint32_t bank)
+static inline struct hbm_channel *hbm_channel(const struct hbm *p, uint32_t number)
 {
-    return arena_at(struct hbm_bank, ch->banks) + bank;
+    return arena_at(struct hbm_channel, p->channels[number]);
+}
+
+/* Of a channel's queue among all. */
+static inline uint32_t hbm_queue_bit(const struct hbm_channel *ch, enum hbm_direction d)
+{
+    return 1u << (2 * ch->number + d);
 }
 
 /* Banks are numbered group by group. */
-static inline struct hbm_group *hbm_group(const struct hbm *p, const struct hbm_channel *ch,
+static inline struct hbm_group *hbm_group(const struct hbm *p, struct hbm_channel *ch,
                                           uint32_t bank)
 {
-    return arena_at(struct hbm_group, ch->groups) + bank / (uint32_t)hbm_params(p)->banks;
-}
-
-static inline struct hbm_request *hbm_request(const struct hbm_queue *q, unsigned place)
-{
-    return arena_at(struct hbm_request, q->requests) + place;
+    struct hbm_group *groups = (struct hbm_group *)(void *)(ch->banks + hbm_bank_count(p));
+    return groups + bank / (uint32_t)hbm_params(p)->banks;
 }
 
 /* How much younger than the oldest the request at a place is. */
@@ -140,27 +168,32 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
 {
     unsigned turn = q->first % HBM_PLACES;
     uint64_t by_age = places >> turn | places << (-turn % HBM_PLACES);
-    return ((unsigned)__builtin_ctzll(by_age) + turn) % HBM_PLACES;
+    return ((unsigned)__builtin_ctzll(by_age) + q->first) % HBM_PLACES;
 }
 
 /* ---- what the files call of each other; comments stand at the definitions ---- */
 
 /* hbm_queue.c */
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);
-static inline unsigned hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
-                                   const struct hbm_place *at, uint32_t number);
-static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, unsigned place,
-                               uint32_t bank_number);
-static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                             const struct hbm_place *at);
+static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
+                                     enum hbm_direction d, struct hbm_bank *bank, uint32_t number);
+static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
+                                       enum hbm_direction d, const struct hbm_place *at,
+                                       uint32_t number);
+static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                   unsigned place, uint32_t number);
+static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
+                                 const struct hbm_place *at);
 
 /* hbm_timing.c */
+static inline struct hbm_edges hbm_find_edges(const struct hbm *p);
+static inline struct hbm_edges hbm_edges(const struct hbm *p);
 static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                 struct hbm_request *r, uint64_t edge);
 static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                  uint64_t edge);
 static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch);
-static inline uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                  const struct hbm_request *r, uint64_t edge);
+static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                      uint32_t number, uint64_t row, unsigned how, uint64_t edge);
 
 #endif

@@ -4,55 +4,108 @@
 
 #include "hbm_state.h"
 
-static inline void hbm_find_hits(struct hbm_channel *ch, struct hbm_bank *bank)
+static inline uint32_t hbm_edges_of(const struct hbm *p, int64_t ps)
 {
+    int64_t tck = hbm_params(p)->tck;
+    return (uint32_t)((ps + tck - 1) / tck);
+}
+
+static inline struct hbm_edges hbm_find_edges(const struct hbm *p)
+{
+    const struct hbm_params *k = hbm_params(p);
+    return (struct hbm_edges){
+        .burst = hbm_edges_of(p, k->tburst),
+        .rcd_read = hbm_edges_of(p, k->trcd_read),
+        .rcd_write = hbm_edges_of(p, k->trcd_write),
+        .cas_read = hbm_edges_of(p, k->tcl),
+        .cas_write = hbm_edges_of(p, k->tcwl),
+        .rp = hbm_edges_of(p, k->trp),
+        .ras = hbm_edges_of(p, k->tras),
+        .rc = hbm_edges_of(p, k->trc),
+        .rtp = hbm_edges_of(p, k->trtp),
+        .wr = hbm_edges_of(p, k->twr),
+        .ccd_s = hbm_edges_of(p, k->tccd_s),
+        .ccd_l = hbm_edges_of(p, k->tccd_l),
+        .wtr_s = hbm_edges_of(p, k->twtr_s),
+        .wtr_l = hbm_edges_of(p, k->twtr_l),
+        .rtw = hbm_edges_of(p, k->trtw),
+        .rrd_s = hbm_edges_of(p, k->trrd_s),
+        .rrd_l = hbm_edges_of(p, k->trrd_l),
+        .faw = hbm_edges_of(p, k->tfaw),
+        .rfc = hbm_edges_of(p, k->trfc),
+        .refi = hbm_edges_of(p, k->trefi),
+    };
+}
+
+/* Where parameters are constants, so are these; elsewhere the divisions would take too long. */
+static inline struct hbm_edges hbm_edges(const struct hbm *p)
+{
+#ifdef HBM_CONSTANTS
+    return hbm_find_edges(p);
+#else
+    return p->t;
+#endif
+}
+
+static inline void hbm_find_hits(const struct hbm *p, struct hbm_channel *ch, uint32_t number)
+{
+    struct hbm_bank *bank = &ch->banks[number];
     for (unsigned d = HBM_READ; d <= HBM_WRITE; d++) {
-        bank->hits[d] = 0;
-        for (uint64_t rest = bank->waiting[d]; rest; rest &= rest - 1) {
-            unsigned place = (unsigned)__builtin_ctzll(rest);
-            if (hbm_request(&ch->queues[d], place)->row == bank->row)
-                bank->hits[d] |= (uint64_t)1 << place;
-        }
+        struct hbm_queue *q = &ch->queues[d];
+        uint64_t hits = 0; /* as it was while the row was closed */
+        if (!bank->waiting[d])
+            continue;
+        for (uint64_t rest = bank->waiting[d]; rest; rest &= rest - 1)
+            if (q->requests[__builtin_ctzll(rest)].row == bank->row)
+                hits |= rest & -rest;
+        bank->hits[d] = hits;
+        q->hits |= hits;
+        hbm_sort_bank(p, ch, (enum hbm_direction)d, bank, number);
     }
 }
 
 static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                 struct hbm_request *r, uint64_t edge)
 {
-    const struct hbm_edges *t = &p->t;
-    struct hbm_bank *bank = hbm_bank(ch, number);
+    const struct hbm_edges t = hbm_edges(p);
+    struct hbm_bank *bank = &ch->banks[number];
     uint64_t *window = &ch->window[ch->activations++ % 4];
     HBM_COMMAND(ch, "ACT", number, r->row, edge);
     r->how |= HBM_ACTIVATED;
     bank->row = r->row;
     bank->streak = 0;
-    bank->act = edge + t->rc;
-    bank->pre = edge + t->ras;
-    bank->column[HBM_READ] = edge + t->rcd[HBM_READ];
-    bank->column[HBM_WRITE] = edge + t->rcd[HBM_WRITE];
-    hbm_group(p, ch, number)->act = edge + t->rrd_l;
-    *window = edge + t->faw;
-    ch->act = hbm_max(edge + t->rrd_s, ch->window[ch->activations % 4]);
-    hbm_find_hits(ch, bank);
+    bank->act = edge + t.rc;
+    bank->pre = edge + t.ras;
+    bank->column[HBM_READ] = edge + t.rcd_read;
+    bank->column[HBM_WRITE] = edge + t.rcd_write;
+    hbm_group(p, ch, number)->act = edge + t.rrd_l;
+    *window = edge + t.faw;
+    ch->act = hbm_max(edge + t.rrd_s, ch->window[ch->activations % 4]);
+    hbm_find_hits(p, ch, number);
 }
 
 /* Logging is left to the caller: precharging all banks is one command. */
 static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                  uint64_t edge)
 {
-    struct hbm_bank *bank = hbm_bank(ch, number);
+    struct hbm_bank *bank = &ch->banks[number];
     bank->row = HBM_CLOSED;
-    bank->hits[HBM_READ] = bank->hits[HBM_WRITE] = 0;
-    bank->act = hbm_max(bank->act, edge + p->t.rp);
+    for (unsigned d = HBM_READ; d <= HBM_WRITE; d++) {
+        ch->queues[d].hits &= ~bank->hits[d];
+        ch->queues[d].open &= ~((uint64_t)1 << number);
+        bank->hits[d] = 0;
+    }
+    bank->act = hbm_max(bank->act, edge + hbm_edges(p).rp);
 }
 
 /* Precharges what is open at or after the edge at which the refresh is due, and refreshes. */
 static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
 {
-    uint32_t banks = (uint32_t)(hbm_params(p)->groups * hbm_params(p)->banks);
+    const struct hbm_edges t = hbm_edges(p);
+    uint32_t banks = hbm_bank_count(p);
     uint64_t edge = ch->refresh, start = ch->refresh, open = 0;
     for (uint32_t i = 0; i < banks; i++) {
-        const struct hbm_bank *bank = hbm_bank(ch, i);
+        const struct hbm_bank *bank = &ch->banks[i];
         if (bank->row != HBM_CLOSED) {
             open |= (uint64_t)1 << i;
             edge = hbm_max(edge, bank->pre);
@@ -63,43 +116,45 @@ static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
     for (; open; open &= open - 1)
         hbm_precharge(p, ch, (uint32_t)__builtin_ctzll(open), edge);
     for (uint32_t i = 0; i < banks; i++)
-        start = hbm_max(start, hbm_bank(ch, i)->act);
+        start = hbm_max(start, ch->banks[i].act);
     HBM_COMMAND(ch, "REF", 0, 0, start);
     for (uint32_t i = 0; i < banks; i++)
-        hbm_bank(ch, i)->act = start + p->t.rfc;
-    ch->refresh += p->t.refi;
+        ch->banks[i].act = start + t.rfc;
+    ch->refresh += t.refi;
     p->io.stats.refreshes++;
 }
 
-/* Returns the edge at which the last of the data are through. */
-static inline uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                  const struct hbm_request *r, uint64_t edge)
+/* Of a request whose row is open, and that got it by `how`. Returns the edge at which the last of
+ * the data are through. */
+static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                      uint32_t number, uint64_t row, unsigned how, uint64_t edge)
 {
-    const struct hbm_edges *t = &p->t;
-    struct hbm_bank *bank = hbm_bank(ch, r->bank);
-    struct hbm_group *group = hbm_group(p, ch, r->bank);
-    uint64_t end = edge + t->cas[d] + t->burst;
-    HBM_COMMAND(ch, d == HBM_READ ? "RD" : "WR", r->bank, r->row, edge);
+    const struct hbm_edges t = hbm_edges(p);
+    struct hbm_bank *bank = &ch->banks[number];
+    struct hbm_group *group = hbm_group(p, ch, number);
+    uint64_t end = edge + (d == HBM_READ ? t.cas_read : t.cas_write) + t.burst;
+    (void)row; /* but for logs */
+    HBM_COMMAND(ch, d == HBM_READ ? "RD" : "WR", number, row, edge);
     bank->streak++;
-    ch->column[d] = edge + t->ccd_s;
-    group->column[d] = edge + t->ccd_l;
+    ch->column[d] = edge + t.ccd_s;
+    group->column[d] = edge + t.ccd_l;
     if (d == HBM_READ) {
-        uint64_t free = end + t->rtw;
-        bank->pre = hbm_max(bank->pre, edge + t->rtp);
-        if (free > t->cas[HBM_WRITE])
-            ch->column[HBM_WRITE] = hbm_max(ch->column[HBM_WRITE], free - t->cas[HBM_WRITE]);
+        uint64_t free = end + t.rtw;
+        bank->pre = hbm_max(bank->pre, edge + t.rtp);
+        if (free > t.cas_write)
+            ch->column[HBM_WRITE] = hbm_max(ch->column[HBM_WRITE], free - t.cas_write);
     } else {
-        bank->pre = hbm_max(bank->pre, end + t->wr);
-        ch->column[HBM_READ] = hbm_max(ch->column[HBM_READ], end + t->wtr_s);
-        group->column[HBM_READ] = hbm_max(group->column[HBM_READ], end + t->wtr_l);
+        bank->pre = hbm_max(bank->pre, end + t.wr);
+        ch->column[HBM_READ] = hbm_max(ch->column[HBM_READ], end + t.wtr_s);
+        group->column[HBM_READ] = hbm_max(group->column[HBM_READ], end + t.wtr_l);
     }
     if (ch->last != d)
         p->io.stats.turnarounds++;
     ch->last = (uint8_t)d;
-    p->io.stats.data_busy += t->burst;
-    if (r->how & HBM_PRECHARGED)
+    p->io.stats.data_busy += t.burst;
+    if (how & HBM_PRECHARGED)
         p->io.stats.row_conflicts++;
-    else if (r->how)
+    else if (how)
         p->io.stats.row_misses++;
     else
         p->io.stats.row_hits++;

@@ -390,6 +390,62 @@ Test(hbm, reads_through_at_the_same_time_go_by_channel)
     }
 }
 
+/* A request that finds its row open waits for nothing but an edge of the memory. Another one that
+ * comes at that edge finds it waiting, and goes behind it. */
+Test(hbm, a_request_waits_for_its_edge_where_the_next_one_finds_it)
+{
+    struct hbm_params k = unrefreshed();
+    const uint64_t hit = 14 + 4 + 20 + 2;
+    for (uint64_t same = 0; same < 2; same++) {
+        set_up(k);
+        send(top, harness_read(1, 1, address(&k, 1, 0, 0, 0), 64));
+        send(top, harness_read(101, 2, address(&k, 1, 0, 0, 1), 64));
+        send(top, harness_read(400, 3, address(&k, 1, 0, 1, 0), 64));
+        send(top, harness_read(401, 4, address(&k, 1, 0, 2, same ? 0 : 1), 64));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(seen(3), 401 + hit, "%llu", (unsigned long long)seen(3));
+        cr_expect_eq(seen(4), 401 + hit + (same ? 6 : 4), "%llu", (unsigned long long)seen(4));
+        cr_expect_eq(stats()->queue_occupancy.count, 4);
+        cr_expect_eq(stats()->queue_occupancy.sum, 1);
+    }
+}
+
+Test(hbm, a_write_that_waits_for_its_edge_is_found)
+{
+    struct hbm_params k = unrefreshed();
+    uint8_t bytes[64] = {7};
+    set_up(k);
+    send(top, harness_read(1, 1, 0x40, 64));
+    send(top, harness_write(400, 2, 0x40, UINT64_MAX, bytes));
+    send(top, harness_read(401, 3, 0x40, 64));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(seen(3), 401 + 20 + 2);
+    cr_expect_eq(stats()->forwarded, 1);
+}
+
+/* Reads use a row as often as it may be used; then writes that wait for it are behind an older one
+ * that wants another row. */
+Test(hbm, what_reads_use_up_of_a_row_counts_for_writes)
+{
+    uint8_t bytes[64] = {0};
+    struct hbm_params k = unrefreshed();
+    k.hit_cap = 2;
+    set_up(k);
+    send(top, harness_read(1, 1, address(&k, 1, 0, 0, 0), 64));
+    send(top, harness_write(2, 2, address(&k, 2, 0, 0, 0), UINT64_MAX, bytes));
+    send(top, harness_write(3, 3, address(&k, 1, 0, 1, 0), UINT64_MAX, bytes));
+    send(top, harness_read(4, 4, address(&k, 1, 0, 2, 0), 64));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t rows[2] = {0, 0};
+    uint32_t writes = 0;
+    for (uint32_t i = 0; i < logged_count[0]; i++)
+        if (logged[0][i].kind == RULES_WR && writes < 2)
+            rows[writes++] = logged[0][i].row;
+    cr_assert_eq(writes, 2);
+    cr_expect_eq(rows[0], 2);
+    cr_expect_eq(rows[1], 1);
+}
+
 /* When the last read has gone, a waiting write gets its row in the next clock. */
 Test(hbm, writes_begin_when_reads_end)
 {
