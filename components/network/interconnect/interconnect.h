@@ -326,9 +326,9 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c,
 {
     const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     struct interconnect_side *s = &c->interconnect.side[reply];
-    struct interconnect_target *by_target = words == 1 ? s->few.by_target : v.by_target;
-    const uint32_t *rings = words == 1 ? s->few.rings : v.rings;
-    uint64_t *wanted = words == 1 ? s->few.wanted : v.wanted, known[2], busy[2];
+    struct interconnect_target *by_target = v.by_target;
+    const uint32_t *rings = v.rings;
+    uint64_t *wanted = v.wanted, known[2], busy[2];
     bool again = false;
     for (uint32_t w = 0; w < words; w++) {
         known[w] = v.known[w];

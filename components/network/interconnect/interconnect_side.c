@@ -20,15 +20,9 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
             s->source_words > s->target_words ? s->source_words : s->target_words;
     s->known = arena_allocate(s->source_words * sizeof(uint64_t));
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
-    if (interconnect_is_small(s)) {
-        s->wanted = arena_place(s->few.wanted);
-        s->rings = arena_place(s->few.rings);
-        s->by_target = arena_place(s->few.by_target);
-    } else {
-        s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
-        s->rings = arena_allocate(sources * sizeof(uint32_t));
-        s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
-    }
+    s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
+    s->rings = arena_allocate(sources * sizeof(uint32_t));
+    s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
     s->ring_in = arena_allocate(s->source_words * sizeof(uint64_t));
     s->ring_out = arena_allocate(s->target_words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)

@@ -42,14 +42,7 @@ struct interconnect_target {
     uint32_t ring; /* ring_place_of() */
 };
 
-#define INTERCONNECT_FEW 64u /* sources, targets: bitmaps of one word, found without a lookup */
-
-/* Of a side that has few, what otherwise has a place of its own. */
-struct interconnect_few {
-    uint64_t wanted[INTERCONNECT_FEW];
-    struct interconnect_target by_target[INTERCONNECT_FEW];
-    _Alignas(uint64_t) uint32_t rings[INTERCONNECT_FEW];
-};
+#define INTERCONNECT_FEW 64u /* sources, targets: bitmaps of one word */
 
 struct interconnect_side {
     uint32_t sources, targets;
@@ -64,7 +57,6 @@ struct interconnect_side {
     uint32_t ring_out;      /* bubble: bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
-    struct interconnect_few few;
 };
 
 struct interconnect {
