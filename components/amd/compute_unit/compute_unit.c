@@ -67,6 +67,7 @@ static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size
     c->rest_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->stage_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
+    c->smem_data = arena_allocate_rear(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->vgprs = platform_registers(&c->io.base, simds * vgprs * 64 * sizeof(uint32_t));
     c->lds = forget_allocate(c, (size_t)compute_unit_params(c)->lds + CU_LINE);

@@ -37,6 +37,7 @@ enum {
     CU_LATE_SHARES = 6,
     CU_LINES = 1088,          /* vector memory: lines of all instructions in flight */
     CU_SMEM = 64,             /* scalar memory instructions in flight */
+    CU_SMEM_DATA = 16 + 16,   /* dwords: operands of an atomic and what it compares with */
     CU_STAGE = ISA_LANES * 4, /* bytes */
     CU_WIDE_STAGE = ISA_LANES * 16,
     CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
@@ -231,6 +232,7 @@ static inline unsigned cu_line_next(const struct cu_line *l)
     return (unsigned)(l->rest >> 53);
 }
 
+/* What few of them need, cu_smem_data(), stands elsewhere. */
 struct cu_smem {
     struct isa_inst inst;
     struct isa_scalar access;
@@ -238,7 +240,6 @@ struct cu_smem {
     uint8_t unsent; /* next part to send */
     uint8_t parts;  /* lines touched: 1 or 2; 1 for a fence */
     uint8_t remaining;
-    uint32_t data[16 + 16];
 #ifdef HEDDLE_PROFILE
     uint64_t pc;
 #endif
@@ -363,6 +364,7 @@ struct compute_unit {
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
+    uint32_t smem_data;  /* uint32_t[CU_SMEM][CU_SMEM_DATA] */
     uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
@@ -417,6 +419,12 @@ static inline struct cu_smem *cu_smem_at(const struct compute_unit *c, unsigned 
 static inline unsigned cu_smem_number(const struct compute_unit *c, const struct cu_smem *e)
 {
     return (unsigned)(e - cu_smem_at(c, 0));
+}
+
+/* What a store or an atomic sends, or a load that touches two lines has got of them. */
+static inline uint32_t *cu_smem_data(const struct compute_unit *c, const struct cu_smem *e)
+{
+    return arena_at(uint32_t, c->smem_data) + cu_smem_number(c, e) * CU_SMEM_DATA;
 }
 
 /* As the coalescer has it. */
