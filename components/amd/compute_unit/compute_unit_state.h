@@ -295,6 +295,12 @@ struct cu_simd {
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
+/* Of the wavefronts of a SIMD, the registers of those that have so many stand close by. */
+struct cu_packing {
+    uint16_t vgprs, agprs;
+    uint8_t waves; /* that have registers */
+};
+
 /* The wavefront is in the wheel for the turn behind these; `run` says more of them if it has a
  * count. */
 struct cu_late_turns {
@@ -337,6 +343,8 @@ struct compute_unit {
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
     struct index_pool free_lines;
+    uint32_t agpr_gap; /* registers between a wavefront's last one and its first accumulator; not 0:
+                          those of wavefronts that are alike stand close by, see cu_registers.c */
     struct cu_simd simd[CU_MAX_SIMDS];
     struct cu_late_turns late[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
@@ -353,7 +361,7 @@ struct compute_unit {
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
-    uint32_t vgprs;      /* uint32_t[simds][work_registers(vgprs)][64] */
+    uint32_t vgprs;      /* uint32_t[simds][registers_of_simd()][64] */
     uint32_t lds;        /* uint8_t[lds], on pages of its own if `forgets` */
     uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
     uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
@@ -381,6 +389,7 @@ struct compute_unit {
     uint32_t code_version;
     uint64_t code_start, code_end;  /* the same for instruction fetches */
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
+    struct cu_packing packing[CU_MAX_SIMDS];
     struct cu_retime retime;
 };
 
@@ -559,6 +568,7 @@ static inline struct isa_context cu_context(const struct compute_unit *c, const 
     struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
                                   .vgpr_count = g->vgprs,
                                   .agpr_count = g->agprs,
+                                  .agpr_gap = c->agpr_gap,
                                   .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
                                   .lds_size = g->lds_bytes,
                                   .time = component_now(&c->io.base)};
@@ -652,6 +662,13 @@ static void group_start(struct compute_unit *c, uint64_t now);
 static void group_answer(struct compute_unit *c);
 static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now);
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+
+/* cu_registers.c */
+static uint32_t registers_of_simd(const struct compute_unit *c);
+static void registers_allocate(struct compute_unit *c);
+static uint32_t registers_take(struct compute_unit *c, const struct cu_group *g, unsigned simd,
+                               unsigned first);
+static inline void registers_give(struct compute_unit *c, unsigned simd);
 
 /* cu_forget.c */
 static uint32_t forget_allocate(struct compute_unit *c, size_t bytes);
