@@ -64,7 +64,7 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->vmem_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->vmem_order = arena_allocate_front(queue * sizeof(uint16_t));
     c->rest_free = arena_allocate_front(queue * sizeof(uint16_t));
-    c->stage_free = arena_allocate_front(queue * sizeof(uint16_t));
+    c->stages_used = arena_allocate_front((queue + 63) / 64 * sizeof(uint64_t));
     c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
     c->smem_data = arena_allocate_rear(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
@@ -95,7 +95,6 @@ static void compute_unit_init(struct compute_unit *c)
     init_tables(c, waves, queue);
     c->vmem_free_count = (uint32_t)queue;
     c->rest_free_count = (uint32_t)queue;
-    c->stage_free_count = (uint32_t)queue;
     for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
         c->smem_free[c->smem_free_count] = (uint8_t)(CU_SMEM - 1 - c->smem_free_count);
     c->lds_next = ENGINE_NEVER;

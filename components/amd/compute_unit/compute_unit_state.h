@@ -361,14 +361,14 @@ struct compute_unit {
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
-    uint32_t vgprs;      /* uint32_t[simds][registers_of_simd()][64] */
-    uint32_t lds;        /* uint8_t[lds], on pages of its own if `forgets` */
-    uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
-    uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
-    uint32_t stage_free; /* uint16_t[vmem_queue]: the same of stages */
-    uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t played;     /* struct cu_played, as many as wavefronts */
-    uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring, downwards */
+    uint32_t vgprs;       /* uint32_t[simds][registers_of_simd()][64] */
+    uint32_t lds;         /* uint8_t[lds], on pages of its own if `forgets` */
+    uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue] */
+    uint32_t rest_free;   /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
+    uint32_t stages_used; /* uint64_t[]: bitmap, on large platforms */
+    uint32_t wide;        /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
+    uint32_t played;      /* struct cu_played, as many as wavefronts */
+    uint32_t lds_ends;    /* struct cu_lds_end[lds_end_slots], a ring, downwards */
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
@@ -376,7 +376,9 @@ struct compute_unit {
     uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
-    uint32_t vmem_free_count, rest_free_count, stage_free_count;
+    uint32_t vmem_free_count, rest_free_count;
+    uint16_t wide_used, wide_most; /* on large platforms: wide stages in use, and how many there
+                                      have been since the system got some back */
     /* Scalar memory. */
     uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
     uint32_t smem_free_count, smem_send_head;
@@ -486,12 +488,17 @@ static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
     return arena_at(uint8_t, c->offsets) - (size_t)number * ISA_LANES;
 }
 
+static inline bool cu_is_wide(const struct cu_vmem *e)
+{
+    return e->bytes > 4;
+}
+
 /* What the lanes of a vector memory instruction with a stage move: lane l's bytes at l * bytes. Of
  * the wide ones, which few programs use, the system gives no memory until then. */
 static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
 {
-    return e->bytes <= 4 ? arena_at(uint8_t, c->stages) + (size_t)e->stage * CU_STAGE
-                         : arena_at(uint8_t, c->wide) + (size_t)e->stage * CU_WIDE_STAGE;
+    return cu_is_wide(e) ? arena_at(uint8_t, c->wide) + (size_t)e->stage * CU_WIDE_STAGE
+                         : arena_at(uint8_t, c->stages) + (size_t)e->stage * CU_STAGE;
 }
 
 static inline struct cu_code *cu_code(const struct compute_unit *c)
@@ -673,6 +680,7 @@ static inline void registers_give(struct compute_unit *c, unsigned simd);
 /* cu_forget.c */
 static uint32_t forget_allocate(struct compute_unit *c, size_t bytes);
 static void forget_stages(const struct compute_unit *c);
+static void forget_wide_stages(struct compute_unit *c);
 static inline void forget_wave(const struct compute_unit *c, const struct cu_wave *w);
 
 /* cu_fetch.c */

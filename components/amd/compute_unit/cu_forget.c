@@ -16,6 +16,8 @@
 /* Less is not worth the calls of the system. */
 #define FORGET_LEAST (2 * ARENA_PAGE)
 
+/* So many wide stages at least. */
+#define FORGET_STAGES   16u
 #define FORGET_REGISTER (ISA_LANES * sizeof(uint32_t))
 
 struct forget_range {
@@ -121,6 +123,23 @@ static void forget_stages(const struct compute_unit *c)
         return;
     arena_forget(arena_at(char, c->stages), queue * CU_STAGE);
     arena_forget(arena_at(char, c->wide), queue * CU_WIDE_STAGE);
+}
+
+/* Half of those that were in use at the same time are not any more. */
+static void forget_wide_stages(struct compute_unit *c)
+{
+    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, start = 0;
+    const uint64_t *used = arena_at(uint64_t, c->stages_used);
+    if (c->wide_most < FORGET_STAGES)
+        return;
+    c->wide_most = c->wide_used;
+    for (unsigned i = 0; i <= queue; i++) {
+        if (i < queue && !(used[i / 64] >> i % 64 & 1))
+            continue;
+        arena_forget(arena_at(char, c->wide) + (size_t)start * CU_WIDE_STAGE,
+                     (size_t)(i - start) * CU_WIDE_STAGE);
+        start = i + 1;
+    }
 }
 
 static __attribute__((noinline)) void forget_ended(const struct compute_unit *c,
