@@ -3,9 +3,33 @@
 #include "components/network/interconnect/interconnect_state.h"
 #include "runtime/link/ring.h"
 
+#include <string.h>
+
 static inline bool interconnect_is_small(const struct interconnect_side *s)
 {
     return s->sources <= INTERCONNECT_FEW && s->targets <= INTERCONNECT_FEW;
+}
+
+static inline void interconnect_origins_init(struct interconnect *x)
+{
+    struct index_pool all;
+    index_pool_init(&all, INTERCONNECT_IN_FLIGHT);
+    index_pool_init(&x->free_origins, INTERCONNECT_AT_FIRST);
+    x->all_stack = all.stack;
+    x->all_origins = arena_allocate(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
+    x->origins = arena_allocate(INTERCONNECT_AT_FIRST * sizeof(struct interconnect_origin));
+}
+
+static __attribute__((noinline)) bool interconnect_origins_grow(struct interconnect *x)
+{
+    if (x->origins == x->all_origins)
+        return false;
+    memcpy(arena_at(char, x->all_origins), arena_at(char, x->origins),
+           INTERCONNECT_AT_FIRST * sizeof(struct interconnect_origin));
+    x->origins = x->all_origins;
+    x->free_origins.stack = x->all_stack; /* on the other one lies none */
+    x->free_origins.capacity = INTERCONNECT_IN_FLIGHT;
+    return true;
 }
 
 static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
