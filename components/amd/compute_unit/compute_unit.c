@@ -70,7 +70,6 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->played = arena_allocate(waves * sizeof(struct cu_played));
     registers_allocate(c);
     c->lds = forget_allocate(c, (size_t)compute_unit_params(c)->lds + CU_LINE);
-    index_pool_init(&c->free_lines, CU_LINES);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
     c->lds_ends = last_of(arena_allocate_dense(c->lds_end_slots * sizeof(struct cu_lds_end)),

@@ -342,7 +342,9 @@ struct compute_unit {
     uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
-    struct index_pool free_lines;
+    uint32_t line_free;   /* 1 + number of the line that was given back last; 0: none */
+    uint32_t lines_fresh; /* the lowest that was never taken */
+    uint32_t lines_used;
     uint32_t agpr_gap; /* registers between a wavefront's last one and its first accumulator; not 0:
                           those of wavefronts that are alike stand close by, see cu_registers.c */
     struct cu_simd simd[CU_MAX_SIMDS];
@@ -438,6 +440,22 @@ static inline uint32_t *cu_smem_data(const struct compute_unit *c, const struct 
     return arena_at(uint32_t, c->smem_data) + cu_smem_number(c, e) * CU_SMEM_DATA;
 }
 
+/* Last in, first out; those that are free are chained by `rest`. */
+static inline unsigned cu_line_take(struct compute_unit *c)
+{
+    unsigned number = c->line_free ? c->line_free - 1 : c->lines_fresh++;
+    c->line_free = c->line_free ? (uint32_t)cu_line_at(c, number)->rest : 0;
+    c->lines_used++;
+    return number;
+}
+
+static inline void cu_line_give(struct compute_unit *c, unsigned number)
+{
+    cu_line_at(c, number)->rest = c->line_free;
+    c->line_free = number + 1;
+    c->lines_used--;
+}
+
 /* As the coalescer has it. */
 static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, unsigned number)
 {
@@ -448,7 +466,7 @@ static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, u
 /* Room for the lines of one more vector memory instruction. */
 static inline bool cu_has_lines(const struct compute_unit *c)
 {
-    return index_pool_used(&c->free_lines) + COALESCER_MAX_LINES <= CU_LINES;
+    return c->lines_used + COALESCER_MAX_LINES <= CU_LINES;
 }
 
 static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned wave)

@@ -187,7 +187,7 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
     for (unsigned i = count, next = CU_LAST_LINE; i-- > 0;) {
-        uint16_t place = (uint16_t)index_pool_take(&c->free_lines);
+        uint16_t place = (uint16_t)cu_line_take(c);
         *cu_line_at(c, place) = cu_line_make(lines[i], number, next);
         e->unsent = place;
         next = place;
@@ -454,15 +454,15 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_take_data(c, e, number, cu_coalesced(c, m->tag),
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             profile_served(c, e->wave, e->pc, m);
-            index_pool_give(&c->free_lines, m->tag);
             retime_vector_answer(c, number, m->tag, message_note(m), now);
+            cu_line_give(c, m->tag);
         } else {
             retime_fence_answer(c, c->retime.vector, number, now);
         }
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)
             vmem_retire(c, cu_wave_at(c, e->wave), now);
-        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_MAX_LINES)
+        if (c->lines_used == CU_LINES - COALESCER_MAX_LINES)
             vmem_unblock(c, now);
     }
 }
