@@ -82,9 +82,10 @@ struct wide_rings {
  * most deep rings never need so many. On a large platform, where most rings never need more than a
  * few, they begin with FEW, which stand side by side, and move a first time for NARROW;
  * ring_forget() takes back what they no longer need. */
-#define FEW    4u
-#define NARROW 16u
-#define DEEP   (2 * NARROW)
+#define FEW       4u
+#define LONG_SLOT 320u /* bytes: of these half of that, as few rings of them have much to do */
+#define NARROW    16u
+#define DEEP      (2 * NARROW)
 
 struct half {
     uint64_t free_ps;
@@ -431,11 +432,17 @@ static size_t slot_bytes(const struct ring *r, uint32_t slots)
     return (size_t)slots * r->step * ARENA_UNIT;
 }
 
+/* How many it begins with. */
+static uint32_t few_of(const struct ring *r)
+{
+    return !large ? NARROW : slot_bytes(r, 1) < LONG_SLOT ? FEW : FEW / 2;
+}
+
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
     struct route *route = &routes[r - ring_at(0)];
-    uint32_t few = large ? FEW : NARROW, before = route->room;
+    uint32_t few = few_of(r), before = route->room;
     bool narrow = depth > few && may_be_narrow(r), deep = narrow && (large || depth >= DEEP);
     route->depth = depth;
     route->room = deep ? few : depth;
@@ -616,7 +623,7 @@ static void stand_at(struct ring *r, uint32_t place)
     struct route *route = &routes[number];
     uint64_t bit = (uint64_t)1 << number % 64;
     bool all = place == route->wide || (place == route->middle && route->depth < DEEP);
-    route->room = all ? route->depth : place == route->middle ? NARROW : FEW;
+    route->room = all ? route->depth : place == route->middle ? NARROW : few_of(r);
     r->first = place;
     if (large && place == route->few)
         wide_rings->moved[number / 64] &= ~bit;
@@ -647,13 +654,13 @@ static void shrink(struct ring *r)
 {
     const struct route *route = route_of(r);
     uint32_t end = r->tail == r->first ? r->end : r->tail, from = find_taken(r, end);
-    uint32_t taken = (end - from) / r->step, slots = FEW;
+    uint32_t taken = (end - from) / r->step, slots = few_of(r);
     while (slots < 2 * taken)
         slots *= 2;
     if (!from || 2 * slots * r->step > r->end - r->first)
         return;
     bool narrow = slots <= NARROW || route->depth < DEEP;
-    uint32_t to = slots == FEW ? route->few : narrow ? route->middle : route->wide;
+    uint32_t to = slots == few_of(r) ? route->few : narrow ? route->middle : route->wide;
     wide_rings->left += (size_t)(r->end - r->first - slots * r->step) * ARENA_UNIT;
     memmove(ring_slot(to), ring_slot(from), (size_t)(end - from) * ARENA_UNIT);
     r->head = r->head == r->tail ? to + end - from : to + r->head - from;
