@@ -17,8 +17,6 @@
  * ways of many sets. */
 #define BLOCK_WAYS 4u
 
-#define INFINITY_INLINE static inline __attribute__((always_inline))
-
 #define LINE_HERE      ((uint64_t)1)
 #define LINE_CHANGED   ((uint64_t)2)
 #define LINE_FLAGS     ((uint64_t)3)
@@ -79,27 +77,24 @@ static uint64_t infinity_index(const struct infinity_cache *p, uint64_t set, uin
     return (place / BLOCK_WAYS * p->sets + set) * BLOCK_WAYS + place % BLOCK_WAYS;
 }
 
-/* Whether upper halves count is looked at once for a set, so that the common way is a short one. */
-INFINITY_INLINE uint64_t infinity_get_half(const struct infinity_cache *p, uint64_t set,
-                                           uint32_t place, bool far)
+static uint32_t *infinity_near(const struct infinity_cache *p, uint64_t set, uint32_t place)
 {
-    uint64_t index = infinity_index(p, set, place);
-    uint64_t low = arena_at(uint32_t, p->lower)[index];
-    return far ? low | (uint64_t)arena_at(uint32_t, p->upper)[index] << 32 : low;
-}
-
-INFINITY_INLINE void infinity_put_half(const struct infinity_cache *p, uint64_t set, uint32_t place,
-                                       uint64_t what, bool far)
-{
-    uint64_t index = infinity_index(p, set, place);
-    arena_at(uint32_t, p->lower)[index] = (uint32_t)what;
-    if (far)
-        arena_at(uint32_t, p->upper)[index] = (uint32_t)(what >> 32);
+    return arena_at(uint32_t, p->lower) + infinity_index(p, set, place);
 }
 
 static uint64_t infinity_get(const struct infinity_cache *p, uint64_t set, uint32_t place)
 {
-    return infinity_get_half(p, set, place, p->far);
+    uint64_t index = infinity_index(p, set, place);
+    uint64_t low = arena_at(uint32_t, p->lower)[index];
+    return low | (p->far ? (uint64_t)arena_at(uint32_t, p->upper)[index] << 32 : 0);
+}
+
+static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t place,
+                         uint64_t what)
+{
+    uint64_t index = infinity_index(p, set, place);
+    arena_at(uint32_t, p->lower)[index] = (uint32_t)what;
+    arena_at(uint32_t, p->upper)[index] = (uint32_t)(what >> 32);
 }
 
 /* The line of an address as it stands in its place, without flags. */
@@ -108,31 +103,34 @@ static uint64_t infinity_line(const struct infinity_cache *p, uint64_t address)
     return address / p->line << LINE_FLAG_BITS;
 }
 
-INFINITY_INLINE uint32_t infinity_find_half(const struct infinity_cache *p, uint64_t set,
-                                            uint64_t line, bool far)
+static __attribute__((noinline)) uint32_t infinity_find_far(const struct infinity_cache *p,
+                                                            uint64_t set, uint64_t line)
 {
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
-        uint64_t there = infinity_get_half(p, set, i, far);
+        uint64_t there = infinity_get(p, set, i);
         if (!there || (there | LINE_FLAGS) == (line | LINE_FLAGS))
             return i;
     }
     return infinity_ways(p);
 }
 
-/* Its place in the set; else the first that is empty, or as many as there are ways. */
-static uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
+/* Its place in the set; else the first that is empty, or as many as there are ways. Of lower halves
+ * alone, while nothing is in the upper ones. */
+static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64_t set,
+                                          uint32_t line)
 {
-    return engine_unlikely(p->far) ? infinity_find_half(p, set, line, true)
-                                   : infinity_find_half(p, set, line, false);
+    for (uint32_t i = 0; i < infinity_ways(p); i++) {
+        uint32_t there = *infinity_near(p, set, i);
+        if (!there || (there | (uint32_t)LINE_FLAGS) == (line | (uint32_t)LINE_FLAGS))
+            return i;
+    }
+    return infinity_ways(p);
 }
 
-/* Puts it in front; what stands before `place` moves on by one. */
-INFINITY_INLINE void infinity_move_half(const struct infinity_cache *p, uint64_t set,
-                                        uint32_t place, uint64_t what, bool far)
+static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
 {
-    for (uint32_t i = place; i > 0; i--)
-        infinity_put_half(p, set, i, infinity_get_half(p, set, i - 1, far), far);
-    infinity_put_half(p, set, 0, what, far);
+    return engine_unlikely(p->far || line >> 32) ? infinity_find_far(p, set, line)
+                                                 : infinity_find_near(p, set, (uint32_t)line);
 }
 
 /* Is there a line in this place? */
@@ -173,25 +171,40 @@ static struct memory_side_look infinity_look(struct part *self, uint64_t address
                                      .goes = (last >> LINE_FLAG_BITS) * p->line};
 }
 
+static inline void infinity_count(struct infinity_cache *p, bool here)
+{
+    p->io.stats.hits += here;
+    p->io.stats.misses += !here;
+}
+
+static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache *p, uint64_t set,
+                                                          uint64_t line, uint64_t flags)
+{
+    p->far = true;
+    uint32_t place = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
+    bool here = infinity_holds(p, set, place);
+    flags |= here ? infinity_get(p, set, place) & LINE_CHANGED : 0;
+    infinity_count(p, here);
+    for (uint32_t i = place < last ? place : last; i > 0; i--)
+        infinity_put(p, set, i, infinity_get(p, set, i - 1));
+    infinity_put(p, set, 0, line | flags);
+}
+
 static void infinity_settle(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     uint64_t line = infinity_line(p, address), set = infinity_set(p, address);
-    uint32_t place = infinity_find(p, set, line), last = infinity_ways(p) - 1;
-    bool here = infinity_holds(p, set, place);
     uint64_t flags = LINE_HERE | (writes ? LINE_CHANGED : 0);
-    if (here) {
-        flags |= infinity_get(p, set, place) & LINE_CHANGED;
-        p->io.stats.hits++;
-    } else {
-        p->io.stats.misses++;
+    if (engine_unlikely(p->far || line >> 32)) {
+        infinity_settle_far(p, set, line, flags);
+        return;
     }
-    place = place < last ? place : last;
-    p->far |= line >> 32 != 0;
-    if (engine_unlikely(p->far))
-        infinity_move_half(p, set, place, line | flags, true);
-    else
-        infinity_move_half(p, set, place, line | flags, false);
+    uint32_t place = infinity_find_near(p, set, (uint32_t)line), last = infinity_ways(p) - 1;
+    uint32_t there = place <= last ? *infinity_near(p, set, place) : 0;
+    infinity_count(p, there != 0);
+    for (uint32_t i = place < last ? place : last; i > 0; i--)
+        *infinity_near(p, set, i) = *infinity_near(p, set, i - 1);
+    *infinity_near(p, set, 0) = (uint32_t)(line | flags | (there & LINE_CHANGED));
 }
 
 static void infinity_clean(struct part *self, uint64_t address)
