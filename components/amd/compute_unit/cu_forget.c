@@ -146,7 +146,7 @@ static __attribute__((noinline)) void forget_ended(const struct compute_unit *c,
                                                    const struct cu_wave *w)
 {
     forget_registers(c, w, false);
-    if (c->agpr_gap)
+    if (c->agpr_gap && cu_group_at(c, w->group)->agprs * FORGET_REGISTER >= FORGET_LEAST)
         forget_registers(c, w, true);
     forget_lds(c, cu_group_at(c, w->group));
 }
