@@ -114,6 +114,11 @@ static __attribute__((noinline)) uint32_t infinity_find_far(const struct infinit
     return infinity_ways(p);
 }
 
+static inline bool infinity_is_same(uint32_t there, uint32_t line)
+{
+    return (there | (uint32_t)LINE_FLAGS) == (line | (uint32_t)LINE_FLAGS);
+}
+
 /* Its place in the set; else the first that is empty, or as many as there are ways. Of lower halves
  * alone, while nothing is in the upper ones. */
 static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64_t set,
@@ -121,7 +126,7 @@ static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64
 {
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
         uint32_t there = *infinity_near(p, set, i);
-        if (!there || (there | (uint32_t)LINE_FLAGS) == (line | (uint32_t)LINE_FLAGS))
+        if (!there || infinity_is_same(there, line))
             return i;
     }
     return infinity_ways(p);
@@ -173,8 +178,10 @@ static struct memory_side_look infinity_look(struct part *self, uint64_t address
 
 static inline void infinity_count(struct infinity_cache *p, bool here)
 {
-    p->io.stats.hits += here;
-    p->io.stats.misses += !here;
+    if (here)
+        p->io.stats.hits++;
+    else
+        p->io.stats.misses++;
 }
 
 static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache *p, uint64_t set,
@@ -190,6 +197,7 @@ static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache 
     infinity_put(p, set, 0, line | flags);
 }
 
+/* Moves on what stands in front of its place, or of the first that is empty, on the way there. */
 static void infinity_settle(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
@@ -199,12 +207,18 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
         infinity_settle_far(p, set, line, flags);
         return;
     }
-    uint32_t place = infinity_find_near(p, set, (uint32_t)line), last = infinity_ways(p) - 1;
-    uint32_t there = place <= last ? *infinity_near(p, set, place) : 0;
+    uint32_t next = (uint32_t)(line | flags), there = 0;
+    for (uint32_t i = 0; i < infinity_ways(p); i++) {
+        uint32_t *at = infinity_near(p, set, i);
+        there = *at;
+        *at = next;
+        if (!there || infinity_is_same(there, (uint32_t)line))
+            break;
+        next = there;
+        there = 0;
+    }
+    *infinity_near(p, set, 0) |= there & (uint32_t)LINE_CHANGED;
     infinity_count(p, there != 0);
-    for (uint32_t i = place < last ? place : last; i > 0; i--)
-        *infinity_near(p, set, i) = *infinity_near(p, set, i - 1);
-    *infinity_near(p, set, 0) = (uint32_t)(line | flags | (there & LINE_CHANGED));
 }
 
 static void infinity_clean(struct part *self, uint64_t address)
