@@ -75,14 +75,19 @@ struct wide_rings {
     uint64_t moved[]; /* a bit for each ring that has left its first slots */
 };
 
+/* Slots of at least a page go back to the system when nothing is in the ring, if so many have been
+ * used since the last time. */
+#define BULKY 64u
+
 /* Slots that a ring begins with, if it need not have all at once; slots that a deep one gets in the
  * front of the arena. Beyond those it moves to the rear, where what is never touched takes nothing:
  * most deep rings never need so many. On a large platform, where most rings never need more than a
  * few, they begin with FEW, which stand side by side, and move a first time for NARROW;
  * ring_forget() takes back what they no longer need. */
-#define FEW    4u
-#define NARROW 16u
-#define DEEP   (2 * NARROW)
+#define FEW       4u
+#define LONG_SLOT 320u /* bytes: of these half of that, as few rings of them have much to do */
+#define NARROW    16u
+#define DEEP      (2 * NARROW)
 
 struct half {
     uint64_t free_ps;
@@ -119,6 +124,8 @@ static struct route *routes;
 static struct others *others; /* in the order of their addresses, rank by rank */
 static uint32_t other_count;
 static struct wide_rings *wide_rings;
+static uint32_t *bulky; /* numbers of rings with such slots, on a large platform */
+static uint32_t bulky_count;
 static bool large;  /* platform_is_large() */
 static bool traced; /* each message is looked at */
 static bool joined; /* all shards run as one, see ring_join() */
@@ -434,11 +441,17 @@ static size_t slot_bytes(const struct ring *r, uint32_t slots)
     return (size_t)slots * r->step * ARENA_UNIT;
 }
 
+/* How many it begins with. */
+static uint32_t few_of(const struct ring *r)
+{
+    return !large ? NARROW : slot_bytes(r, 1) < LONG_SLOT ? FEW : FEW / 2;
+}
+
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
     struct route *route = &routes[r - ring_at(0)];
-    uint32_t few = large ? FEW : NARROW, before = route->room;
+    uint32_t few = few_of(r), before = route->room;
     bool narrow = depth > few && may_be_narrow(r), deep = narrow && (large || depth >= DEEP);
     route->depth = depth;
     route->room = deep ? few : depth;
@@ -500,11 +513,22 @@ static uint32_t place_other(uint32_t ring, uint32_t slots)
     return first;
 }
 
+/* Not one between two shards or ranks, of which both ends would have to begin again. */
+static bool is_bulky(const struct platform_table *table, uint32_t number)
+{
+    const struct ring *r = ring_at(number);
+    const struct route *route = &routes[number];
+    return !is_narrow(r) && !route->split && route->depth >= BULKY && slot_bytes(r, 1) >= ARENA_PAGE
+           && platform_is_here(table->rings[number].sender)
+           && platform_is_here(table->rings[number].receiver);
+}
+
 /* On a large platform, when all depths are known: places for more than the first few slots. */
 static void place_others(const struct platform_table *table)
 {
     const uint32_t *order = order_by_kinds(table);
     others = arena_derive(2 * table->ring_count * sizeof *others);
+    bulky = arena_derive((table->ring_count + 1) * sizeof *bulky);
     wide_rings = arena_at(struct wide_rings,
                           arena_allocate(sizeof *wide_rings + (table->ring_count / 64 + 1) * 8));
     for (uint32_t i = 0; i < 2 * table->ring_count; i++) {
@@ -513,6 +537,8 @@ static void place_others(const struct platform_table *table)
         const struct ring *r = ring_at(number);
         struct route *route = &routes[number];
         bool deep = route->depth >= DEEP;
+        if (first && is_bulky(table, number))
+            bulky[bulky_count++] = number;
         if (!is_narrow(r))
             continue;
         arena_select(platform_rank_of(table->rings[number].sender));
@@ -641,7 +667,7 @@ static void stand_at(struct ring *r, uint32_t place)
     struct route *route = &routes[number];
     uint64_t bit = (uint64_t)1 << number % 64;
     bool all = place == route->wide || (place == route->middle && route->depth < DEEP);
-    route->room = all ? route->depth : place == route->middle ? NARROW : FEW;
+    route->room = all ? route->depth : place == route->middle ? NARROW : few_of(r);
     r->first = place;
     if (large && place == route->few)
         wide_rings->moved[number / 64] &= ~bit;
@@ -672,13 +698,13 @@ static void shrink(struct ring *r)
 {
     const struct route *route = route_of(r);
     uint32_t end = r->tail == r->first ? r->end : r->tail, from = find_taken(r, end);
-    uint32_t taken = (end - from) / r->step, slots = FEW;
+    uint32_t taken = (end - from) / r->step, slots = few_of(r);
     while (slots < 2 * taken)
         slots *= 2;
     if (!from || 2 * slots * r->step > r->end - r->first)
         return;
     bool narrow = slots <= NARROW || route->depth < DEEP;
-    uint32_t to = slots == FEW ? route->few : narrow ? route->middle : route->wide;
+    uint32_t to = slots == few_of(r) ? route->few : narrow ? route->middle : route->wide;
     wide_rings->left += (size_t)(r->end - r->first - slots * r->step) * ARENA_UNIT;
     memmove(ring_slot(to), ring_slot(from), (size_t)(end - from) * ARENA_UNIT);
     r->head = r->head == r->tail ? to + end - from : to + r->head - from;
@@ -702,8 +728,26 @@ static void forget_slots(uint32_t start, uint32_t end)
     arena_forget(arena_at(char, start), (size_t)(end - start) * ARENA_UNIT);
 }
 
+/* Nothing is in the ring: what its sender does not know of stands at the beginning then. */
+static void forget_bulky(struct ring *r)
+{
+    uint32_t end = r->tail == r->first ? r->end : r->tail, to = r->first;
+    bool used = message_stamp(ring_slot(r->first + (BULKY - 1) * r->step)) != 0;
+    bool empty = r->head == r->tail && !(message_stamp(ring_slot(r->tail)) & RING_FULL);
+    uint32_t from = used && empty ? find_taken(r, end) : 0;
+    if (!from)
+        return;
+    for (uint32_t slot = from; slot != end; slot += r->step, to += r->step)
+        message_set_stamp(ring_slot(to), message_stamp(ring_slot(slot)));
+    r->head = r->tail = to;
+    message_set_stamp(ring_slot(to), 0); /* the others are on pages that go */
+    forget_slots(to, r->end);
+}
+
 void ring_forget(size_t least)
 {
+    for (uint32_t i = 0; i < bulky_count; i++)
+        forget_bulky(ring_at(bulky[i]));
     if (!other_count)
         return;
     shrink_all();
@@ -908,6 +952,7 @@ void ring_open(const struct platform_table *table)
     traced = joined = false;
     large = platform_is_large(table);
     other_count = 0;
+    bulky_count = 0;
     routes = arena_at(struct route, arena_allocate(total * sizeof *routes));
     links = arena_at(struct link, arena_allocate(table->link_count * sizeof *links));
     for (uint32_t i = 0; i < table->link_count; i++) {

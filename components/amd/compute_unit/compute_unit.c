@@ -18,9 +18,9 @@
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
  * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
- * cu_played.c (recorded wavefronts), cu_memory_only.c (warm-up), cu_lend.c (wavefronts go on
- * without timing), cu_retime.c (the account of a cold start), cu_forget.c (memory of what has
- * ended), cu_report.c (hangs). */
+ * cu_registers.c (where registers stand), cu_played.c (recorded wavefronts), cu_memory_only.c
+ * (warm-up), cu_lend.c (wavefronts go on without timing), cu_retime.c (the account of a cold
+ * start), cu_forget.c (memory of what has ended), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -50,9 +50,8 @@ static uint32_t last_of(uint32_t table, size_t entries, size_t bytes)
 
 /* What wavefronts use all the time stands at the front of the arena; of most tables little is
  * touched. So they stand in pairs, of which one is filled downwards and the next one upwards. */
-static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size_t queue)
+static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
 {
-    uint32_t vgprs = work_registers(cu_target(c), (uint32_t)compute_unit_params(c)->vgprs);
     c->ledgers = last_of(arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_ledger)),
                          CU_MAX_GROUPS, sizeof(struct cu_ledger));
     c->waves = arena_allocate_front(waves * sizeof(struct cu_wave));
@@ -65,12 +64,12 @@ static void init_tables(struct compute_unit *c, size_t simds, size_t waves, size
     c->vmem_free = arena_allocate_front(queue * sizeof(uint16_t));
     c->vmem_order = arena_allocate_front(queue * sizeof(uint16_t));
     c->rest_free = arena_allocate_front(queue * sizeof(uint16_t));
-    c->stage_free = arena_allocate_front(queue * sizeof(uint16_t));
+    c->stages_used = arena_allocate_front((queue + 63) / 64 * sizeof(uint64_t));
     c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
+    c->smem_data = arena_allocate_rear(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
-    c->vgprs = platform_registers(&c->io.base, simds * vgprs * 64 * sizeof(uint32_t));
+    registers_allocate(c);
     c->lds = forget_allocate(c, (size_t)compute_unit_params(c)->lds + CU_LINE);
-    index_pool_init(&c->free_lines, CU_LINES);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
     c->lds_ends = last_of(arena_allocate_dense(c->lds_end_slots * sizeof(struct cu_lds_end)),
@@ -92,10 +91,9 @@ static void compute_unit_init(struct compute_unit *c)
     c->code = platform_shared(&c->io.base, sizeof(struct cu_code));
     execute_init(c);
     issue_init(c);
-    init_tables(c, simds, waves, queue);
+    init_tables(c, waves, queue);
     c->vmem_free_count = (uint32_t)queue;
     c->rest_free_count = (uint32_t)queue;
-    c->stage_free_count = (uint32_t)queue;
     for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
         c->smem_free[c->smem_free_count] = (uint8_t)(CU_SMEM - 1 - c->smem_free_count);
     c->lds_next = ENGINE_NEVER;

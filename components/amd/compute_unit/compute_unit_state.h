@@ -37,6 +37,7 @@ enum {
     CU_LATE_SHARES = 6,
     CU_LINES = 1088,          /* vector memory: lines of all instructions in flight */
     CU_SMEM = 64,             /* scalar memory instructions in flight */
+    CU_SMEM_DATA = 16 + 16,   /* dwords: operands of an atomic and what it compares with */
     CU_STAGE = ISA_LANES * 4, /* bytes */
     CU_WIDE_STAGE = ISA_LANES * 16,
     CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
@@ -231,6 +232,7 @@ static inline unsigned cu_line_next(const struct cu_line *l)
     return (unsigned)(l->rest >> 53);
 }
 
+/* What few of them need, cu_smem_data(), stands elsewhere. */
 struct cu_smem {
     struct isa_inst inst;
     struct isa_scalar access;
@@ -238,7 +240,6 @@ struct cu_smem {
     uint8_t unsent; /* next part to send */
     uint8_t parts;  /* lines touched: 1 or 2; 1 for a fence */
     uint8_t remaining;
-    uint32_t data[16 + 16];
 #ifdef HEDDLE_PROFILE
     uint64_t pc;
 #endif
@@ -294,6 +295,12 @@ struct cu_simd {
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
+/* Of the wavefronts of a SIMD, the registers of those that have so many stand close by. */
+struct cu_packing {
+    uint16_t vgprs, agprs;
+    uint8_t waves; /* that have registers */
+};
+
 /* The wavefront is in the wheel for the turn behind these; `run` says more of them if it has a
  * count. */
 struct cu_late_turns {
@@ -336,7 +343,11 @@ struct compute_unit {
     uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
-    struct index_pool free_lines;
+    uint32_t line_free;   /* 1 + number of the line that was given back last; 0: none */
+    uint32_t lines_fresh; /* the lowest that was never taken */
+    uint32_t lines_used;
+    uint32_t agpr_gap; /* registers between a wavefront's last one and its first accumulator; not 0:
+                          those of wavefronts that are alike stand close by, see cu_registers.c */
     struct cu_simd simd[CU_MAX_SIMDS];
     struct cu_late_turns late[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
@@ -353,21 +364,24 @@ struct compute_unit {
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
-    uint32_t vgprs;      /* uint32_t[simds][work_registers(vgprs)][64] */
-    uint32_t lds;        /* uint8_t[lds], on pages of its own if `forgets` */
-    uint32_t vmem_rest;  /* struct cu_vmem_rest[vmem_queue] */
-    uint32_t rest_free;  /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
-    uint32_t stage_free; /* uint16_t[vmem_queue]: the same of stages */
-    uint32_t wide;       /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t played;     /* struct cu_played, as many as wavefronts */
-    uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring, downwards */
+    uint32_t vgprs;       /* uint32_t[simds][registers_of_simd()][64] */
+    uint32_t lds;         /* uint8_t[lds], on pages of its own if `forgets` */
+    uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue] */
+    uint32_t rest_free;   /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
+    uint32_t stages_used; /* uint64_t[]: bitmap, on large platforms */
+    uint32_t wide;        /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
+    uint32_t played;      /* struct cu_played, as many as wavefronts */
+    uint32_t lds_ends;    /* struct cu_lds_end[lds_end_slots], a ring, downwards */
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
+    uint32_t smem_data;  /* uint32_t[CU_SMEM][CU_SMEM_DATA] */
     uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
-    uint32_t vmem_free_count, rest_free_count, stage_free_count;
+    uint32_t vmem_free_count, rest_free_count;
+    uint16_t wide_used, wide_most; /* on large platforms: wide stages in use, and how many there
+                                      have been since the system got some back */
     /* Scalar memory. */
     uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
     uint32_t smem_free_count, smem_send_head;
@@ -380,6 +394,7 @@ struct compute_unit {
     uint32_t code_version;
     uint64_t code_start, code_end;  /* the same for instruction fetches */
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
+    struct cu_packing packing[CU_MAX_SIMDS];
     struct cu_retime retime;
 };
 
@@ -420,6 +435,28 @@ static inline unsigned cu_smem_number(const struct compute_unit *c, const struct
     return (unsigned)(e - cu_smem_at(c, 0));
 }
 
+/* What a store or an atomic sends, or a load that touches two lines has got of them. */
+static inline uint32_t *cu_smem_data(const struct compute_unit *c, const struct cu_smem *e)
+{
+    return arena_at(uint32_t, c->smem_data) + cu_smem_number(c, e) * CU_SMEM_DATA;
+}
+
+/* Last in, first out; those that are free are chained by `rest`. */
+static inline unsigned cu_line_take(struct compute_unit *c)
+{
+    unsigned number = c->line_free ? c->line_free - 1 : c->lines_fresh++;
+    c->line_free = c->line_free ? (uint32_t)cu_line_at(c, number)->rest : 0;
+    c->lines_used++;
+    return number;
+}
+
+static inline void cu_line_give(struct compute_unit *c, unsigned number)
+{
+    cu_line_at(c, number)->rest = c->line_free;
+    c->line_free = number + 1;
+    c->lines_used--;
+}
+
 /* As the coalescer has it. */
 static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, unsigned number)
 {
@@ -430,7 +467,7 @@ static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, u
 /* Room for the lines of one more vector memory instruction. */
 static inline bool cu_has_lines(const struct compute_unit *c)
 {
-    return index_pool_used(&c->free_lines) + COALESCER_MAX_LINES <= CU_LINES;
+    return c->lines_used + COALESCER_MAX_LINES <= CU_LINES;
 }
 
 static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned wave)
@@ -470,12 +507,17 @@ static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
     return arena_at(uint8_t, c->offsets) - (size_t)number * ISA_LANES;
 }
 
+static inline bool cu_is_wide(const struct cu_vmem *e)
+{
+    return e->bytes > 4;
+}
+
 /* What the lanes of a vector memory instruction with a stage move: lane l's bytes at l * bytes. Of
  * the wide ones, which few programs use, the system gives no memory until then. */
 static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
 {
-    return e->bytes <= 4 ? arena_at(uint8_t, c->stages) + (size_t)e->stage * CU_STAGE
-                         : arena_at(uint8_t, c->wide) + (size_t)e->stage * CU_WIDE_STAGE;
+    return cu_is_wide(e) ? arena_at(uint8_t, c->wide) + (size_t)e->stage * CU_WIDE_STAGE
+                         : arena_at(uint8_t, c->stages) + (size_t)e->stage * CU_STAGE;
 }
 
 static inline struct cu_code *cu_code(const struct compute_unit *c)
@@ -552,6 +594,7 @@ static inline struct isa_context cu_context(const struct compute_unit *c, const 
     struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
                                   .vgpr_count = g->vgprs,
                                   .agpr_count = g->agprs,
+                                  .agpr_gap = c->agpr_gap,
                                   .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
                                   .lds_size = g->lds_bytes,
                                   .time = component_now(&c->io.base)};
@@ -646,9 +689,17 @@ static void group_answer(struct compute_unit *c);
 static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now);
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 
+/* cu_registers.c */
+static uint32_t registers_of_simd(const struct compute_unit *c);
+static void registers_allocate(struct compute_unit *c);
+static uint32_t registers_take(struct compute_unit *c, const struct cu_group *g, unsigned simd,
+                               unsigned first);
+static inline void registers_give(struct compute_unit *c, unsigned simd);
+
 /* cu_forget.c */
 static uint32_t forget_allocate(struct compute_unit *c, size_t bytes);
 static void forget_stages(const struct compute_unit *c);
+static void forget_wide_stages(struct compute_unit *c);
 static inline void forget_wave(const struct compute_unit *c, const struct cu_wave *w);
 
 /* cu_fetch.c */

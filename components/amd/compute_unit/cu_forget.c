@@ -16,6 +16,8 @@
 /* Less is not worth the calls of the system. */
 #define FORGET_LEAST (2 * ARENA_PAGE)
 
+/* So many wide stages at least. */
+#define FORGET_STAGES   16u
 #define FORGET_REGISTER (ISA_LANES * sizeof(uint32_t))
 
 struct forget_range {
@@ -62,27 +64,34 @@ static void forget_spare(struct forget_range *r, struct forget_range own, struct
         r->end = other.start < r->end ? other.start : r->end;
 }
 
-/* Of the registers of its SIMD. */
+/* Of the registers of its SIMD; those that follow each other, or `accumulators` that stand by
+ * themselves. */
 static struct forget_range forget_registers_of(const struct compute_unit *c,
-                                               const struct cu_wave *w, size_t simd_bytes)
+                                               const struct cu_wave *w, size_t simd_bytes,
+                                               bool accumulators)
 {
     const struct cu_group *g = cu_group_at(c, w->group);
     size_t start = (size_t)(w->vgpr - c->vgprs) * ARENA_UNIT - w->simd * simd_bytes;
-    return (struct forget_range){start, start + (g->vgprs + g->agprs) * FORGET_REGISTER};
+    size_t registers = c->agpr_gap ? g->vgprs : g->vgprs + g->agprs;
+    if (accumulators) {
+        start += (g->vgprs + c->agpr_gap) * FORGET_REGISTER;
+        registers = g->agprs;
+    }
+    return (struct forget_range){start, start + registers * FORGET_REGISTER};
 }
 
-static void forget_registers(const struct compute_unit *c, const struct cu_wave *w)
+static void forget_registers(const struct compute_unit *c, const struct cu_wave *w,
+                             bool accumulators)
 {
-    uint32_t registers = work_registers(cu_target(c), (uint32_t)compute_unit_params(c)->vgprs);
-    size_t simd_bytes = registers * FORGET_REGISTER;
-    struct forget_range own = forget_registers_of(c, w, simd_bytes);
+    size_t simd_bytes = registers_of_simd(c) * FORGET_REGISTER;
+    struct forget_range own = forget_registers_of(c, w, simd_bytes, accumulators);
     struct forget_range r = forget_around(own, simd_bytes);
     if (own.end - own.start < FORGET_LEAST)
         return;
     for (unsigned slot = 0; slot < (unsigned)compute_unit_params(c)->wavefronts; slot++) {
         const struct cu_wave *other = cu_wave_at(c, cu_wave_number(c, w->simd, slot));
         if (!forget_is_over(other))
-            forget_spare(&r, own, forget_registers_of(c, other, simd_bytes));
+            forget_spare(&r, own, forget_registers_of(c, other, simd_bytes, accumulators));
     }
     arena_forget(arena_at(char, c->vgprs) + w->simd * simd_bytes + r.start, r.end - r.start);
 }
@@ -116,10 +125,29 @@ static void forget_stages(const struct compute_unit *c)
     arena_forget(arena_at(char, c->wide), queue * CU_WIDE_STAGE);
 }
 
+/* Half of those that were in use at the same time are not any more. */
+static void forget_wide_stages(struct compute_unit *c)
+{
+    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, start = 0;
+    const uint64_t *used = arena_at(uint64_t, c->stages_used);
+    if (c->wide_most < FORGET_STAGES)
+        return;
+    c->wide_most = c->wide_used;
+    for (unsigned i = 0; i <= queue; i++) {
+        if (i < queue && !(used[i / 64] >> i % 64 & 1))
+            continue;
+        arena_forget(arena_at(char, c->wide) + (size_t)start * CU_WIDE_STAGE,
+                     (size_t)(i - start) * CU_WIDE_STAGE);
+        start = i + 1;
+    }
+}
+
 static __attribute__((noinline)) void forget_ended(const struct compute_unit *c,
                                                    const struct cu_wave *w)
 {
-    forget_registers(c, w);
+    forget_registers(c, w, false);
+    if (c->agpr_gap && cu_group_at(c, w->group)->agprs * FORGET_REGISTER >= FORGET_LEAST)
+        forget_registers(c, w, true);
     forget_lds(c, cu_group_at(c, w->group));
 }
 

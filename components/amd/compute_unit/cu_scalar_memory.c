@@ -22,14 +22,20 @@ static bool smem_is_atomic(const struct cu_smem *e)
     return e->access.kind == ISA_SCALAR_ATOMIC;
 }
 
-static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t now)
+static bool smem_loads(const struct cu_smem *e)
+{
+    return e->access.kind == ISA_SCALAR_LOAD || (smem_is_atomic(e) && e->access.glc);
+}
+
+/* `data`: CU_SMEM_DATA dwords, of which a load has brought the valid ones. */
+static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint32_t *data,
+                          uint64_t now)
 {
     struct cu_wave *w = cu_wave_at(c, e->wave);
-    bool loads = e->access.kind == ISA_SCALAR_LOAD || (smem_is_atomic(e) && e->access.glc);
-    if (loads && engine_likely(!cu_group_at(c, w->group)->played)) {
+    if (smem_loads(e) && engine_likely(!cu_group_at(c, w->group)->played)) {
         for (unsigned i = e->access.valid; i < e->access.dwords; i++)
-            e->data[i] = 0;
-        isa_scalar_load(cu_scalars(c, e->wave), &e->inst, e->data);
+            data[i] = 0;
+        isa_scalar_load(cu_scalars(c, e->wave), &e->inst, data);
     }
     w->lgkm--;
     retime_over(c, e->wave, c->retime.scalar, cu_smem_number(c, e), false, true, now);
@@ -98,12 +104,12 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->parts = moves && end > (e->access.address & ~(uint64_t)(CU_LINE - 1)) + CU_LINE ? 2 : 1;
     e->remaining = e->parts;
     if ((e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e)) && !played)
-        isa_scalar_store_data(s, inst, e->data);
+        isa_scalar_store_data(s, inst, cu_smem_data(c, e));
     c->smem_free_count--;
     retime_issue(c, c->retime.scalar, cu_smem_number(c, e), wave, now, now);
     w->lgkm++;
     if (moves && !e->access.valid)
-        smem_complete(c, e, now);
+        smem_complete(c, e, cu_smem_data(c, e), now);
     else
         c->smem_order[(c->smem_send_head + c->smem_send_count++) % CU_SMEM] =
             (uint8_t)cu_smem_number(c, e);
@@ -118,20 +124,20 @@ static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uin
     *mem_write_mask(payload, CU_LINE) =
         coalescer_byte_mask((unsigned)(start - line), (unsigned)(end - start));
     memcpy((uint8_t *)mem_write_data(payload, CU_LINE) + (start - line),
-           (const uint8_t *)e->data + (start - e->access.address), end - start);
+           (const uint8_t *)cu_smem_data(c, e) + (start - e->access.address), end - start);
 }
 
 static void smem_send_atomic(struct compute_unit *c, const struct cu_smem *e, uint16_t tag,
                              uint32_t pid)
 {
     unsigned bytes = 4u * e->access.dwords, place = (unsigned)(e->access.address % CU_LINE);
+    const uint32_t *data = cu_smem_data(c, e);
     void *payload =
         compute_unit_smem_send_atomic(c, tag, e->access.address - place, pid,
                                       (enum atomic_op)e->access.atomic, bytes, e->access.glc);
     *mem_atomic_mask(payload, CU_LINE) = coalescer_byte_mask(place, bytes);
-    memcpy((uint8_t *)mem_atomic_operand(payload, CU_LINE) + place, e->data, bytes);
-    memcpy((uint8_t *)mem_atomic_compare(payload, CU_LINE) + place, e->data + e->access.dwords,
-           bytes);
+    memcpy((uint8_t *)mem_atomic_operand(payload, CU_LINE) + place, data, bytes);
+    memcpy((uint8_t *)mem_atomic_compare(payload, CU_LINE) + place, data + e->access.dwords, bytes);
 }
 
 /* Sends one request of the oldest instruction. True: there is more to send, in the next cycle. */
@@ -167,11 +173,12 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
     const struct mem_reply *m;
     while ((m = compute_unit_smem_peek_reply(c))) {
         struct cu_smem *e = cu_smem_at(c, m->tag / 2);
-        if (e->access.kind == ISA_SCALAR_LOAD || (smem_is_atomic(e) && e->access.glc)) {
+        uint32_t one[CU_SMEM_DATA], *data = e->parts == 1 ? one : cu_smem_data(c, e);
+        if (smem_loads(e)) {
             const uint8_t *line = mem_data_data(compute_unit_smem_reply_payload(c), CU_LINE);
             uint64_t start, end;
             smem_part(e, m->tag % 2, &start, &end);
-            memcpy((uint8_t *)e->data + (start - e->access.address), line + start % CU_LINE,
+            memcpy((uint8_t *)data + (start - e->access.address), line + start % CU_LINE,
                    end - start);
         }
         if (e->access.kind == ISA_SCALAR_CACHE_OP)
@@ -182,6 +189,6 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
         }
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)
-            smem_complete(c, e, now);
+            smem_complete(c, e, data, now);
     }
 }

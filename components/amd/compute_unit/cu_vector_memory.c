@@ -8,8 +8,8 @@
  * translation belongs to the caches.
  *
  * Far fewer instructions have bytes than are under way. So on large platforms each takes a stage
- * while it has some, the one used last first, and most stages are never touched; elsewhere each has
- * its own. */
+ * while it has some, the lowest one that is free, and most stages are never touched; elsewhere each
+ * has its own. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -32,15 +32,28 @@ static inline void vmem_give(const struct compute_unit *c, uint32_t stack, uint3
 /* There are as many as instructions in flight. */
 static void vmem_take_stage(struct compute_unit *c, struct cu_vmem *e)
 {
-    e->stage = (uint16_t)vmem_free_at(c, c->stage_free, --c->stage_free_count);
+    uint64_t *word = arena_at(uint64_t, c->stages_used);
+    unsigned number = 0;
+    for (; !~*word; word++)
+        number += 64;
+    e->stage = (uint16_t)(number + (unsigned)__builtin_ctzll(~*word));
+    *word |= *word + 1;
+    if (cu_is_wide(e) && ++c->wide_used > c->wide_most)
+        c->wide_most = c->wide_used;
+}
+
+static void vmem_give_taken_stage(struct compute_unit *c, struct cu_vmem *e)
+{
+    arena_at(uint64_t, c->stages_used)[e->stage / 64] ^= (uint64_t)1 << e->stage % 64;
+    e->stage = CU_NONE;
+    if (cu_is_wide(e) && --c->wide_used <= c->wide_most / 2)
+        forget_wide_stages(c);
 }
 
 static inline void vmem_give_stage(struct compute_unit *c, struct cu_vmem *e)
 {
-    if (engine_likely(!c->forgets) || e->stage == CU_NONE)
-        return;
-    vmem_give(c, c->stage_free, &c->stage_free_count, e->stage);
-    e->stage = CU_NONE;
+    if (engine_unlikely(c->forgets) && e->stage != CU_NONE)
+        vmem_give_taken_stage(c, e);
 }
 
 /* Lets SIMDs that were refused for want of entries try again. */
@@ -174,7 +187,7 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
     for (unsigned i = count, next = CU_LAST_LINE; i-- > 0;) {
-        uint16_t place = (uint16_t)index_pool_take(&c->free_lines);
+        uint16_t place = (uint16_t)cu_line_take(c);
         *cu_line_at(c, place) = cu_line_make(lines[i], number, next);
         e->unsent = place;
         next = place;
@@ -441,15 +454,15 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_take_data(c, e, number, cu_coalesced(c, m->tag),
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             profile_served(c, e->wave, e->pc, m);
-            index_pool_give(&c->free_lines, m->tag);
             retime_vector_answer(c, number, m->tag, message_note(m), now);
+            cu_line_give(c, m->tag);
         } else {
             retime_fence_answer(c, c->retime.vector, number, now);
         }
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)
             vmem_retire(c, cu_wave_at(c, e->wave), now);
-        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_MAX_LINES)
+        if (c->lines_used == CU_LINES - COALESCER_MAX_LINES)
             vmem_unblock(c, now);
     }
 }

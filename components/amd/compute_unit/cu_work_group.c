@@ -29,15 +29,13 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     unsigned wave = cu_wave_number(c, place->simd, place->slot);
     struct cu_wave *w = cu_wave_at(c, wave);
     struct isa_wave *s = cu_scalars(c, wave);
-    size_t before = (size_t)place->simd * (size_t)compute_unit_params(c)->vgprs + place->vgpr;
-    size_t registers = work_registers(cu_target(c), (uint32_t)before) * (size_t)64;
     if (w->state != WAVE_FREE)
         bug("compute unit: SIMD %u slot %u is taken", place->simd, place->slot);
     for (unsigned i = 0; i < c->line_slots; i++) {
         if (w->line_state[i] != LINE_EMPTY)
             w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
     }
-    w->vgpr = (uint32_t)(c->vgprs + registers * sizeof(uint32_t) / ARENA_UNIT);
+    w->vgpr = registers_take(c, g, place->simd, place->vgpr);
     w->simd = place->simd;
     w->slot = place->slot;
     w->group = (uint8_t)p->work_group_slot;
@@ -205,6 +203,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;
+    registers_give(c, w->simd);
     c->simd[w->simd].raised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;

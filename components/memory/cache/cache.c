@@ -71,8 +71,9 @@ static void init_parking(struct cache *c, uint32_t pages)
     c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->above) + 15) / 16 * 16;
     uint32_t requests = (uint32_t)cache_params(c)->mshrs;
     index_pool_init(&c->free_parked, requests);
-    c->parked = arena_allocate(requests * sizeof(struct cache_parked));
-    c->parked_data = arena_allocate((size_t)requests * c->payload_stride);
+    size_t bytes = (requests * sizeof(struct cache_parked) + 63) / 64 * 64;
+    c->parked = arena_allocate(bytes + (size_t)requests * c->payload_stride);
+    c->parked_data = c->parked + (uint32_t)(bytes / ARENA_UNIT);
     c->pages = arena_allocate(pages * sizeof(struct cache_queue));
     c->faults = arena_allocate(pages);
 }
@@ -192,6 +193,8 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
         c->unanswered--; /* counted when it stepped aside, and again when taken */
         c->replay.first = parked_at(c, next->parked)->next;
         index_pool_give(&c->free_parked, next->parked - 1);
+        if (c->places && !index_pool_used(&c->free_parked))
+            forget_parked(c);
         return true;
     }
     return finish_oldest(c);

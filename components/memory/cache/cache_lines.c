@@ -174,24 +174,23 @@ static void forget_places(struct cache *c)
     memset(places, 0, (line_count(c) + 1) * sizeof *places);
 }
 
-/* The same of requests that have been parked, if there have been more than a few at once since the
- * last time: then this one holds a message, whose stamp is not 0. */
-static void forget_parked(struct cache *c)
+/* None is parked any more: the same of requests that have been, and of their payload, which stands
+ * behind them, if there have been more than a few at once since the last time. Then this one holds
+ * a message, whose stamp is not 0. */
+CACHE_RARE void forget_parked(struct cache *c)
 {
     uint32_t count = c->free_parked.capacity;
     struct cache_parked *one = parked_at(c, CACHE_PARKED_FEW);
-    if (count < CACHE_PARKED_FEW || index_pool_used(&c->free_parked)
-        || !message_stamp((const struct message *)&one->request))
+    if (count < CACHE_PARKED_FEW || !message_stamp((const struct message *)&one->request))
         return;
-    arena_forget(parked_at(c, 1), count * sizeof *one);
-    arena_forget(parked_payload(c, 1), (size_t)count * c->payload_stride);
-    memset(one, 0, sizeof *one);
+    char *start = (char *)parked_at(c, 1), *end = parked_payload(c, count + 1);
+    arena_forget(start, (size_t)(end - start));
+    if (message_stamp((const struct message *)&one->request)) /* it was on no whole page */
+        memset(one, 0, sizeof *one);
 }
 
 static void drop_all(struct cache *c)
 {
-    if (c->places && cache_translation(c))
-        forget_parked(c);
     if (!c->any_lines)
         return;
     c->any_lines = false;

@@ -436,6 +436,7 @@ static inline void line_touch(struct cache *c, uint32_t set, uint32_t way);
 static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint64_t number);
 static inline void line_drop(struct cache *c, uint32_t line);
 static inline void line_forget(struct cache *c, uint32_t line);
+static void forget_parked(struct cache *c);
 static void drop_all(struct cache *c);
 static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
                                struct mem_mask mask, const void *bytes);

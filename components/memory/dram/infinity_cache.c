@@ -1,8 +1,11 @@
 /* A slice of Infinity Cache: tags, in order of use, and no bytes.
  *
- * A set is an array of addresses, the most recently used first; the lowest bits say what is known
- * of the line. A line comes at a read, when memory has been asked for it, or at a write, without:
- * what a write leaves out is in memory, and reading it when the line goes is not modelled. */
+ * A set is an array of line numbers, the most recently used first; the lowest bits say what is
+ * known of the line. A line comes at a read, when memory has been asked for it, or at a write,
+ * without: what a write leaves out is in memory, and reading it when the line goes is not modelled.
+ *
+ * The lower half of each place stands in one table, the upper half in another one, which is not
+ * touched before a line comes that needs it: with lines of 128 bytes, from 128 GiB on. */
 #include "infinity_cache.gen.h"
 
 #include <string.h>
@@ -14,14 +17,17 @@
  * ways of many sets. */
 #define BLOCK_WAYS 4u
 
-#define LINE_HERE    ((uint64_t)1)
-#define LINE_CHANGED ((uint64_t)2)
-#define LINE_FLAGS   ((uint64_t)3)
+#define LINE_HERE      ((uint64_t)1)
+#define LINE_CHANGED   ((uint64_t)2)
+#define LINE_FLAGS     ((uint64_t)3)
+#define LINE_FLAG_BITS 2
 
 struct infinity_cache {
     struct infinity_cache_io io;
-    uint32_t lines; /* arena offset: uint64_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
+    uint32_t lower; /* arena offset: uint32_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
+    uint32_t upper; /* the same, alike */
     uint32_t line;
+    bool far; /* some are in the upper halves */
     uint64_t sets;
     uint64_t last_atomic; /* line */
 };
@@ -36,10 +42,11 @@ static uint32_t infinity_ways(const struct infinity_cache *p)
     return (uint32_t)infinity_cache_params(p)->ways;
 }
 
+/* Of one of the tables. */
 static size_t infinity_bytes(const struct infinity_cache *p)
 {
     uint64_t blocks = (infinity_ways(p) + BLOCK_WAYS - 1) / BLOCK_WAYS;
-    return blocks * p->sets * BLOCK_WAYS * sizeof(uint64_t);
+    return blocks * p->sets * BLOCK_WAYS * sizeof(uint32_t);
 }
 
 static void infinity_setup(struct part *self, uint32_t line)
@@ -48,7 +55,8 @@ static void infinity_setup(struct part *self, uint32_t line)
     p->line = line;
     p->sets = (uint64_t)infinity_cache_params(p)->size / line / infinity_ways(p);
     p->last_atomic = UINT64_MAX;
-    p->lines = arena_allocate(infinity_bytes(p));
+    p->lower = arena_allocate(infinity_bytes(p));
+    p->upper = arena_allocate(infinity_bytes(p));
 }
 
 /* The set of an address: line numbers of this slice follow each other, and all groups of index bits
@@ -64,27 +72,76 @@ static uint64_t infinity_set(const struct infinity_cache *p, uint64_t address)
     return number % p->sets;
 }
 
-static uint64_t *infinity_at(const struct infinity_cache *p, uint64_t set, uint32_t place)
+static uint64_t infinity_index(const struct infinity_cache *p, uint64_t set, uint32_t place)
 {
-    uint64_t block = place / BLOCK_WAYS * p->sets + set;
-    return arena_at(uint64_t, p->lines) + block * BLOCK_WAYS + place % BLOCK_WAYS;
+    return (place / BLOCK_WAYS * p->sets + set) * BLOCK_WAYS + place % BLOCK_WAYS;
 }
 
-/* Its place in the set; else the first that is empty, or as many as there are ways. */
-static uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
+static uint32_t *infinity_near(const struct infinity_cache *p, uint64_t set, uint32_t place)
+{
+    return arena_at(uint32_t, p->lower) + infinity_index(p, set, place);
+}
+
+static uint64_t infinity_get(const struct infinity_cache *p, uint64_t set, uint32_t place)
+{
+    uint64_t index = infinity_index(p, set, place);
+    uint64_t low = arena_at(uint32_t, p->lower)[index];
+    return low | (p->far ? (uint64_t)arena_at(uint32_t, p->upper)[index] << 32 : 0);
+}
+
+static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t place,
+                         uint64_t what)
+{
+    uint64_t index = infinity_index(p, set, place);
+    arena_at(uint32_t, p->lower)[index] = (uint32_t)what;
+    arena_at(uint32_t, p->upper)[index] = (uint32_t)(what >> 32);
+}
+
+/* The line of an address as it stands in its place, without flags. */
+static uint64_t infinity_line(const struct infinity_cache *p, uint64_t address)
+{
+    return address / p->line << LINE_FLAG_BITS;
+}
+
+static __attribute__((noinline)) uint32_t infinity_find_far(const struct infinity_cache *p,
+                                                            uint64_t set, uint64_t line)
 {
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
-        uint64_t there = *infinity_at(p, set, i);
+        uint64_t there = infinity_get(p, set, i);
         if (!there || (there | LINE_FLAGS) == (line | LINE_FLAGS))
             return i;
     }
     return infinity_ways(p);
 }
 
+static inline bool infinity_is_same(uint32_t there, uint32_t line)
+{
+    return (there | (uint32_t)LINE_FLAGS) == (line | (uint32_t)LINE_FLAGS);
+}
+
+/* Its place in the set; else the first that is empty, or as many as there are ways. Of lower halves
+ * alone, while nothing is in the upper ones. */
+static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64_t set,
+                                          uint32_t line)
+{
+    for (uint32_t i = 0; i < infinity_ways(p); i++) {
+        uint32_t there = *infinity_near(p, set, i);
+        if (!there || infinity_is_same(there, line))
+            return i;
+    }
+    return infinity_ways(p);
+}
+
+static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
+{
+    return engine_unlikely(p->far || line >> 32) ? infinity_find_far(p, set, line)
+                                                 : infinity_find_near(p, set, (uint32_t)line);
+}
+
 /* Is there a line in this place? */
 static bool infinity_holds(const struct infinity_cache *p, uint64_t set, uint32_t place)
 {
-    return place < infinity_ways(p) && *infinity_at(p, set, place);
+    return place < infinity_ways(p) && infinity_get(p, set, place);
 }
 
 static uint32_t infinity_latency(const struct part *self)
@@ -109,45 +166,77 @@ static struct memory_side_look infinity_look(struct part *self, uint64_t address
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     uint64_t set = infinity_set(p, address);
-    uint32_t place = infinity_find(p, set, address / p->line * p->line);
+    uint32_t place = infinity_find(p, set, infinity_line(p, address));
     if (infinity_holds(p, set, place))
         return (struct memory_side_look){.hit = true};
     if (place < infinity_ways(p))
         return (struct memory_side_look){.dirty = false};
-    uint64_t last = *infinity_at(p, set, infinity_ways(p) - 1);
-    return (struct memory_side_look){.dirty = last & LINE_CHANGED, .goes = last & ~LINE_FLAGS};
+    uint64_t last = infinity_get(p, set, infinity_ways(p) - 1);
+    return (struct memory_side_look){.dirty = last & LINE_CHANGED,
+                                     .goes = (last >> LINE_FLAG_BITS) * p->line};
 }
 
+static inline void infinity_count(struct infinity_cache *p, bool here)
+{
+    if (here)
+        p->io.stats.hits++;
+    else
+        p->io.stats.misses++;
+}
+
+static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache *p, uint64_t set,
+                                                          uint64_t line, uint64_t flags)
+{
+    p->far = true;
+    uint32_t place = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
+    bool here = infinity_holds(p, set, place);
+    flags |= here ? infinity_get(p, set, place) & LINE_CHANGED : 0;
+    infinity_count(p, here);
+    for (uint32_t i = place < last ? place : last; i > 0; i--)
+        infinity_put(p, set, i, infinity_get(p, set, i - 1));
+    infinity_put(p, set, 0, line | flags);
+}
+
+/* Moves on what stands in front of its place, or of the first that is empty, on the way there. */
 static void infinity_settle(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
-    uint64_t line = address / p->line * p->line, set = infinity_set(p, address);
-    uint32_t place = infinity_find(p, set, line), last = infinity_ways(p) - 1;
-    bool here = infinity_holds(p, set, place);
+    uint64_t line = infinity_line(p, address), set = infinity_set(p, address);
     uint64_t flags = LINE_HERE | (writes ? LINE_CHANGED : 0);
-    if (here) {
-        flags |= *infinity_at(p, set, place) & LINE_CHANGED;
-        p->io.stats.hits++;
-    } else {
-        p->io.stats.misses++;
+    if (engine_unlikely(p->far || line >> 32)) {
+        infinity_settle_far(p, set, line, flags);
+        return;
     }
-    for (uint32_t i = place < last ? place : last; i > 0; i--)
-        *infinity_at(p, set, i) = *infinity_at(p, set, i - 1);
-    *infinity_at(p, set, 0) = line | flags;
+    uint32_t next = (uint32_t)(line | flags), there = 0;
+    for (uint32_t i = 0; i < infinity_ways(p); i++) {
+        uint32_t *at = infinity_near(p, set, i);
+        there = *at;
+        *at = next;
+        if (!there || infinity_is_same(there, (uint32_t)line))
+            break;
+        next = there;
+        there = 0;
+    }
+    *infinity_near(p, set, 0) |= there & (uint32_t)LINE_CHANGED;
+    infinity_count(p, there != 0);
 }
 
 static void infinity_clean(struct part *self, uint64_t address)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     uint64_t set = infinity_set(p, address);
-    *infinity_at(p, set, infinity_find(p, set, address / p->line * p->line)) &= ~LINE_CHANGED;
+    uint32_t place = infinity_find(p, set, infinity_line(p, address));
+    arena_at(uint32_t, p->lower)[infinity_index(p, set, place)] &= ~(uint32_t)LINE_CHANGED;
     p->io.stats.writebacks++;
 }
 
 static void infinity_drop(struct part *self)
 {
-    const struct infinity_cache *p = (const struct infinity_cache *)(const void *)self;
-    memset(arena_at(uint64_t, p->lines), 0, infinity_bytes(p));
+    struct infinity_cache *p = (struct infinity_cache *)(void *)self;
+    memset(arena_at(uint32_t, p->lower), 0, infinity_bytes(p));
+    if (p->far)
+        memset(arena_at(uint32_t, p->upper), 0, infinity_bytes(p));
+    p->far = false;
 }
 
 static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,

@@ -72,8 +72,7 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     interconnect_side_messages(&x->side[0], p->first_message, p->request_count, request_width);
     interconnect_side_messages(&x->side[1], p->first_message + p->request_count, p->reply_count,
                                reply_width);
-    index_pool_init(&x->free_origins, INTERCONNECT_IN_FLIGHT);
-    x->origins = arena_allocate(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
+    interconnect_origins_init(x);
 }
 
 /* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
@@ -83,7 +82,7 @@ INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
 {
     const struct interconnect *x = &c->interconnect;
     if (reply)
-        return (int32_t)arena_at(struct interconnect_origin, x->origins)[m->tag].source;
+        return (int32_t)interconnect_origin(x, m->tag)->source;
     if (c->io.base.route_space < 0 && x->side[0].targets == 1)
         return 0;
     uint64_t address;
@@ -187,11 +186,11 @@ INTERCONNECT_INLINE unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c,
     unsigned cycles = k->cycles, awaited = k->awaited;
     uint32_t number = 0;
     if (reply) {
-        number = v->origins[m->tag].tag;
+        number = interconnect_origin(x, m->tag)->tag;
         index_pool_give(&x->free_origins, m->tag);
     } else if (awaited) {
         number = index_pool_take(&x->free_origins);
-        v->origins[number] = (struct interconnect_origin){source, m->tag};
+        *interconnect_origin(x, number) = (struct interconnect_origin){source, m->tag};
     }
     INTERCONNECT(copy)(in, out, k, (uint16_t)number);
     ring_post(out, v->limit, kind, awaited);
@@ -213,7 +212,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
         return false;
     }
     struct ring *out = ring_placed(t->ring);
-    if (!ring_has_room(out, v->limit) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+    if (!ring_has_room(out, v->limit) || (!reply && !interconnect_has_origin(&c->interconnect)))
         return false;
     bool others, again; /* again: a source shows one message a cycle */
     bool ring_only = INTERCONNECT_BUBBLE && c->interconnect.bubble
@@ -260,7 +259,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uin
     struct interconnect_target *t = &v.by_target[target];
     struct ring *out = ring_placed(t->ring);
     if (t->free_at > v.now || !ring_is_free(out, v.limit)
-        || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+        || (!reply && !interconnect_has_origin(&c->interconnect)))
         return false;
     t->last_served = source;
     t->free_at = v.now + INTERCONNECT(pass)(c, &v, in, out, source, reply, again);
@@ -326,9 +325,9 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c,
 {
     const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     struct interconnect_side *s = &c->interconnect.side[reply];
-    struct interconnect_target *by_target = words == 1 ? s->few.by_target : v.by_target;
-    const uint32_t *rings = words == 1 ? s->few.rings : v.rings;
-    uint64_t *wanted = words == 1 ? s->few.wanted : v.wanted, known[2], busy[2];
+    struct interconnect_target *by_target = v.by_target;
+    const uint32_t *rings = v.rings;
+    uint64_t *wanted = v.wanted, known[2], busy[2];
     bool again = false;
     for (uint32_t w = 0; w < words; w++) {
         known[w] = v.known[w];
@@ -348,7 +347,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c,
             }
             struct ring *out = ring_placed(t->ring);
             if (!ring_has_room(out, v.limit)
-                || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+                || (!reply && !interconnect_has_origin(&c->interconnect)))
                 continue;
             uint64_t *own = &wanted[target * words];
             uint32_t source = INTERCONNECT(take_turn)(own, words, &t->last_served);

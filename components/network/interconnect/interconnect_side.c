@@ -3,9 +3,33 @@
 #include "components/network/interconnect/interconnect_state.h"
 #include "runtime/link/ring.h"
 
+#include <string.h>
+
 static inline bool interconnect_is_small(const struct interconnect_side *s)
 {
     return s->sources <= INTERCONNECT_FEW && s->targets <= INTERCONNECT_FEW;
+}
+
+static inline void interconnect_origins_init(struct interconnect *x)
+{
+    struct index_pool all;
+    index_pool_init(&all, INTERCONNECT_IN_FLIGHT);
+    index_pool_init(&x->free_origins, INTERCONNECT_AT_FIRST);
+    x->all_stack = all.stack;
+    x->all_origins = arena_allocate(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
+    x->origins = arena_allocate(INTERCONNECT_AT_FIRST * sizeof(struct interconnect_origin));
+}
+
+static __attribute__((noinline)) bool interconnect_origins_grow(struct interconnect *x)
+{
+    if (x->origins == x->all_origins)
+        return false;
+    memcpy(arena_at(char, x->all_origins), arena_at(char, x->origins),
+           INTERCONNECT_AT_FIRST * sizeof(struct interconnect_origin));
+    x->origins = x->all_origins;
+    x->free_origins.stack = x->all_stack; /* on the other one lies none */
+    x->free_origins.capacity = INTERCONNECT_IN_FLIGHT;
+    return true;
 }
 
 static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
@@ -20,15 +44,9 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
             s->source_words > s->target_words ? s->source_words : s->target_words;
     s->known = arena_allocate(s->source_words * sizeof(uint64_t));
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
-    if (interconnect_is_small(s)) {
-        s->wanted = arena_place(s->few.wanted);
-        s->rings = arena_place(s->few.rings);
-        s->by_target = arena_place(s->few.by_target);
-    } else {
-        s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
-        s->rings = arena_allocate(sources * sizeof(uint32_t));
-        s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
-    }
+    s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
+    s->rings = arena_allocate(sources * sizeof(uint32_t));
+    s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
     s->ring_in = arena_allocate(s->source_words * sizeof(uint64_t));
     s->ring_out = arena_allocate(s->target_words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)

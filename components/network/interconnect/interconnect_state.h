@@ -21,6 +21,7 @@
 #include "runtime/state/platform.h"
 
 #define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
+#define INTERCONNECT_AT_FIRST  64    /* most never have more */
 #define INTERCONNECT_KINDS     8
 
 /* Where a request came from. */
@@ -42,14 +43,7 @@ struct interconnect_target {
     uint32_t ring; /* ring_place_of() */
 };
 
-#define INTERCONNECT_FEW 64u /* sources, targets: bitmaps of one word, found without a lookup */
-
-/* Of a side that has few, what otherwise has a place of its own. */
-struct interconnect_few {
-    uint64_t wanted[INTERCONNECT_FEW];
-    struct interconnect_target by_target[INTERCONNECT_FEW];
-    _Alignas(uint64_t) uint32_t rings[INTERCONNECT_FEW];
-};
+#define INTERCONNECT_FEW 64u /* sources, targets: bitmaps of one word */
 
 struct interconnect_side {
     uint32_t sources, targets;
@@ -64,15 +58,16 @@ struct interconnect_side {
     uint32_t ring_out;      /* bubble: bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
-    struct interconnect_few few;
 };
 
 struct interconnect {
     struct platform_way way;          /* when there is a space that routes */
     struct interconnect_side side[2]; /* requests, replies */
     struct index_pool free_origins;
-    uint32_t origins;
-    uint32_t routes; /* by the map: first word in the platform's routes */
+    uint32_t origins; /* struct interconnect_origin by number: INTERCONNECT_AT_FIRST */
+    uint32_t all_origins, all_stack; /* the same, and the end of the stack of the pool, for as many
+                                        as there can be: moves there when the first are in use */
+    uint32_t routes;                 /* by the map: first word in the platform's routes */
     bool by_map;
     bool bubble;
 };
@@ -83,9 +78,24 @@ struct interconnect_view {
     uint64_t *known, *wanted, *busy;
     const uint32_t *rings;
     struct interconnect_target *by_target;
-    struct interconnect_origin *origins;
     uint32_t source_words, target_words;
 };
+
+static inline struct interconnect_origin *interconnect_origin(const struct interconnect *x,
+                                                              uint32_t number)
+{
+    return arena_at(struct interconnect_origin, x->origins) + number;
+}
+
+static void interconnect_origins_init(struct interconnect *x);
+
+/* All numbers of requests in flight are in use: more of them. false: there are no more. */
+static bool interconnect_origins_grow(struct interconnect *x);
+
+static inline bool interconnect_has_origin(struct interconnect *x)
+{
+    return engine_likely(index_pool_has(&x->free_origins)) || interconnect_origins_grow(x);
+}
 
 static inline uint64_t *interconnect_bits(uint32_t offset)
 {
@@ -104,7 +114,6 @@ static inline struct interconnect_view interconnect_look(const struct interconne
         .busy = interconnect_bits(s->busy),
         .rings = arena_at(uint32_t, s->rings),
         .by_target = arena_at(struct interconnect_target, s->by_target),
-        .origins = arena_at(struct interconnect_origin, x->origins),
         .source_words = s->source_words,
         .target_words = s->target_words,
     };

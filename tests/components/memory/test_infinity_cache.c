@@ -38,9 +38,9 @@ static const struct build_type type = {.unit = &dram__generic,
 
 static uint32_t dram, top;
 
-static void set_up(void)
+static void set_up_with(int64_t bytes)
 {
-    struct values v = {.dram = {.size = MEMORY, .line = 64, .copy = 64, .latency = 100, .width = 1},
+    struct values v = {.dram = {.size = bytes, .line = 64, .copy = 64, .latency = 100, .width = 1},
                        .hbm = {.channels = 1,
                                .groups = 4,
                                .banks = 2,
@@ -88,7 +88,7 @@ static void set_up(void)
     int64_t values[sizeof v / sizeof(int64_t)];
     memcpy(values, &v, sizeof v);
     harness_start();
-    build_space("memory", 0, MEMORY, 64, 1);
+    build_space("memory", 0, (uint64_t)bytes, 64, 1);
     dram = build_instance(&type, 0, "dram", values, NULL, sizeof values / sizeof values[0]);
     top = harness_requester();
     uint32_t dma = harness_requester();
@@ -97,6 +97,11 @@ static void set_up(void)
     harness_wire(HARNESS_MEM, (struct build_end){dma, 0, 0}, (struct build_end){dram, 1, 0}, 32, 1,
                  1);
     harness_build();
+}
+
+static void set_up(void)
+{
+    set_up_with(MEMORY);
 }
 
 static void send(struct harness_message m)
@@ -198,4 +203,29 @@ Test(infinity_cache, keeps_the_lines_that_were_used_last)
                  reads + s->writebacks, "memory is asked for misses of reads and lines that go");
     cr_expect_eq(stats()->reads + stats()->writes, REQUESTS);
     cr_expect_eq(memcmp(memory_at(0), expected, sizeof expected), 0);
+}
+
+/* Half of the lines of one set are far up in memory, and differ from the others in nothing else. */
+Test(infinity_cache, tells_lines_far_up_from_those_below)
+{
+    enum { REQUESTS = 1000, LINES = 4 };
+    const uint64_t far = UINT64_C(5) << 36;
+    uint64_t set[WAYS] = {0}, random = 3, hits = 0;
+    set_up_with((int64_t)1 << 40);
+    for (uint16_t i = 0; i < REQUESTS; i++) {
+        uint64_t r = harness_random(&random), place = 0;
+        uint64_t address = r % LINES * 5 * 64 + (r >> 8 & 1 ? far : 0);
+        while (place < WAYS && set[place] != address + 1)
+            place++;
+        hits += place < WAYS;
+        memmove(set + 1, set, (place < WAYS ? place : WAYS - 1) * sizeof *set);
+        set[0] = address + 1;
+        send(harness_read(1 + 400u * i, i, address, 64));
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    const struct infinity_cache_stats *s =
+        &((const struct infinity_cache_io *)(const void *)dram_front(harness_instance(dram)))
+             ->stats;
+    cr_expect_eq(s->hits, hits);
+    cr_expect_eq(s->misses, REQUESTS - hits);
 }

@@ -229,6 +229,24 @@ Test(crossbar, answers_carry_what_their_request_asked)
         }
 }
 
+/* More than the table of those in flight has room for at first; the server holds them for long. */
+Test(crossbar, requests_in_flight_may_become_many)
+{
+    enum { EACH = 150 };
+    set_up((int64_t[]){64, 2}, 2, 1, 1000);
+    for (uint16_t k = 0; k < EACH; k++)
+        for (uint16_t s = 0; s < 2; s++)
+            send(sources[s], harness_read(1, (uint16_t)(2 * k + s), 1024 * (s + 1u) + 4 * k, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint16_t i = 0; i < 2 * EACH; i++) {
+        const struct harness_message *reply = harness_reply(sources[i % 2], i);
+        uint64_t address;
+        cr_assert_not_null(reply, "no answer to %u", i);
+        memcpy(&address, reply->payload, sizeof address);
+        cr_assert_eq(address, 1024 * (i % 2 + 1u) + 4 * (i / 2u));
+    }
+}
+
 Test(crossbar, an_address_nobody_holds_is_reported)
 {
     set_up((int64_t[]){64, 3}, 1, 2, 5);

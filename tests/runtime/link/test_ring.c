@@ -215,6 +215,38 @@ ParameterizedTest(struct slow_case *k, ring, a_ring_that_gives_up_slots_is_as_a_
     cr_expect_leq(never, 1);
 }
 
+/* Between clocks, so that the ring has all its slots from the beginning. */
+Test(ring, of_a_large_platform_slots_of_pages_go_back_when_it_is_empty)
+{
+    enum { DEPTH = 128, LATENCY = 10, BURST = 100 };
+    static uint64_t sent[2 * BURST], seen[2 * BURST];
+    build_start("pages");
+    uint32_t core = build_domain("core", FAST), other = build_domain("other", FAST);
+    uint32_t protocol = probe_protocol(16, false);
+    struct build_wire wire = probe_wire(protocol, DEPTH, 1, LATENCY);
+    wire.request_payload = 4096;
+    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, BURST, 0, false);
+    for (uint32_t i = 0; i < PLATFORM_LARGE; i++)
+        probe_instance(core, "idle", PROBE_SINK, 0, 1, false);
+    uint32_t b = probe_instance(other, "b", PROBE_SINK, 0, 1, false);
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0}, wire);
+    probe_build();
+    const struct ring *r = ring_at(0);
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert_eq(events(a, PROBE_SENT, sent), BURST);
+    cr_assert_eq(events(b, PROBE_RECEIVED, seen), BURST);
+    uint64_t last = ring_slot(r->tail - r->step)->stamp;
+    cr_assert_neq(last, 0);
+    ring_forget(SIZE_MAX);
+    uint32_t under_way = (r->tail - r->first) / r->step;
+    cr_expect_lt(under_way, DEPTH / 4);
+    cr_expect_gt(under_way, 0, "credits that the sender does not know of");
+    cr_expect_eq(r->head, r->tail);
+    cr_expect_eq(ring_slot(r->tail - r->step)->stamp, last);
+    for (uint32_t slot = r->tail; slot != r->end; slot += r->step)
+        cr_expect_eq(ring_slot(slot)->stamp, 0);
+}
+
 /* While the run lasts there is always something in the ring, or a credit under way. */
 Test(ring, of_a_large_platform_slots_that_are_not_needed_go_back_to_the_system)
 {

@@ -109,6 +109,9 @@ static const struct compute_unit_params defaults = {.simds = 4,
 
 static uint32_t unit, dispatcher;
 
+/* Components that do nothing: with many, the platform is a large one. */
+static uint32_t bystanders;
+
 /* Memory as one of the ports sees it. */
 struct cu_server {
     uint64_t latency;
@@ -125,6 +128,8 @@ static inline void set_up_behind(const struct compute_unit_params *params,
     build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
     unit = build_instance(&type, 0, "cu", values, NULL, sizeof values / sizeof values[0]);
     dispatcher = harness_requester();
+    for (uint32_t i = 0; i < bystanders; i++)
+        build_instance(&type, 0, "cu", values, NULL, sizeof values / sizeof values[0]);
     harness_wire(HARNESS_WORK, (struct build_end){dispatcher, 0, 0}, (struct build_end){unit, 0, 0},
                  20, 1, 1);
     for (uint8_t i = 0; i < 3; i++) {
@@ -158,7 +163,7 @@ static inline void load(unsigned number, const uint32_t *words, size_t count)
 }
 
 /* Registers of a wavefront. */
-static unsigned launch_vgprs = 8;
+static unsigned launch_vgprs = 8, launch_agprs;
 
 /* Number of the recorded launch that work-groups play; 0: they execute. */
 static uint32_t played_launch;
@@ -176,7 +181,7 @@ static inline void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigne
                                .block = {(uint16_t)(64 * wavefronts), 1, 1},
                                .items = {(uint16_t)(64 * wavefronts), 1, 1},
                                .lds_bytes = 16384,
-                               .vgprs = launch_vgprs,
+                               .vgprs = (uint16_t)(launch_vgprs + launch_agprs),
                                .accum_offset = launch_vgprs,
                                .sgprs = 16,
                                .wavefronts = (uint16_t)wavefronts,
@@ -186,7 +191,8 @@ static inline void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigne
     struct harness_message m = {.cycle = cycle, .tag = tag, .kind = WORK_MAP};
     for (unsigned i = 0; i < wavefronts; i++) {
         p.wavefront[i] = places[i];
-        p.wavefront[i].vgpr = (uint16_t)(launch_vgprs * places[i].slot);
+        if (!places[i].vgpr)
+            p.wavefront[i].vgpr = (uint16_t)(p.vgprs * places[i].slot);
     }
     p.lds_offset = 16384u * tag;
     memcpy(m.payload, &p, sizeof p);

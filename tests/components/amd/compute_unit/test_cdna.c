@@ -3,6 +3,8 @@
  * where nothing else is said. */
 #include "cu_fixture.h"
 
+#include "runtime/engine/platform_table.h"
+
 enum {
     V_PK_FMA = 0xd3b04002u, /* v_pk_fma_f32 v[2:3], v[0:1], v[0:1], v[0:1] */
     V_PK_FMA_SOURCES = 0x1c020100u,
@@ -22,6 +24,10 @@ enum {
     DS_SWIZZLE = 0xd87a8001u, /* ds_swizzle_b32 v2, v0 offset:0x8001 */
     DS_SWIZZLE_TO = 0x02000000u
 };
+
+/* A place of `address` that all lanes of v[0:1] are to point to, `bytes` each. */
+#define POINT_TO(shift, address)                                                                   \
+    0x24000080u | (shift), 0x680000ffu, (address), V_MOV_V1 /* v_lshlrev, v_add_u32, v_mov */
 
 static struct compute_unit_params cdna(void)
 {
@@ -299,4 +305,106 @@ Test(cdna, a_write_keeps_its_registers_and_its_place)
         uint64_t last = ended(0) - first_issue(ARRIVAL, 0) - a.slot_cycles[WORK_WAITING_STORES];
         cr_expect_eq(last, 4 + s->cycles, "%s: %llu", s->name, (unsigned long long)last);
     }
+}
+
+/* ---- memory on large platforms ---- */
+
+static struct compute_unit_params on_a_large_platform(void)
+{
+    struct compute_unit_params p = cdna();
+    bystanders = PLATFORM_LARGE;
+    set_up_with(&p);
+    return p;
+}
+
+static uint32_t word_at(uint32_t address)
+{
+    uint32_t word;
+    memcpy(&word, harness_memory + address, sizeof word);
+    return word;
+}
+
+/* v[vgpr] and a3 keep values over a load, and are stored then, at DATA + 512 * number. */
+static void load_keeper(unsigned number, unsigned vgpr)
+{
+    const uint32_t keeper[] = {
+        POINT_TO(2, DATA + 512 * number),
+        0x7e0002ffu | vgpr << 17,
+        0x1000 + number, /* v_mov_b32 v[vgpr] */
+        0x7e0602ffu,
+        0x2000 + number, /* v_mov_b32 v3 */
+        0xd3d94003u,
+        0x18000103u, /* v_accvgpr_write_b32 a3, v3 */
+        FLAT_LOAD,
+        0x02000000u,
+        S_WAIT_VM,
+        S_WAIT_LGKM,
+        0x7e040300u | vgpr, /* v_mov_b32 v2, v[vgpr] */
+        FLAT_STORE,
+        0x00000200u,
+        0xd3d84002u,
+        0x18000103u, /* v_accvgpr_read_b32 v2, a3 */
+        FLAT_STORE | 256,
+        0x00000200u,
+    };
+    load(number, keeper, sizeof keeper / sizeof keeper[0]);
+}
+
+/* Numbers 0, 2 and 3 are alike; number 1 has other registers, between theirs. */
+Test(cdna, of_a_large_platform_wavefronts_have_registers_of_their_own)
+{
+    static const struct work_wavefront places[] = {
+        {.slot = 0}, {.slot = 1, .vgpr = 96}, {.slot = 2, .vgpr = 160}, {.slot = 3, .vgpr = 40}};
+    on_a_large_platform();
+    for (unsigned i = 0; i < 4; i++) {
+        load_keeper(i, i == 1 ? 51 : 35);
+        launch_vgprs = i == 1 ? 60 : 36;
+        launch_agprs = 4;
+        launch(ARRIVAL - 1 + 30 * i, (uint16_t)i, i, 1, &places[i], i == 1);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (unsigned i = 0; i < 4; i++) {
+        for (unsigned lane = 0; lane < 64; lane++) {
+            cr_assert_eq(word_at(DATA + 512 * i + 4 * lane), 0x1000 + i, "number %u", i);
+            cr_assert_eq(word_at(DATA + 512 * i + 256 + 4 * lane), 0x2000 + i, "number %u", i);
+        }
+    }
+}
+
+/* 32 stores of 1 KiB wait for the port; what those have stored that are through is forgotten. */
+Test(cdna, of_a_large_platform_stores_keep_their_bytes_until_they_are_sent)
+{
+    enum { WAVES = 8 };
+    on_a_large_platform();
+    launch_vgprs = 12;
+    launch_agprs = 4;
+    for (unsigned i = 0; i < WAVES; i++) {
+        const uint32_t words[] = {
+            POINT_TO(4, DATA + 4096 * i),
+            0x7e0802ffu,
+            0x3000 + i, /* v_mov_b32 v4, v5, v6, v7 */
+            0x7e0a02ffu,
+            0x4000 + i,
+            0x7e0c02ffu,
+            0x5000 + i,
+            0x7e0e02ffu,
+            0x6000 + i,
+            0xdc7c0000u,
+            0x00000400u,
+            0xdc7c0400u,
+            0x00000400u, /* flat_store_dwordx4 */
+            0xdc7c0800u,
+            0x00000400u,
+            0xdc7c0c00u,
+            0x00000400u,
+        };
+        const struct work_wavefront place = {.simd = (uint8_t)(i % 4), .slot = (uint8_t)(i / 4)};
+        load(i, words, sizeof words / sizeof words[0]);
+        launch(ARRIVAL - 1 + i, (uint16_t)i, i, 1, &place, 0);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (unsigned i = 0; i < WAVES; i++)
+        for (unsigned at = 0; at < 4096; at += 4)
+            cr_assert_eq(word_at(DATA + 4096 * i + at), 0x3000 + 0x1000 * (at / 4 % 4) + i,
+                         "wavefront %u, byte %u", i, at);
 }
