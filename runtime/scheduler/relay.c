@@ -25,9 +25,9 @@
  * it and none had, that a message is under way that wakes somebody.
  *
  * Each shard has a thread that runs it, the main one the leader, so that all have about as much to
- * do (balance.c); others take it only when that pays
- * (relay_take_part()). When whoever was free first ran it, two threads took 1.7 times the work of
- * one for matmul, since its state moved between their caches.
+ * do (balance.c); others take it only when that pays (relay_take_part()). When whoever was free
+ * first ran it, two threads took 1.7 times the work of one for matmul, since its state moved
+ * between their caches.
  *
  * Called by crew.c and window.c. */
 #include "runtime/engine/engine.h"

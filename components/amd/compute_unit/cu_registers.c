@@ -15,6 +15,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
+#include "components/sampling/sampling_options.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/state/platform.h"
