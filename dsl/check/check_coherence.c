@@ -319,14 +319,11 @@ static void settle(struct proof *p)
     vector_push(p->c.e->arena, &p->settled, settled);
 }
 
-static void touch_early(struct proof *p, uint32_t group)
+/* enter_early() finds out when they are got to. */
+static void touch_early(struct proof *p, const struct actor_group *group)
 {
-    for (uint32_t i = 0; i < p->c.groups.items[group].keepers.count; i++) {
-        struct keeper *keeper = p->c.groups.items[group].keepers.items[i];
-        for (uint32_t k = 0; k < keeper->passages.count; k++)
-            if (keeper->passages.items[k].group == group)
-                touch(p, keeper, keeper->passages.items[k].order);
-    }
+    for (uint32_t i = 0; i < group->keepers.count; i++)
+        touch(p, group->keepers.items[i], UINT64_MAX);
 }
 
 static void enter_early(struct proof *p, struct keeper *keeper)
@@ -354,7 +351,7 @@ static void look_at_end(struct proof *p)
     bool settled = is_settled(p);
     for (uint32_t i = 0; i < p->c.groups.count && !settled; i++)
         if (is_here(p, i))
-            touch_early(p, i);
+            touch_early(p, &p->c.groups.items[i]);
     for (uint32_t i = 0; i < p->touched.count; i++)
         enter_early(p, p->touched.items[i]);
     if (p->touched.count > 1) /* in the order in which actors get there, one after the other */

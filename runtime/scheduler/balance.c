@@ -95,11 +95,13 @@ static uint64_t most_dealt(const uint64_t *ticks, uint32_t threads, const uint64
     return most;
 }
 
-/* A shard stays with its thread, in whose processor's caches it is, unless it is clearly worth it
- * to move some. */
+/* After enough work. A shard stays with its thread, in whose processor's caches it is, unless it is
+ * clearly worth it to move some. */
 static void deal_anew(void)
 {
     uint64_t dealt[ENGINE_MAX_DOMAINS];
+    if (load.dealt_for < DEAL_TICKS)
+        return;
     balance_deal(load.work, engine.shard_count, load.threads, dealt);
     uint64_t before = most_dealt(load.work, load.threads, load.dealt);
     if (most_dealt(load.work, load.threads, dealt) + before / 8 < before)
@@ -278,8 +280,7 @@ static void count_in_line(const uint64_t *ticks, uint64_t sum, bool several)
     if (++line.windows < LINE_WINDOWS)
         return;
     end_line();
-    if (load.dealt_for >= DEAL_TICKS)
-        deal_anew();
+    deal_anew();
 }
 
 void balance_count(uint64_t due)
@@ -320,8 +321,7 @@ uint64_t balance_count_relay(uint64_t seen, uint32_t windows)
         note_work(i, own);
         work += own;
     }
-    if (load.dealt_for >= DEAL_TICKS)
-        deal_anew();
+    deal_anew();
     load.report.windows += windows;
     load.report.handed_on += windows;
     load.report.alone_ticks += work;

@@ -109,42 +109,21 @@ static const struct compute_unit_params defaults = {.simds = 4,
 
 static uint32_t unit, dispatcher;
 
-/* Components that do nothing and have no state: with many, the platform is a large one. */
-struct bystander {
-    struct {
-        struct component base;
-    } io;
-};
-
-static inline void bystander_init(struct bystander *c)
+/* Owners of nothing, which have no state: with many, the platform is a large one. */
+static inline void bystander_init(void *instance)
 {
-    (void)c;
+    (void)instance;
 }
-
-static inline bool bystander_tick(struct bystander *c)
-{
-    (void)c;
-    return false;
-}
-
-static inline unsigned bystander_outstanding(const struct bystander *c, struct hang_report *report)
-{
-    (void)c;
-    (void)report;
-    return 0;
-}
-
-UNIT_DEFINE_WALK(bystander)
 
 static const struct unit_type bystander_unit = {
     .name = "bystander",
     .source = OWNER_SOURCE,
-    .instance_bytes = sizeof(struct bystander),
+    .instance_bytes = sizeof(struct owner),
     .io_words_offset = sizeof(struct component),
-    .init = bystander_init_one,
-    .tick = bystander_tick_one,
-    .walk = bystander_walk,
-    .outstanding = bystander_outstanding_one,
+    .init = bystander_init,
+    .tick = owner_tick_one,
+    .walk = owner_walk,
+    .outstanding = owner_outstanding_one,
 };
 static const struct build_type bystander_type = {.unit = &bystander_unit};
 static uint32_t bystanders;
