@@ -67,6 +67,8 @@ static void dram_init_timed(struct dram *c)
     c->first_due = c->look = ENGINE_NEVER;
     c->lazy =
         dram_may_be_lazy(c) && engine_settles(&c->io.base, dram_settle_timed, dram_last_timed);
+    if (c->lazy && !dram_front(c))
+        convoy_register(&c->io.base, &dram_convoy_ops);
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
@@ -333,15 +335,14 @@ static uint64_t dram_last_timed(const struct component *self)
 }
 
 /* When the part has to be looked at again: for what waits at a port, when it may have issued
- * something; otherwise for the next answer, unless one is known to be due before. */
+ * something; otherwise for the next answer. That may be due before answers that are known, which
+ * wait for each other at their port. */
 static uint64_t dram_look_at(const struct dram *c, bool waits)
 {
     if (waits || !c->lazy) {
         uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_part(c));
         return next_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, next_ps);
     }
-    if (c->first_due != ENGINE_NEVER)
-        return ENGINE_NEVER;
     uint64_t due_ps = dram_timing_ops(c)->due_ps(dram_part(c));
     return due_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, due_ps);
 }
