@@ -12,125 +12,24 @@
 #include "dma_engine.gen.h"
 
 #include "atomic_op.gen.h"
-#include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "dma_state.h"
 #include "runtime/observe/hang.h"
-
-#define DMA_LONGEST       128u  /* line */
-#define DMA_COMMAND_BYTES 4096u /* the payload of a command message */
-#define DMA_NONE          UINT32_MAX
-
-struct dma_command {
-    uint64_t target; /* of reads: unused */
-    uint64_t source; /* of reads, copies and atomics */
-    uint64_t value;  /* of atomics */
-    uint32_t size;
-    uint32_t issued; /* bytes cut into pieces */
-    uint32_t finished;
-    uint32_t pattern;
-    uint16_t tag;
-    uint8_t kind; /* enum command_request_kind */
-};
-
-struct dma_piece {
-    uint64_t target;
-    uint32_t command;
-    uint32_t offset; /* in the command */
-    uint32_t bytes;
-    uint32_t next; /* of those whose bytes have been read and wait to be written */
-    bool writing;
-};
-
-struct dma_lane {
-    uint32_t request, reply; /* places of its rings */
-};
-
-struct dma_engine {
-    struct dma_engine_io io;
-    uint32_t commands; /* arena offsets */
-    uint32_t data;     /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
-    uint32_t pieces;
-    uint32_t kept; /* DMA_LONGEST by piece of a copy: the target's line, bytes at their places */
-    uint32_t lanes;
-    uint32_t used, complete; /* bitmaps of commands: taken, and of these, not answered yet */
-    struct index_pool free_pieces;
-    uint32_t first_read, last_read; /* pieces to write */
-    uint32_t order;                 /* commands with bytes left to cut, a ring by age */
-    uint32_t oldest, unissued;
-    uint32_t turn; /* lane that is asked first */
-    uint32_t used_count, complete_count;
-};
-
-static unsigned dma_line(const struct dma_engine *c)
-{
-    return (unsigned)dma_engine_params(c)->line;
-}
-
-static struct dma_command *command_at(const struct dma_engine *c, uint32_t i)
-{
-    return arena_at(struct dma_command, c->commands) + i;
-}
-
-static uint8_t *command_bytes(const struct dma_engine *c, uint32_t i)
-{
-    return arena_at(uint8_t, c->data) + (size_t)i * DMA_COMMAND_BYTES;
-}
-
-static struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
-{
-    return arena_at(struct dma_piece, c->pieces) + i;
-}
-
-/* What is kept with a piece of a copy. */
-static uint8_t *kept_at(const struct dma_engine *c, uint32_t i)
-{
-    return arena_at(uint8_t, c->kept) + (size_t)i * DMA_LONGEST;
-}
-
-static uint32_t *order_at(const struct dma_engine *c, uint32_t i)
-{
-    return arena_at(uint32_t, c->order) + i % (uint32_t)dma_engine_params(c)->commands;
-}
-
-static uint32_t command_count(const struct dma_engine *c)
-{
-    return (uint32_t)dma_engine_params(c)->commands;
-}
-
-static uint32_t lane_count(const struct dma_engine *c)
-{
-    return (uint32_t)dma_engine_params(c)->lanes;
-}
-
-/* Words of a bitmap of commands. */
-static uint32_t command_words(const struct dma_engine *c)
-{
-    return (command_count(c) + 63) / 64;
-}
-
-static uint64_t *command_bits(uint32_t bitmap)
-{
-    return arena_at(uint64_t, bitmap);
-}
-
-static uint64_t bit_of(uint32_t command)
-{
-    return (uint64_t)1 << command % 64;
-}
 
 static void find_lanes(struct dma_engine *c)
 {
     struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
-    lanes[0] = (struct dma_lane){c->io.mem_request, c->io.mem_reply};
+    lanes[0] = (struct dma_lane){.request = c->io.mem_request, .reply = c->io.mem_reply};
     for (uint32_t i = 1; i < lane_count(c); i++) {
         uint32_t pair = 2 * (c->io.lane_first + i - 1);
-        lanes[i] = (struct dma_lane){port_place(pair), port_place(pair + 1)};
+        lanes[i] = (struct dma_lane){.request = port_place(pair), .reply = port_place(pair + 1)};
     }
 }
 
 static void dma_engine_init(struct dma_engine *c)
 {
     uint32_t lines = (uint32_t)dma_engine_params(c)->lines;
+    convoy_register(&c->io.base, &dma_convoy_ops);
     c->commands = arena_allocate(command_count(c) * sizeof(struct dma_command));
     c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
     c->pieces = arena_allocate(lines * sizeof(struct dma_piece));
@@ -140,6 +39,7 @@ static void dma_engine_init(struct dma_engine *c)
     c->used = arena_allocate(command_words(c) * sizeof(uint64_t));
     c->complete = arena_allocate(command_words(c) * sizeof(uint64_t));
     c->lanes = arena_allocate(lane_count(c) * sizeof(struct dma_lane));
+    c->plans = arena_allocate(2 * sizeof(struct convoy_plan));
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
     find_lanes(c);
@@ -538,6 +438,8 @@ static bool dma_engine_tick(struct dma_engine *c)
     bool progress = take_answers(c);
     progress |= finish_commands(c);
     progress |= take_commands(c);
+    if (dma_may_convoy(c) && engine_after_step(&c->io.base, false, dma_convoy))
+        return false;
     return send_requests(c) || progress;
 }
 

@@ -428,6 +428,23 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
     return DRAM_TIMING_NONE;
 }
 
+static bool hbm_has_room(const struct part *self, unsigned access, uint32_t count)
+{
+    const struct hbm *p = (const struct hbm *)(const void *)self;
+    const struct hbm_params *k = hbm_params(p);
+    enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
+    uint32_t most = (uint32_t)(d == HBM_WRITE ? k->write_queue : k->read_queue);
+    most = most < HBM_PLACES ? most : HBM_PLACES;
+    for (uint32_t i = 0; i < (uint32_t)k->channels; i++) {
+        const struct hbm_channel *ch = hbm_channel(p, i);
+        const struct hbm_queue *q = &ch->queues[d];
+        uint32_t single = ch->single.waits && ch->single.direction == d;
+        if (q->count + single + count > most || q->next - q->first + single + count > HBM_PLACES)
+            return false;
+    }
+    return true;
+}
+
 static uint64_t hbm_rooms(const struct part *self)
 {
     return ((const struct hbm *)(const void *)self)->rooms;
@@ -461,6 +478,7 @@ static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
     .take = hbm_take,
     .advance = hbm_advance,
+    .has_room = hbm_has_room,
     .rooms = hbm_rooms,
     .next_ps = hbm_next_ps,
     .due_ps = hbm_due_ps,

@@ -75,6 +75,21 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     interconnect_origins_init(x);
 }
 
+/* The target of requests for an address, or -1. */
+INTERCONNECT_INLINE int32_t INTERCONNECT(way)(const struct INTERCONNECT_TYPE *c, uint64_t address)
+{
+    const struct interconnect *x = &c->interconnect;
+    if (c->io.base.route_space < 0 && x->side[0].targets == 1)
+        return 0;
+    int32_t target = c->io.base.route_space < 0 ? -1 : platform_way_target(&x->way, address);
+    if (engine_unlikely(x->by_map)) {
+        int32_t space = platform_space(address);
+        target =
+            space < 0 ? -1 : (int32_t)engine_base.platform->routes[x->routes + (uint32_t)space];
+    }
+    return target < 0 ? c->io.base.route_else : target;
+}
+
 /* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
  * front. */
 INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
@@ -83,18 +98,9 @@ INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
     const struct interconnect *x = &c->interconnect;
     if (reply)
         return (int32_t)interconnect_origin(x, m->tag)->source;
-    if (c->io.base.route_space < 0 && x->side[0].targets == 1)
-        return 0;
     uint64_t address;
     memcpy(&address, m->fields, sizeof address);
-    int32_t target = c->io.base.route_space < 0 ? -1 : platform_way_target(&x->way, address);
-    if (engine_unlikely(x->by_map)) {
-        int32_t space = platform_space(address);
-        target =
-            space < 0 ? -1 : (int32_t)engine_base.platform->routes[x->routes + (uint32_t)space];
-    }
-    if (target < 0)
-        target = c->io.base.route_else;
+    int32_t target = INTERCONNECT(way)(c, address);
     if (target < 0)
         engine_fail(&c->io.base,
                     x->by_map

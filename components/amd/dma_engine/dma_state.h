@@ -1,0 +1,133 @@
+/* State of a DMA engine: see dma_engine.c for how it works. */
+#ifndef HEDDLE_COMPONENTS_DMA_STATE_H
+#define HEDDLE_COMPONENTS_DMA_STATE_H
+
+#include "components/protocols/mem/index_pool.h"
+#include "dma_engine.gen.h"
+#include "runtime/link/convoy.h"
+
+#define DMA_LONGEST       128u  /* line */
+#define DMA_COMMAND_BYTES 4096u /* the payload of a command message */
+#define DMA_NONE          UINT32_MAX
+
+struct dma_command {
+    uint64_t target; /* of reads: unused */
+    uint64_t source; /* of reads, copies and atomics */
+    uint64_t value;  /* of atomics */
+    uint32_t size;
+    uint32_t issued; /* bytes cut into pieces */
+    uint32_t finished;
+    uint32_t pattern;
+    uint16_t tag;
+    uint8_t kind; /* enum command_request_kind */
+};
+
+struct dma_piece {
+    uint64_t target;
+    uint32_t command;
+    uint32_t offset; /* in the command */
+    uint32_t bytes;
+    uint32_t next; /* of those whose bytes have been read and wait to be written */
+    bool writing;
+};
+
+struct dma_lane {
+    uint32_t request, reply; /* places of its rings */
+    uint32_t end;            /* of the way, when that is known */
+    uint64_t ahead;          /* likewise: cycles until a request is seen */
+};
+
+struct dma_engine {
+    struct dma_engine_io io;
+    uint32_t commands; /* arena offsets */
+    uint32_t data;     /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
+    uint32_t pieces;
+    uint32_t kept; /* DMA_LONGEST by piece of a copy: the target's line, bytes at their places */
+    uint32_t lanes;
+    uint32_t used, complete; /* bitmaps of commands: taken, and of these, not answered yet */
+    struct index_pool free_pieces;
+    uint32_t first_read, last_read; /* pieces to write */
+    uint32_t order;                 /* commands with bytes left to cut, a ring by age */
+    uint32_t oldest, unissued;
+    uint32_t turn; /* lane that is asked first */
+    uint32_t used_count, complete_count;
+    uint32_t plans; /* struct convoy_plan of requests, and of answers */
+    uint32_t way;   /* 1 + id of what all lanes lead to and that takes part in convoys, or DMA_NONE;
+                       0:   not known yet */
+};
+
+static inline unsigned dma_line(const struct dma_engine *c)
+{
+    return (unsigned)dma_engine_params(c)->line;
+}
+
+static inline struct dma_command *command_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(struct dma_command, c->commands) + i;
+}
+
+static inline uint8_t *command_bytes(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(uint8_t, c->data) + (size_t)i * DMA_COMMAND_BYTES;
+}
+
+static inline struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(struct dma_piece, c->pieces) + i;
+}
+
+/* What is kept with a piece of a copy. */
+static inline uint8_t *kept_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(uint8_t, c->kept) + (size_t)i * DMA_LONGEST;
+}
+
+static inline struct convoy_plan *dma_plan(const struct dma_engine *c, bool answers)
+{
+    return arena_at(struct convoy_plan, c->plans) + answers;
+}
+
+static inline uint32_t *order_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(uint32_t, c->order) + i % (uint32_t)dma_engine_params(c)->commands;
+}
+
+static inline uint32_t command_count(const struct dma_engine *c)
+{
+    return (uint32_t)dma_engine_params(c)->commands;
+}
+
+static inline uint32_t lane_count(const struct dma_engine *c)
+{
+    return (uint32_t)dma_engine_params(c)->lanes;
+}
+
+/* Words of a bitmap of commands. */
+static inline uint32_t command_words(const struct dma_engine *c)
+{
+    return (command_count(c) + 63) / 64;
+}
+
+static inline uint64_t *command_bits(uint32_t bitmap)
+{
+    return arena_at(uint64_t, bitmap);
+}
+
+static inline uint64_t bit_of(uint32_t command)
+{
+    return (uint64_t)1 << command % 64;
+}
+
+/* ---- what the files call of each other; comments stand at the definitions ---- */
+
+/* dma_convoy.c */
+static bool dma_may_convoy(const struct dma_engine *c);
+static void dma_convoy(struct component *self, uint64_t quiet_until);
+static const struct convoy_ops dma_convoy_ops;
+
+/* dma_engine.c */
+static void fill_bytes(uint8_t *to, uint32_t pattern, uint32_t offset, uint32_t bytes);
+static bool send_requests(struct dma_engine *c);
+static void take_answer(struct dma_engine *c, uint16_t number, void *payload);
+
+#endif
