@@ -13,8 +13,8 @@
 #include "runtime/scheduler/window.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"
+#include "tests/components/memory/hbm_times.h"
 
-#define NS       1000
 #define MEMORY   ((uint64_t)1 << 20)
 #define MEMORIES 16u
 #define LANES    8u
@@ -74,43 +74,12 @@ static void build_memories(const struct machine *m)
                  .copy = 64,
                  .latency = 60,
                  .width = 1},
-                {.channels = 2,
-                 .groups = 4,
-                 .banks = 2,
-                 .row = 2048,
-                 .interleave = 128,
-                 .interleaved = m->memories,
-                 .map = HBM_MAP_ROW_BANK_COLUMN_GROUP,
-                 .hash = 1,
-                 .run = 16,
-                 .tck = 2 * NS,
-                 .tburst = 4 * NS,
-                 .burst = 64,
-                 .trcd_read = 14 * NS,
-                 .trcd_write = 12 * NS,
-                 .tcl = 14 * NS,
-                 .tcwl = 8 * NS,
-                 .trp = 14 * NS,
-                 .tras = 34 * NS,
-                 .trc = 48 * NS,
-                 .trtp = 14 * NS,
-                 .twr = 16 * NS,
-                 .tccd_s = 4 * NS,
-                 .tccd_l = 6 * NS,
-                 .twtr_s = 4 * NS,
-                 .twtr_l = 8 * NS,
-                 .trtw = 4 * NS,
-                 .trrd_s = 8 * NS,
-                 .trrd_l = 10 * NS,
-                 .tfaw = 40 * NS,
-                 .trfc = 110 * NS,
-                 .trefi = 3900 * NS,
-                 .controller = m->controller * NS,
-                 .read_queue = 32,
-                 .write_queue = 32,
-                 .drain = 24,
-                 .resume = 8,
-                 .hit_cap = 16}};
+                hbm_times()};
+    params.hbm.channels = 2;
+    params.hbm.row = 2048;
+    params.hbm.interleaved = m->memories;
+    params.hbm.hash = 1;
+    params.hbm.controller = m->controller * NS;
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     for (uint32_t i = 0; i < m->memories; i++)

@@ -11,9 +11,9 @@
 #include "runtime/scheduler/window.h"
 #include "runtime/state/memory.h"
 #include "tests/components/memory/dram_rules.h"
+#include "tests/components/memory/hbm_times.h"
 #include "tests/components/harness.h"
 
-#define NS       1000
 #define MEMORY   (1 << 20)
 #define CHANNELS 4u
 #define LOG      65536u
@@ -52,42 +52,10 @@ void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint6
 /* One channel of four groups of four banks, rows of 16 lines, with the times of HBM1. */
 static struct hbm_params plain(void)
 {
-    return (struct hbm_params){.channels = 1,
-                               .groups = 4,
-                               .banks = 4,
-                               .row = 1024,
-                               .interleave = 128,
-                               .interleaved = 1,
-                               .map = HBM_MAP_ROW_BANK_COLUMN_GROUP,
-                               .hash = 0,
-                               .tck = 2 * NS,
-                               .tburst = 4 * NS,
-                               .burst = 64,
-                               .trcd_read = 14 * NS,
-                               .trcd_write = 12 * NS,
-                               .tcl = 14 * NS,
-                               .tcwl = 8 * NS,
-                               .trp = 14 * NS,
-                               .tras = 34 * NS,
-                               .trc = 48 * NS,
-                               .trtp = 14 * NS,
-                               .twr = 16 * NS,
-                               .tccd_s = 4 * NS,
-                               .tccd_l = 6 * NS,
-                               .twtr_s = 4 * NS,
-                               .twtr_l = 8 * NS,
-                               .trtw = 4 * NS,
-                               .trrd_s = 8 * NS,
-                               .trrd_l = 10 * NS,
-                               .tfaw = 40 * NS,
-                               .trfc = 110 * NS,
-                               .trefi = 3900 * NS,
-                               .controller = 20 * NS,
-                               .read_queue = 32,
-                               .write_queue = 32,
-                               .drain = 24,
-                               .resume = 8,
-                               .hit_cap = 16};
+    struct hbm_params k = hbm_times();
+    k.banks = 4;
+    k.run = 0;
+    return k;
 }
 
 /* Without refresh in the way of what a test counts. */

@@ -9,10 +9,10 @@
 #include "infinity_cache.gen.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"
+#include "tests/components/memory/hbm_times.h"
 
 extern const struct unit_type dram__generic;
 
-#define NS         1000
 #define MEMORY     ((int64_t)1 << 20)
 #define LATENCY    30 /* cycles, of a hit */
 #define SETS       4
@@ -41,42 +41,7 @@ static uint32_t dram, top;
 static void set_up_with(int64_t bytes)
 {
     struct values v = {.dram = {.size = bytes, .line = 64, .copy = 64, .latency = 100, .width = 1},
-                       .hbm = {.channels = 1,
-                               .groups = 4,
-                               .banks = 2,
-                               .row = 1024,
-                               .interleave = 128,
-                               .interleaved = 1,
-                               .map = HBM_MAP_ROW_BANK_COLUMN_GROUP,
-                               .run = 16,
-                               .tck = 2 * NS,
-                               .tburst = 4 * NS,
-                               .burst = 64,
-                               .trcd_read = 14 * NS,
-                               .trcd_write = 12 * NS,
-                               .tcl = 14 * NS,
-                               .tcwl = 8 * NS,
-                               .trp = 14 * NS,
-                               .tras = 34 * NS,
-                               .trc = 48 * NS,
-                               .trtp = 14 * NS,
-                               .twr = 16 * NS,
-                               .tccd_s = 4 * NS,
-                               .tccd_l = 6 * NS,
-                               .twtr_s = 4 * NS,
-                               .twtr_l = 8 * NS,
-                               .trtw = 4 * NS,
-                               .trrd_s = 8 * NS,
-                               .trrd_l = 10 * NS,
-                               .tfaw = 40 * NS,
-                               .trfc = 110 * NS,
-                               .trefi = (int64_t)1000000000 * NS,
-                               .controller = CONTROLLER * NS,
-                               .read_queue = 32,
-                               .write_queue = 32,
-                               .drain = 24,
-                               .resume = 8,
-                               .hit_cap = 16},
+                       .hbm = hbm_times(),
                        .cache = {.size = SETS * WAYS * 64,
                                  .ways = WAYS,
                                  .interleave = 256,
@@ -85,6 +50,8 @@ static void set_up_with(int64_t bytes)
                                  .interval = 2,
                                  .atomic = 8,
                                  .atomic_same = 20}};
+    v.hbm.trefi = (int64_t)1000000000 * NS;
+    v.hbm.controller = CONTROLLER * NS;
     int64_t values[sizeof v / sizeof(int64_t)];
     memcpy(values, &v, sizeof v);
     harness_start();
