@@ -13,13 +13,14 @@
  * - Answers, by the interconnect, when the first of them is seen: accepts() and receive() of the
  *   sender, which is ticked when the last one comes.
  *
- * Who takes part registers in its init function. All are of one clock; connections must be simple
- * (ring.h). What requests do to the bytes of memory (runtime/state/memory.h) is the sender's
- * business, since nobody looks meanwhile. */
+ * Who takes part registers in its init function. All are of one clock and one partition;
+ * connections must be simple (ring.h). What requests do to the bytes of memory
+ * (runtime/state/memory.h) is the sender's business, since nobody looks meanwhile. */
 #ifndef HEDDLE_RUNTIME_CONVOY_H
 #define HEDDLE_RUNTIME_CONVOY_H
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
 #include "ring.h"
 
 #define CONVOY_MOST 64u /* messages; ends of an interconnect */
@@ -105,6 +106,14 @@ void convoy_open(uint32_t id_count);
  */
 void convoy_note(uint32_t count);
 uint64_t convoy_messages(void);
+
+/* Can two take part in one convoy? They are of one clock, and never run by two threads, for which
+ * rings would have two ends (split.h), also while one runs them all. */
+static inline bool convoy_goes_with(const struct component *a, const struct component *b)
+{
+    const struct platform_instance *instances = engine_base.platform->instances;
+    return a->domain == b->domain && instances[a->leaf].partition == instances[b->leaf].partition;
+}
 
 /* Is ring `r` empty, does its sender know so, and are there `count` slots? It begins again then. */
 static inline bool convoy_is_clear(struct ring *r, uint32_t count, uint64_t limit)

@@ -65,7 +65,7 @@ static uint32_t dma_find_way(const struct dma_engine *c)
     struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
     uint32_t id = ring_receiver(ring_placed(lanes[0].request));
     const struct convoy_ops *ops = convoy_ops_of(id);
-    if (!ops || !ops->plan || engine_base.components[id]->domain != c->io.base.domain
+    if (!ops || !ops->plan || !convoy_goes_with(engine_base.components[id], &c->io.base)
         || !dma_leads_to_memory(engine_base.components[id], ops))
         return DMA_NONE;
     for (uint32_t i = 0; i < lane_count(c); i++) {
@@ -113,7 +113,7 @@ static bool dma_find_memories(struct dma_convoy *s)
         uint32_t id = s->ops->behind(s->way, end);
         struct dma_memory *m = &s->memories[end];
         *m = (struct dma_memory){engine_base.components[id], convoy_ops_of(id)};
-        if (!m->ops || !m->ops->ready || m->c->domain != s->way->domain
+        if (!m->ops || !m->ops->ready || !convoy_goes_with(m->c, s->way)
             || !m->ops->ready(m->c, s->writes, p->of_target[end], dma_line(s->c)))
             return false;
     }

@@ -327,18 +327,39 @@ static const struct convoy_ops INTERCONNECT(convoy_ops) = {
 
 /* ---- answers: when the first of them is seen ---- */
 
+static bool INTERCONNECT(convoy_is_connected)(uint32_t place)
+{
+    return ring_number(place) < engine_base.platform->ring_count;
+}
+
+/* Do all who answer go with it? */
+static bool INTERCONNECT(convoy_is_answered_here)(const struct INTERCONNECT_TYPE *c)
+{
+    const struct interconnect_side *side = &c->interconnect.side[1];
+    for (uint32_t i = 0; i < side->sources; i++) {
+        uint32_t place = arena_at(uint32_t, side->rings)[i];
+        if (INTERCONNECT(convoy_is_connected)(place)
+            && !convoy_goes_with(engine_base.components[ring_sender(ring_placed(place))],
+                                 &c->io.base))
+            return false;
+    }
+    return true;
+}
+
 /* Who gets answers, and can be told of several at once: the first that is found. */
 static void INTERCONNECT(convoy_find_sender)(struct INTERCONNECT_TYPE *c)
 {
     struct interconnect *x = &c->interconnect;
     x->sender = INTERCONNECT_NO_CONVOYS;
+    if (!INTERCONNECT(convoy_is_answered_here)(c))
+        return;
     for (uint32_t i = 0; i < x->side[1].targets && i < CONVOY_MOST; i++) {
         uint32_t place = INTERCONNECT(convoy_target)(c, true, i)->ring;
-        if (ring_number(place) >= engine_base.platform->ring_count)
-            continue; /* a port that is not connected */
+        if (!INTERCONNECT(convoy_is_connected)(place))
+            continue;
         uint32_t id = ring_receiver(ring_placed(place));
         const struct convoy_ops *ops = convoy_ops_of(id);
-        if (!ops || !ops->accepts || engine_base.components[id]->domain != c->io.base.domain)
+        if (!ops || !ops->accepts || !convoy_goes_with(engine_base.components[id], &c->io.base))
             continue;
         if (x->sender == INTERCONNECT_NO_CONVOYS)
             x->sender = 1 + id;
