@@ -147,6 +147,7 @@ static const struct convoy_ops dram_convoy_ops;
 static __attribute__((noinline)) bool dram_issue(struct dram *c, uint64_t until_ps);
 static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number, uint64_t time_ps);
 static uint64_t dram_look_at(const struct dram *c, bool waits);
+static struct dram_entry *dram_entry(const struct dram *c, uint32_t number);
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
                                          unsigned kind, uint64_t address, char *bytes,
                                          unsigned access, uint64_t now_ps, bool last);
