@@ -476,7 +476,8 @@ bool engine_after_step(struct component *c, bool apart,
                        void (*work)(struct component *c, uint64_t quiet_until))
 {
     struct shard *l = &shards[component_shard(c)];
-    if (l->after || l->watched & ~SHARD_COUNTED || arranged || engine.tracing || !window_is_alone(l))
+    if (l->after || l->watched & ~SHARD_COUNTED || arranged || engine.tracing
+        || !window_is_alone(l))
         return false;
     l->after = work;
     l->after_of = c;
