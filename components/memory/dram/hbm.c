@@ -63,9 +63,10 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
 }
 
-static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most)
+/* For `more` requests, of a queue that holds `most`. */
+static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most, uint32_t more)
 {
-    return q->count < (uint32_t)most && q->next - q->first < HBM_PLACES;
+    return q->count + more <= (uint32_t)most && q->next - q->first + more <= HBM_PLACES;
 }
 
 /* The refreshes that fell due before `edge` while there was nothing to do. */
@@ -261,9 +262,10 @@ static bool hbm_is_full(struct hbm *p, const struct hbm_channel *ch, unsigned ac
 {
     const struct hbm_params *k = hbm_params(p);
     uint32_t full = 0;
-    if (access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue))
+    if (access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue, 1))
         full |= hbm_queue_bit(ch, HBM_READ);
-    if (access & DRAM_TIMING_WRITE && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue))
+    if (access & DRAM_TIMING_WRITE
+        && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue, 1))
         full |= hbm_queue_bit(ch, HBM_WRITE);
     p->full |= full;
     return full;
@@ -433,13 +435,11 @@ static bool hbm_has_room(const struct part *self, unsigned access, uint32_t coun
     const struct hbm *p = (const struct hbm *)(const void *)self;
     const struct hbm_params *k = hbm_params(p);
     enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
-    uint32_t most = (uint32_t)(d == HBM_WRITE ? k->write_queue : k->read_queue);
-    most = most < HBM_PLACES ? most : HBM_PLACES;
+    int64_t most = d == HBM_WRITE ? k->write_queue : k->read_queue;
     for (uint32_t i = 0; i < (uint32_t)k->channels; i++) {
         const struct hbm_channel *ch = hbm_channel(p, i);
-        const struct hbm_queue *q = &ch->queues[d];
         uint32_t single = ch->single.waits && ch->single.direction == d;
-        if (q->count + single + count > most || q->next - q->first + single + count > HBM_PLACES)
+        if (!hbm_queue_has_room(&ch->queues[d], most, single + count))
             return false;
     }
     return true;
