@@ -399,7 +399,7 @@ static bool INTERCONNECT(convoy_add)(const struct INTERCONNECT_TYPE *c,
             || !(x->sender_ends >> origin->source & 1))
             return false;
         leg->kind = (uint8_t)message_kind(m);
-        leg->at[k] = (uint16_t)(message_cycle(m) - leg->start);
+        leg->at[k] = (uint16_t)(message_cycle(m) > leg->start ? message_cycle(m) - leg->start : 0);
         leg->from[k] = from;
         leg->to[k] = (uint8_t)origin->source;
         leg->tag[k] = origin->tag;
