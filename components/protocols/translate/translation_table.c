@@ -3,6 +3,9 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/hash.h"
 
+/* A page of them. */
+#define TRANSLATION_FIRST_BUCKETS 1024u
+
 static inline uint32_t *translation_bucket(const struct translation_table *t, uint64_t key,
                                            uint32_t pid)
 {
@@ -10,8 +13,29 @@ static inline uint32_t *translation_bucket(const struct translation_table *t, ui
     return arena_at(uint32_t, t->buckets) + ((hash >> 32) & t->bucket_mask);
 }
 
+/* Twice as many buckets, into which each chain is divided. */
+static __attribute__((noinline)) void translation_widen(struct translation_table *t)
+{
+    uint32_t *buckets = arena_at(uint32_t, t->buckets), before = t->bucket_mask + 1;
+    t->bucket_mask += before;
+    for (uint32_t b = 0; b < before; b++) {
+        uint32_t i = buckets[b];
+        buckets[b] = 0;
+        while (i) {
+            struct translation_entry *e = translation_entry(t, i - 1);
+            uint32_t *bucket = translation_bucket(t, e->key, e->pid), next = e->chain;
+            e->chain = *bucket;
+            *bucket = i;
+            i = next;
+        }
+    }
+}
+
 static inline void translation_chain(struct translation_table *t, uint32_t i)
 {
+    if (engine_unlikely((t->valid_count + t->pending_count) * 2 > t->bucket_mask
+                        && t->bucket_mask + 1 < t->bucket_most))
+        translation_widen(t);
     struct translation_entry *e = translation_entry(t, i);
     uint32_t *bucket = translation_bucket(t, e->key, e->pid);
     e->chain = *bucket;
@@ -39,14 +63,16 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     t->entries = arena_allocate_dense((size_t)total * sizeof(struct translation_entry));
     t->order = arena_allocate((size_t)sets * sizeof(struct translation_set));
     t->buckets = arena_allocate_dense((size_t)buckets * sizeof(uint32_t));
-    t->bucket_mask = buckets - 1;
+    t->bucket_most = buckets;
+    t->bucket_mask =
+        (buckets < TRANSLATION_FIRST_BUCKETS ? buckets : TRANSLATION_FIRST_BUCKETS) - 1;
     t->page_bits = TRANSLATION_SMALLEST_PAGE;
     t->last = TRANSLATION_NONE;
     t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
 }
 
-/* Most tables of a large machine are never used by a small program, and most sets of a large table
- * are not: what is linked only when it is first needed is never touched. */
+/* Most tables of a large machine are never used by a small program: what is linked only when it is
+ * first needed is never touched. */
 static __attribute__((noinline)) void translation_chain_pending(struct translation_table *t)
 {
     uint32_t first = t->sets * t->ways, end = first + t->pending_capacity;
@@ -55,17 +81,35 @@ static __attribute__((noinline)) void translation_chain_pending(struct translati
         translation_entry(t, i)->chain = i + 1 < end ? i + 1 : TRANSLATION_NONE;
 }
 
-static __attribute__((noinline)) void translation_link(struct translation_table *t, uint32_t set)
+/* Makes an entry that is in no order of use the most recently used one of its set. */
+static inline void translation_link(struct translation_table *t, struct translation_set *set,
+                                    uint32_t i)
 {
-    uint32_t first = set * t->ways, last = first + t->ways - 1;
-    for (uint32_t i = first; i <= last; i++) {
-        struct translation_entry *e = translation_entry(t, i);
-        e->newer = i - 1;
-        e->older = i + 1;
+    struct translation_entry *e = translation_entry(t, i);
+    e->newer = TRANSLATION_NONE;
+    e->older = set->newest;
+    translation_entry(t, set->newest)->newer = i;
+    set->newest = i;
+}
+
+/* The least recently used entry of a set, which becomes the most recently used one; one that has
+ * never been used is less recent than all others. */
+static inline uint32_t translation_take(struct translation_table *t, uint32_t number)
+{
+    struct translation_set *set = arena_at(struct translation_set, t->order) + number;
+    if (set->taken == t->ways) {
+        uint32_t i = set->oldest;
+        translation_touch(t, i);
+        return i;
     }
-    translation_entry(t, first)->newer = TRANSLATION_NONE;
-    translation_entry(t, last)->older = TRANSLATION_NONE;
-    arena_at(struct translation_set, t->order)[set] = (struct translation_set){first, last};
+    uint32_t i = set->taken++ * t->sets + number;
+    if (set->taken == 1) {
+        set->newest = set->oldest = i;
+        translation_entry(t, i)->newer = translation_entry(t, i)->older = TRANSLATION_NONE;
+    } else {
+        translation_link(t, set, i);
+    }
+    return i;
 }
 
 static inline uint32_t translation_find_key(struct translation_table *t, uint32_t pid, uint64_t key)
@@ -115,16 +159,13 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
     struct translation_entry *e = translation_entry(t, i);
     if (e->newer == TRANSLATION_NONE)
         return;
-    struct translation_set *set = arena_at(struct translation_set, t->order) + i / t->ways;
+    struct translation_set *set = arena_at(struct translation_set, t->order) + i % t->sets;
     translation_entry(t, e->newer)->older = e->older;
     if (e->older == TRANSLATION_NONE)
         set->oldest = e->newer;
     else
         translation_entry(t, e->older)->newer = e->newer;
-    e->newer = TRANSLATION_NONE;
-    e->older = set->newest;
-    translation_entry(t, set->newest)->newer = i;
-    set->newest = i;
+    translation_link(t, set, i);
 }
 
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
@@ -200,11 +241,7 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
         return; /* asked for twice before the page size was known */
     unsigned bits = t->fragments ? page_bits : t->page_bits;
     uint64_t key = translation_key_of(address, bits);
-    uint32_t set = (uint32_t)((key >> bits) % t->sets);
-    const struct translation_set *order = arena_at(struct translation_set, t->order) + set;
-    if (engine_unlikely(order->newest == order->oldest))
-        translation_link(t, set);
-    i = order->oldest;
+    i = translation_take(t, (uint32_t)((key >> bits) % t->sets));
     struct translation_entry *e = translation_entry(t, i);
     if (e->key)
         translation_unchain(t, i);
@@ -216,7 +253,6 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
     /* The part of a larger page that this entry covers. */
     e->physical = physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> bits << bits);
     translation_chain(t, i);
-    translation_touch(t, i);
 }
 
 static inline void translation_fill(struct translation_table *t, uint32_t number, uint64_t physical,

@@ -1,7 +1,9 @@
 /* The entries of a TLB: set-associative, PID-tagged, exact LRU, found through a hash table so that
  * 64 ways cost the same as one. Pages that have been asked for stand in the same hash table, as
- * entries behind the real ones. The shared TLB and the one inside a cache use
- * it and name translation_table.c among their files. It knows no timing.
+ * entries behind the real ones. The table grows with what it holds, and entries stand way by way,
+ * so a program touches no more of a table for all pages of a device than what its pages need. The
+ * shared TLB and the one inside a cache use it and name translation_table.c among their files. It
+ * knows no timing.
  *
  * Page size: answers say how large their page is. Entries cover the smallest page seen so far (4
  * KiB before the first answer); a smaller one than before drops all entries, since their keys were
@@ -28,20 +30,21 @@ struct translation_entry {
     uint64_t physical; /* first byte */
     uint32_t pid;
     uint32_t chain;        /* next of the same hash bucket */
-    uint32_t newer, older; /* neighbours in the set's order of use */
+    uint32_t newer, older; /* neighbours in the set's order of use, from when it is first taken */
     bool writable;
 };
 
-/* Both alike: the entries of the set are not in order of use yet, or there is one. */
 struct translation_set {
-    uint32_t newest, oldest;
+    uint32_t newest, oldest; /* in order of use */
+    uint32_t taken;          /* the first ways, which have been; the others have never */
 };
 
 struct translation_table {
-    uint32_t entries; /* arena offsets: translation_entry [sets * ways + pending_capacity] */
+    uint32_t entries; /* arena offsets: translation_entry [ways * sets + pending_capacity] */
     uint32_t order;   /* translation_set [sets] */
-    uint32_t buckets; /* uint32_t [bucket_mask + 1]: 1 + entry, 0 none */
-    uint32_t bucket_mask;
+    uint32_t buckets; /* uint32_t [bucket_most]: 1 + entry, 0 none */
+    uint32_t bucket_most;
+    uint32_t bucket_mask; /* of those in use, the first ones */
     uint32_t sets, ways;
     uint32_t pending_capacity;
     uint32_t pending_count;
