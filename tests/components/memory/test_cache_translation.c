@@ -31,7 +31,7 @@ static void walk(const struct harness_message *request, struct harness_message *
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 
-static void set_up_tlb(bool fragments)
+static void set_up_tlb(int64_t sets, int64_t ways, bool fragments)
 {
     struct {
         struct cache_params cache;
@@ -47,7 +47,7 @@ static void set_up_tlb(bool fragments)
                  .targets = 8,
                  .write = CACHE_WRITE_AROUND,
                  .sets = 8},
-                {.sets = 1, .ways = 4, .latency = 1, .mshrs = 4, .fragments = fragments}};
+                {.sets = sets, .ways = ways, .latency = 1, .mshrs = 4, .fragments = fragments}};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     moved = 0;
@@ -74,12 +74,12 @@ static void set_up_tlb(bool fragments)
 
 static void set_up(void)
 {
-    set_up_tlb(false);
+    set_up_tlb(1, 4, false);
 }
 
 static void set_up_fragments(void)
 {
-    set_up_tlb(true);
+    set_up_tlb(1, 4, true);
 }
 
 TestSuite(cache_translation, .init = set_up);
@@ -110,6 +110,45 @@ Test(cache_translation, a_fragment_is_asked_for_once_and_found_by_all_its_pages,
     cr_expect_eq(read_byte(3000, 20, 0x25000), 6, "of another fragment");
     cr_expect_eq(read_byte(3200, 21, 0x17000), 8);
     cr_expect_eq(harness_count(walker), 2);
+}
+
+struct shape {
+    uint32_t sets, ways, pages;
+};
+
+/* Of reads one at a time, those whose page is asked for, against lists that are searched. The last
+ * shapes have more ways than pages that the TLB knows to be recent, the first ones fewer. */
+Test(cache_translation, replaces_the_least_recently_used)
+{
+    static const struct shape shapes[] = {{1, 1, 3},  {1, 4, 7},   {4, 4, 24},
+                                          {2, 3, 12}, {1, 16, 22}, {2, 12, 40}};
+    enum { READS = 3000 };
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        const struct shape *shape = &shapes[s];
+        uint64_t pages_of[64] = {0}, used[64] = {0}, clock = 0, random = 11;
+        uint32_t misses = 0;
+        set_up_tlb(shape->sets, shape->ways, false);
+        for (uint32_t i = 0; i < READS; i++) {
+            uint64_t r = harness_random(&random),
+                     page = r % (r >> 62 ? shape->pages : shape->pages / 2 + 1);
+            uint64_t base = page % shape->sets * shape->ways, at = base;
+            bool hit = false;
+            for (uint64_t w = base; w < base + shape->ways && !hit; w++) {
+                hit = used[w] && pages_of[w] == page;
+                if (hit || used[w] < used[at])
+                    at = w;
+            }
+            pages_of[at] = page;
+            used[at] = ++clock;
+            misses += !hit;
+            struct harness_message m =
+                harness_read(1 + i * 150, (uint16_t)i, page << 12 | (r >> 40 & 63) << 6, 1);
+            harness_send(cpu, &m);
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_count(walker), misses, "shape %zu: %u, not %u", s,
+                     harness_count(walker), misses);
+    }
 }
 
 struct control_case {
