@@ -37,9 +37,9 @@
 #define LEAST_BYTES    ((size_t)2 << 10)
 /* Arrays that most programs touch all over: up to here, so that there is room for others. */
 #define DENSE_BYTES    ((size_t)1 << 20)
-/* Up to here registers, of which programs use a part all the time, stand in the front, too. They
- * do not count as state: a platform is as large as what else it has there. */
-#define REGISTER_FRONT ((size_t)24 << 20)
+/* Up to here what is gathered, of which programs use a part all the time, stands in the front, too.
+ * It does not count as state: a platform is as large as what else it has there. */
+#define GATHERED_FRONT ((size_t)32 << 20)
 
 #define HUGE_BYTES  ((size_t)2 << 20)
 #define GUARD_BYTES HUGE_BYTES /* so that what is guarded may lie on huge pages */
@@ -51,8 +51,11 @@ struct region { /* offsets */
 
 struct slice {
     struct region front, rear;
-    size_t start[2];  /* of both */
-    size_t registers; /* bytes of the front */
+    size_t start[2]; /* of both */
+    size_t gathered; /* bytes of the front */
+    /* Something that is gathered had no room in front, so nothing else of it is put there: on such
+     * a platform there is none to spare. */
+    bool gathers_behind;
 };
 
 #define SLICES_MOST 65 /* that of all, and one for each rank */
@@ -200,7 +203,8 @@ void arena_open(void)
     own_slice = NULL;
     chosen = slices;
     chosen->start[1] = rear_begins;
-    chosen->registers = 0;
+    chosen->gathered = 0;
+    chosen->gathers_behind = false;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
@@ -228,7 +232,8 @@ void arena_divide(uint32_t owners, uint32_t own)
         slices[i + 1] = (struct slice){{start, start + ahead},
                                        {start + behind, start + share - ARENA_ALIGNMENT},
                                        {start, start + behind},
-                                       0};
+                                       0,
+                                       false};
         if (i != own)
             continue;
         madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
@@ -276,7 +281,7 @@ static uint32_t allocate(size_t bytes, bool in_front)
 
 static bool is_moderate(void)
 {
-    return chosen->front.used - chosen->start[0] - chosen->registers < FULL_FRONT;
+    return chosen->front.used - chosen->start[0] - chosen->gathered < FULL_FRONT;
 }
 
 uint32_t arena_allocate(size_t bytes)
@@ -300,10 +305,12 @@ uint32_t arena_allocate_dense(size_t bytes)
 }
 
 /* In the rear from a page on: units have whole pages of them, of which programs use the lowest. */
-uint32_t arena_allocate_registers(size_t bytes)
+uint32_t arena_allocate_gathered(size_t bytes)
 {
-    bool in_front = chosen->registers + bytes <= REGISTER_FRONT && fits(bytes);
-    chosen->registers += in_front ? bytes : 0;
+    bool in_front =
+        !chosen->gathers_behind && chosen->gathered + bytes <= GATHERED_FRONT && fits(bytes);
+    chosen->gathered += in_front ? bytes : 0;
+    chosen->gathers_behind = !in_front;
     if (!in_front)
         chosen->rear.used = (chosen->rear.used + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE;
     return allocate(bytes, in_front);
@@ -320,8 +327,9 @@ void *arena_derive(size_t bytes)
 
 void arena_expect(void *start, size_t bytes)
 {
-    uintptr_t first = ((uintptr_t)start + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1);
-    uintptr_t end = ((uintptr_t)start + bytes) & ~(uintptr_t)(HUGE_BYTES - 1);
+    /* Where half of a huge page is expected it costs no more than small ones. */
+    uintptr_t first = ((uintptr_t)start + HUGE_BYTES / 2) & ~(uintptr_t)(HUGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)start + bytes + HUGE_BYTES / 2) & ~(uintptr_t)(HUGE_BYTES - 1);
     if (first < end) /* the system may refuse: it is only faster */
         madvise((void *)first, end - first, MADV_HUGEPAGE);
 }

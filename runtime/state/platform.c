@@ -154,6 +154,11 @@ static void open_spaces(void)
     memory_reserve(end ? first : 0, end ? end - first : 0);
 }
 
+/* An instance that is larger keeps tables for the worst case, of which little is touched. */
+#define VAST_BYTES ((size_t)64 << 10)
+
+#define GATHERED_SKEW ((size_t)1 << 10)
+
 /* Bitmap words of a domain are whole cache lines. */
 #define DOMAIN_IDS (64u * ENGINE_WORDS)
 
@@ -200,8 +205,9 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
             uint32_t members = number_members(p, domain, ids);
             if (!members)
                 continue;
-            groups[count++] =
-                (struct engine_group){table->units[p->unit], NULL, ids, members, domain, 0, 0, 0};
+            groups[count] = (struct engine_group){
+                .unit = table->units[p->unit], .first_id = ids, .count = members, .domain = domain};
+            count++;
             ids += (members + 63) / 64 * 64;
         }
     }
@@ -253,7 +259,9 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
 {
     arena_select(g->unit->store_count ? ARENA_COMMON
                                       : ranks.of_shard[g->domain / engine.clock_count]);
-    g->instances = arena_at(char, arena_allocate_front((size_t)g->count * g->unit->instance_bytes));
+    size_t bytes = (size_t)g->count * g->unit->instance_bytes;
+    bool vast = g->unit->instance_bytes > VAST_BYTES;
+    g->instances = arena_at(char, vast ? arena_allocate_rear(bytes) : arena_allocate_front(bytes));
     arena_select(ARENA_COMMON);
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++) {
         if (instance_ids[leaf] - g->first_id < g->count)
@@ -383,17 +391,22 @@ uint32_t platform_shared(const struct component *c, size_t bytes)
     return g->shared;
 }
 
-uint32_t platform_registers(const struct component *c, size_t bytes)
+/* The bytes between two instances are not a multiple of the size of a way of the host's caches, so
+ * that what all of them use does not lie at the same place there. */
+uint32_t platform_gather(const struct component *c, unsigned number, uint32_t banks, size_t bytes,
+                         uint32_t *stride)
 {
     struct engine_group *g = group_of(c);
-    bytes = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
-    if (!g->registers) {
-        g->registers = arena_allocate_registers(g->count * bytes);
-        g->register_bytes = bytes;
-    }
-    if (bytes != g->register_bytes) /* a generic unit, with other parameters */
-        return arena_allocate_registers(bytes);
-    return g->registers + (uint32_t)((c->id - g->first_id) * bytes / ARENA_UNIT);
+    struct engine_gathered *all = &g->gathered[number];
+    bytes = ((bytes + GATHERED_SKEW - 1) / GATHERED_SKEW | 1) * GATHERED_SKEW;
+    if (!all->first)
+        *all = (struct engine_gathered){arena_allocate_gathered(g->count * banks * bytes), banks,
+                                        bytes};
+    bool others = bytes != all->bytes || banks != all->banks;
+    *stride = (uint32_t)((others ? 1 : g->count) * bytes / ARENA_UNIT);
+    if (others) /* a generic unit, with other parameters */
+        return arena_allocate_gathered(banks * bytes);
+    return all->first + (uint32_t)((c->id - g->first_id) * bytes / ARENA_UNIT);
 }
 
 static void open_stores(void)

@@ -69,15 +69,17 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->smem_data = arena_allocate_rear(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
     registers_allocate(c);
-    c->lds = forget_allocate(c, (size_t)compute_unit_params(c)->lds + CU_LINE);
+    c->lds = forget_allocate(c, CU_GATHERED_LDS, (size_t)compute_unit_params(c)->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
     c->lds_ends = last_of(arena_allocate_dense(c->lds_end_slots * sizeof(struct cu_lds_end)),
                           c->lds_end_slots, sizeof(struct cu_lds_end));
     c->offsets = last_of(arena_allocate_dense(queue * ISA_LANES), queue, ISA_LANES);
-    c->vmem_rest = arena_allocate_dense(queue * sizeof(struct cu_vmem_rest));
+    c->vmem_rest = platform_gather(&c->io.base, CU_GATHERED_REST,
+                                   (uint32_t)(queue + CU_REST_BANK - 1) / CU_REST_BANK,
+                                   CU_REST_BANK * sizeof(struct cu_vmem_rest), &c->rest_stride);
     c->stages = arena_allocate(queue * CU_STAGE);
-    c->wide = arena_allocate(queue * CU_WIDE_STAGE);
+    c->wide = forget_allocate(c, CU_GATHERED_STAGES, queue * CU_WIDE_STAGE);
 }
 
 static void compute_unit_init(struct compute_unit *c)

@@ -14,6 +14,7 @@
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
 #include "components/amd/execute/lent_groups.h"
+#include "components/amd/execute/register_banks.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/protocols/work/work_placement.h"
 #include "components/amd/execute/work_record.h"
@@ -40,6 +41,7 @@ enum {
     CU_SMEM_DATA = 16 + 16,   /* dwords: operands of an atomic and what it compares with */
     CU_STAGE = ISA_LANES * 4, /* bytes */
     CU_WIDE_STAGE = ISA_LANES * 16,
+    CU_REST_BANK = 4,  /* of struct cu_vmem_rest: the first banks are used most */
     CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
     CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4),
     CU_NONE = 0xffff,
@@ -126,6 +128,9 @@ struct cu_code_line {
     uint64_t address; /* 0: none */
     uint8_t bytes[CU_LINE];
 };
+
+/* Memories that stand beside those of the other units. */
+enum { CU_GATHERED_REGISTERS, CU_GATHERED_LDS, CU_GATHERED_STAGES, CU_GATHERED_REST };
 
 /* Shared by the units that share a decode cache. */
 struct cu_code {
@@ -364,14 +369,18 @@ struct compute_unit {
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
-    uint32_t vgprs;       /* uint32_t[simds][registers_of_simd()][64] */
+    uint32_t vgprs;       /* uint32_t[simds][registers_of_simd()][64]; or the first bank */
+    uint32_t bank_stride; /* from a bank to the next one; 0 on large platforms */
+    uint32_t spare_vgprs; /* uint32_t[simds][registers_of_bank()][64], see cu_registers.c */
     uint32_t lds;         /* uint8_t[lds], on pages of its own if `forgets` */
-    uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue] */
+    uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue / CU_REST_BANK][CU_REST_BANK], the first
+                             bank */
+    uint32_t rest_stride; /* from a bank to the next one */
     uint32_t rest_free;   /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
     uint32_t stages_used; /* uint64_t[]: bitmap, on large platforms */
-    uint32_t wide;        /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t played;      /* struct cu_played, as many as wavefronts */
-    uint32_t lds_ends;    /* struct cu_lds_end[lds_end_slots], a ring, downwards */
+    uint32_t wide; /* uint8_t[vmem_queue][CU_WIDE_STAGE], as the LDS: of more than a dword a lane */
+    uint32_t played;   /* struct cu_played, as many as wavefronts */
+    uint32_t lds_ends; /* struct cu_lds_end[lds_end_slots], a ring, downwards */
     uint32_t lds_end_slots;
     uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t smem;       /* struct cu_smem[CU_SMEM] */
@@ -394,7 +403,8 @@ struct compute_unit {
     uint32_t code_version;
     uint64_t code_start, code_end;  /* the same for instruction fetches */
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
-    struct cu_packing packing[CU_MAX_SIMDS];
+    struct cu_packing packing[CU_MAX_SIMDS]; /* on large platforms */
+    struct register_banks banks;             /* on others: which registers are taken */
     struct cu_retime retime;
 };
 
@@ -499,7 +509,8 @@ static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned 
 
 static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
+    return arena_at(struct cu_vmem_rest, c->vmem_rest + number / CU_REST_BANK * c->rest_stride)
+           + number % CU_REST_BANK;
 }
 
 static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
@@ -690,14 +701,16 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 
 /* cu_registers.c */
+#define REGISTER_BYTES (ISA_LANES * sizeof(uint32_t)) /* of all lanes */
 static uint32_t registers_of_simd(const struct compute_unit *c);
 static void registers_allocate(struct compute_unit *c);
 static uint32_t registers_take(struct compute_unit *c, const struct cu_group *g, unsigned simd,
                                unsigned first);
-static inline void registers_give(struct compute_unit *c, unsigned simd);
+static inline void registers_leave(struct compute_unit *c, unsigned simd);
+static void registers_give(struct compute_unit *c, const struct cu_group *g);
 
 /* cu_forget.c */
-static uint32_t forget_allocate(struct compute_unit *c, size_t bytes);
+static uint32_t forget_allocate(struct compute_unit *c, unsigned number, size_t bytes);
 static void forget_stages(const struct compute_unit *c);
 static void forget_wide_stages(struct compute_unit *c);
 static inline void forget_wave(const struct compute_unit *c, const struct cu_wave *w);

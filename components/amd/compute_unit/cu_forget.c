@@ -17,20 +17,20 @@
 #define FORGET_LEAST (2 * ARENA_PAGE)
 
 /* So many wide stages at least. */
-#define FORGET_STAGES   16u
-#define FORGET_REGISTER (ISA_LANES * sizeof(uint32_t))
+#define FORGET_STAGES 16u
 
 struct forget_range {
     size_t start, end; /* bytes of the table */
 };
 
-/* The LDS: for those who forget on whole pages. */
-static uint32_t forget_allocate(struct compute_unit *c, size_t bytes)
+/* The LDS and wide stages: for those who forget on whole pages. */
+static uint32_t forget_allocate(struct compute_unit *c, unsigned number, size_t bytes)
 {
     size_t page = ARENA_PAGE / ARENA_UNIT;
+    uint32_t stride;
     c->forgets = platform_is_large(engine_base.platform);
     if (!c->forgets)
-        return arena_allocate(bytes);
+        return platform_gather(&c->io.base, number, 1, bytes, &stride);
     return (uint32_t)((arena_allocate(bytes + ARENA_PAGE) + page - 1) / page * page);
 }
 
@@ -74,16 +74,16 @@ static struct forget_range forget_registers_of(const struct compute_unit *c,
     size_t start = (size_t)(w->vgpr - c->vgprs) * ARENA_UNIT - w->simd * simd_bytes;
     size_t registers = c->agpr_gap ? g->vgprs : g->vgprs + g->agprs;
     if (accumulators) {
-        start += (g->vgprs + c->agpr_gap) * FORGET_REGISTER;
+        start += (g->vgprs + c->agpr_gap) * REGISTER_BYTES;
         registers = g->agprs;
     }
-    return (struct forget_range){start, start + registers * FORGET_REGISTER};
+    return (struct forget_range){start, start + registers * REGISTER_BYTES};
 }
 
 static void forget_registers(const struct compute_unit *c, const struct cu_wave *w,
                              bool accumulators)
 {
-    size_t simd_bytes = registers_of_simd(c) * FORGET_REGISTER;
+    size_t simd_bytes = registers_of_simd(c) * REGISTER_BYTES;
     struct forget_range own = forget_registers_of(c, w, simd_bytes, accumulators);
     struct forget_range r = forget_around(own, simd_bytes);
     if (own.end - own.start < FORGET_LEAST)
@@ -146,7 +146,7 @@ static __attribute__((noinline)) void forget_ended(const struct compute_unit *c,
                                                    const struct cu_wave *w)
 {
     forget_registers(c, w, false);
-    if (c->agpr_gap && cu_group_at(c, w->group)->agprs * FORGET_REGISTER >= FORGET_LEAST)
+    if (c->agpr_gap && cu_group_at(c, w->group)->agprs * REGISTER_BYTES >= FORGET_LEAST)
         forget_registers(c, w, true);
     forget_lds(c, cu_group_at(c, w->group));
 }

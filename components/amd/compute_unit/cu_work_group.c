@@ -186,6 +186,7 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
     ledger->account.held += g->waves * (now - g->arrived);
     retime_group_end(c, g, &ledger->account, now);
+    registers_give(c, g);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
     c->finished |= (uint64_t)1 << cu_group_slot(c, g);
@@ -203,7 +204,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;
-    registers_give(c, w->simd);
+    registers_leave(c, w->simd);
     c->simd[w->simd].raised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 
 struct index_pool {
@@ -23,7 +24,8 @@ struct index_pool {
 static inline void index_pool_init(struct index_pool *p, uint32_t capacity)
 {
     size_t bytes = ((size_t)capacity * sizeof(uint32_t) + 63) / 64 * 64;
-    p->stack = arena_allocate(bytes) + (uint32_t)(bytes / ARENA_UNIT);
+    uint32_t first = bytes > 2 * ARENA_PAGE ? arena_allocate_rear(bytes) : arena_allocate(bytes);
+    p->stack = first + (uint32_t)(bytes / ARENA_UNIT);
     p->given = 0;
     p->fresh = 0;
     p->capacity = capacity;

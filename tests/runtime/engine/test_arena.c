@@ -125,16 +125,16 @@ Test(arena, dense_arrays_stand_in_front_of_a_platform_of_moderate_size)
     arena_close();
 }
 
-Test(arena, registers_stand_in_front_while_they_are_few_and_make_no_platform_large)
+Test(arena, what_is_gathered_stands_in_front_while_it_is_little_and_makes_no_platform_large)
 {
     arena_open();
-    cr_expect_not(in_front(arena_allocate_registers(25 * MIB)));
-    cr_expect(in_front(arena_allocate_registers(24 * MIB)));
-    cr_expect_not(in_front(arena_allocate_registers(64)));
+    cr_expect(in_front(arena_allocate_gathered(31 * MIB)));
+    cr_expect_not(in_front(arena_allocate_gathered(2 * MIB)));
+    cr_expect_not(in_front(arena_allocate_gathered(64)), "from the first without room on");
     cr_expect_gt(fill_front(32 << 10), 1000); /* 32 MiB, as without them */
     arena_open();
     arena_allocate_front(60 * MIB);
-    cr_expect_not(in_front(arena_allocate_registers(8 * MIB)));
+    cr_expect_not(in_front(arena_allocate_gathered(8 * MIB)));
     cr_expect_not(in_front(arena_allocate(32 << 10)));
     arena_close();
 }
