@@ -74,17 +74,6 @@ static __attribute__((noinline)) void tlb_l1_settle(struct tlb_l1 *p)
     }
 }
 
-static struct tlb_l1_recent *tlb_l1_recent(struct tlb_l1 *p, uint32_t pid, uint64_t address)
-{
-    uint64_t page = address >> p->table.page_bits;
-    for (unsigned i = 0; i < TLB_L1_RECENT; i++) {
-        struct tlb_l1_recent *r = &p->recent[i];
-        if (r->page == page && r->pid == pid && r->used)
-            return r;
-    }
-    return NULL;
-}
-
 /* Page `r` has been used. */
 static void tlb_l1_use(struct tlb_l1 *p, struct tlb_l1_recent *r)
 {
@@ -94,6 +83,20 @@ static void tlb_l1_use(struct tlb_l1 *p, struct tlb_l1_recent *r)
     p->physical = r->physical;
     p->pid = r->pid;
     p->writable = r->writable;
+}
+
+/* Uses the page if it is a recent one. */
+static bool tlb_l1_use_recent(struct tlb_l1 *p, uint32_t pid, uint64_t address)
+{
+    uint64_t page = address >> p->table.page_bits;
+    for (unsigned i = 0; i < TLB_L1_RECENT; i++) {
+        struct tlb_l1_recent *r = &p->recent[i];
+        if (r->page == page && r->pid == pid && r->used) {
+            tlb_l1_use(p, r);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Entry `i` of the table has been used. */
@@ -120,29 +123,29 @@ static void tlb_l1_make_recent(struct tlb_l1 *p, uint32_t i, uint64_t address)
     tlb_l1_use(p, oldest);
 }
 
+/* The page that was used last is that of `address`. */
+static inline enum address_translation_result tlb_l1_hit(struct tlb_l1 *p, uint64_t address,
+                                                         struct address_translation *out)
+{
+    out->physical = p->physical + (address & (((uint64_t)1 << p->page_bits) - 1));
+    out->writable = p->writable;
+    p->io.stats.hits++;
+    return ADDRESS_TRANSLATION_HIT;
+}
+
 static __attribute__((noinline)) enum address_translation_result
 tlb_l1_search(struct tlb_l1 *p, uint32_t pid, uint64_t address, struct address_translation *out)
 {
-    struct tlb_l1_recent *r = tlb_l1_recent(p, pid, address);
-    if (r) {
-        tlb_l1_use(p, r);
-        out->physical = p->physical + (address & (((uint64_t)1 << p->page_bits) - 1));
-        out->writable = p->writable;
-        p->io.stats.hits++;
-        return ADDRESS_TRANSLATION_HIT;
-    }
+    if (tlb_l1_use_recent(p, pid, address))
+        return tlb_l1_hit(p, address, out);
     uint32_t i = translation_find(&p->table, pid, address);
     if (translation_is_pending(&p->table, i))
         return ADDRESS_TRANSLATION_PENDING;
     if (i == TRANSLATION_NONE)
         return translation_can_ask(&p->table) ? ADDRESS_TRANSLATION_ABSENT
                                               : ADDRESS_TRANSLATION_FULL;
-    const struct translation_entry *e = translation_entry(&p->table, i);
-    out->physical = e->physical + translation_offset(e, address);
-    out->writable = e->writable;
-    p->io.stats.hits++;
     tlb_l1_make_recent(p, i, address);
-    return ADDRESS_TRANSLATION_HIT;
+    return tlb_l1_hit(p, address, out);
 }
 
 static inline enum address_translation_result
@@ -151,10 +154,7 @@ tlb_l1_lookup(struct part *self, uint32_t pid, uint64_t address, struct address_
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     if (engine_unlikely(address >> p->page_bits != p->page || pid != p->pid))
         return tlb_l1_search(p, pid, address, out);
-    out->physical = p->physical + (address & (((uint64_t)1 << p->page_bits) - 1));
-    out->writable = p->writable;
-    p->io.stats.hits++;
-    return ADDRESS_TRANSLATION_HIT;
+    return tlb_l1_hit(p, address, out);
 }
 
 static uint32_t tlb_l1_wait(struct part *self, uint32_t pid, uint64_t address)
@@ -201,11 +201,8 @@ static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address, uint6
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     if (address >> p->page_bits == p->page && pid == p->pid)
         return true;
-    struct tlb_l1_recent *r = tlb_l1_recent(p, pid, address);
-    if (r) {
-        tlb_l1_use(p, r);
+    if (tlb_l1_use_recent(p, pid, address))
         return true;
-    }
     uint32_t i = translation_find(&p->table, pid, address);
     if (i != TRANSLATION_NONE) {
         tlb_l1_make_recent(p, i, address);

@@ -81,11 +81,6 @@ static inline unsigned translation_bits(const struct translation_entry *e)
     return (unsigned)(e->key & 0xfff);
 }
 
-static inline uint64_t translation_offset(const struct translation_entry *e, uint64_t address)
-{
-    return address & (((uint64_t)1 << translation_bits(e)) - 1);
-}
-
 static inline bool translation_is_pending(const struct translation_table *t, uint32_t entry)
 {
     return entry != TRANSLATION_NONE && entry >= t->sets * t->ways;
