@@ -27,6 +27,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/platform_table.h"
 #include "runtime/state/platform.h"
 
 static void compute_unit_executed(struct component *base, struct warm_code *code)
@@ -52,6 +53,7 @@ static uint32_t last_of(uint32_t table, size_t entries, size_t bytes)
  * touched. So they stand in pairs, of which one is filled downwards and the next one upwards. */
 static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
 {
+    c->forgets = platform_is_large(engine_base.platform);
     c->ledgers = last_of(arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_ledger)),
                          CU_MAX_GROUPS, sizeof(struct cu_ledger));
     c->waves = arena_allocate_front(waves * sizeof(struct cu_wave));

@@ -710,7 +710,7 @@ static inline void registers_leave(struct compute_unit *c, unsigned simd);
 static void registers_give(struct compute_unit *c, const struct cu_group *g);
 
 /* cu_forget.c */
-static uint32_t forget_allocate(struct compute_unit *c, unsigned number, size_t bytes);
+static uint32_t forget_allocate(const struct compute_unit *c, unsigned number, size_t bytes);
 static void forget_stages(const struct compute_unit *c);
 static void forget_wide_stages(struct compute_unit *c);
 static inline void forget_wave(const struct compute_unit *c, const struct cu_wave *w);

@@ -11,7 +11,6 @@
 
 #include "compute_unit_state.h"
 #include "runtime/engine/arena.h"
-#include "runtime/engine/platform_table.h"
 
 /* Less is not worth the calls of the system. */
 #define FORGET_LEAST (2 * ARENA_PAGE)
@@ -24,11 +23,10 @@ struct forget_range {
 };
 
 /* The LDS and wide stages: for those who forget on whole pages. */
-static uint32_t forget_allocate(struct compute_unit *c, unsigned number, size_t bytes)
+static uint32_t forget_allocate(const struct compute_unit *c, unsigned number, size_t bytes)
 {
     size_t page = ARENA_PAGE / ARENA_UNIT;
     uint32_t stride;
-    c->forgets = platform_is_large(engine_base.platform);
     if (!c->forgets)
         return platform_gather(&c->io.base, number, 1, bytes, &stride);
     return (uint32_t)((arena_allocate(bytes + ARENA_PAGE) + page - 1) / page * page);

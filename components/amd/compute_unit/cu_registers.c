@@ -48,7 +48,7 @@ static void registers_allocate(struct compute_unit *c)
 {
     const struct platform_table *table = engine_base.platform;
     bool unified = isa_traits[cu_target(c)].accumulators == ISA_ACCUMULATORS_UNIFIED;
-    bool lent = platform_sampling()->in_parts, large = platform_is_large(table);
+    bool lent = platform_sampling()->in_parts, large = c->forgets;
     uint32_t simds = (uint32_t)compute_unit_params(c)->simds, stride;
     size_t bank_bytes = registers_of_bank(c) * REGISTER_BYTES;
     if (unified && !lent && large && table->instance_count <= REGISTERS_MOST)
