@@ -21,9 +21,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ["vectoradd 1000000", "saxpy 1000000", "matmul 256", "matmul_tiled 256",
-            "transpose 1024", "reduction 1000000", "histogram 1000000", "stencil 512",
-            "nbody 2048", "aes128 65536"]
+PROGRAMS = (ROOT / "tests/bench/programs.txt").read_text().splitlines()
 SHORT = {"transpose", "reduction", "histogram", "stencil"}
 
 

@@ -97,16 +97,7 @@ programs_table() {
         END { printf "\ngeometric means: %.0f KIPS, %.0f of simulation alone\n",
                      exp(s / n), exp(e / n) }'
 }
-list="vectoradd 1000000
-saxpy 1000000
-matmul 256
-matmul_tiled 256
-transpose 1024
-reduction 1000000
-histogram 1000000
-stencil 512
-nbody 2048
-aes128 65536"
+list=tests/bench/programs.txt
 "$heddle" build platforms/r9nano.heddle >/dev/null
 
 if [ -x "$build/tests/programs/micro/unit_cost" ]; then
@@ -133,11 +124,11 @@ fi
 
 echo "## HIP programs on r9nano, timing mode, one thread (median of $runs)"
 echo
-programs_table <<<"$list"
+programs_table <"$list"
 echo
 echo "## The same in functional mode"
 echo
-programs_table --mode functional <<<"$list"
+programs_table --mode functional <"$list"
 
 if [ -x "$build/tests/programs/micro/latency" ]; then
     echo

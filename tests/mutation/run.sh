@@ -25,10 +25,10 @@ build=$(realpath "$1")
 shift
 document=
 sample=no
-sampled=(clock ring checkpoint) # tests of the runtime
 [ "${1:-}" = --document ] && { document=$2; shift 2; }
 if [ "${1:-}" = --sample ]; then
     sample=yes
+    sampled=(clock ring checkpoint) # tests of the runtime for these:
     set -- clock-rounding ring-lost-credit checkpoint-arrivals
 fi
 work=$build/mutation

@@ -370,7 +370,7 @@ struct compute_unit {
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
     uint32_t vgprs;       /* uint32_t[simds][registers_of_simd()][64]; or the first bank */
-    uint32_t bank_stride; /* from a bank to the next one; 0 on large platforms */
+    uint32_t bank_stride; /* from a bank to the next one; not on large platforms */
     uint32_t spare_vgprs; /* uint32_t[simds][registers_of_bank()][64], see cu_registers.c */
     uint32_t lds;         /* uint8_t[lds], on pages of its own if `forgets` */
     uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue / CU_REST_BANK][CU_REST_BANK], the first

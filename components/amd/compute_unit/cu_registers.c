@@ -48,12 +48,12 @@ static void registers_allocate(struct compute_unit *c)
 {
     const struct platform_table *table = engine_base.platform;
     bool unified = isa_traits[cu_target(c)].accumulators == ISA_ACCUMULATORS_UNIFIED;
-    bool lent = platform_sampling()->in_parts, large = c->forgets;
+    bool lent = platform_sampling()->in_parts;
     uint32_t simds = (uint32_t)compute_unit_params(c)->simds, stride;
     size_t bank_bytes = registers_of_bank(c) * REGISTER_BYTES;
-    if (unified && !lent && large && table->instance_count <= REGISTERS_MOST)
+    if (unified && !lent && c->forgets && table->instance_count <= REGISTERS_MOST)
         c->agpr_gap = BANKS_OF_VGPRS * registers_of_bank(c);
-    if (large) {
+    if (c->forgets) {
         size_t bytes = simds * registers_of_simd(c) * REGISTER_BYTES;
         c->vgprs = platform_gather(&c->io.base, CU_GATHERED_REGISTERS, 1, bytes, &stride);
         return;
@@ -92,7 +92,7 @@ static uint32_t registers_take(struct compute_unit *c, const struct cu_group *g,
                                unsigned first)
 {
     struct register_place place;
-    if (!c->bank_stride)
+    if (c->forgets)
         return c->vgprs + registers_place(c, g, simd, first) * REGISTER_UNITS;
     if (register_banks_take(&c->banks, g->vgprs + g->agprs, &place))
         return c->vgprs + place.bank * c->bank_stride + place.first * REGISTER_UNITS;
@@ -103,15 +103,18 @@ static uint32_t registers_take(struct compute_unit *c, const struct cu_group *g,
 /* On a large platform, of a wavefront that has ended. */
 static inline void registers_leave(struct compute_unit *c, unsigned simd)
 {
-    c->packing[simd].waves -= !c->bank_stride;
+    if (c->forgets)
+        c->packing[simd].waves--;
 }
 
 /* Of a work-group that has ended, as the dispatcher does: until then a wavefront that has ended may
  * be followed by another one in its place (cu_lend.c). */
 static void registers_give(struct compute_unit *c, const struct cu_group *g)
 {
+    if (c->forgets)
+        return;
     uint32_t spare = c->banks.count * registers_of_bank(c) * REGISTER_UNITS;
-    for (unsigned i = 0; c->bank_stride && i < g->waves; i++) {
+    for (unsigned i = 0; i < g->waves; i++) {
         const struct cu_wave *w = cu_wave_at(c, g->wave[i]);
         uint32_t place = w->vgpr - c->vgprs;
         struct register_place at = {place / c->bank_stride,

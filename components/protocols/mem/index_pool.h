@@ -20,7 +20,7 @@ struct index_pool {
     uint32_t capacity;
 };
 
-/* At start-up only. */
+/* At start-up only. Of a long one few pages are touched, so they need not be huge. */
 static inline void index_pool_init(struct index_pool *p, uint32_t capacity)
 {
     size_t bytes = ((size_t)capacity * sizeof(uint32_t) + 63) / 64 * 64;

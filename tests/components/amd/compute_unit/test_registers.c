@@ -57,33 +57,23 @@ static void check_keepers(const struct keeper *keepers, unsigned count)
     }
 }
 
-/* Three of the twelve fill a bank. When those of SIMD 0 have ended each bank has room for 84, and
- * SIMD 0 for 256. */
-#define THIRD(at, simd_, slot_, sleep_)                                                            \
-    {                                                                                              \
-        (at), 84, {.simd = (simd_), .slot = (slot_), .vgpr = 84 * (slot_)}, (sleep_), false        \
-    }
-
+/* Three of the first twelve fill a bank. When those of SIMD 0 have ended each bank has room for 84,
+ * and SIMD 0 for 256. */
 Test(registers, a_wavefront_without_room_in_one_piece_has_what_the_dispatcher_placed)
 {
-    static const struct keeper keepers[] = {
-        THIRD(40, 0, 0, 0),
-        THIRD(41, 1, 0, 99),
-        THIRD(42, 2, 0, 99),
-        THIRD(43, 3, 0, 99),
-        THIRD(44, 0, 1, 0),
-        THIRD(45, 1, 1, 99),
-        THIRD(46, 2, 1, 99),
-        THIRD(47, 3, 1, 99),
-        THIRD(48, 0, 2, 0),
-        THIRD(49, 1, 2, 99),
-        THIRD(50, 2, 2, 99),
-        THIRD(51, 3, 2, 99),
-        {1000, 168, {.simd = 0, .slot = 0}, 40, false},
-        {1500, 84, {.simd = 0, .slot = 4, .vgpr = 168}, 90, false},
-        {5000, 160, {.simd = 0, .slot = 0}, 10, false},
+    struct keeper keepers[15] = {
+        [12] = {1000, 168, {.simd = 0, .slot = 0}, 40, false},
+        [13] = {1500, 84, {.simd = 0, .slot = 4, .vgpr = 168}, 90, false},
+        [14] = {5000, 160, {.simd = 0, .slot = 0}, 10, false},
     };
-    check_keepers(keepers, sizeof keepers / sizeof keepers[0]);
+    for (unsigned i = 0; i < 12; i++)
+        keepers[i] = (struct keeper){.cycle = 40 + i,
+                                     .vgprs = 84,
+                                     .place = {.simd = (uint8_t)(i % 4),
+                                               .slot = (uint8_t)(i / 4),
+                                               .vgpr = (uint16_t)(i / 4 * 84)},
+                                     .sleep = i % 4 ? 99 : 0};
+    check_keepers(keepers, 15);
 }
 
 /* Where one of its wavefronts has ended another may begin (cu_lend.c). */
