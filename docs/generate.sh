@@ -1,54 +1,69 @@
 #!/usr/bin/env bash
-# Writes the generated pages of docs/: generate.sh HEDDLE DOCS. A system test compares them with
-# what is checked in.
+# Builds the whole set of pages into a folder: generate.sh HEDDLE FOLDER, or `./dev docs`.
+#
+# The set has the pages of docs/ and those that are made from the tools themselves. A committed page
+# names a built one as `build/docs/PAGE`, in code; here that becomes a link. Links to files outside
+# docs/ lead to the checkout.
 set -euo pipefail
 heddle=$(realpath "$1")
-docs=$2
+mkdir -p "$2"
+out=$(realpath "$2")
 cd "$(dirname "$0")/.."
-mkdir -p "$docs/reference"
 
-{
+# Each page of docs/, with links that work from where the copy lies.
+copy_pages() {
+    local page up
+    git ls-files -co --exclude-standard docs | while read -r page; do
+        [ -f "$page" ] || continue
+        mkdir -p "$out/$(dirname "${page#docs/}")"
+        cp "$page" "$out/${page#docs/}"
+        [[ $page = *.md ]] || continue
+        up=$(dirname "${page#docs/}" | sed 's|^\.$||; s|[^/][^/]*|..|g; s|\.\.$|../|')
+        sed -i "s|](${up//./\\.}\.\./|]($PWD/|g; s|\`build/docs/\([^\`]*\)\`|[\1]($up\1)|g" \
+            "$out/${page#docs/}"
+    done
+}
+
+errors_page() {
     echo "# Diagnostics"
     echo
-    echo "Made by \`docs/generate.sh\` from \`heddle explain\`."
+    echo "What \`heddle explain\` says, code by code."
     "$heddle" explain | awk '{ print $1 }' | while read -r code; do
         printf '\n## %s\n\n```\n' "$code"
         "$heddle" explain "$code"
         printf '```\n'
     done
-} >"$docs/reference/errors.md"
+}
 
-"$heddle" help --markdown >"$docs/reference/cli.md"
-library=$docs/reference/library
-platforms=(platforms/{tiny,r9nano,r9nano_mgpusim,ring4,r9nano_x4,r9nano_x4_l2_all}.heddle
-    platforms/{r9nano_x8_fabric,apu,managed4,node8,pod64}.heddle
-    platforms/{mi210,mi300a,mi300x,mi300x_x8}.heddle
-    platforms/{rtx3070,qv100}.heddle
-    platforms/packet_{trace,direct}.heddle)
-"$heddle" doc "${platforms[@]}" -o "$library"
-find "$library" -name '*.html' -delete
-sed -i "s|$PWD/||g" "$library"/*.md # places relative to the checkout
+# A page for each component and platform, with a diagram and a page to click through.
+library_pages() { # FOLDER
+    "$heddle" doc platforms/{tiny,r9nano,r9nano_mgpusim,ring4,r9nano_x4,r9nano_x4_l2_all}.heddle \
+        platforms/{r9nano_x8_fabric,apu,managed4,node8,pod64}.heddle \
+        platforms/{mi210,mi300a,mi300x,mi300x_x8,rtx3070,qv100}.heddle \
+        platforms/packet_{trace,direct}.heddle -o "$1"
+    sed -i "s|$PWD/||g" "$1"/*.md # places relative to the checkout
+}
 
 # What the HIP library has stands in strong symbols, what it refuses in weak ones.
-hip=$(dirname "$heddle")/../components/hip/libamdhip64.so
-functions() { # KIND
-    nm -D "$hip" |
+hip_functions() { # KIND
+    nm -D "$(dirname "$heddle")/../components/hip/libamdhip64.so" |
         awk -v kind="$1" '$2 == kind && $3 ~ /^hip[A-Z]/ { sub("@.*", "", $3); print $3 }' |
         LC_ALL=C sort -u | paste -sd ' ' | fold -s -w 98 | sed 's/ *$//'
 }
-if [ -e "$hip" ]; then
-    cat <<END >"$docs/reference/hip.md"
+
+hip_page() {
+    cat <<END
 # HIP functions
 
-Made by \`docs/generate.sh\` from the library that \`heddle run\` puts in front of a program. It is
-HIP 5.2's, with each name that the distribution's library has. Kernels may use everything but
-images and the global data share ([instructions](../evidence/instructions.md)). Work-groups of a
-cooperative launch can meet (grid sync).
+The library that \`heddle run\` puts in front of a program is HIP 5.2's, with each name that the
+distribution's library has. Kernels may use everything but images and the global data share
+([instructions](../evidence/instructions.md)). Work-groups of a cooperative launch can meet (grid
+sync).
 
 ## These work
 
 \`\`\`
-$(functions T)
+$(hip_functions T)
 \`\`\`
 
 ## These answer hipErrorNotSupported
@@ -58,7 +73,14 @@ textures, graphics, and memory that processes share. Nodes of a graph that is la
 after the other, so branches do not run side by side.
 
 \`\`\`
-$(functions W)
+$(hip_functions W)
 \`\`\`
 END
-fi
+}
+
+copy_pages
+errors_page >"$out/reference/errors.md"
+"$heddle" help --markdown >"$out/reference/cli.md"
+library_pages "$out/reference/library"
+hip_page >"$out/reference/hip.md"
+tests/system/newcomer/document.sh "$heddle" >"$out/guide/mistakes.md"

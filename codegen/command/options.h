@@ -92,7 +92,7 @@ const char *options_command_words(enum options_command command);
 
 /* The text of --help for one command, or of all (COMMAND_COUNT). */
 void options_print_help(FILE *out, enum options_command command);
-/* docs/reference/cli.md, and the man page heddle.1. */
+/* The page build/docs/reference/cli.md of `./dev docs`, and the man page heddle.1. */
 void options_print_markdown(FILE *out);
 void options_print_man(FILE *out);
 

@@ -1,5 +1,5 @@
 /* Exit statuses of `heddle` and of the programs that it runs, for the command, the runtime and the
- * program's runtime library. docs/reference/cli.md lists them for users. */
+ * program's runtime library. `heddle help run` lists them for users. */
 #ifndef HEDDLE_RUNTIME_EXIT_STATUS_H
 #define HEDDLE_RUNTIME_EXIT_STATUS_H
 

@@ -7,6 +7,7 @@ REFUSED = {
     "format x": "format takes nothing, not 'x'",
     "build --all": "build takes nothing, not '--all'",
     "demo quick": "demo takes nothing, not 'quick'",
+    "docs all": "docs takes nothing, not 'all'",
     "clean all": "clean takes nothing, not 'all'",
     "lint layout": "lint takes -k NAME or nothing, not 'layout'",
     "fuzz long": "fuzz takes a number of seconds, not 'long'",

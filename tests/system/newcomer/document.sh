@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Prints docs/guide/mistakes.md: what `heddle check` says about ten mistakes. document.sh HEDDLE
+# Prints build/docs/guide/mistakes.md: what `heddle check` says about ten mistakes.
+# document.sh HEDDLE; docs/generate.sh runs it.
 #
 # Each file NN-name.heddle is one of base/ with an edit. Its first two lines are the title and the
-# sentence of its section; which base it is follows from its component or platform. test_docs.py
-# compares. After a change of a message: tests/system/newcomer/document.sh HEDDLE >
-# docs/guide/mistakes.md
+# sentence of its section; which base it is follows from its component or platform.
 set -euo pipefail
 heddle=$(realpath "$1")
 cd "$(dirname "$0")"
@@ -26,8 +25,6 @@ cat <<'END'
 
 For somebody whose description was just refused. Each section has a beginner's mistake and what
 `heddle check` says about it. `heddle explain CODE` tells more about each.
-
-tests/system/newcomer/document.sh makes this page from the files beside it.
 
 END
 for file in [0-9][0-9]-*.heddle; do
