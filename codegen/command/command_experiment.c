@@ -28,9 +28,6 @@ enum {
 struct experiment {
     struct command *command;
     json_t *profile;
-    /* What the profile wrote down of caches and TLBs, for cold runs
-     * (components/sampling/residency.h); NULL for lists of SASS traces. */
-    const char *residency;
     struct experiment_kernel kernels[EXPERIMENT_MOST];
     uint32_t count;
     const char *list; /* --kernels, or what has been picked */
@@ -53,16 +50,8 @@ static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned
 {
     char launch[24];
     snprintf(launch, sizeof launch, "%llu", (unsigned long long)k->launch);
-    bool reads = mode == EXPERIMENT_NONE && e->residency;
-    const char *options[] = {"--kernels",
-                             launch,
-                             "--warmup",
-                             experiment_mode_name(mode),
-                             "--kernel-stats",
-                             "all",
-                             reads ? "--residency" : NULL,
-                             e->residency,
-                             NULL};
+    const char *options[] = {"--kernels",      launch, "--warmup", experiment_mode_name(mode),
+                             "--kernel-stats", "all",  NULL};
     progress(e, mode, k->launch);
     json_t *run = trial_run(e->command, options);
     if (!run)
@@ -118,15 +107,8 @@ static bool measure(struct experiment *e, struct experiment_kernel *k)
 /* The kernels of the list, each from cold caches. */
 static json_t *run_cold(const struct experiment *e, const char *kernels)
 {
-    const char *options[] = {"--kernels",
-                             kernels,
-                             "--warmup",
-                             "none",
-                             "--kernel-stats",
-                             "all",
-                             e->residency ? "--residency" : NULL,
-                             e->residency,
-                             NULL};
+    const char *options[] = {"--kernels",      kernels, "--warmup", "none",
+                             "--kernel-stats", "all",   NULL};
     return trial_run(e->command, options);
 }
 
@@ -339,9 +321,7 @@ static int check(const struct options *o, struct sampling *sampling)
 /* The whole of it behind the checks. */
 static bool experiment(struct experiment *e, const struct sampling *sampling)
 {
-    const char *profile[] = {
-        "--mode",     "functional", "--profile", "memory", e->residency ? "--residency" : NULL,
-        e->residency, NULL};
+    const char *profile[] = {"--mode", "functional", "--profile", "memory", NULL};
     e->profile = trial_run(e->command, profile);
     bool good = e->profile != NULL;
     if (e->list)
@@ -364,12 +344,8 @@ int command_experiment(struct command *c)
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c, .residency = NULL, .list = c->options->kernels};
-    if (!c->options->play_sass && !(e->residency = command_temporary(c)))
-        return EXIT_ERRORS;
+    *e = (struct experiment){.command = c, .list = c->options->kernels};
     bool good = experiment(e, &sampling);
-    if (e->residency)
-        unlink(e->residency);
     json_decref(e->profile);
     return good ? EXIT_CLEAN : EXIT_ERRORS;
 }

@@ -224,11 +224,9 @@ static bool check_others(const struct named_list *list, const struct named *file
 
 static void add_run(struct named_list *list, const struct options *o)
 {
-    bool makes_residency = o->profile && strcmp(o->profile, "memory") == 0;
     add(list, "--stats", o->stats, o->command == COMMAND_DOT ? READ : WRITE_WHOLE);
     add(list, "--record perfetto", o->record_perfetto, WRITE_WHOLE);
     add(list, "--checkpoint", o->checkpoint, WRITE_WHOLE);
-    add(list, "--residency", o->residency, makes_residency ? WRITE_WHOLE : READ);
     add(list, "--addresses", o->addresses, WRITE_WHOLE);
     add(list, "--record api", o->record_api, WRITE_NEW);
     add(list, "--record instructions", o->record_instructions, WRITE_NEW);

@@ -146,7 +146,6 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     options->kernels = sampled ? "auto" : o->kernels;
     options->warmup = o->warmup;
     options->interval = !sampled ? o->interval : o->error ? o->error : "2";
-    options->residency = o->residency;
     options->addresses = o->addresses;
     options->profile = !o->profile || run_profiles_instructions(o) ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0         ? PLATFORM_PROFILE_BLOCKS
@@ -175,14 +174,6 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
-    else if (o->residency && (o->play_sass || o->play_instructions))
-        fprintf(stderr, "heddle run: '--residency' is for programs: a trace that is played has no "
-                        "profile of what caches keep\n");
-    else if (o->residency && options->profile != PLATFORM_PROFILE_MEMORY
-             && !(o->kernels && sampling.warmup == SAMPLING_NONE))
-        fprintf(stderr,
-                "heddle run: '--residency FILE' is written with '--mode functional --profile "
-                "memory', and read with '--kernels LIST --warmup none'; give either, too\n");
     else if (o->addresses && options->profile != PLATFORM_PROFILE_MEMORY)
         fprintf(stderr, "heddle run: '--addresses FILE' is written by a profile; give '--mode "
                         "functional --profile memory', too\n");

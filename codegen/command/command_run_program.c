@@ -80,7 +80,6 @@ static const char *first_output(const struct options *o)
                              o->record_perfetto,
                              o->record_api,
                              o->record_instructions,
-                             o->profile ? o->residency : NULL,
                              o->addresses,
                              instructions ? instructions + 1 : NULL,
                              run_profiles_instructions(o) ? "the profile" : NULL,

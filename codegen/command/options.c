@@ -296,12 +296,10 @@ static const struct option_spec {
      "cycles went, on standard error, or with instructions=FILE as CSV; with --mode functional, in "
      "the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
-    {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
-     "what caches and TLBs hold of the launches before: written with --profile memory, read with "
-     "--kernels and --warmup none, for what cold misses cost"},
     {"--addresses", "FILE", KIND_TEXT, FIELD(addresses), ON(RUN),
-     "with --profile memory: write the lines that each launch accesses, each once for reading and "
-     "once for writing, as a table (launch, address, access)"},
+     "with --profile memory: write the different lines that each launch reads, which it asks "
+     "memory "
+     "for when all caches are empty, and writes, as a table (launch, address, access)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
      "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
@@ -433,7 +431,6 @@ static const struct renamed {
     {"--dump", "--checkpoint FILE"},
     {"--dump-at", "--checkpoint-at WHEN"},
     {"--load", "--restore FILE"},
-    {"--kept", "--residency FILE"},
 };
 
 const char *options_command_name(enum options_command command)

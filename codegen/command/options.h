@@ -48,7 +48,7 @@ struct options {
     struct options_list set, include, expand, watch, module, record_path, record_kernel, fit, plot;
     struct options_list series_counter, vary, constraint, read;
     const char *platform, *output, *level, *only, *layout;
-    const char *kernels, *warmup, *interval, *error, *profile, *residency, *addresses;
+    const char *kernels, *warmup, *interval, *error, *profile, *addresses;
     const char *mode, *bounds, *unified, *place, *stats, *kernel_stats, *report, *tick_order, *mcpu;
     const char *progress, *measure, *kernel, *description;
     const char *record_perfetto, *record_api, *record_instructions, *record_window;

@@ -11,7 +11,6 @@
 #include "kernel_stats.h"
 #include "launch_census.h"
 #include "online_sampling.h"
-#include "residency.h"
 #include "run_progress.h"
 #include "runtime/engine/engine.h"
 #include "runtime/state/platform.h"
@@ -34,7 +33,7 @@ enum platform_profile platform_profile(void)
 
 static bool restored; /* launches before the state are not known */
 
-static bool start(const struct heddle_options *options, const struct platform_table *table)
+static bool start(const struct heddle_options *options)
 {
     char mistake[512] = "the list of --kernels is too long";
     restored = options->restore_path != NULL;
@@ -49,11 +48,7 @@ static bool start(const struct heddle_options *options, const struct platform_ta
             census_open();
             progress_open();
             profile = (enum platform_profile)options->profile;
-            if (!address_list_open(options->addresses))
-                return false;
-            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY,
-                                  &(struct residency_identity){
-                                      table->model_hash, options->program_hash, options->unified});
+            return address_list_open(options->addresses);
         }
     }
     fprintf(stderr, "heddle: %s\n", mistake);
@@ -70,8 +65,7 @@ static void write_stats(struct json *out)
  */
 static enum extension_end finish(void)
 {
-    bool whole = address_list_close();
-    if (!residency_close() || !whole)
+    if (!address_list_close())
         return EXTENSION_FAILED;
     bool partly = engine_cut_by() || restored;
     return partly || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;

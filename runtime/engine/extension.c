@@ -18,10 +18,10 @@ void extension_register(const struct extension *extension)
     extensions[extension_count++] = extension;
 }
 
-bool extensions_start(const struct heddle_options *options, const struct platform_table *table)
+bool extensions_start(const struct heddle_options *options)
 {
     for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->start && !extensions[i]->start(options, table))
+        if (extensions[i]->start && !extensions[i]->start(options))
             return false;
     return true;
 }

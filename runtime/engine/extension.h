@@ -24,7 +24,7 @@ enum extension_end {
 
 struct extension {
     /* Before the platform is built. false: the options are wrong, as said on standard error. */
-    bool (*start)(const struct heddle_options *options, const struct platform_table *table);
+    bool (*start)(const struct heddle_options *options);
     /* The instances stand, but none is initialised: tables of an earlier platform are forgotten. */
     void (*build)(const struct platform_table *table);
     /* Statistics begin. */
@@ -59,7 +59,7 @@ void extension_register(const struct extension *extension);
 
 /* Each calls that member of all extensions, in order of their registration. start() stops at the
  * first one that fails; finish() gives the worst end. */
-bool extensions_start(const struct heddle_options *options, const struct platform_table *table);
+bool extensions_start(const struct heddle_options *options);
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(uint64_t end_ps);

@@ -74,8 +74,6 @@ struct heddle_options {
     int profile;                     /* enum platform_profile; functional mode only */
     const char *instruction_profile; /* NULL, or a file that counts by instruction are written to;
                                         platforms that are built for it */
-    const char *residency;           /* NULL, or a file: written by a profile, else read
-                                        (components/sampling/residency.h) */
     const char *addresses;           /* NULL, or a file that a profile of memory writes
                                         (components/sampling/address_list.h) */
     /* Platforms that drive themselves, and players of calls (runtime/state/checkpoint.h). */

@@ -169,7 +169,7 @@ static bool start(const struct heddle_options *options)
     }
     if (!table)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !rank_open() || !ranks_agree(table, options) || !extensions_start(options, table)
+    if (!table || !rank_open() || !ranks_agree(table, options) || !extensions_start(options)
         || !build(table, options))
         return false;
     if (record_trace && !record_asked) {

@@ -49,7 +49,6 @@ static const struct key {
     {"allow_incomplete", KIND_BOOL, offsetof(struct heddle_options, allow_incomplete)},
     {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
     {"instruction_profile", KIND_STRING, offsetof(struct heddle_options, instruction_profile)},
-    {"residency", KIND_STRING, offsetof(struct heddle_options, residency)},
     {"addresses", KIND_STRING, offsetof(struct heddle_options, addresses)},
     {"checkpoint", KIND_STRING, offsetof(struct heddle_options, checkpoint_path)},
     {"checkpoint_ps", KIND_U64, offsetof(struct heddle_options, checkpoint_ps)},

@@ -86,18 +86,3 @@ def check_experiment(folder, chosen):
         curves = xml.dom.minidom.parse(str(folder / name)).getElementsByTagName("polyline")
         assert len(curves) == len(chosen)
     check_page(folder)
-
-
-def check_corrections(folder, most):
-    """Corrected cycles are never above the cold ones, and off by at most so many per cent on
-    average; the formula and the cold run by more."""
-    rows = rows_of(folder)
-    corrections_of(folder)
-    off = {}
-    for mode in "none", "formula", "estimate":
-        mine = [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode]
-        off[mode] = sum(mine) / len(mine)
-    cycles = {(r["launch"], r["mode"]): float(r["cycles"]) for r in rows}
-    for launch in {r["launch"] for r in rows}:
-        assert 0 <= cycles[launch, "estimate"] <= cycles[launch, "none"], launch
-    assert off["estimate"] <= most and off["estimate"] <= min(off["formula"], off["none"]), off

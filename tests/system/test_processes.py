@@ -19,7 +19,6 @@ MEMTEST = "tests/system/memtest.heddle"
 PROGRAM = PROGRAMS / "processes"
 OUTPUTS = {"stats": "--stats {}/out.json", "perfetto": "--record perfetto={}/out.json",
            "api": "--record api={}/out", "instructions": "--record instructions={}/out",
-           "residency": "--mode functional --profile memory --residency {}/out",
            "addresses": "--mode functional --profile memory --addresses {}/out",
            "series": "--series {}/out --every 1us",
            "profile": "--profile instructions={}/out"}

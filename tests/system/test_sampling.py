@@ -6,7 +6,7 @@ import pytest
 
 import launches
 import sample_model
-from harness import FAILS, PROGRAMS, ROOT, same_bytes
+from harness import FAILS, PROGRAMS, same_bytes
 
 TINY = "platforms/tiny.heddle"
 X4 = "platforms/r9nano_x4.heddle"
@@ -131,21 +131,6 @@ def test_experiment_compares_all_ways(heddle, tmp_path):
     launches.check_experiment(tmp_path / "e", ["8", "11"])
 
 
-# How far off the corrected cycles may be on average, in per cent. In `chase`, a chain of loads,
-# what each loses adds up, so the estimate is what simulating everything gives, but for a turn of
-# the SIMD. The next ones have launches that find all, a part, and nothing of what they need; some
-# wait, some are busy. In `life` all wavefronts wait for the port of instructions, which is full of
-# requests for one page. The last places work-groups as fast as they can be: what they lose is
-# hidden but for the last.
-@pytest.mark.parametrize("platform, program, most", [
-    (TINY, "chase", 0.1), (TINY, "dct8x8", 12), (TINY, "kmeans", 12), (TINY, "bitonic 11", 12),
-    (TINY, "matmul_chain", 12), (TINY, "bfs 500", 12), (TINY, "life 128 64 6", 7),
-    (R9NANO, "dct8x8 256 2", 3)])
-def test_corrected_cold_cycles_are_near(heddle, tmp_path, platform, program, most):
-    heddle(f"experiment {platform} --kernels 2- --corrections -o {tmp_path}/e -- {program}")
-    launches.check_corrections(tmp_path / "e", most)
-
-
 def test_experiment_ranks_launches_by_what_the_cold_start_costs(heddle, tmp_path):
     """Without --kernels: all launches, and the first four of them are looked at."""
     heddle(f"experiment {TINY} --corrections -o {tmp_path}/e -- kmeans", "ranking.csv has all 9")
@@ -157,26 +142,6 @@ def test_experiment_ranks_launches_by_what_the_cold_start_costs(heddle, tmp_path
     assert sorted(int(row["launch"]) for row in rank) == list(range(1, 10))
     assert cost == sorted(cost, reverse=True) and cost[0] > 1000 and rank[-1]["launch"] == "1"
     assert picked == {row["launch"] for row in rank[:4]}
-    check_table_of_the_page(launches.corrections_of(tmp_path / "e"))
-
-
-def check_table_of_the_page(corrections):
-    """docs/evidence/warmup.md has the inputs of this experiment, and they give its numbers."""
-    page = (ROOT / "docs/evidence/warmup.md").read_text()
-    table = page.split("run.py --inputs -->")[1].split("<!-- end of inputs -->")[0]
-    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")]
-                      for line in table.strip().splitlines())
-    rows = [dict(zip(head, row)) for row in rows]
-    assert {row["launch"] for row in rows} == {launch for launch, _ in corrections}
-    for row in rows:
-        for mode in "formula", "estimate":
-            mine = corrections[row["launch"], mode]
-            for term in mine["inputs"].split():
-                name, value = term.split("=")
-                assert row[name] == f"{float(value):.6g}", (row["launch"], name)
-            by_hand = launches.evaluated(mine["law"], {k: v for k, v in row.items()
-                                                       if k in mine["inputs"]})
-            assert abs(by_hand - float(row[mode])) <= 1
 
 
 # Every line that is read comes from memory once; with caches too small for it, some more often.
@@ -266,22 +231,6 @@ def test_addresses_are_the_unique_lines_of_the_profile(measure, tmp_path, progra
 TURNS = "platforms/managed4.heddle --generic {} -- managed_both 2 2"
 
 
-def test_launches_that_take_turns_are_profiled_one_by_one(measure, run, tmp_path):
-    """Four wait for each other, four go side by side: the same arrays on each GPU, so each launch
-    has as many lines of its own, each listed once."""
-    addresses, residency = tmp_path / "a", tmp_path / "r"
-    done = measure(TURNS.format(f"--mode functional --profile memory --addresses {addresses} "
-                                f"--residency {residency}"))
-    kernels = launches.kernels(done.stats)
-    lines = listed_lines(addresses)
-    for launch, kernel in kernels.items():
-        profile, as_first = kernel["profile"], kernels[launch - (launch - 1) % 4]["profile"]
-        assert len(lines[launch, "read"]) == profile["lines_read"] == as_first["lines_read"]
-        assert len(lines[launch, "write"]) >= 128 and profile["accesses"] > profile["lines"]
-        assert profile["lines"] == as_first["lines"]
-    run(TURNS.format(f"--kernels 6 --warmup none --residency {residency}"))
-
-
 @pytest.mark.parametrize("how", ["--kernels 6", "--kernels 7 --warmup functional:9"])
 def test_launches_that_take_turns_are_skipped_and_touched(run, how):
     run(TURNS.format(how))
@@ -289,45 +238,6 @@ def test_launches_that_take_turns_are_skipped_and_touched(run, how):
 
 def test_launch_that_waits_for_one_that_is_not_simulated_is_named(run):
     run(TURNS.format("--kernels 2 --max-cycles 300000"), "has to name both or none", status=FAILS)
-
-
-RESIDENCY = f"{TINY} --kernels 3 --warmup none"
-
-
-@pytest.fixture
-def residency(run, tmp_path):
-    """What caches and TLBs keep from the launches before, as a profile of `ocean` says."""
-    file = tmp_path / "residency"
-    run(f"{TINY} --mode functional --profile memory --residency {file} -- ocean")
-    return file
-
-
-def test_residency_tells_a_launchs_own_cold_misses(measure, residency):
-    """It changes their account, in every order of ticks, and no cycles. ocean's third launch reads
-    25 lines for the first time that all of it waits for."""
-    unknown = launches.kernels(measure(f"{RESIDENCY} -- ocean").stats)[3]
-    known = [launches.kernels(measure(f"{RESIDENCY} --residency {residency} --tick-order {order}"
-                                      " -- ocean").stats)[3]
-             for order in ("ascending", "descending", "random:5")]
-    assert len({k["cold"]["both"] for k in known}) == 1
-    assert known[0]["cycles"] == unknown["cycles"]
-    assert 0 < known[0]["cold"]["both"] * 3 < unknown["cold"]["both"] * 2
-    assert known[0]["cold"]["kept"] == 1  # it says that it knew
-
-
-@pytest.mark.parametrize("options", ["", "--mode functional", "--kernels 3"])
-def test_residency_is_written_by_a_profile_and_read_without_warmup(run, residency, options):
-    run(f"{TINY} {options} --residency {residency} -- ocean",
-        "is written with '--mode functional --profile memory'", status=2)
-
-
-def test_bad_residency_is_named(run, tmp_path):
-    bad = tmp_path / "bad"
-    bad.write_text("3 1 64 0x0\n")
-    run(f"{RESIDENCY} --residency {bad} -- ocean", "bad", status=FAILS)
-    run(f"{RESIDENCY} --residency {bad}.gone -- ocean", "No such file", status=FAILS)
-    run(f"{TINY} --mode functional --profile memory --residency {tmp_path}/nowhere/x -- ocean",
-        "No such file", status=1)
 
 
 @pytest.mark.parametrize("text, says", [
@@ -367,25 +277,4 @@ def test_program_passes_whatever_launches_are_chosen(measure, text):
 
 
 def test_sample_counts_the_same_however_it_is_run(measure):
-    done = same_bytes(measure, f"{R9NANO} {{}} --kernels auto -- radix_sort 2500 4", ORDERS)
-    # The account of cold starts takes a sixth of the time, and nobody asks for it here.
-    assert '"cold"' not in done.stats_file.read_text()
-
-
-def test_residency_of_another_run_is_refused(run, tmp_path):
-    """Another program, platform, parameter or grid, a launch that it lacks, and a file that is
-    cut."""
-    file, cut = tmp_path / "r", tmp_path / "cut"
-    run(f"{TINY} --mode functional --profile memory --residency {file} -- dct8x8")
-    cold = f"--kernels 2 --warmup none --residency {file}"
-    run(f"{TINY} {cold} -- dct8x8")
-    run(f"{TINY} {cold} -- processes two", "another program", status=7)
-    run(f"{TINY} {cold} --set gpu.l2=8KiB -- dct8x8", "other parameters", status=7)
-    run(f"{TINY} {cold} -- dct8x8 128", "of another kernel or grid", status=3)
-    text = file.read_bytes()
-    cut.write_bytes(text[:len(text) // 2])
-    run(f"{TINY} --kernels 2 --warmup none --residency {cut} -- dct8x8",
-        "end is missing|not a line", status=7)
-    cut.write_bytes(text.replace(b" 64 ", b" 32 ", 1))
-    run(f"{TINY} --kernels 2 --warmup none --residency {cut} -- dct8x8", "is damaged|not a line",
-        status=7)
+    same_bytes(measure, f"{R9NANO} {{}} --kernels auto -- radix_sort 2500 4", ORDERS)

@@ -271,13 +271,11 @@ static bool dispatch(struct command_processor *c, uint32_t number)
         (uint32_t)command_processor_params(c)->dispatch_cost_per_wavefront};
     struct work_placement placement;
     uint32_t cu, id[3];
-    bool waited = d->refused;
     if (!dispatcher_next(d, command_processor_now(c), command_processor_work_count(c), cost,
                          may_send_work, c, &cu, id, &placement))
         return false;
     void *payload = command_processor_work_send_map(c, cu, placement.work_group_slot, d->kernel,
                                                     id[0], id[1], id[2]);
-    account_lead(account_of(c, number), command_processor_now(c), waited, placement.lead);
     memcpy(work_map_placement(payload), &placement, sizeof placement);
     arena_at(struct placed_group, c->groups)[cu * 64 + placement.work_group_slot] =
         (struct placed_group){(uint16_t)number, placement.wavefronts};

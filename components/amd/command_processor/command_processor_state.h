@@ -24,11 +24,7 @@ struct kernel_account {
     uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
     struct slot_use own;
     struct work_account units;
-    uint32_t active;      /* arena: uint64_t[compute units]: the part of each in units.active */
-    uint64_t placed_last; /* cycle */
-    /* Leads (components/amd/compute_unit/cu_retime.c) of the work-group that ended last, and of the
-     * one that was placed last. */
-    uint64_t ended_lead[WORK_RETIMES], placed_lead[WORK_RETIMES];
+    uint32_t active; /* arena: uint64_t[compute units]: the part of each in units.active */
 };
 
 /* A work-group on a compute unit. */
@@ -128,7 +124,6 @@ static void account_place(struct kernel_account *k, struct slot_use *all, uint64
                           uint32_t wavefronts, bool last);
 static void account_finish(struct kernel_account *k, struct slot_use *all, uint64_t now,
                            uint32_t wavefronts, uint32_t unit, const void *from_unit);
-static void account_lead(struct kernel_account *k, uint64_t now, bool waited, uint32_t *lead);
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
                         const struct slot_use *all, uint64_t now, uint32_t record);
 

@@ -28,7 +28,6 @@
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
-#include "components/sampling/residency.h"
 #include "components/sampling/kernel_shares.h"
 #include "components/sampling/kernel_stats.h"
 
@@ -90,25 +89,6 @@ static void account_finish(struct kernel_account *k, struct slot_use *all, uint6
     k->units.vmem_lines += part.vmem_lines;
     k->units.vmem_issued += part.vmem_issued;
     k->units.vmem_cycles += part.vmem_cycles;
-    k->units.ended = part.ended > k->units.ended ? part.ended : k->units.ended;
-    for (unsigned i = 0; i < WORK_RETIMES && part.ended; i++) {
-        k->ended_lead[i] = part.ended - part.retimed[i];
-        if (part.retimed[i] > k->units.retimed[i])
-            k->units.retimed[i] = part.retimed[i];
-    }
-}
-
-/* A work-group is placed now. One that waited for room is earlier when what made room was earlier,
- * but not before the one in front of it; otherwise placing takes its time. */
-static void account_lead(struct kernel_account *k, uint64_t now, bool waited, uint32_t *lead)
-{
-    for (unsigned i = 0; i < WORK_RETIMES; i++) {
-        uint64_t most = now - k->placed_last + k->placed_lead[i];
-        if (waited)
-            k->placed_lead[i] = k->ended_lead[i] < most ? k->ended_lead[i] : most;
-        lead[i] = (uint32_t)k->placed_lead[i];
-    }
-    k->placed_last = now;
 }
 
 enum { DETAILS_MOST = WORK_CYCLES_KINDS + 40 };
@@ -262,16 +242,6 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
     detail_add(to, "units", "vector_memory_lines", k->units.vmem_lines);
 }
 
-/* Cycles that the kernel would have been shorter by (components/amd/compute_unit/cu_retime.c). */
-static void describe_retimed(const struct kernel_account *k, struct kernel_details *to)
-{
-    static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
-    for (unsigned i = 0; i < WORK_RETIMES && k->units.ended; i++)
-        detail_most(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
-    if (k->units.ended && residency_is_known())
-        detail_same(to, "cold", "kept", 1);
-}
-
 /* At the end of the kernel: everything goes to its record. */
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
                         const struct slot_use *all, uint64_t now, uint32_t record)
@@ -279,7 +249,6 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     struct kernel_details details = {0};
     describe_cycles(k, shape, all, now, &details);
     describe_occupancy(k, shape, &details);
-    describe_retimed(k, &details);
     if (shape->shared)
         kernel_shares_add(record, details.detail, details.merge, details.count);
     else

@@ -19,8 +19,8 @@
  *
  * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
  * cu_registers.c (where registers stand), cu_played.c (recorded wavefronts), cu_memory_only.c
- * (warm-up), cu_lend.c (wavefronts go on without timing), cu_retime.c (the account of a cold
- * start), cu_forget.c (memory of what has ended), cu_report.c (hangs). */
+ * (warm-up), cu_lend.c (wavefronts go on without timing), cu_forget.c (memory of what has ended),
+ * cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -104,7 +104,6 @@ static void compute_unit_init(struct compute_unit *c)
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
-    retime_init(c);
     late_init(c);
     lend_init(c);
     warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),

@@ -21,7 +21,6 @@
 #include "components/amd/execute/decode_cache.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/page_table/program_table.h"
-#include "cu_retime_port.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 
@@ -255,21 +254,6 @@ struct cu_lds_end {
     uint16_t wave;
 };
 
-/* See cu_retime.c. */
-struct cu_retime {
-    uint32_t dispatch;                                /* the kernel that all of this is of */
-    uint64_t begin;                                   /* cycle of its first work-group here */
-    uint64_t busy[CU_MAX_SIMDS][CU_KINDS], lds, sent; /* cycles; lines */
-    /* Lines of vector memory have been waiting for the port since `rush`; most: lead that the
-     * first of them could have had at most. */
-    uint64_t last_sent, rush;
-    struct retime_lead most;
-    struct cu_retime_port vector_port, scalar_port, code;
-    struct retime_lead freed; /* of what freed an entry for vector memory last */
-    /* Arena offsets. */
-    uint32_t waves, vector, scalar, out, lines, groups, code_sent;
-};
-
 /* Turns that are left out together, of instructions that only change registers; see cu_late.c. */
 struct cu_late {
     uint8_t ahead; /* instructions that were executed together; 0: nothing is known */
@@ -333,7 +317,6 @@ struct compute_unit {
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
     bool may_be_late;                       /* turns may be left out: cu_late.c */
     uint8_t tables;                         /* number of those in cu_execute.c */
-    bool retimes;                           /* the account of a cold start is kept: cu_retime.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     /* and what memory operations do. */
     _Alignas(64) uint32_t vmem_send_head;
@@ -405,7 +388,6 @@ struct compute_unit {
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
     struct cu_packing packing[CU_MAX_SIMDS]; /* on large platforms */
     struct register_banks banks;             /* on others: which registers are taken */
-    struct cu_retime retime;
 };
 
 static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)
@@ -641,38 +623,6 @@ static enum isa_status played_scalar(const struct compute_unit *c, const struct 
 static bool played_lds(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
                        uint32_t address[ISA_LANES], uint64_t *active);
 
-/* cu_retime.c */
-static void retime_init(struct compute_unit *c);
-static inline void retime_reach(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
-static inline void retime_counted(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
-static inline void retime_barrier(struct compute_unit *c, const struct cu_group *g, uint64_t now);
-static inline void retime_group_start(struct compute_unit *c, const struct cu_group *g,
-                                      uint32_t dispatch, uint64_t now);
-static inline void retime_wave_start(struct compute_unit *c, unsigned wave, const uint32_t *lead);
-static inline void retime_wave_end(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
-static inline void retime_group_end(struct compute_unit *c, const struct cu_group *g,
-                                    struct work_account *account, uint64_t now);
-static inline void retime_busy(struct compute_unit *c, unsigned simd, unsigned kind,
-                               uint64_t cycles);
-static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *w, unsigned tag,
-                                  struct message_note note, uint64_t now);
-static inline void retime_room(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
-static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned number,
-                                unsigned wave, uint64_t now, uint64_t ready);
-static inline void retime_scalar_request(const struct compute_unit *c, unsigned number);
-static inline void retime_code_request(const struct compute_unit *c, unsigned wave, unsigned tag);
-static inline void retime_send(struct compute_unit *c, unsigned number, unsigned line,
-                               uint64_t now);
-static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
-                                        struct message_note note, uint64_t now);
-static inline void retime_vector_answer(struct compute_unit *c, unsigned number, unsigned line,
-                                        struct message_note note, uint64_t now);
-static inline void retime_fence_answer(struct compute_unit *c, uint32_t table, unsigned number,
-                                       uint64_t now);
-static inline void retime_over(struct compute_unit *c, unsigned wave, uint32_t table,
-                               unsigned number, bool vm, bool lgkm, uint64_t now);
-static inline void retime_lds_over(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
-
 /* cu_wavefront.c */
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w);
 static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
@@ -686,8 +636,7 @@ static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w);
 static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave);
 static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  uint64_t now, uint64_t at);
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, unsigned tag,
-                         struct message_note note, uint64_t now);
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now);
 static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w);

@@ -117,7 +117,6 @@ static bool fetch_send(struct compute_unit *c)
         }
         if (!compute_unit_imem_can_send(c))
             return false;
-        retime_code_request(c, wave, wave * c->line_slots + (unsigned)victim);
         compute_unit_imem_send_read(c, (uint16_t)(wave * c->line_slots + (unsigned)victim), line,
                                     CU_LINE, cu_group_at(c, w->group)->pid, false);
         w->line[victim] = line;
@@ -150,7 +149,6 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
     while ((m = compute_unit_imem_peek_reply(c))) {
-        struct message_note note = message_note(m);
         unsigned tag = m->tag, wave = tag / c->line_slots, slot = tag % c->line_slots;
         struct cu_wave *w = cu_wave_at(c, wave);
         if (w->line_state[slot] == LINE_COMING) {
@@ -165,7 +163,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         if (w->state != WAVE_FREE) {
             if (!fetch_is_complete(c, w) && fetch_missing(c, w, 0) != UINT64_MAX)
                 wave_want_lines(c, w);
-            wave_fetched(c, w, wave, tag, note, now);
+            wave_fetched(c, w, wave, now);
         }
     }
 }

@@ -80,7 +80,6 @@ static bool issue_counters_full(struct compute_unit *c, struct cu_wave *w,
         return false;
     w->limit_vm = vm ? (uint8_t)(issue_most_vm(c) - 1) : UINT8_MAX;
     w->limit_lgkm = lgkm ? CU_MOST_LGKM - 1 : UINT8_MAX;
-    retime_reach(c, w, component_now(&c->io.base));
     wave_waits(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
     w->state = WAVE_WAITCNT;
     return true;
@@ -109,7 +108,6 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
         wave_waits(c, w, now, WORK_WAITING_STORES);
         w->state = WAVE_ENDING;
         forget_wave(c, w);
-        retime_reach(c, w, now);
         w->instructions++;
         c->io.stats.instructions++;
         c->retired++;
@@ -122,14 +120,12 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
         w->limit_lgkm = inst->wait_lgkm;
         w->state = WAVE_WAITCNT;
         w->why = WORK_WAITING_VMCNT;
-        retime_reach(c, w, now);
         wave_counted(c, w, now);
         return ISSUE_DONE;
     }
     if (inst->flags & ISA_IS_BARRIER) {
         w->state = WAVE_BARRIER;
         w->why = WORK_WAITING_BARRIER;
-        retime_reach(c, w, now);
         g->at_barrier++;
         group_release_barrier(c, g, now);
         return ISSUE_DONE;
@@ -173,7 +169,6 @@ static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave 
         w->sgpr = inst->sdst;
         w->sgpr_until = now + (uint64_t)compute_unit_params(c)->sgpr_order;
     }
-    retime_busy(c, w->simd, CU_VALU, cycles);
     issue_count_vector(c, w, cu_decoded(c)[w->decoded].issued, now, cycles);
     wave_continue(c, w, wave, now, now + cycles);
     return ISSUE_DONE;
@@ -187,12 +182,9 @@ static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, uns
     uint64_t cycles = (uint64_t)compute_unit_params(c)->full_rate;
     if (issue_vector(c, w, wave, inst, now, cycles) != ISSUE_DONE)
         return ISSUE_FAULT;
-    if (alu > cycles) {
+    if (alu > cycles)
         c->simd[w->simd].valu_free = now + alu;
-        retime_busy(c, w->simd, CU_VALU, alu - cycles);
-    }
     c->simd[w->simd].matrix_free = now + busy;
-    retime_busy(c, w->simd, CU_MATRIX, busy);
     return ISSUE_DONE;
 }
 
@@ -227,7 +219,6 @@ static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w, unsig
         wave_waits(c, w, now, WORK_WAITING_VMEM_FULL);
         return ISSUE_BLOCKED;
     }
-    retime_room(c, w, now);
     enum cu_issue result = vmem_issue(c, w, wave, inst, now);
     if (result != ISSUE_DONE)
         return result;
@@ -352,15 +343,12 @@ __attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c
     if (issue_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
-    unsigned kind = w->kind, simd = w->simd;
-    if (engine_likely(kind == CU_VALU))
+    if (engine_likely(w->kind == CU_VALU))
         result = issue_vector(c, w, wave, inst, now, c->valu_cycles[inst->timing]);
     else
         result = issue_other(c, w, wave, inst, now);
     if (result != ISSUE_DONE)
         return result;
-    if (kind > CU_VALU)
-        retime_busy(c, simd, kind, (uint64_t)compute_unit_params(c)->simds);
     d->count++;
     if (!ends) {
         w->instructions++;

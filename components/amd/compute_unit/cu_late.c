@@ -254,11 +254,11 @@ static void late_settle(struct component *base, uint64_t cycle)
     c->retired = 0;
 }
 
-/* Is the account of a cold start kept, or may a unit be paused within a launch? */
+/* May a unit be paused within a launch? */
 static bool late_is_watched(void)
 {
     const struct sampling *s = platform_sampling();
-    return s->kernels && (!s->automatic || s->aim >= GAPS_AIM);
+    return s->automatic && s->aim >= GAPS_AIM;
 }
 
 static void late_init(struct compute_unit *c)

@@ -90,7 +90,6 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     struct cu_wave *w = cu_wave_at(c, wave);
     struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
     account->lds_busy += cycles;
-    c->retime.lds += cycles;
     account->lds_conflict += conflicts;
     c->io.stats.lds_bank_conflicts += conflicts;
     uint64_t done = lds_occupy(c, w->simd, inst, cycles, now);
@@ -116,7 +115,6 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
         c->lds_next = c->lds_end_count ? lds_end_at(c, c->lds_end_head)->cycle : ENGINE_NEVER;
         w->lgkm--;
         w->lds--;
-        retime_lds_over(c, w, now);
         wave_counted(c, w, now);
     }
 }

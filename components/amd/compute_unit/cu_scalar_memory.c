@@ -38,7 +38,6 @@ static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint3
         isa_scalar_load(cu_scalars(c, e->wave), &e->inst, data);
     }
     w->lgkm--;
-    retime_over(c, e->wave, c->retime.scalar, cu_smem_number(c, e), false, true, now);
     c->smem_free[c->smem_free_count++] = (uint8_t)cu_smem_number(c, e);
     vmem_unblock(c, now);
     wave_counted(c, w, now);
@@ -106,7 +105,6 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if ((e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e)) && !played)
         isa_scalar_store_data(s, inst, cu_smem_data(c, e));
     c->smem_free_count--;
-    retime_issue(c, c->retime.scalar, cu_smem_number(c, e), wave, now, now);
     w->lgkm++;
     if (moves && !e->access.valid)
         smem_complete(c, e, cu_smem_data(c, e), now);
@@ -157,10 +155,8 @@ static bool smem_send(struct compute_unit *c)
         smem_send_store(c, e, tag, start, end, pid);
     else if (smem_is_atomic(e))
         smem_send_atomic(c, e, tag, pid);
-    else {
-        retime_scalar_request(c, number);
+    else
         compute_unit_smem_send_read(c, tag, start, (uint32_t)(end - start), pid, false);
-    }
     if (++e->unsent == e->parts) {
         c->smem_send_head = (c->smem_send_head + 1) % CU_SMEM;
         c->smem_send_count--;
@@ -181,12 +177,8 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
             memcpy((uint8_t *)data + (start - e->access.address), line + start % CU_LINE,
                    end - start);
         }
-        if (e->access.kind == ISA_SCALAR_CACHE_OP)
-            retime_fence_answer(c, c->retime.scalar, m->tag / 2, now);
-        else {
+        if (e->access.kind != ISA_SCALAR_CACHE_OP)
             profile_scalar_served(c, e, m);
-            retime_scalar_answer(c, m->tag / 2, message_note(m), now);
-        }
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)
             smem_complete(c, e, data, now);

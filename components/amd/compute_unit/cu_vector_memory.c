@@ -140,7 +140,6 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
-        retime_over(c, e->wave, c->retime.vector, number, true, e->flat, now);
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
         w->flat -= e->flat;
@@ -306,7 +305,6 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     vmem_stage(c, &context, rest, e, number, played);
     vmem_take_lines(c, e, m, &reach, number);
     vmem_keep(c, e, place);
-    retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
     if (e->fence)
         e->remaining = 1;
     w->vm += (inst->flags & ISA_RAISES_VM) != 0;
@@ -401,7 +399,6 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
             vmem_send_fence(c, &cu_vmem_rest_at(c, e->rest)->access, (uint16_t)(CU_LINES + number));
         } else {
             uint16_t tag = e->unsent;
-            retime_send(c, number, tag, now);
             vmem_send_line(c, e, number, tag);
             e->unsent = vmem_next_line(c, tag);
             if (e->pace)
@@ -454,10 +451,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_take_data(c, e, number, cu_coalesced(c, m->tag),
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             profile_served(c, e->wave, e->pc, m);
-            retime_vector_answer(c, number, m->tag, message_note(m), now);
             cu_line_give(c, m->tag);
-        } else {
-            retime_fence_answer(c, c->retime.vector, number, now);
         }
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)

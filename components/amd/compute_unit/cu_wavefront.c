@@ -101,8 +101,6 @@ static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
 static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
 {
     uint64_t now = compute_unit_now(c);
-    if (w->state != WAVE_FETCH)
-        retime_reach(c, w, w->ready_at > now ? w->ready_at : now);
     wave_waits(c, w, now, WORK_WAITING_FETCH);
     w->state = WAVE_FETCH;
 }
@@ -301,13 +299,11 @@ static void wave_has_line(const struct compute_unit *c, struct cu_wave *w, uint6
     w->code_at = now + (uint64_t)compute_unit_params(c)->fetch_latency;
 }
 
-/* Bytes arrived, under `tag`, for a wavefront in WAVE_FETCH. */
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, unsigned tag,
-                         struct message_note note, uint64_t now)
+/* Bytes arrived for a wavefront in WAVE_FETCH. */
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now)
 {
     if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
         return;
-    retime_fetched(c, w, tag, note, now);
     if (cu_has_blocks(c))
         wave_has_line(c, w, cu_scalars(c, wave)->pc, now);
     wave_go_on(c, w, wave, now);
@@ -335,7 +331,6 @@ static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm) {
-        retime_counted(c, w, now);
         wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
     } else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
                && w->why != wave_counter(w))

@@ -64,7 +64,6 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     profile_start(c, w, wave);
     if (engine_unlikely(instruction_recorder))
         wave_record_begin(c, wave, p, g->id, number);
-    retime_wave_start(c, wave, p->lead);
     timeline_begin(&c->io.base, cu_wave_name(c, place->simd, place->slot), wavefront_span);
     wave_continue(c, w, wave, now, now + 1);
 }
@@ -92,7 +91,6 @@ static void wave_leave_sync(struct compute_unit *c, unsigned wave, uint64_t now)
     c->at_sync[w->simd] &= ~((uint64_t)1 << w->slot);
     w->lgkm--;
     w->lds--;
-    retime_lds_over(c, w, now);
     wave_counted(c, w, now);
 }
 
@@ -137,7 +135,6 @@ static void group_start(struct compute_unit *c, uint64_t now)
     c->resident += p.wavefronts;
     c->io.stats.work_groups++;
     c->io.stats.wavefronts_run += p.wavefronts;
-    retime_group_start(c, g, p.dispatch_id, now);
     if (engine_unlikely(c->placements))
         arena_at(struct work_placement, c->placements)[p.work_group_slot] = p;
     for (unsigned i = 0; i < p.wavefronts; i++)
@@ -171,7 +168,6 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
     if (!g->at_barrier || g->at_barrier + g->ended < g->waves)
         return;
     g->at_barrier = 0;
-    retime_barrier(c, g, now);
     for (unsigned i = 0; i < g->waves; i++) {
         struct cu_wave *w = cu_wave_at(c, g->wave[i]);
         if (w->state == WAVE_BARRIER && w->group == (uint8_t)cu_group_slot(c, g))
@@ -185,7 +181,6 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     struct cu_ledger *ledger = cu_ledger_at(c, g->ledger);
     ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
     ledger->account.held += g->waves * (now - g->arrived);
-    retime_group_end(c, g, &ledger->account, now);
     registers_give(c, g);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
@@ -200,7 +195,6 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     wave_waits(c, w, now, WORK_ENDED);
     if (engine_unlikely(instruction_recorder))
         instruction_recorder->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
-    retime_wave_end(c, w, now);
     timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;

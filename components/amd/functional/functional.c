@@ -689,7 +689,7 @@ static void run_on(struct run *r)
         }
     }
     used[r - runs] = r->result.end == FUNCTIONAL_YIELDED;
-    touch_pause(&r->touch, used[r - runs]);
+    touch_pause(&r->touch);
     r->result.instructions = r->instructions;
     for (uint32_t i = 0; i < counted_count; i++)
         take_count(r, &steps[counted[i]]);

@@ -181,5 +181,5 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
         }
         live = kept;
     }
-    touch_pause(&touch, false);
+    touch_pause(&touch);
 }

@@ -1,14 +1,17 @@
 /* Touches; see touch.h. Called by the functional executor. */
 #include "touch.h"
 
-#include "footprint.h"
-
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/isa/isa_lanes.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
 #include "components/sampling/address_list.h"
 #include "components/sampling/warmup.h"
+
+/* A line of simulated memory has a mark: the profiled launch that accessed it last, and how. */
+enum { ACCESS_BITS = 2 };
+static uint32_t *marks;
+static uint32_t begun; /* profiled launches */
 
 static struct touch_launch nothing;         /* before the first turn */
 static struct touch_launch *now = &nothing; /* whose turn it is */
@@ -31,8 +34,10 @@ void touch_begin(struct touch_launch *t, const struct functional_launch *launch,
     if (!launch->touches)
         return;
     find_units(t);
-    if (t->profile)
-        t->number = footprint_begin();
+    if (t->profile) {
+        marks = warm_line_marks();
+        t->number = ++begun;
+    }
 }
 
 void touch_turn(struct touch_launch *t)
@@ -42,13 +47,12 @@ void touch_turn(struct touch_launch *t)
         warm_clear_counts();
 }
 
-void touch_pause(struct touch_launch *t, bool yields)
+void touch_pause(struct touch_launch *t)
 {
     if (!t->launch->touches || !t->profile)
         return;
     for (unsigned i = 0; i < WARM_KINDS; i++)
         t->profile->reached[i] += warm_counts()[i];
-    (yields ? footprint_yield : footprint_end)(t->number);
 }
 
 uint32_t touch_unit_count(void)
@@ -63,18 +67,22 @@ uint32_t touch_next_unit(void)
     return unit;
 }
 
-static void note_footprint(const struct warm_access *a)
+static void note_line(const struct warm_access *a)
 {
+    struct functional_profile *profile = now->profile;
+    uint32_t *mark = &marks[(a->physical - memory.first) / WARM_LINE];
+    uint32_t last = *mark >> ACCESS_BITS, own = last == now->number ? *mark : 0;
     unsigned access = (a->kind == WARM_WRITE    ? ADDRESS_WRITTEN
                        : a->kind == WARM_ATOMIC ? ADDRESS_READ | ADDRESS_WRITTEN
                                                 : ADDRESS_READ);
-    struct footprint_news news = footprint_note(now->number, a->physical, access);
-    now->profile->accesses++;
-    now->profile->lines += news.line;
-    now->profile->reused += news.reused;
-    now->profile->lines_read += news.access & ADDRESS_READ;
-    if (news.access && address_list_is_wanted())
-        address_list_add(a->address, news.access);
+    unsigned first = access & ~own;
+    *mark = now->number << ACCESS_BITS | (own & ((1 << ACCESS_BITS) - 1)) | access;
+    profile->accesses++;
+    profile->lines += !own;
+    profile->reused += last && last == now->number - 1;
+    profile->lines_read += first & ADDRESS_READ;
+    if (first && address_list_is_wanted())
+        address_list_add(a->address, first);
 }
 
 /* The line around `address`, which lies in the span, and whose bytes `mask` are accessed. */
@@ -91,7 +99,7 @@ static inline void touch_at(const struct host_view *t, const struct host_span *w
                                  .page_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
     if (now->profile)
-        note_footprint(&access);
+        note_line(&access);
     if (now->unit_count && w->fragments)
         access.page_bits = (uint8_t)host_view_fragment(t, w, access.address, access.physical);
     if (now->unit_count)

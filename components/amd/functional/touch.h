@@ -19,16 +19,15 @@ struct touch_launch {
     const struct functional_launch *launch;
     struct functional_profile *profile; /* NULL: none */
     uint32_t first_unit, unit_count, next_unit;
-    uint32_t number; /* footprint.h */
+    uint32_t number; /* among the profiled launches, in the order in which they began */
 };
 
 /* Before the launch. Off unless it asks for touches or a profile. */
 void touch_begin(struct touch_launch *t, const struct functional_launch *launch,
                  struct functional_profile *profile);
-/* Around each of its turns; what follows is for the launch whose turn it is. At the end of the last
- * one it does not yield. */
+/* Around each of its turns; what follows is for the launch whose turn it is. */
 void touch_turn(struct touch_launch *t);
-void touch_pause(struct touch_launch *t, bool yields);
+void touch_pause(struct touch_launch *t);
 
 /* Compute units of the launch's GPU; as many work-groups go on side by side. */
 uint32_t touch_unit_count(void);

@@ -87,8 +87,7 @@ static char *hash_program(void)
 static bool is_written(const struct heddle_options *options)
 {
     return options->stats_path || options->series_path || options->trace_path
-           || options->record_trace || options->addresses || options->instruction_profile
-           || (options->residency && options->profile);
+           || options->record_trace || options->addresses || options->instruction_profile;
 }
 
 bool hip_process_open(struct heddle_options *options)
@@ -96,7 +95,7 @@ bool hip_process_open(struct heddle_options *options)
     hip_cpu_open(options->stats_path && !options->stats_no_host);
     own.number = run_ledger_open();
     options->view_place = own.number - 1;
-    if (options->stats_path || options->residency) {
+    if (options->stats_path) {
         options->program_hash = hash_program();
     }
     if (own.number <= 1) {
@@ -116,9 +115,6 @@ bool hip_process_open(struct heddle_options *options)
     }
     if (options->instruction_profile) {
         options->instruction_profile = own_path(options->instruction_profile, false);
-    }
-    if (options->residency && options->profile) {
-        options->residency = own_path(options->residency, false);
     }
     if (options->record_trace) {
         options->record_trace = hip_process_folder(options->record_trace);

@@ -94,7 +94,6 @@ static void cache_init(struct cache *c)
     ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
-    cold_start_init(&c->cold);
 }
 
 /* Can the request that was held be taken now? Only a guess that avoids vain attempts, never a wrong
@@ -119,7 +118,6 @@ static inline void note_blocked(struct cache *c)
 static inline void note_unblocked(struct cache *c)
 {
     if (c->blocked_since) {
-        cold_start_resume(&c->cold, c->blocked_since, component_tick_now(&c->io.base));
         c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
         c->blocked_since = 0;
     }
@@ -142,7 +140,6 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         next->request = &p->request;
         next->payload = parked_payload(c, next->parked);
         next->physical = p->physical;
-        cold_start_return(&c->cold, &p->wait);
         return check_writable(c, &p->request, p->writable) ? TRANSLATED : NOTHING;
     }
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;
@@ -153,7 +150,6 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         return NOTHING;
     }
     next->payload = cache_top_payload(c);
-    cold_start_arrive(&c->cold, next->request, component_tick_now(&c->io.base), c->blocked_since);
     return translate(c, next->request, &next->physical);
 }
 
@@ -170,10 +166,7 @@ CACHE_INLINE bool take_again(struct cache *c)
     const struct mem_request *m =
         (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
-    cold_start_arrive(&c->cold, m, component_tick_now(&c->io.base), c->blocked_since);
-    bool taken = take_miss(c, m, physical, c->head_set, WAY_NONE, true);
-    cold_start_leave(&c->cold);
-    return taken;
+    return take_miss(c, m, physical, c->head_set, WAY_NONE, true);
 }
 
 /* The oldest request of `top` has been taken. false: no other can be seen. */
@@ -240,16 +233,13 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
         if (t == NOTHING)
             return;
         if (cache_params(c)->tags && t == TRANSLATED && !can_look_up(c, &lookups, next.physical)) {
-            cold_start_leave(&c->cold);
             *room = 0;
             return;
         }
         if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
-            cold_start_leave(&c->cold);
             note_blocked(c);
             return;
         }
-        cold_start_leave(&c->cold);
         more = finish_next(c, &next);
     }
 }

@@ -3,14 +3,12 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
-#include "components/sampling/residency.h"
 
 /* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`, as long as requests from
  * above are. response_room() must hold. */
 static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
 {
     c->unanswered--;
-    cold_start_answer(&c->cold, cache_io(c)->top_reply);
 #ifdef HEDDLE_PROFILE
     mem_served_next(cache_io(c)->top_reply, c->served);
 #endif
@@ -82,24 +80,6 @@ CACHE_RARE void next_target(struct cache *c, struct cache_mshr *mshr)
     index_pool_give(&c->free_targets, i);
 }
 
-/* For the account: when would this line have come, which the first target has asked for? */
-CACHE_RARE uint64_t line_come(struct cache *c, const struct cache_mshr *mshr,
-                              const struct message *answer)
-{
-    const struct cold_wait *first = &mshr->head.wait;
-    uint64_t now = component_tick_now(&c->io.base), asked = cold_wait_begin(first);
-    if (!keeps_lines(c))
-        return cold_wait_end(first, message_note(answer).line, now);
-    for (uint32_t n = 1, i = mshr->first; n < mshr->targets; n++) {
-        const struct cache_target *t = arena_at(struct cache_target, c->targets) + i;
-        uint64_t begin = cold_wait_begin(&t->wait);
-        asked = begin < asked ? begin : asked;
-        i = t->next;
-    }
-    return cold_start_take_turn(&c->cold, first, asked,
-                                residency_take(c->io.base.leaf, mshr->address), now);
-}
-
 /* The first one asked below, others have joined it. */
 CACHE_INLINE void note_target(struct cache *c, struct cache_mshr *mshr,
                               const struct message *answer)
@@ -123,19 +103,13 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
     bytes = (const char *)bytes + place_below(c, mshr->address);
-    if (!mshr->installed) {
+    if (!mshr->installed)
         install(c, mshr, bytes);
-        if (engine_unlikely(c->cold.leads))
-            c->cold.come = line_come(c, mshr, answer);
-    }
     while (mshr->targets) {
         if (!response_room(c))
             return false;
-        cold_start_serve(&c->cold, &mshr->head.wait, answer, component_tick_now(&c->io.base),
-                         keeps_lines(c));
         note_target(c, mshr, answer);
         serve(c, mshr, line, bytes);
-        cold_start_leave(&c->cold);
         if (--mshr->targets)
             next_target(c, mshr);
     }
@@ -165,12 +139,10 @@ CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct messa
             if (!response_room(c))
                 return false;
         }
-        cold_start_acknowledge(&c->cold, sent.lost, answer);
         const uint8_t *data = mem_data_data(payload, below_bytes(c));
         note_served_below(c, &sent, false, answer);
         respond(c, sent.tag, sent.kind != SENT_WRITE,
                 sent.kind == SENT_ATOMIC ? data + sent.piece : NULL);
-        cold_start_leave(&c->cold);
     }
     index_pool_give(&c->free_sent, number);
     return true;

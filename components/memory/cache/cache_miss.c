@@ -38,7 +38,6 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
     t->kind = kind;
     t->tag = tag;
     t->piece = (uint8_t)piece;
-    cold_start_wait(&c->cold, &t->wait, component_tick_now(&c->io.base));
     c->unanswered++;
     return t;
 }
@@ -51,7 +50,6 @@ CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_
     mshr->head.kind = MEM_READ;
     mshr->head.tag = tag;
     mshr->head.piece = (uint8_t)piece;
-    cold_start_wait(&c->cold, &mshr->head.wait, component_tick_now(&c->io.base));
     c->unanswered++;
 }
 
@@ -81,7 +79,6 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     mshr->installed = 0;
     arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
     set_at(c, set)->pending |= (uint64_t)1 << way;
-    cold_start_ask(&c->cold, c->io.bottom_request);
     end_last_write(c);
     note_line_below(c);
     cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);

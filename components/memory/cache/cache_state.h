@@ -23,7 +23,6 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
-#include "components/sampling/cold_start.h"
 #include "runtime/engine/arena.h"
 
 #define LINE_FREE        0
@@ -60,7 +59,6 @@ struct cache_target {
     uint8_t size;
     bool returns;
     uint8_t piece; /* of the line, that is answered: its first byte */
-    struct cold_wait wait;
 };
 
 enum { MSHR_INSTALLED = 1, MSHR_SERVED };
@@ -89,9 +87,8 @@ enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLI
 struct cache_sent {
     uint16_t tag;
     uint8_t kind;
-    uint8_t piece;            /* of the answer, that goes above: its first byte */
-    struct message_note lost; /* see cold_start.h */
-    uint16_t second;          /* tag of another write that has joined this one */
+    uint8_t piece;   /* of the answer, that goes above: its first byte */
+    uint16_t second; /* tag of another write that has joined this one */
     bool joined;
 #ifdef HEDDLE_PROFILE
     uint8_t served, second_served; /* what both were counted as */
@@ -113,7 +110,6 @@ struct cache_parked {
     uint64_t physical;
     uint32_t next;
     bool writable;
-    struct cold_wait wait;
 };
 
 struct cache_queue {
@@ -136,8 +132,8 @@ enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_
 
 struct cache {
     struct cache_io io;
-    /* What every request looks at: one of the host's cache lines, up to the beginning of `cold`.
-     * Arena offsets; there are more below. */
+    /* What every request looks at, in one of the host's cache lines. Arena offsets; there are more
+     * below. */
     uint32_t sets;       /* struct cache_set [sets], of set_bytes() each */
     uint32_t data;       /* [line] by line_place() */
     uint32_t places;     /* uint16_t: how many there are, and [line]: 1 + its place, 0 without one;
@@ -154,7 +150,6 @@ struct cache {
     bool any_lines;   /* false: none has been claimed since all were dropped */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
-    struct cold_start cold;
     /* What misses and writes look at. */
     uint32_t head_set; /* that of the next request, which could not be asked for: only takes bring
                           lines */
@@ -238,13 +233,6 @@ static inline void end_last_write(struct cache *c)
 static inline unsigned way_count(const struct cache *c)
 {
     return (unsigned)cache_params(c)->ways;
-}
-
-/* Does it keep lines from one kernel to the next? The first level does not. */
-static inline bool keeps_lines(const struct cache *c)
-{
-    return !cache_translation_ops(c)
-           && (cache_params(c)->write == CACHE_WRITE_BACK || cache_params(c)->shared);
 }
 
 static inline bool is_write_back(const struct cache *c)

@@ -135,7 +135,7 @@ static inline void pass_write(struct cache *c, uint16_t tag, uint64_t number, st
 {
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){.tag = tag, .kind = SENT_WRITE, .lost = c->cold.lost};
+        (struct cache_sent){.tag = tag, .kind = SENT_WRITE};
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     void *payload = send_write(c, sent, number * line_bytes(c), pid, mask, bytes);
     if (above_bytes(c) < line_bytes(c))
@@ -285,8 +285,8 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
     end_last_write(c);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){
-        .tag = m->tag, .kind = SENT_ATOMIC, .piece = piece_below(c, address), .lost = c->cold.lost};
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){.tag = m->tag, .kind = SENT_ATOMIC, .piece = piece_below(c, address)};
     note_served(c, MEM_SERVED_MISSED);
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     note_line_below(c);
@@ -312,8 +312,7 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     arena_at(struct cache_sent, c->sent)[sent] =
         (struct cache_sent){.tag = m->tag,
                             .kind = m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
-                            .piece = piece_below(c, address),
-                            .lost = c->cold.lost};
+                            .piece = piece_below(c, address)};
     note_served(c, MEM_SERVED_MISSED);
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     note_line_below(c);

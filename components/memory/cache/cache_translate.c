@@ -65,16 +65,12 @@ static void page_known(struct cache *c, struct cache_queue *q, const struct tran
 {
     uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
     uint32_t first = q->first, last = PARKED_NONE;
-    uint64_t come = 0, now = component_tick_now(&c->io.base);
-    if (engine_unlikely(c->cold.leads) && first != PARKED_NONE) /* asked for by the first one */
-        come = cold_wait_end(&parked_at(c, first)->wait, message_note(m).page, now);
     for (; count && q->first != PARKED_NONE; count--, q->first = parked_at(c, last)->next) {
         last = q->first;
         struct cache_parked *p = parked_at(c, last);
         p->physical = m->found.physical + (request_address(&p->request) & inside);
         p->writable = m->found.writable;
         __builtin_prefetch(set_at(c, set_of(c, p->physical / line_bytes(c))));
-        cold_start_translate(&c->cold, &p->wait, m, come, now);
     }
     if (last == PARKED_NONE)
         return;
@@ -148,7 +144,6 @@ CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bo
         cache_translate_send_fault(c, (uint16_t)page, address, pid);
         *page_fault(c, page) = PAGE_FAULT;
     } else if (ask) {
-        cold_start_ask(&c->cold, c->io.translate_request);
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
     c->faulted += *page_fault(c, page) != 0;
@@ -156,7 +151,6 @@ CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bo
     struct cache_parked *p = parked_at(c, i);
     memcpy(&p->request, m, sizeof p->request);
     p->next = PARKED_NONE;
-    cold_start_wait(&c->cold, &p->wait, component_tick_now(&c->io.base));
     if (message_kind(m) == MEM_WRITE)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_write_payload_bytes(cache_params(c)->above));

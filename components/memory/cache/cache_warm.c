@@ -152,14 +152,6 @@ static void warm_page(struct cache *c, const struct warm_access *a)
     warm_pass(ring_number(c->io.translate_request), &page);
 }
 
-/* For a profile: what the launch finds. */
-static void warm_record(const struct cache *c, const struct cache_touch *t)
-{
-    uint32_t way = way_find(c, set_at(c, t->set), t->number);
-    residency_record(c->io.base.leaf, t->number * line_bytes(c), line_bytes(c),
-                     way != WAY_NONE && warm_is_here(c, t, way));
-}
-
 static void cache_touch_line(struct component *self, const struct warm_access *a)
 {
     struct cache *c = (struct cache *)(void *)self;
@@ -168,8 +160,6 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
         warm_page(c, a);
     t.set = set_of(c, t.number);
     t.mask.word[a->physical % line_bytes(c) / WARM_LINE] = a->mask;
-    if (keeps_lines(c) && residency_is_recorded())
-        warm_record(c, &t);
     switch ((enum warm_kind)a->kind) {
     case WARM_WRITE:
         is_write_back(c) ? warm_write_here(c, &t) : warm_write_on(c, &t);

@@ -10,8 +10,6 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/translate/translation_table.h"
 #include "runtime/observe/hang.h"
-#include "components/sampling/cold_start.h"
-#include "components/sampling/residency.h"
 #include "components/sampling/warmup.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
@@ -22,15 +20,12 @@ struct tlb_waiter {
     uint32_t next;
     uint32_t input;
     uint64_t address;
-    struct cold_wait wait; /* since its lookup came */
     uint16_t tag;
 };
 
 struct tlb_page {
     uint32_t first, last;
-    bool again;    /* shot down after it was asked for: the answer may be an old one */
-    bool has_come; /* the answer is being handed out */
-    uint64_t come; /* for the account: cycle in which it would have come */
+    bool again; /* shot down after it was asked for: the answer may be an old one */
 };
 
 struct tlb {
@@ -46,7 +41,6 @@ struct tlb {
     uint32_t vain_page; /* uint64_t, by input: page_name() */
     uint32_t vain_count;
     uint32_t next_input;
-    struct cold_start cold;
     uint32_t again_count; /* pages with `again` */
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
@@ -56,8 +50,6 @@ static void tlb_touch(struct component *self, const struct warm_access *a)
 {
     struct tlb *c = (struct tlb *)(void *)self;
     uint32_t i = translation_find(&c->table, a->pid, a->address);
-    if (residency_is_recorded())
-        residency_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
     if (i != TRANSLATION_NONE) {
         translation_touch(&c->table, i);
         return;
@@ -82,7 +74,6 @@ static uint32_t answers_of(const struct tlb *c, uint32_t input)
 static void tlb_init(struct tlb *c)
 {
     warm_register(&c->io.base, &tlb_warm_ops);
-    cold_start_init(&c->cold);
     uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs;
     translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
                            mshrs, tlb_params(c)->fragments);
@@ -183,30 +174,6 @@ static bool forget(struct tlb *c)
     return true;
 }
 
-/* For the account: when would the page have come? */
-static __attribute__((noinline)) uint64_t page_come(struct tlb *c, const struct tlb_page *page,
-                                                    uint64_t physical)
-{
-    const struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
-    uint64_t asked = UINT64_MAX;
-    for (uint32_t i = page->first; i != TLB_NONE; i = all[i].next) {
-        uint64_t begin = cold_wait_begin(&all[i].wait);
-        asked = begin < asked ? begin : asked;
-    }
-    return cold_start_take_turn(&c->cold, &all[page->first].wait, asked,
-                                residency_take(c->io.base.leaf, physical), tlb_now(c));
-}
-
-static void answer_waiter(struct tlb *c, const struct tlb_page *page, const struct tlb_waiter *w,
-                          const struct translate_reply *m)
-{
-    cold_start_walked(&c->cold, &w->wait, page->come, tlb_now(c));
-    cold_start_answer(&c->cold, ring_place_of(answers_of(c, w->input)));
-    cold_start_leave(&c->cold);
-    tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits, m->found.valid,
-                        m->found.writable);
-}
-
 /* Answers the lookups that wait for a page. The page is entered when all are answered. */
 static bool take_pages(struct tlb *c)
 {
@@ -220,16 +187,13 @@ static bool take_pages(struct tlb *c)
             progress = true;
             continue;
         }
-        if (!page->has_come && page->first != TLB_NONE) {
-            page->has_come = true;
-            page->come = engine_unlikely(c->cold.on) ? page_come(c, page, m->found.physical) : 0;
-        }
         while (page->first != TLB_NONE) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
-            answer_waiter(c, page, w, m);
+            tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
+                                m->found.valid, m->found.writable);
             page->first = w->next;
             index_pool_give(&c->free_waiters, i);
             progress = true;
@@ -238,7 +202,6 @@ static bool take_pages(struct tlb *c)
         uint64_t name = pending_name(c, m->tag);
         translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
                          m->found.writable, m->found.valid);
-        page->has_come = false;
         tlb_bottom_pop_reply(c);
         clear_vain(c, name, c->table.fragments || c->table.page_bits != page_bits);
         progress = true;
@@ -254,7 +217,6 @@ static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
     struct tlb_page *p = arena_at(struct tlb_page, c->pages) + page;
     all[i] = (struct tlb_waiter){
         .next = TLB_NONE, .input = input, .address = m->lookup.address, .tag = m->tag};
-    cold_start_wait_from(&c->cold, &all[i].wait, m);
     if (p->first == TLB_NONE)
         p->first = i;
     else
@@ -286,7 +248,6 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
         if (!tlb_top_can_reply(c, input))
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
-        cold_start_answer(&c->cold, ring_place_of(answers_of(c, input)));
         tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)translation_bits(e), true,
                             e->writable);
         translation_touch(&c->table, i);

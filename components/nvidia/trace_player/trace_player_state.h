@@ -43,15 +43,9 @@ struct trace_files {
 
 static struct trace_files trace_files;
 
-/* Waits for memory below the L2, from empty and from warm caches. */
-struct profile_trips {
-    uint32_t cold, warm;
-};
-
 enum {
-    PROFILE_STORED = 0xffff, /* in place of a round: written before it was read */
-    PROFILE_BLOCKS = 32,     /* instructions by a hash of their place in the kernel */
-    PROFILE_DETAILS = 10
+    PROFILE_BLOCKS = 32, /* instructions by a hash of their place in the kernel */
+    PROFILE_DETAILS = 8
 };
 
 /* Host memory, of the kernel that is being read: see trace_profile.c. */
@@ -60,11 +54,6 @@ struct profile {
     uint64_t blocks[PROFILE_BLOCKS];
     uint64_t accesses;             /* lines of single accesses to global memory */
     struct sass_set lines, before; /* of this kernel, and of the one before */
-    /* By line, 16 bits a sector: 1 + round in which it was accessed first, or last came from
-     * memory. */
-    struct sass_set first, fetched;
-    uint64_t round;
-    struct profile_trips longest;
 };
 
 static struct profile profile;
@@ -158,10 +147,6 @@ static void profile_begin(void);
 static void profile_close(void);
 static void profile_step(const struct sass_inst *inst);
 static void profile_lines(const struct sm_lines *lines, enum warm_kind kind);
-static uint64_t profile_reads(void);
-static void profile_longest(struct profile_trips *longest, const struct profile_trips *trips);
-static void profile_trip(const struct sm_request *r, bool store, bool came,
-                         struct profile_trips *trips);
 static unsigned profile_details(struct kernel_detail details[PROFILE_DETAILS]);
 
 /* ---- trace_read.c ---- */

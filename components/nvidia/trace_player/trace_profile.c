@@ -1,10 +1,5 @@
 /* --profile: what a kernel executed and accessed, counted while its trace is read and touched. Host
- * memory, of the kernel that is being read; kernels come one after another.
- *
- * Trips: how often the warp that does so most often waits for memory below the L2. Rounds of
- * trace_touch.c are taken for a time: a sector that comes in a round comes for all who ask for it
- * in that round. Cold trips are those that empty caches would cost: for sectors that the kernel has
- * not accessed yet. A block's trips come behind those of the block whose place it takes. */
+ * memory, of the kernel that is being read; kernels come one after another. */
 #include "trace_player_state.h"
 #include "components/sampling/address_list.h"
 #include "runtime/engine/hash.h"
@@ -19,8 +14,6 @@ static struct profile profile;
 static inline void profile_begin(void)
 {
     sass_set_release(&profile.before);
-    sass_set_release(&profile.first);
-    sass_set_release(&profile.fetched);
     struct sass_set lines = profile.lines;
     memset(&profile, 0, sizeof profile);
     profile.before = lines;
@@ -57,49 +50,6 @@ static inline void profile_lines(const struct sm_lines *lines, enum warm_kind ki
     }
 }
 
-static inline uint64_t profile_reads(void)
-{
-    return warm_counts()[WARM_READ] + warm_counts()[WARM_COHERENT];
-}
-
-/* Puts `mark` to the sectors whose mark is 0, or to all of them; returns whether one had, or has
- * now, the mark of this round. */
-static inline bool profile_mark(struct sass_set *set, const struct sm_request *r, uint64_t mark,
-                                bool all)
-{
-    uint64_t round = profile.round % (PROFILE_STORED - 1) + 1;
-    uint64_t *marks = sass_set_add(set, r->line / SM_LINE);
-    bool found = false;
-    for (unsigned s = 0; s < 4; s++) {
-        if (!(r->sectors >> s & 1))
-            continue;
-        if (all || !(*marks >> 16 * s & PROFILE_STORED))
-            *marks = (*marks & ~((uint64_t)PROFILE_STORED << 16 * s)) | mark << 16 * s;
-        found |= (*marks >> 16 * s & PROFILE_STORED) == round;
-    }
-    return found;
-}
-
-static inline void profile_longest(struct profile_trips *longest, const struct profile_trips *trips)
-{
-    longest->cold = trips->cold > longest->cold ? trips->cold : longest->cold;
-    longest->warm = trips->warm > longest->warm ? trips->warm : longest->warm;
-}
-
-/* A line that was touched, for which memory gave sectors (`came`) or not: adds to the trips of this
- * round, each at most 1. */
-static inline void profile_trip(const struct sm_request *r, bool store, bool came,
-                                struct profile_trips *trips)
-{
-    uint64_t round = profile.round % (PROFILE_STORED - 1) + 1;
-    if (store) {
-        profile_mark(&profile.first, r, PROFILE_STORED, false);
-        return;
-    }
-    trips->cold |= profile_mark(&profile.first, r, round, false);
-    trips->warm |= profile_mark(&profile.fetched, r, came ? round : 0, came);
-}
-
 static inline void profile_join(char *text, size_t size, const uint64_t *values, unsigned count)
 {
     size_t at = 0;
@@ -121,11 +71,9 @@ static inline unsigned profile_details(struct kernel_detail details[PROFILE_DETA
         {"profile", "accesses", NULL, profile.accesses},
         {"profile", "lines", NULL, profile.lines.count},
         {"profile", "reused", NULL, sass_set_common(&profile.lines, &profile.before)},
-        {"profile", "memory_reads", NULL, profile_reads()},
+        {"profile", "memory_reads", NULL, warm_counts()[WARM_READ] + warm_counts()[WARM_COHERENT]},
         {"profile", "memory_writes", NULL, warm_counts()[WARM_WRITE]},
-        {"profile", "page_walks", NULL, 0},
-        {"profile", "trips_cold", NULL, profile.longest.cold},
-        {"profile", "trips", NULL, profile.longest.warm}};
+        {"profile", "page_walks", NULL, 0}};
     memcpy(details, all, sizeof all);
     return platform_profile() == PLATFORM_PROFILE_MEMORY ? PROFILE_DETAILS : 2;
 }

@@ -15,16 +15,14 @@
 struct touch_block {
     uint32_t block, sm;
     uint8_t slot[TRACE_WARPS]; /* of the SM: local memory belongs to it */
-    struct profile_trips trips[TRACE_WARPS];
 };
 
 /* Host memory, empty between kernels. */
 static struct {
     struct touch_block *block; /* resident, in the order of their placing */
     uint32_t count;
-    uint64_t *free_slots;        /* of each SM */
-    uint32_t *unit;              /* of each SM, as components/sampling/warmup.h numbers them */
-    struct profile_trips *ended; /* of the block that has ended last on each SM */
+    uint64_t *free_slots; /* of each SM */
+    uint32_t *unit;       /* of each SM, as components/sampling/warmup.h numbers them */
 } touch;
 
 static void touch_close(void)
@@ -32,7 +30,6 @@ static void touch_close(void)
     sass_free(touch.block);
     sass_free(touch.free_slots);
     sass_free(touch.unit);
-    sass_free(touch.ended);
     memset(&touch, 0, sizeof touch);
 }
 
@@ -50,7 +47,6 @@ static bool touch_open(const struct trace_player *p)
     touch.block = sass_allocate((size_t)sms * p->whole.blocks, sizeof *touch.block);
     touch.free_slots = sass_allocate(sms, sizeof *touch.free_slots);
     touch.unit = sass_allocate(sms, sizeof *touch.unit);
-    touch.ended = sass_allocate(sms, sizeof *touch.ended);
     for (uint32_t i = 0; i < sms; i++) {
         touch.free_slots[i] = UINT64_MAX;
         touch.unit[i] = warm_unit_behind(touch_ring(p, i));
@@ -81,7 +77,7 @@ static void touch_line(uint32_t unit, enum warm_kind kind, const struct sm_reque
 }
 
 static void touch_access(uint32_t unit, const struct trace_inst *inst, const uint32_t *record,
-                         uint32_t slot, struct profile_trips *trips)
+                         uint32_t slot)
 {
     static struct sm_lines lines;
     enum warm_kind kind = inst->kind == TRACE_STORE    ? WARM_WRITE
@@ -93,12 +89,8 @@ static void touch_access(uint32_t unit, const struct trace_inst *inst, const uin
     coalesce(&lines, record, inst->width, (uint64_t)warm_unit_leaf(unit) * SM_WARPS + slot);
     if (trace_record_space(*record) == TRACE_GLOBAL)
         profile_lines(&lines, kind);
-    for (uint32_t i = 0; i < lines.count; i++) {
-        uint64_t reads = profile_reads();
+    for (uint32_t i = 0; i < lines.count; i++)
         touch_line(unit, kind, &lines.request[i]);
-        if (platform_profile() == PLATFORM_PROFILE_MEMORY)
-            profile_trip(&lines.request[i], kind == WARM_WRITE, profile_reads() != reads, trips);
-    }
 }
 
 /* ---- warps ---- */
@@ -122,7 +114,6 @@ static void touch_warp(struct trace_player *p, struct player_kernel *k, struct t
     const uint32_t *words = trace_words(trace_player_stream(p));
     const struct trace_inst *insts = arena_at(const struct trace_inst, k->insts);
     uint64_t loading[TRACE_REGISTERS / 64] = {0};
-    struct profile_trips trips = {0, 0}; /* of this round */
     while (b->warp[warp].count) {
         uint32_t at = trace_record(words, b->warp[warp].at);
         const struct trace_inst *inst = &insts[words[at] & TRACE_ID];
@@ -132,15 +123,13 @@ static void touch_warp(struct trace_player *p, struct player_kernel *k, struct t
         k->thread_instructions += (uint64_t)__builtin_popcount(trace_record_mask(words + at));
         if (inst->unit == TRACE_MEMORY) {
             if (k->touches)
-                touch_access(touch.unit[t->sm], inst, words + at, t->slot[warp], &trips);
+                touch_access(touch.unit[t->sm], inst, words + at, t->slot[warp]);
             if (inst->destination != TRACE_NO_REGISTER)
                 loading[inst->destination / 64] |= (uint64_t)1 << (inst->destination % 64);
         }
         b->warp[warp].at = trace_record_end(words, at);
         b->warp[warp].count--;
     }
-    t->trips[warp].cold += trips.cold;
-    t->trips[warp].warm += trips.warm;
 }
 
 /* ---- blocks ---- */
@@ -153,7 +142,6 @@ static void touch_begin_block(struct trace_player *p, struct player_kernel *k, u
     for (uint32_t w = 0; w < b->warps; w++) {
         t->slot[w] = (uint8_t)__builtin_ctzll(touch.free_slots[sm]);
         touch.free_slots[sm] &= touch.free_slots[sm] - 1;
-        t->trips[w] = touch.ended[sm];
     }
     sm_room_take(player_room(p, sm), &k->block);
     if (k->touches)
@@ -186,13 +174,8 @@ static void touch_end_block(struct trace_player *p, struct player_kernel *k,
                             const struct touch_block *t)
 {
     struct trace_block *b = player_block(p, t->block);
-    struct profile_trips longest = {0, 0};
-    for (uint32_t w = 0; w < b->warps; w++) {
+    for (uint32_t w = 0; w < b->warps; w++)
         touch.free_slots[t->sm] |= (uint64_t)1 << t->slot[w];
-        profile_longest(&longest, &t->trips[w]);
-    }
-    touch.ended[t->sm] = longest;
-    profile_longest(&profile.longest, &longest);
     sm_room_give(player_room(p, t->sm), &k->block);
     trace_writer_release(&p->writer, trace_player_stream(p), b);
     k->blocks++;
@@ -202,7 +185,6 @@ static void touch_end_block(struct trace_player *p, struct player_kernel *k,
 static void touch_round(struct trace_player *p, struct player_kernel *k)
 {
     uint32_t kept = 0;
-    profile.round++;
     for (uint32_t i = 0; i < touch.count; i++) {
         struct trace_block *b = player_block(p, touch.block[i].block);
         uint32_t left = 0;
@@ -246,7 +228,6 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
     profile_begin();
     address_list_launch(k->launch);
     warm_clear_counts();
-    memset(touch.ended, 0, trace_player_work_count(p) * sizeof *touch.ended);
     if (k->touches)
         warm_begin_all();
     do {

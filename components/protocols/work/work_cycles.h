@@ -71,8 +71,6 @@ enum work_cycles_kind {
         WORK_CYCLES_KINDS
 };
 
-enum work_retime { WORK_RETIME_LINES, WORK_RETIME_PAGES, WORK_RETIME_BOTH, WORK_RETIMES };
-
 /* Contents of finished.account: what has been added up since the last work-group of the kernel that
  * ended on the same compute unit. */
 struct work_account {
@@ -84,10 +82,6 @@ struct work_account {
     uint64_t vmem_lines;  /* line requests of vector memory instructions */
     uint64_t vmem_issued; /* these instructions, and the cycles from issue to return of all */
     uint64_t vmem_cycles;
-    /* Cycles in which the last of these work-groups ended, and would have ended without misses of
-     * lines in L2s, of pages in shared TLBs, of both (components/amd/compute_unit/cu_retime.c). 0:
-     * not known. */
-    uint64_t ended, retimed[WORK_RETIMES];
 };
 _Static_assert(sizeof(struct work_account) <= 352, "fits the payload of work.finished");
 

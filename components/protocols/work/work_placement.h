@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-#include "components/protocols/work/work_cycles.h"
-
 #define WORK_MAX_WAVEFRONTS 16
 #define WORK_MAX_PRELOADED  14
 
@@ -48,16 +46,14 @@ struct work_placement {
     uint16_t sgprs;
     uint16_t wavefronts;
     uint16_t work_group_slot;
-    uint16_t cu;                 /* number among the compute units of the GPU, or of the die */
-    uint16_t dispatcher;         /* number of the one that placed it */
-    uint32_t dispatch_id;        /* number of the kernel launch since start */
-    uint8_t memory_only;         /* 1: everything but memory instructions takes no time */
-    uint8_t die;                 /* number of the compute die, where a GPU has several */
-    uint16_t accum_offset;       /* number of the first accumulator among the vector registers */
-    uint32_t played;             /* number of the launch whose recorded trace is played
-                                    (components/traces/replay); 0: executed */
-    uint32_t lead[WORK_RETIMES]; /* cycles that it could have been placed earlier:
-                                    components/amd/compute_unit/cu_retime.c */
+    uint16_t cu;           /* number among the compute units of the GPU, or of the die */
+    uint16_t dispatcher;   /* number of the one that placed it */
+    uint32_t dispatch_id;  /* number of the kernel launch since start */
+    uint8_t memory_only;   /* 1: everything but memory instructions takes no time */
+    uint8_t die;           /* number of the compute die, where a GPU has several */
+    uint16_t accum_offset; /* number of the first accumulator among the vector registers */
+    uint32_t played;       /* number of the launch whose recorded trace is played
+                              (components/traces/replay); 0: executed */
     uint32_t preloaded[WORK_MAX_PRELOADED]; /* arguments that registers begin with */
     struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
 };

@@ -45,7 +45,7 @@ TOP_KEYS = {"platform", "platforms", "set", "options", "constraints", "sample", 
             "vary", "programs", "results"}
 # Options of `heddle run` that a sweep gives itself, or that would write one file for all points.
 OWN_OPTIONS = ("--stats", "--set", "--generic", "--progress", "--platform", "--record",
-               "--checkpoint", "--residency", "--addresses", "--series", "--")
+               "--checkpoint", "--addresses", "--series", "--")
 
 
 @dataclasses.dataclass(frozen=True)

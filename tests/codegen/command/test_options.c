@@ -133,7 +133,6 @@ Test(options, renamed)
         {"--dump", "--checkpoint FILE"},
         {"--dump-at=5", "--checkpoint-at WHEN"},
         {"--load", "--restore FILE"},
-        {"--kept", "--residency FILE"},
     };
     cr_redirect_stderr();
     for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {

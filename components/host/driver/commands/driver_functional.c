@@ -17,7 +17,6 @@
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/sampling/address_list.h"
-#include "components/sampling/residency.h"
 #include "components/sampling/run_progress.h"
 #include "components/sampling/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
@@ -284,8 +283,6 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
         functional_fail(d, k, number, result);
         return false;
     }
-    if (residency_is_recorded())
-        residency_record_launch(k->launch.number, launch_shape(d, k));
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result->profile);
     return true;
@@ -295,7 +292,6 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
 static void functional_name(const struct driver_command *k)
 {
     address_list_launch(k->launch.number);
-    residency_turn(k->launch.number);
 }
 
 /* `--kernels auto` chooses by what the launch before has executed, so launches do not take turns:

@@ -32,7 +32,6 @@
 #include "driver_parts.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/lookup.h"
-#include "components/sampling/residency.h"
 #include "components/sampling/warmup.h"
 
 static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
@@ -147,9 +146,6 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
         warm_read_in();
     d->sample.caches_live = true;
     d->sample.prepared = k->launch.number;
-    const char *why = residency_begin(k->launch.number, launch_shape(d, k));
-    if (why)
-        engine_fail(&d->io.base, "--residency: launch %" PRIu64 ": %s", k->launch.number, why);
     k->phase = PHASE_QUEUED;
 }
 

@@ -18,7 +18,6 @@
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/protocols/user_queue/aql_queue.h"
-#include "components/sampling/residency.h"
 #include "components/traces/replay/replay.h"
 #include "driver_argument_ring.h"
 
@@ -169,16 +168,6 @@ static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
     enum driver_status status = arguments.size ? enqueue(d, queue, &arguments, NULL) : DRIVER_OK;
     launch->size = 0;
     return status == DRIVER_OK ? enqueue(d, queue, &packet, NULL) : status;
-}
-
-static uint64_t launch_shape(const struct driver *d, const struct driver_command *k)
-{
-    const struct aql_packet *p = &k->launch.packet;
-    const uint64_t numbers[] = {
-        p->work_group[0], p->work_group[1], p->work_group[2],      p->grid[0],      p->grid[1],
-        p->grid[2],       p->group_bytes,   k->launch.first_group, k->launch.groups};
-    return residency_shape(program_kernel_symbol(driver_program(d), k->launch.kernel), numbers,
-                           sizeof numbers / sizeof numbers[0]);
 }
 
 /* The code object has been copied when it was loaded; each further launch finds it. */

@@ -7,7 +7,4 @@
 static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
                                          const struct driver_launch *l, uint64_t *ticket);
 
-/* What tells it from other launches of a program: residency_shape(). */
-static uint64_t launch_shape(const struct driver *d, const struct driver_command *k);
-
 #endif
