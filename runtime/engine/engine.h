@@ -30,7 +30,6 @@
 #define ENGINE_NEVER       UINT64_MAX
 #define ENGINE_WORDS       8   /* a clock domain's words of bitmaps are a multiple of that */
 #define ENGINE_NEAR        512 /* cycles in which wake-ups are marked in bitmaps */
-#define ENGINE_QUIET       128 /* cycles that work behind a step looks ahead, at most */
 
 #define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */
 #define ENGINE_WATCHES  2u /* and messages are looked at one by one: watch.h */
@@ -304,19 +303,6 @@ void engine_abandon(void);
  * ticks `c` again. For writing to a store that others read. Calls are made in the order of
  * instances; one is kept for each component. */
 void engine_at_window_end(struct component *c, void (*work)(struct component *c));
-
-/* From a tick of `c` that goes on to return false: calls `work` behind the step, in the same cycle
- * of `c`. Before cycle `quiet_until`, at most ENGINE_QUIET cycles ahead, nobody is ticked; with
- * `apart`, nobody but `c`, which has to look at what is under way to it. So `work` may do at once
- * what would be over before that, if it leaves counters, rings and marks as they would have become;
- * or what the tick would have done, and wake `c` by engine_wake_next(). false: it is not called,
- * since others may look on or go ahead (several shards or ranks, orders of ticks, traces, states),
- * or have asked in this step. */
-bool engine_after_step(struct component *c, bool apart,
-                       void (*work)(struct component *c, uint64_t quiet_until));
-/* From such work: what reaches `c` before `cycle` has been dealt with, so it need not be ticked for
- * that. */
-void engine_forget_arrivals(const struct component *c, uint64_t cycle);
 
 /* When `c` is initialised: it may call engine_stop() or engine_at_window_end(), or begin or end
  * what has statistics of its own. Where all who do so are in the main partition, the others may be

@@ -26,7 +26,7 @@ struct shard {
     uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
     bool live;           /* not only periodic wake-ups are left */
-    bool step_end;       /* shared links have something to settle, or `after` is set */
+    bool step_end;       /* shared links have something to settle */
     uint8_t watched;     /* enum shard_watch: what else is done at an edge */
     uint32_t waits;      /* senders that wait for room which another shard makes */
     uint64_t ticks;      /* of this round, if that is counted */
@@ -34,10 +34,7 @@ struct shard {
     uint64_t walked;  /* words of bitmaps with somebody to tick, in this round: a cheap measure */
     uint32_t round;   /* the one that these are of */
     uint32_t writing; /* exchange.c: where windows are handed on */
-    uint64_t random_state;      /* for orders of ticks */
-    struct component *after_of; /* engine_after_step() */
-    void (*after)(struct component *c, uint64_t quiet_until);
-    bool after_apart;
+    uint64_t random_state; /* for orders of ticks */
 };
 
 /* A number that threads wait for to change: crew.c. */
@@ -126,8 +123,5 @@ void shard_freeze(const struct component *c);
 /* Whoever calls it in a tick has left something to be done at the end of the window, or in another
  * shard behind that. */
 void window_ask_end(void);
-/* From a tick in shard `l`: until its until_ps no other has anything to do, and whatever happens
- * before that may happen at once. */
-bool window_is_alone(const struct shard *l);
 
 #endif

@@ -24,7 +24,6 @@
 #include "stats.h"
 #include "stats_ranks.h"
 #include "runtime/link/ring.h"
-#include "runtime/link/convoy.h"
 #include "stats_span.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/wire.h"
@@ -239,7 +238,6 @@ static void write_host(const struct stats_threads *threads)
     write_shares();
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
-    json_uint(&out, "convoy_messages", convoy_messages());
     if (threads && engine.shard_count > 1)
         write_threads(threads);
     if (!rank_is_alone())

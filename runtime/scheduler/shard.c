@@ -470,78 +470,11 @@ uint64_t shard_take_walked(uint32_t domain)
     return walked;
 }
 
-/* ---- work behind a step ---- */
-
-bool engine_after_step(struct component *c, bool apart,
-                       void (*work)(struct component *c, uint64_t quiet_until))
-{
-    struct shard *l = &shards[component_shard(c)];
-    if (l->after || l->watched & ~SHARD_COUNTED || arranged || engine.tracing
-        || !window_is_alone(l))
-        return false;
-    l->after = work;
-    l->after_of = c;
-    l->after_apart = apart;
-    l->step_end = true;
-    return true;
-}
-
-void engine_forget_arrivals(const struct component *c, uint64_t cycle)
-{
-    uint64_t *near = engine_base.near + (c->id >> 6), bit = (uint64_t)1 << (c->id & 63);
-    for (uint64_t at = component_now(c) + 1; at < cycle; at++)
-        near[at % ENGINE_NEAR * engine_base.near_words] &= ~bit;
-}
-
-/* Is somebody marked for that cycle, of a domain, but for bit `but` of word `word`? */
-static bool is_marked(const struct engine_domain *d, uint64_t cycle, uint32_t word, uint64_t but)
-{
-    const uint64_t *near =
-        engine_base.near + (size_t)((uint32_t)cycle % ENGINE_NEAR) * engine_base.near_words;
-    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
-        if (near[w] & ~(w == word ? but : 0))
-            return true;
-    return false;
-}
-
-/* Behind a step that has been planned, as `c` wants it: see engine_after_step(). */
-static uint64_t quiet_until(const struct shard *l, uint32_t shard, const struct component *c)
-{
-    const struct engine_domain *d = &engine.domains[c->domain];
-    const uint8_t *used = engine_near_used(c->domain);
-    uint64_t but = l->after_apart ? (uint64_t)1 << (c->id & 63) : 0;
-    uint64_t cycle = d->cycle + 1, until = d->cycle + ENGINE_QUIET, wake,
-             other_ps = l->until_ps < l->wire_ps ? l->until_ps : l->wire_ps;
-    if (is_awake(d))
-        return cycle;
-    for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++)
-        if (i != c->domain && plans[i].next_ps < other_ps)
-            other_ps = plans[i].next_ps;
-    if (other_ps < engine_time_of(c->domain, until))
-        until = engine_cycle_at(c->domain, other_ps);
-    wake = wheel_next(&wheels[c->domain]);
-    until = wake < until ? wake : until;
-    while (cycle < until && !(used[cycle % ENGINE_NEAR] && is_marked(d, cycle, c->id >> 6, but)))
-        cycle++;
-    return cycle;
-}
-
-static void do_after_step(struct shard *l, uint32_t shard)
-{
-    void (*work)(struct component * c, uint64_t quiet_until) = l->after;
-    l->after = NULL;
-    shard_plan(shard);
-    work(l->after_of, quiet_until(l, shard, l->after_of));
-    shard_find_awake(shard);
-}
-
 STEP_RARE void settle_step(struct shard *l, uint32_t shard)
 {
     l->step_end = false;
     ring_settle_links(shard);
     wire_settle(shard);
-    if (l->after)
-        do_after_step(l, shard);
 }
 
 /* `clocks`: of the platform; where that is a constant, the loops over them are none. */

@@ -161,11 +161,6 @@ void window_ask_end(void)
         l->until_ps = end;
 }
 
-bool window_is_alone(const struct shard *l)
-{
-    return solo == l && rank_is_alone() && !keeps_up;
-}
-
 void engine_stop(void)
 {
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);

@@ -35,7 +35,7 @@
 #include "runtime/engine/engine.h"
 #include "platform.h"
 
-#define CHECKPOINT_VERSION 13
+#define CHECKPOINT_VERSION 14
 #define CHECKPOINT_PAGE    4096
 #define CHECKPOINT_START                                                                           \
     ((uint64_t)1 << 62) /* page of the arena as it was at the start, where it                      \

@@ -29,7 +29,6 @@
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/split.h"
-#include "runtime/link/convoy.h"
 #include "memory.h"
 #include "runtime/link/ring.h"
 
@@ -621,7 +620,6 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     open_stores();
     bind_all();
     engine_open(groups, group_count, id_count);
-    convoy_open(id_count);
     extensions_build(table);
     initialise_all();
     ring_agree();

@@ -29,7 +29,6 @@ static void find_lanes(struct dma_engine *c)
 static void dma_engine_init(struct dma_engine *c)
 {
     uint32_t lines = (uint32_t)dma_engine_params(c)->lines;
-    convoy_register(&c->io.base, &dma_convoy_ops);
     c->commands = arena_allocate(command_count(c) * sizeof(struct dma_command));
     c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
     c->pieces = arena_allocate(lines * sizeof(struct dma_piece));
@@ -39,7 +38,6 @@ static void dma_engine_init(struct dma_engine *c)
     c->used = arena_allocate(command_words(c) * sizeof(uint64_t));
     c->complete = arena_allocate(command_words(c) * sizeof(uint64_t));
     c->lanes = arena_allocate(lane_count(c) * sizeof(struct dma_lane));
-    c->plans = arena_allocate(2 * sizeof(struct convoy_plan));
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
     find_lanes(c);
@@ -438,8 +436,6 @@ static bool dma_engine_tick(struct dma_engine *c)
     bool progress = take_answers(c);
     progress |= finish_commands(c);
     progress |= take_commands(c);
-    if (dma_may_convoy(c) && engine_after_step(&c->io.base, false, dma_convoy))
-        return false;
     return send_requests(c) || progress;
 }
 

@@ -4,7 +4,6 @@
 
 #include "components/protocols/mem/index_pool.h"
 #include "dma_engine.gen.h"
-#include "runtime/link/convoy.h"
 
 #define DMA_LONGEST       128u  /* line */
 #define DMA_COMMAND_BYTES 4096u /* the payload of a command message */
@@ -33,8 +32,6 @@ struct dma_piece {
 
 struct dma_lane {
     uint32_t request, reply; /* places of its rings */
-    uint32_t end;            /* of the way, when that is known */
-    uint64_t ahead;          /* likewise: cycles until a request is seen */
 };
 
 struct dma_engine {
@@ -51,9 +48,6 @@ struct dma_engine {
     uint32_t oldest, unissued;
     uint32_t turn; /* lane that is asked first */
     uint32_t used_count, complete_count;
-    uint32_t plans; /* struct convoy_plan of requests, and of answers */
-    uint32_t way;   /* 1 + id of what all lanes lead to and that takes part in convoys, or DMA_NONE;
-                       0:   not known yet */
 };
 
 static inline unsigned dma_line(const struct dma_engine *c)
@@ -80,11 +74,6 @@ static inline struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
 static inline uint8_t *kept_at(const struct dma_engine *c, uint32_t i)
 {
     return arena_at(uint8_t, c->kept) + (size_t)i * DMA_LONGEST;
-}
-
-static inline struct convoy_plan *dma_plan(const struct dma_engine *c, bool answers)
-{
-    return arena_at(struct convoy_plan, c->plans) + answers;
 }
 
 static inline uint32_t *order_at(const struct dma_engine *c, uint32_t i)
@@ -117,17 +106,5 @@ static inline uint64_t bit_of(uint32_t command)
 {
     return (uint64_t)1 << command % 64;
 }
-
-/* ---- what the files call of each other; comments stand at the definitions ---- */
-
-/* dma_convoy.c */
-static bool dma_may_convoy(const struct dma_engine *c);
-static void dma_convoy(struct component *self, uint64_t quiet_until);
-static const struct convoy_ops dma_convoy_ops;
-
-/* dma_engine.c */
-static void fill_bytes(uint8_t *to, uint32_t pattern, uint32_t offset, uint32_t bytes);
-static bool send_requests(struct dma_engine *c);
-static void take_answer(struct dma_engine *c, uint16_t number, void *payload);
 
 #endif

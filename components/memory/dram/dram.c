@@ -14,7 +14,6 @@ static void dram_init(struct dram *c)
         dram_init_timed(c);
         return;
     }
-    convoy_register(&c->io.base, &dram_convoy_ops);
     if (dram_front_ops(c))
         engine_fail(&c->io.base, "a cache in front of ideal memory: choose a timing part, too");
     ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)dram_params(c)->latency - 1);

@@ -8,7 +8,6 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"
-#include "runtime/link/convoy.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/memory.h"
 
@@ -140,14 +139,7 @@ static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
 static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
                                     uint64_t address, char *bytes, uint64_t now_ps, bool last);
 
-/* dram_convoy.c */
-static const struct convoy_ops dram_convoy_ops;
-
 /* dram_timed.c */
-static __attribute__((noinline)) bool dram_issue(struct dram *c, uint64_t until_ps);
-static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number, uint64_t time_ps);
-static uint64_t dram_look_at(const struct dram *c, bool waits);
-static struct dram_entry *dram_entry(const struct dram *c, uint32_t number);
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
                                          unsigned kind, uint64_t address, char *bytes,
                                          unsigned access, uint64_t now_ps, bool last);

@@ -67,8 +67,6 @@ static void dram_init_timed(struct dram *c)
     c->first_due = c->look = ENGINE_NEVER;
     c->lazy =
         dram_may_be_lazy(c) && engine_settles(&c->io.base, dram_settle_timed, dram_last_timed);
-    if (c->lazy && !dram_front(c))
-        convoy_register(&c->io.base, &dram_convoy_ops);
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)

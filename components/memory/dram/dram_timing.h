@@ -37,8 +37,6 @@ struct dram_timing_ops {
     /* Issues the commands whose time is not after `until_ps`, up to one that settles the time of
      * a request: returns its number and that time. DRAM_TIMING_NONE: there are no more. */
     uint32_t (*advance)(struct part *self, uint64_t until_ps, uint64_t *done_ps);
-    /* Is there room for `count` requests of a kind, wherever they go? */
-    bool (*has_room)(const struct part *self, unsigned access, uint32_t count);
     /* How often room has come where take() had none: as long as this is the same, what it refused
      * finds none either. */
     uint64_t (*rooms)(const struct part *self);

@@ -63,10 +63,10 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
 }
 
-/* For `more` requests, of a queue that holds `most`. */
-static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most, uint32_t more)
+/* Is there room for another request in a queue that holds `most`? */
+static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most)
 {
-    return q->count + more <= (uint32_t)most && q->next - q->first + more <= HBM_PLACES;
+    return q->count < (uint32_t)most && q->next - q->first < HBM_PLACES;
 }
 
 /* The refreshes that fell due before `edge` while there was nothing to do. */
@@ -262,10 +262,9 @@ static bool hbm_is_full(struct hbm *p, const struct hbm_channel *ch, unsigned ac
 {
     const struct hbm_params *k = hbm_params(p);
     uint32_t full = 0;
-    if (access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue, 1))
+    if (access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue))
         full |= hbm_queue_bit(ch, HBM_READ);
-    if (access & DRAM_TIMING_WRITE
-        && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue, 1))
+    if (access & DRAM_TIMING_WRITE && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue))
         full |= hbm_queue_bit(ch, HBM_WRITE);
     p->full |= full;
     return full;
@@ -430,21 +429,6 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
     return DRAM_TIMING_NONE;
 }
 
-static bool hbm_has_room(const struct part *self, unsigned access, uint32_t count)
-{
-    const struct hbm *p = (const struct hbm *)(const void *)self;
-    const struct hbm_params *k = hbm_params(p);
-    enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
-    int64_t most = d == HBM_WRITE ? k->write_queue : k->read_queue;
-    for (uint32_t i = 0; i < (uint32_t)k->channels; i++) {
-        const struct hbm_channel *ch = hbm_channel(p, i);
-        uint32_t single = ch->single.waits && ch->single.direction == d;
-        if (!hbm_queue_has_room(&ch->queues[d], most, single + count))
-            return false;
-    }
-    return true;
-}
-
 static uint64_t hbm_rooms(const struct part *self)
 {
     return ((const struct hbm *)(const void *)self)->rooms;
@@ -478,7 +462,6 @@ static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
     .take = hbm_take,
     .advance = hbm_advance,
-    .has_room = hbm_has_room,
     .rooms = hbm_rooms,
     .next_ps = hbm_next_ps,
     .due_ps = hbm_due_ps,

@@ -14,12 +14,10 @@ struct crossbar {
 
 #include "components/network/interconnect/interconnect.h"
 #include "components/network/interconnect/interconnect_warm.h"
-#include "components/network/interconnect/interconnect_convoy.h"
 
 static void crossbar_init(struct crossbar *c)
 {
     warm_register(&c->io.base, &crossbar_warm_ops);
-    convoy_register(&c->io.base, &crossbar_convoy_ops);
     crossbar_setup(c, (uint32_t)crossbar_params(c)->latency, true,
                    (uint64_t)crossbar_params(c)->request_width,
                    (uint64_t)crossbar_params(c)->width);
@@ -27,9 +25,6 @@ static void crossbar_init(struct crossbar *c)
 
 static bool crossbar_tick(struct crossbar *c)
 {
-    if (crossbar_convoy_is_likely(c)
-        && engine_after_step(&c->io.base, true, crossbar_convoy_answers))
-        return false;
     return crossbar_move(c);
 }
 

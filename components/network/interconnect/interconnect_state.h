@@ -20,10 +20,9 @@
 #include "components/protocols/mem/index_pool.h"
 #include "runtime/state/platform.h"
 
-#define INTERCONNECT_IN_FLIGHT  65535 /* tags have 16 bits */
-#define INTERCONNECT_AT_FIRST   64    /* most never have more */
-#define INTERCONNECT_KINDS      8
-#define INTERCONNECT_NO_CONVOYS UINT32_MAX
+#define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
+#define INTERCONNECT_AT_FIRST  64    /* most never have more */
+#define INTERCONNECT_KINDS     8
 
 /* Where a request came from. */
 struct interconnect_origin {
@@ -71,9 +70,6 @@ struct interconnect {
     uint32_t routes;                 /* by the map: first word in the platform's routes */
     bool by_map;
     bool bubble;
-    uint32_t sender; /* interconnect_convoy.h: 1 + id, INTERCONNECT_NO_CONVOYS; 0: not known yet */
-    uint64_t sender_ends;     /* bits of its ends */
-    uint64_t no_convoy_until; /* cycle */
 };
 
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
