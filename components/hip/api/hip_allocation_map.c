@@ -19,11 +19,10 @@ static size_t count_below(uint64_t address)
     size_t low = 0, high = map.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (map.list[middle].address <= address) {
+        if (map.list[middle].address <= address)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -32,9 +31,8 @@ static const struct hip_allocation *find_own(uint64_t address)
 {
     for (size_t i = 0; i < map.own_count; i++) {
         const struct hip_allocation *each = &map.own[i];
-        if (address - each->address < each->size && each->device == hip_current_device()) {
+        if (address - each->address < each->size && each->device == hip_current_device())
             return each;
-        }
     }
     return NULL;
 }
@@ -42,9 +40,8 @@ static const struct hip_allocation *find_own(uint64_t address)
 const struct hip_allocation *hip_find_allocation(uint64_t address)
 {
     const struct hip_allocation *own = map.own_count > 0 ? find_own(address) : NULL;
-    if (own) {
+    if (own)
         return own;
-    }
     size_t below = count_below(address);
     const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
     return last && address - last->address < last->size ? last : NULL;
@@ -85,9 +82,8 @@ uint64_t hip_find_pinned_gap(uint64_t size)
     uint64_t at = hip.pinned_base, end = hip.pinned_base + hip.pinned_size;
     size_t i = at > 0 ? count_below(at - 1) : 0;
     for (; i < map.count && map.list[i].address < end; i++) {
-        if (map.list[i].address - at >= size) {
+        if (map.list[i].address - at >= size)
             return at;
-        }
         uint64_t next = map.list[i].address + map.list[i].size;
         at = (next + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
     }
@@ -107,26 +103,23 @@ void hip_set_mapped(uint64_t address)
 void hip_set_pool(uint64_t address, const void *pool)
 {
     size_t below = count_below(address);
-    if (below > 0) {
+    if (below > 0)
         map.list[below - 1].pool = pool;
-    }
 }
 
 uint64_t hip_pool_bytes(const void *pool)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < map.count; i++) {
+    for (size_t i = 0; i < map.count; i++)
         sum += map.list[i].pool == pool ? map.list[i].size : 0;
-    }
     return sum;
 }
 
 const struct hip_allocation *hip_find_wanted(void)
 {
     size_t i = 0;
-    while (map.wanted > 0 && i < map.count && !map.list[i].wanted) {
+    while (map.wanted > 0 && i < map.count && !map.list[i].wanted)
         i++;
-    }
     return map.wanted > 0 && i < map.count ? &map.list[i] : NULL;
 }
 
@@ -177,16 +170,13 @@ void hip_remove_allocation(const struct hip_allocation *allocation)
 
 const struct hip_allocation *hip_last_allocation_of(int device)
 {
-    for (size_t i = map.own_count; i-- > 0;) {
-        if (map.own[i].device == device) {
+    for (size_t i = map.own_count; i-- > 0;)
+        if (map.own[i].device == device)
             return &map.own[i];
-        }
-    }
     for (size_t i = map.count; i-- > 0;) {
         const struct hip_allocation *each = &map.list[i];
-        if (each->device == device && hip_is_device_address(each->address)) {
+        if (each->device == device && hip_is_device_address(each->address))
             return each;
-        }
     }
     return NULL;
 }

@@ -39,13 +39,11 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&thread, NULL, run_work, &work);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
+    if (error == 0)
         pthread_join(thread, NULL);
-    } else {
+    else
         work.good = run(path);
-    }
-    if (held != MAP_FAILED) {
+    if (held != MAP_FAILED)
         munmap(held, HELD_BYTES);
-    }
     return work.good;
 }

@@ -21,11 +21,9 @@ static struct capture *captures;
 static struct capture *capture_of(hipStream_t stream)
 {
     for (struct capture *c = captures; c; c = c->next) {
-        for (size_t i = 0; i < c->stream_count; i++) {
-            if (c->streams[i] == stream) {
+        for (size_t i = 0; i < c->stream_count; i++)
+            if (c->streams[i] == stream)
                 return c;
-            }
-        }
     }
     return NULL;
 }
@@ -61,11 +59,9 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
 
 static bool has_event(const struct capture *c, hipEvent_t event)
 {
-    for (size_t i = 0; i < c->event_count; i++) {
-        if (c->events[i] == event) {
+    for (size_t i = 0; i < c->event_count; i++)
+        if (c->events[i] == event)
             return true;
-        }
-    }
     return false;
 }
 
@@ -78,15 +74,12 @@ static void join(struct capture *c, hipStream_t stream)
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
 {
     struct capture *own = capture_of(stream), *c = captures;
-    while (c && !has_event(c, event)) {
+    while (c && !has_event(c, event))
         c = c->next;
-    }
-    if (c && own && own != c) {
+    if (c && own && own != c)
         own->spoilt = c->spoilt = true; /* two captures cannot become one */
-    }
-    if (c && !own) {
+    if (c && !own)
         join(c, stream);
-    }
     return c != NULL;
 }
 
@@ -96,16 +89,13 @@ static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode)
 {
     uint32_t queue = 0;
     int device = 0;
-    if (stream && (unsigned)mode > hipStreamCaptureModeRelaxed) {
+    if (stream && (unsigned)mode > hipStreamCaptureModeRelaxed)
         return hipErrorInvalidValue;
-    }
-    if (!stream || stream == hipStreamPerThread || hip_captures(stream)) {
+    if (!stream || stream == hipStreamPerThread || hip_captures(stream))
         return hipErrorStreamCaptureUnsupported;
-    }
     hipError_t error = hip_stream_queue(stream, &queue, &device);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     struct capture *c = hip_allocate(sizeof *c);
     *c = (struct capture){.next = captures, .graph = hip_graph_make()};
     captures = c;
@@ -121,9 +111,8 @@ hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
 static void forget(struct capture *c)
 {
     struct capture **link = &captures;
-    while (*link != c) {
+    while (*link != c)
         link = &(*link)->next;
-    }
     *link = c->next;
     hip_release(c->streams);
     hip_release(c->events);
@@ -133,17 +122,14 @@ static void forget(struct capture *c)
 static hipError_t end(hipStream_t stream, hipGraph_t *graph)
 {
     struct capture *c = capture_of(stream);
-    if (!c || !graph) {
+    if (!c || !graph)
         return c ? hipErrorInvalidValue : hipErrorIllegalState;
-    }
-    if (c->streams[0] != stream) {
+    if (c->streams[0] != stream)
         return hipErrorStreamCaptureUnmatched;
-    }
     bool spoilt = c->spoilt;
     *graph = spoilt ? NULL : hip_graph_handle(c->graph);
-    if (spoilt) {
+    if (spoilt)
         hip_graph_release(c->graph);
-    }
     forget(c);
     return spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
 }
@@ -157,15 +143,13 @@ static hipError_t status_of(hipStream_t stream, hipStreamCaptureStatus *status,
                             unsigned long long *id)
 {
     const struct capture *c = capture_of(stream);
-    if (!status) {
+    if (!status)
         return hipErrorInvalidValue;
-    }
     *status = !c          ? hipStreamCaptureStatusNone
               : c->spoilt ? hipStreamCaptureStatusInvalidated
                           : hipStreamCaptureStatusActive;
-    if (id) {
+    if (id)
         *id = c ? (uintptr_t)hip_graph_handle(c->graph) : 0;
-    }
     return hipSuccess;
 }
 

@@ -19,19 +19,16 @@ static hipCtx_t context_of(int device)
 
 static int device_of(hipCtx_t context)
 {
-    for (int device = 0; device < hip.device_count; device++) {
-        if (context_of(device) == context) {
+    for (int device = 0; device < hip.device_count; device++)
+        if (context_of(device) == context)
             return device;
-        }
-    }
     return -1;
 }
 
 static hipError_t get_device_handle(hipDevice_t *handle, int ordinal)
 {
-    if (!handle || !hip_is_device(ordinal)) {
+    if (!handle || !hip_is_device(ordinal))
         return handle ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
     *handle = ordinal;
     return hipSuccess;
 }
@@ -53,27 +50,24 @@ static hipError_t push(int device)
         stack.device = hip_grow(stack.device, stack.room * sizeof *stack.device);
     }
     hipError_t error = hip_set_current_device(device);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         stack.device[stack.depth++] = (uint16_t)device;
-    }
     return error;
 }
 
 /* What lies below becomes current; below the last one nothing changes. */
 static hipError_t pop(void)
 {
-    if (!stack.depth) {
+    if (!stack.depth)
         return hipErrorInvalidContext;
-    }
     stack.depth--;
     return stack.depth ? hip_set_current_device(stack.device[stack.depth - 1]) : hipSuccess;
 }
 
 static hipError_t give_context(hipCtx_t *context, int device)
 {
-    if (!context || !hip_is_device(device)) {
+    if (!context || !hip_is_device(device))
         return context ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
     *context = context_of(device);
     return hipSuccess;
 }
@@ -93,9 +87,8 @@ hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t device)
 static hipError_t destroy(hipCtx_t context)
 {
     int device = device_of(context);
-    if (device < 0) {
+    if (device < 0)
         return hipErrorInvalidContext;
-    }
     return stack.depth && stack.device[stack.depth - 1] == device ? pop() : hipSuccess;
 }
 
@@ -108,12 +101,10 @@ hipError_t hipCtxDestroy(hipCtx_t context)
 static hipError_t set_current(hipCtx_t context)
 {
     int device = device_of(context);
-    if (context && device < 0) {
+    if (context && device < 0)
         return hipErrorInvalidContext;
-    }
-    if (!context) {
+    if (!context)
         return stack.depth ? pop() : hipSuccess;
-    }
     stack.depth -= stack.depth > 0;
     return push(device);
 }
@@ -132,9 +123,8 @@ static hipError_t pop_current(hipCtx_t *context)
 {
     int top = stack.depth ? stack.device[stack.depth - 1] : -1;
     hipError_t error = pop();
-    if (error == hipSuccess && context) {
+    if (error == hipSuccess && context)
         *context = context_of(top);
-    }
     return error;
 }
 
@@ -182,15 +172,12 @@ hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned flags)
 /* The primary context of a device is there as long as the device is. */
 static hipError_t primary_state(hipDevice_t device, unsigned *flags, int *active)
 {
-    if (!hip_is_device(device)) {
+    if (!hip_is_device(device))
         return hipErrorInvalidDevice;
-    }
-    if (flags) {
+    if (flags)
         *flags = hipDeviceScheduleAuto;
-    }
-    if (active) {
+    if (active)
         *active = 1;
-    }
     return hipSuccess;
 }
 
@@ -206,9 +193,8 @@ hipError_t hipCtxGetFlags(unsigned *flags)
 
 static hipError_t api_version(hipCtx_t context, int *version)
 {
-    if (!version || (context && device_of(context) < 0)) {
+    if (!version || (context && device_of(context) < 0))
         return version ? hipErrorInvalidContext : hipErrorInvalidValue;
-    }
     *version = 4; /* of the calls for contexts, in all versions of HIP */
     return hipSuccess;
 }

@@ -41,12 +41,10 @@ static hipError_t check(struct copy *copy)
 {
     size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
     size_t last = copy->rows - 1;
-    if (last > 0 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch)) {
+    if (last > 0 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
         return hipErrorInvalidPitchValue;
-    }
-    if (last > 0 && widest > (SIZE_MAX - copy->width) / last) {
+    if (last > 0 && widest > (SIZE_MAX - copy->width) / last)
         return hipErrorInvalidValue;
-    }
     copy->to_bytes = last * copy->to_pitch + copy->width;
     copy->from_bytes = last * copy->from_pitch + copy->width;
     return hip_place_check_copy(&copy->to, copy->to_bytes, &copy->from, copy->from_bytes,
@@ -82,15 +80,12 @@ static hipError_t managed(struct copy *copy)
         error = hip_wait_all_devices(copy->what);
         error = error == hipSuccess ? hip_registered_settle(copy->what) : error;
     }
-    if (error == hipSuccess && to->managed && to_device) {
+    if (error == hipSuccess && to->managed && to_device)
         error = hip_managed_before_use(copy->queue, to->address, copy->to_bytes, true, copy->what);
-    }
-    if (error == hipSuccess && from->managed && !from_device && to_device) {
+    if (error == hipSuccess && from->managed && !from_device && to_device)
         error = hip_managed_pinned(&copy->from_memory, copy->from_bytes, false, copy->waits);
-    }
-    if (error == hipSuccess && to->managed && !to_device && from_device) {
+    if (error == hipSuccess && to->managed && !to_device && from_device)
         error = hip_managed_pinned(&copy->to_memory, copy->to_bytes, true, copy->waits);
-    }
     return error;
 }
 
@@ -100,11 +95,9 @@ static hipError_t order(const struct copy *copy)
     const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
     hipError_t error = hip_stream_order(copy->stream, copy->blocking ? DRIVER_STREAM_COPY
                                                                      : DRIVER_STREAM_COPY_ASYNC);
-    for (int i = 0; i < 2 && error == hipSuccess; i++) {
-        if (devices[i] >= 0) {
+    for (int i = 0; i < 2 && error == hipSuccess; i++)
+        if (devices[i] >= 0)
             error = hip_stream_order_device(copy->stream, devices[i]);
-        }
-    }
     return error;
 }
 
@@ -112,20 +105,17 @@ static hipError_t order_after(const struct copy *copy)
 {
     const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
     hipError_t error = hipSuccess;
-    for (int i = 0; i < 2 && error == hipSuccess; i++) {
-        if (devices[i] >= 0) {
+    for (int i = 0; i < 2 && error == hipSuccess; i++)
+        if (devices[i] >= 0)
             error = hip_stream_order_after(copy->stream, devices[i], copy->ticket);
-        }
-    }
     return error;
 }
 
 static void record(struct copy *copy)
 {
     bool to_device = hip_place_on_device(&copy->to);
-    if (!hip.recording) {
+    if (!hip.recording)
         return;
-    }
     copy->recorded = (struct hip_recorded_copy){
         .to = copy->to.address,
         .from = copy->from.address,
@@ -150,9 +140,8 @@ static hipError_t enqueue(struct copy *copy)
         uint64_t to = copy->to_memory + row * copy->to_pitch, ticket = 0;
         uint64_t from = copy->from_memory + row * copy->from_pitch;
         void *host = (void *)(uintptr_t)(to_device ? from : to);
-        if (to_device && !from_device) {
+        if (to_device && !from_device)
             hip_look_for_pointers(to, host, copy->width);
-        }
         enum driver_status status =
             to_device && from_device ? hip.api->copy(copy->queue, to, from, copy->width, &ticket)
             : to_device              ? hip.api->write(copy->queue, to, host, copy->width, &ticket)
@@ -161,9 +150,8 @@ static hipError_t enqueue(struct copy *copy)
         error = hip_status(status, copy->what);
     }
     hip_stream_note(copy->stream, copy->ticket);
-    if (!to_device && copy->ticket != 0 && copy->to.allocation.mapped > 0) {
+    if (!to_device && copy->ticket != 0 && copy->to.allocation.mapped > 0)
         hip_managed_written(copy->ticket);
-    }
     return error;
 }
 
@@ -186,9 +174,8 @@ static hipError_t finish(const struct copy *copy, hipError_t error)
         hipError_t waited = hip_wait_ticket(copy->ticket, copy->what);
         error = error != hipSuccess ? error : waited;
     }
-    if (copy->waits) {
+    if (copy->waits)
         HIP_RECORD_STEP(copy_done(copy->line, &copy->recorded));
-    }
     return error;
 }
 
@@ -196,9 +183,8 @@ static hipError_t capture(const struct copy *copy)
 {
     struct hip_node_action action = {.kind = NODE_COPY};
     hipMemcpy3DParms *p = &action.copy;
-    if (copy->blocking) {
+    if (copy->blocking)
         return hip_capture_spoil(copy->stream, copy->what);
-    }
     p->dstPtr.ptr = (void *)(uintptr_t)copy->to_address;
     p->dstPtr.pitch = copy->to_pitch;
     p->srcPtr.ptr = (void *)(uintptr_t)copy->from_address;
@@ -212,36 +198,27 @@ static hipError_t run(struct copy *copy)
 {
     int device = 0;
     hipError_t error = hip_stream_queue(copy->stream, &copy->queue, &device);
-    if (error != hipSuccess || copy->width == 0 || copy->rows == 0) {
+    if (error != hipSuccess || copy->width == 0 || copy->rows == 0)
         return error;
-    }
     copy->to = hip_place_of(copy->to_address);
     copy->from = hip_place_of(copy->from_address);
     error = check(copy);
-    if (hip_captures(copy->stream)) {
+    if (hip_captures(copy->stream))
         return error == hipSuccess ? capture(copy) : error;
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = managed(copy);
-    }
-    if (error == hipSuccess && !hip_place_on_device(&copy->to)
-        && !hip_place_on_device(&copy->from)) {
+    if (error == hipSuccess && !hip_place_on_device(&copy->to) && !hip_place_on_device(&copy->from))
         return copy_on_host(copy);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = order(copy);
-    }
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     record(copy);
     error = enqueue(copy);
-    if (copy->ticket == 0) {
+    if (copy->ticket == 0)
         return error;
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = order_after(copy);
-    }
     HIP_RECORD_STEP(copy_sent(copy->line, &copy->recorded, copy->ticket));
     return finish(copy, error);
 }
@@ -305,9 +282,8 @@ hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t siz
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                             hipStream_t stream, bool blocking, const char *what)
 {
-    if (!hip_is_device(to_device) || !hip_is_device(from_device)) {
+    if (!hip_is_device(to_device) || !hip_is_device(from_device))
         return hipErrorInvalidDevice;
-    }
     return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking, what);
 }
 
@@ -349,9 +325,8 @@ hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t
                              size_t width, size_t rows, hipMemcpyKind kind, const char *what)
 {
     struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind, what);
-    if (width == 0 || rows == 0) {
+    if (width == 0 || rows == 0)
         return hipSuccess;
-    }
     copy.to = hip_place_of(copy.to_address);
     copy.from = hip_place_of(copy.from_address);
     return check(&copy);
@@ -379,9 +354,8 @@ static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_
 {
     uint64_t address = 0, symbol_size = 0;
     hipError_t error = hip_find_host_variable(symbol, hip_current_device(), &address, &symbol_size);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     if (offset > symbol_size || size > symbol_size - offset) {
         hip_say("%s: %zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", what,
                 size, offset, symbol_size);

@@ -29,13 +29,11 @@ struct architecture {
 static struct architecture architecture_of(const char *isa)
 {
     size_t length = strlen(isa);
-    if (strncmp(isa, "gfx", 3) != 0 || length < 6) {
+    if (strncmp(isa, "gfx", 3) != 0 || length < 6)
         return (struct architecture){0, 0, 0};
-    }
     struct architecture is = {0, 0, 0};
-    for (size_t i = 3; i < length - 2; i++) {
+    for (size_t i = 3; i < length - 2; i++)
         is.major = is.major * 10 + (isa[i] - '0');
-    }
     long low = strtol(isa + length - 2, NULL, 16);
     is.minor = (int)low >> 4;
     is.stepping = (int)low & 15;
@@ -46,12 +44,10 @@ static void architecture_name(const struct hip_device *device, char *text, size_
 {
     struct code_object_target target = {.xnack = CODE_OBJECT_FEATURE_UNSUPPORTED};
     snprintf(target.gfx, sizeof target.gfx, "%s", device->info.isa);
-    if (device->sramecc) {
+    if (device->sramecc)
         target.sramecc = CODE_OBJECT_FEATURE_ON;
-    }
-    if (device->has_xnack) {
+    if (device->has_xnack)
         target.xnack = CODE_OBJECT_FEATURE_OFF;
-    }
     code_object_target_name(&target, text, size);
 }
 
@@ -139,9 +135,8 @@ bool hip_is_device(int device)
 
 static hipError_t get_properties(hipDeviceProp_t *properties, int device)
 {
-    if (!properties || !hip_is_device(device)) {
+    if (!properties || !hip_is_device(device))
         return properties ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
     fill_properties(device, properties);
     return hipSuccess;
 }
@@ -218,9 +213,8 @@ static hipError_t get_attribute(int *value, hipDeviceAttribute_t attribute, int 
 {
     hipDeviceProp_t properties;
     hipError_t error = value ? get_properties(&properties, device) : hipErrorInvalidValue;
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
         if (attributes[i].attribute == attribute) {
             const char *member = (const char *)&properties + attributes[i].offset;
@@ -266,9 +260,8 @@ hipError_t hipSetDevice(int device)
 
 static hipError_t get_device(int *device)
 {
-    if (!device) {
+    if (!device)
         return hipErrorInvalidValue;
-    }
     *device = hip_current_device();
     return hipSuccess;
 }
@@ -290,9 +283,8 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
 
 static hipError_t get_name(char *name, int size, int device)
 {
-    if (!name || size <= 0 || !hip_is_device(device)) {
+    if (!name || size <= 0 || !hip_is_device(device))
         return hip_is_device(device) ? hipErrorInvalidValue : hipErrorInvalidDevice;
-    }
     snprintf(name, (size_t)size, "%s", hip.devices[device].info.name);
     return hipSuccess;
 }
@@ -304,9 +296,8 @@ hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
 
 static hipError_t get_bus_id(char *text, int size, int device)
 {
-    if (!text || size < 13 || !hip_is_device(device)) { /* dddd:bb:dd.f and the NUL */
+    if (!text || size < 13 || !hip_is_device(device)) /* dddd:bb:dd.f and the NUL */
         return hip_is_device(device) ? hipErrorInvalidValue : hipErrorInvalidDevice;
-    }
     snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)(device + 1) & 0xff);
     return hipSuccess;
 }
@@ -319,13 +310,11 @@ hipError_t hipDeviceGetPCIBusId(char *text, int size, int device)
 static hipError_t find_bus_id(int *device, const char *text)
 {
     unsigned domain = 0, bus = 0;
-    if (!device || !text) {
+    if (!device || !text)
         return hipErrorInvalidValue;
-    }
     if (sscanf(text, "%x:%x", &domain, &bus) != 2 || domain != 0 || bus < 1
-        || !hip_is_device((int)bus - 1)) {
+        || !hip_is_device((int)bus - 1))
         return hipErrorInvalidDevice;
-    }
     *device = (int)bus - 1;
     return hipSuccess;
 }
@@ -337,9 +326,8 @@ hipError_t hipDeviceGetByPCIBusId(int *device, const char *text)
 
 static hipError_t get_total(size_t *bytes, int device)
 {
-    if (!bytes || !hip_is_device(device)) {
+    if (!bytes || !hip_is_device(device))
         return bytes ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
     *bytes = hip.devices[device].info.memory_bytes;
     return hipSuccess;
 }
@@ -385,9 +373,8 @@ hipError_t hipDeviceReset(void)
 
 static hipError_t get_limit(size_t *value, enum hipLimit_t limit)
 {
-    if (!value || limit != hipLimitMallocHeapSize) {
+    if (!value || limit != hipLimitMallocHeapSize)
         return value ? hipErrorUnsupportedLimit : hipErrorInvalidValue;
-    }
     *value = 0; /* device code cannot allocate */
     return hipSuccess;
 }
@@ -411,9 +398,8 @@ hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
 
 static hipError_t get_cache_config(hipFuncCache_t *config)
 {
-    if (config) {
+    if (config)
         *config = hipFuncCachePreferNone;
-    }
     return config ? hipSuccess : hipErrorInvalidValue;
 }
 
@@ -424,9 +410,8 @@ hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *config)
 
 static hipError_t get_bank_config(hipSharedMemConfig *config)
 {
-    if (config) {
+    if (config)
         *config = hipSharedMemBankSizeFourByte;
-    }
     return config ? hipSuccess : hipErrorInvalidValue;
 }
 
@@ -459,9 +444,8 @@ hipError_t hipSetDeviceFlags(unsigned flags)
 
 static hipError_t get_flags(unsigned *flags)
 {
-    if (!flags) {
+    if (!flags)
         return hipErrorInvalidValue;
-    }
     *flags = hipDeviceScheduleAuto;
     return hipSuccess;
 }
@@ -504,9 +488,8 @@ static bool are_joined(int device, int peer)
 
 static hipError_t can_access(int *answer, int device, int peer)
 {
-    if (!answer || !hip_is_device(device) || !hip_is_device(peer)) {
+    if (!answer || !hip_is_device(device) || !hip_is_device(peer))
         return answer ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
     *answer = are_joined(device, peer);
     return hipSuccess;
 }
@@ -518,23 +501,19 @@ hipError_t hipDeviceCanAccessPeer(int *answer, int device, int peer)
 
 static hipError_t switch_peer(int peer, bool on)
 {
-    if (!hip_is_device(peer) || peer == hip_current_device()) {
+    if (!hip_is_device(peer) || peer == hip_current_device())
         return hipErrorInvalidDevice;
-    }
-    if (!are_joined(hip_current_device(), peer)) {
+    if (!are_joined(hip_current_device(), peer))
         return hipErrorPeerAccessUnsupported;
-    }
     uint8_t *enabled = &hip.devices[hip_current_device()].peers[peer];
-    if (*enabled == on) {
+    if (*enabled == on)
         return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
-    }
     hipError_t error = hip_status(
         hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
         "peer access");
     *enabled = error == hipSuccess ? on : *enabled;
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         HIP_RECORD(.kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = on);
-    }
     return error;
 }
 

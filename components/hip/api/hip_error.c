@@ -94,20 +94,16 @@ static const struct {
 
 const char *hipGetErrorName(hipError_t error)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        if (errors[i].number == (int)error) {
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].number == (int)error)
             return errors[i].name;
-        }
-    }
     return "hipErrorUnknown";
 }
 
 const char *hipGetErrorString(hipError_t error)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        if (errors[i].number == (int)error) {
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].number == (int)error)
             return errors[i].text;
-        }
-    }
     return "unknown error";
 }

@@ -25,9 +25,8 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
 {
     const unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess
                            | hipEventReleaseToDevice | hipEventReleaseToSystem;
-    if (!event || (flags & ~known) != 0) {
+    if (!event || (flags & ~known) != 0)
         return hipErrorInvalidValue;
-    }
     struct event *made = hip_allocate(sizeof *made);
     made->flags = flags;
     made->device = hip_current_device();
@@ -40,9 +39,8 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
 static hipError_t destroy_event(hipEvent_t event)
 {
     struct event *found = find_event(event);
-    if (!found) {
+    if (!found)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
     HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = found->number);
     hip_handle_destroy(event);
     hip_release(found);
@@ -61,12 +59,10 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
                 found->device, device);
         error = hipErrorInvalidHandle;
     }
-    if (error == hipSuccess && hip_captures(stream)) {
+    if (error == hipSuccess && hip_captures(stream))
         return hip_capture_record(stream, event);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
-    }
     if (error == hipSuccess) {
         found = find_event(event); /* the wait may have released the lock */
         enum driver_status status = found ? hip.api->mark(queue, &ticket) : DRIVER_INVALID_VALUE;
@@ -86,9 +82,8 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
 static hipError_t wait_event(hipEvent_t event)
 {
     const struct event *found = find_event(event);
-    if (!found) {
+    if (!found)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
     HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = found->number);
     return found->recorded ? hip_wait_ticket(found->ticket, "hipEventSynchronize") : hipSuccess;
 }
@@ -96,12 +91,10 @@ static hipError_t wait_event(hipEvent_t event)
 static hipError_t query_event(hipEvent_t event)
 {
     const struct event *found = find_event(event);
-    if (!found) {
+    if (!found)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
-    if (!found->recorded) {
+    if (!found->recorded)
         return hipSuccess;
-    }
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     hipError_t error = hip_query_ticket(found->ticket, "hipEventQuery");
@@ -113,19 +106,16 @@ static hipError_t query_event(hipEvent_t event)
 static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
     const struct event *first = find_event(start), *last = find_event(stop);
-    if (!milliseconds) {
+    if (!milliseconds)
         return hipErrorInvalidValue;
-    }
     if (!first || !last || !first->recorded || !last->recorded
-        || ((first->flags | last->flags) & hipEventDisableTiming) != 0) {
+        || ((first->flags | last->flags) & hipEventDisableTiming) != 0)
         return hipErrorInvalidHandle;
-    }
     uint64_t first_ps = 0, last_ps = 0;
     hipError_t error =
         hip_status(hip.api->time_of(first->ticket, &first_ps), "hipEventElapsedTime");
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_status(hip.api->time_of(last->ticket, &last_ps), "hipEventElapsedTime");
-    }
     if (error == hipSuccess) {
         *milliseconds = last_ps >= first_ps ? (float)((double)(last_ps - first_ps) * 1e-9)
                                             : -(float)((double)(first_ps - last_ps) * 1e-9);
@@ -141,29 +131,24 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
     hipError_t error = found && flags == 0 ? hip_stream_queue(stream, &queue, &device)
                        : found             ? hipErrorInvalidValue
                                            : hipErrorInvalidHandle;
-    if (error == hipSuccess && hip_capture_wait(stream, event)) {
+    if (error == hipSuccess && hip_capture_wait(stream, event))
         return hipSuccess;
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_WAIT_EVENT);
-    }
     bool begun = error == hipSuccess;
     found = find_event(event); /* the wait may have released the lock */
-    if (!found) {
+    if (!found)
         error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
     if (error == hipSuccess) {
         HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
                    .event = found->number);
     }
-    if (error == hipSuccess && found->recorded) {
+    if (error == hipSuccess && found->recorded)
         error = hip_status(hip.api->wait_for(queue, found->ticket), "hipStreamWaitEvent");
-    }
     if (begun && !hip.orders_streams) {
         uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
-        if (error == hipSuccess && found->recorded) {
+        if (error == hipSuccess && found->recorded)
             hip.api->last(queue, &ticket);
-        }
         hip_stream_note(stream, ticket);
     }
     return error;

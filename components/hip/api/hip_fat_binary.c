@@ -57,9 +57,8 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
         if (!entry->managed || entry->binary != binary
             || hip_find_variable(binary->modules[device], entry->name, &address, &size)
                    != hipSuccess
-            || size != sizeof value) {
+            || size != sizeof value)
             continue; /* device code does not use it */
-        }
         const struct hip_recorded_copy copy = {.to = address,
                                                .host = &value,
                                                .size = sizeof value,
@@ -77,9 +76,8 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
 
 static hipError_t load_binary(struct binary *binary, int device)
 {
-    if (binary->modules[device] || binary->errors[device] != hipSuccess) {
+    if (binary->modules[device] || binary->errors[device] != hipSuccess)
         return binary->errors[device];
-    }
     const struct wrapper *wrapper = binary->wrapper;
     hipError_t error = hipErrorInvalidImage;
     if (wrapper->magic != WRAPPER_MAGIC || wrapper->version != WRAPPER_VERSION) {
@@ -90,9 +88,8 @@ static hipError_t load_binary(struct binary *binary, int device)
         error = hip_load_module(wrapper->bundle, hip_readable_bytes(wrapper->bundle), device,
                                 "the program's embedded GPU code", &binary->modules[device]);
     }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = set_managed_pointers(binary, device);
-    }
     binary->errors[device] = error;
     return error;
 }
@@ -103,11 +100,10 @@ static size_t registry_place(const struct registry *registry, const void *host)
     size_t low = 0, high = registry->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)registry->list[middle].host < (uintptr_t)host) {
+        if ((uintptr_t)registry->list[middle].host < (uintptr_t)host)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -135,11 +131,9 @@ static void registry_add(struct registry *registry, struct registered entry)
 static void registry_remove(struct registry *registry, const struct binary *binary)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < registry->count; i++) {
-        if (registry->list[i].binary != binary) {
+    for (size_t i = 0; i < registry->count; i++)
+        if (registry->list[i].binary != binary)
             registry->list[kept++] = registry->list[i];
-        }
-    }
     registry->count = kept;
 }
 
@@ -152,9 +146,8 @@ hipError_t hip_find_host_function(const void *host_function, int device,
         return hipErrorInvalidDeviceFunction;
     }
     hipError_t error = load_binary(entry->binary, device);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     const struct hip_module *module = entry->binary->modules[device];
     const struct code_object_kernel *kernel = code_object_find_kernel(&module->object, entry->name);
     if (!kernel) {
@@ -179,9 +172,8 @@ hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_
         return hipSuccess;
     }
     hipError_t error = load_binary(entry->binary, device);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     if (hip_find_variable(entry->binary->modules[device], entry->name, address, size)
         != hipSuccess) {
         hip_say("the program's embedded GPU code has no variable '%s'", entry->name);
@@ -192,20 +184,17 @@ hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_
 
 bool hip_is_embedded(const struct hip_module *module)
 {
-    for (const struct binary *binary = binaries; binary; binary = binary->next) {
-        if (binary->modules[module->device] == module) {
+    for (const struct binary *binary = binaries; binary; binary = binary->next)
+        if (binary->modules[module->device] == module)
             return true;
-        }
-    }
     return false;
 }
 
 void hip_unload_embedded(int device)
 {
     for (struct binary *binary = binaries; binary; binary = binary->next) {
-        if (binary->modules[device]) {
+        if (binary->modules[device])
             hip_unload_module(binary->modules[device]);
-        }
         binary->modules[device] = NULL;
         binary->errors[device] = hipSuccess;
     }
@@ -244,17 +233,14 @@ void __hipUnregisterFatBinary(void **handle)
     hip_lock();
     for (struct binary **link = &binaries; *link; link = &(*link)->next) {
         struct binary *binary = *link;
-        if ((void **)binary != handle) {
+        if ((void **)binary != handle)
             continue;
-        }
         *link = binary->next;
         registry_remove(&host_functions, binary);
         registry_remove(&host_variables, binary);
-        for (int device = 0; device < HIP_DEVICES_MAX; device++) {
-            if (binary->modules[device]) {
+        for (int device = 0; device < HIP_DEVICES_MAX; device++)
+            if (binary->modules[device])
                 hip_unload_module(binary->modules[device]);
-            }
-        }
         hip_release(binary);
         break;
     }
@@ -295,17 +281,14 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
     const char *platform = getenv(OPTIONS_ENV_PLATFORM);
     uint64_t address = 0;
     hipError_t error = platform && *platform ? hip_enter() : hipErrorNoDevice;
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_managed_allocate(size, hipMemAttachGlobal, &address);
-    }
-    if (platform && *platform) {
+    if (platform && *platform)
         hip_leave(hipSuccess); /* errors come with the first use */
-    }
-    (void)align; /* whole pages */
+    (void)align;               /* whole pages */
     *pointer = error == hipSuccess ? (void *)(uintptr_t)address : hip_allocate(size);
-    if (initial) {
+    if (initial)
         memcpy(*pointer, initial, size);
-    }
     hip_lock();
     registry_add(&host_variables, (struct registered){.host = *pointer,
                                                       .binary = (struct binary *)handle,
@@ -337,12 +320,10 @@ static hipError_t symbol_address(void **pointer, size_t *size, const void *symbo
     hipError_t error = pointer || size
                            ? hip_find_host_variable(symbol, hip_current_device(), &address, &bytes)
                            : hipErrorInvalidValue;
-    if (error == hipSuccess && pointer) {
+    if (error == hipSuccess && pointer)
         *pointer = (void *)(uintptr_t)address;
-    }
-    if (error == hipSuccess && size) {
+    if (error == hipSuccess && size)
         *size = bytes;
-    }
     return error;
 }
 

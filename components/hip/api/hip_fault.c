@@ -79,9 +79,8 @@ struct note {
 
 static void add_text(struct note *note, const char *text)
 {
-    while (*text && note->used < sizeof note->text) {
+    while (*text && note->used < sizeof note->text)
         note->text[note->used++] = *text++;
-    }
 }
 
 static void add_number(struct note *note, uint64_t number, unsigned base)
@@ -180,15 +179,13 @@ static void handle(int signal_number, siginfo_t *info, void *context)
     bool in_call = hip_turns_depth > 0;
     hip_turns_inside(1);
     bool served = hip_managed_fault(address, is_write(context));
-    if (ours && !served) {
+    if (ours && !served)
         explain(address);
-    } else if (!served && (in_call || hip_is_pinned_address(address) || is_state(address))) {
+    else if (!served && (in_call || hip_is_pinned_address(address) || is_state(address)))
         explain_other(address);
-    }
     hip_turns_inside(-1);
-    if (served) {
+    if (served)
         return;
-    }
     if (ours) {
         /* explained */
     } else if ((previous_handler.sa_flags & SA_SIGINFO) != 0) {

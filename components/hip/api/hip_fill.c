@@ -48,18 +48,16 @@ static hipError_t check(const struct fill *fill)
 
 static hipError_t managed(const struct fill *fill)
 {
-    if (!fill->to.managed || !hip_place_on_device(&fill->to)) {
+    if (!fill->to.managed || !hip_place_on_device(&fill->to))
         return hipSuccess;
-    }
     uint64_t size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
     return hip_managed_before_use(fill->queue, fill->address, size, true, fill->what);
 }
 
 static void record(const struct fill *fill)
 {
-    if (!hip.recording) {
+    if (!hip.recording)
         return;
-    }
     uint32_t mask = fill->width < 4 ? (1u << 8 * fill->width) - 1 : UINT32_MAX;
     struct api_trace_call call = {.kind = API_TRACE_MEMSET,
                                   .is_async = !fill->blocking,
@@ -89,9 +87,8 @@ static hipError_t fill_on_host(const struct fill *fill)
     hipError_t error = hip_stream_wait(fill->stream, fill->what);
     for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
         uint8_t *at = (uint8_t *)(uintptr_t)(fill->address + row * fill->pitch);
-        for (size_t i = 0; i < fill->count; i++) {
+        for (size_t i = 0; i < fill->count; i++)
             memcpy(at + i * fill->width, &fill->value, fill->width);
-        }
     }
     return error;
 }
@@ -113,26 +110,20 @@ static hipError_t run(struct fill *fill)
 {
     int device = 0;
     hipError_t error = hip_stream_queue(fill->stream, &fill->queue, &device);
-    if (error != hipSuccess || fill->count == 0 || fill->rows == 0) {
+    if (error != hipSuccess || fill->count == 0 || fill->rows == 0)
         return error;
-    }
     fill->to = hip_place_of(fill->address);
     error = check(fill);
-    if (hip_captures(fill->stream)) {
+    if (hip_captures(fill->stream))
         return error == hipSuccess ? capture(fill) : error;
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = managed(fill);
-    }
-    if (error == hipSuccess && !hip_place_on_device(&fill->to)) {
+    if (error == hipSuccess && !hip_place_on_device(&fill->to))
         return fill_on_host(fill);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_stream_order(fill->stream, DRIVER_STREAM_FILL);
-    }
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     record(fill);
     error = enqueue(fill);
     return error == hipSuccess && fill->blocking && hip.fill_waits

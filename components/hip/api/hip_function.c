@@ -17,21 +17,17 @@ static unsigned count_work_groups(const struct hip_function *function, unsigned 
     const struct driver_device_info *info = &hip.devices[function->module->device].info;
     const struct code_object_kernel *kernel = function->kernel;
     unsigned wavefronts = (threads + HIP_WAVEFRONT - 1) / HIP_WAVEFRONT;
-    if (threads == 0 || threads > info->max_work_group || dynamic_lds > info->lds_bytes_per_cu) {
+    if (threads == 0 || threads > info->max_work_group || dynamic_lds > info->lds_bytes_per_cu)
         return 0;
-    }
     unsigned slots = info->wavefronts_per_simd;
-    if (kernel->vgpr_count > 0) {
+    if (kernel->vgpr_count > 0)
         slots = smaller(slots, info->vgprs_per_simd / kernel->vgpr_count);
-    }
-    if (kernel->sgpr_count > 0) {
+    if (kernel->sgpr_count > 0)
         slots = smaller(slots, info->sgprs_per_simd / kernel->sgpr_count);
-    }
     unsigned groups = slots * info->simds_per_cu / wavefronts;
     size_t lds = kernel->group_size + dynamic_lds;
-    if (lds > 0) {
+    if (lds > 0)
         groups = smaller(groups, (unsigned)(info->lds_bytes_per_cu / lds));
-    }
     return smaller(groups, info->work_groups_per_cu);
 }
 
@@ -46,9 +42,8 @@ static unsigned threads_limit(const struct hip_function *function)
 static hipError_t find_function(const void *either, bool is_handle,
                                 const struct hip_function **function)
 {
-    if (!is_handle) {
+    if (!is_handle)
         return hip_find_host_function(either, hip_current_device(), function);
-    }
     *function = hip_check_function((hipFunction_t)(uintptr_t)either);
     return *function ? hipSuccess : hipErrorInvalidHandle;
 }
@@ -57,9 +52,8 @@ static hipError_t active_blocks(int *count, const void *either, bool is_handle, 
                                 size_t dynamic_lds)
 {
     const struct hip_function *function = NULL;
-    if (!count || threads <= 0) {
+    if (!count || threads <= 0)
         return hipErrorInvalidValue;
-    }
     hipError_t error = find_function(either, is_handle, &function);
     if (error == hipSuccess) {
         *count = (unsigned)threads > threads_limit(function)
@@ -75,13 +69,11 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
                              size_t dynamic_lds, int limit)
 {
     const struct hip_function *function = NULL;
-    if (!grid || !block) {
+    if (!grid || !block)
         return hipErrorInvalidValue;
-    }
     hipError_t error = find_function(either, is_handle, &function);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     unsigned most = threads_limit(function), best = 0, best_groups = 0;
     most = limit > 0 ? smaller(most, (unsigned)limit) : most;
     for (unsigned threads = most; threads > 0;) {
@@ -101,13 +93,11 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
 static hipError_t function_attributes(hipFuncAttributes *attributes, const void *host_function)
 {
     const struct hip_function *function = NULL;
-    if (!attributes) {
+    if (!attributes)
         return hipErrorInvalidValue;
-    }
     hipError_t error = find_function(host_function, false, &function);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     const struct driver_device_info *info = &hip.devices[function->module->device].info;
     const struct code_object_kernel *kernel = function->kernel;
     *attributes = (hipFuncAttributes){
@@ -125,9 +115,8 @@ static hipError_t function_attribute(int *value, hipFunction_attribute attribute
                                      hipFunction_t handle)
 {
     const struct hip_function *function = hip_check_function(handle);
-    if (!value || !function) {
+    if (!value || !function)
         return value ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
     const struct code_object_kernel *kernel = function->kernel;
     const struct driver_device_info *info = &hip.devices[function->module->device].info;
     switch (attribute) {
@@ -165,9 +154,8 @@ static hipError_t set_attribute(const void *host_function, hipFuncAttribute attr
 {
     const struct hip_function *function = NULL;
     hipError_t error = find_function(host_function, false, &function);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     uint32_t lds = hip.devices[function->module->device].info.lds_bytes_per_cu;
     switch (attribute) {
     case hipFuncAttributeMaxDynamicSharedMemorySize:
@@ -261,9 +249,8 @@ static const char *kernel_name(const void *either, bool is_handle)
 {
     const struct hip_function *function = NULL;
     hipError_t error = hip_enter();
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = find_function(either, is_handle, &function);
-    }
     const char *name = error == hipSuccess ? function->kernel->name : NULL;
     hip_leave(error);
     return name;

@@ -49,30 +49,26 @@ static struct hip_node_action copy_action(const struct hip_node_action *action)
         copy.kernel.arguments = hip_allocate(action->kernel.size);
         memcpy(copy.kernel.arguments, action->kernel.arguments, action->kernel.size);
     }
-    if (action->kind == NODE_GRAPH) {
+    if (action->kind == NODE_GRAPH)
         copy.child = copy_graph(action->child);
-    }
     return copy;
 }
 
 static void release_action(struct hip_node_action *action)
 {
-    if (action->kind == NODE_KERNEL) {
+    if (action->kind == NODE_KERNEL)
         hip_release_call(&action->kernel);
-    }
-    if (action->kind == NODE_GRAPH) {
+    if (action->kind == NODE_GRAPH)
         hip_graph_release(action->child);
-    }
 }
 
 static void call_host(hipStream_t stream, hipError_t error, void *data)
 {
     const struct hip_host_node *host = data;
-    if (host->callback) {
+    if (host->callback)
         host->callback(stream, error, host->data);
-    } else {
+    else
         host->function(host->data);
-    }
 }
 
 static hipError_t perform(struct hip_node_action *action, hipStream_t stream)
@@ -157,9 +153,8 @@ static struct node *add_node(struct hip_graph *graph, const struct hip_node_acti
 void hip_graph_append(struct hip_graph *graph, const struct hip_node_action *action)
 {
     struct node *last = graph->last, *node = add_node(graph, action);
-    if (last) {
+    if (last)
         put_before(node, last);
-    }
 }
 
 /* In an order that keeps all dependencies; NULL: there is none, as they go around. */
@@ -167,16 +162,14 @@ static struct node **order_nodes(const struct hip_graph *graph)
 {
     struct node **order = hip_allocate((graph->count + 1) * sizeof(struct node *));
     size_t count = 0, before = 1;
-    for (struct node *n = graph->first; n; n = n->next) {
+    for (struct node *n = graph->first; n; n = n->next)
         n->placed = false;
-    }
     while (count != before) {
         before = count;
         for (struct node *n = graph->first; n; n = n->next) {
             size_t left = 0;
-            for (size_t i = 0; i < n->before_count; i++) {
+            for (size_t i = 0; i < n->before_count; i++)
                 left += !n->before[i]->placed;
-            }
             if (!n->placed && left == 0) {
                 n->placed = true;
                 order[count++] = n;
@@ -215,14 +208,12 @@ static hipError_t check_node(const hipGraphNode_t *node, hipGraph_t graph,
                              const hipGraphNode_t *before, size_t count)
 {
     const struct hip_graph *found = find_graph(graph);
-    if (!node || !found || (count > 0 && !before)) {
+    if (!node || !found || (count > 0 && !before))
         return hipErrorInvalidValue;
-    }
     for (size_t i = 0; i < count; i++) {
         const struct node *earlier = find_node(before[i]);
-        if (!earlier || earlier->graph != found) {
+        if (!earlier || earlier->graph != found)
             return hipErrorInvalidValue;
-        }
     }
     return hipSuccess;
 }
@@ -231,9 +222,8 @@ static hipError_t add(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode
                       size_t count, const struct hip_node_action *action)
 {
     struct node *made = add_node(find_graph(graph), action);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         put_before(made, find_node(before[i]));
-    }
     *node = made->handle;
     return hipSuccess;
 }
@@ -243,17 +233,15 @@ static hipError_t add_plain(hipGraphNode_t *node, hipGraph_t graph, const hipGra
                             size_t count, bool is_valid, const struct hip_node_action *action)
 {
     hipError_t error = check_node(node, graph, before, count);
-    if (error != hipSuccess || !is_valid) {
+    if (error != hipSuccess || !is_valid)
         return error != hipSuccess ? error : hipErrorInvalidValue;
-    }
     return add(node, graph, before, count, action);
 }
 
 static hipError_t create(hipGraph_t *graph, unsigned flags)
 {
-    if (!graph || flags != 0) {
+    if (!graph || flags != 0)
         return hipErrorInvalidValue;
-    }
     *graph = hip_graph_make()->handle;
     return hipSuccess;
 }
@@ -266,9 +254,8 @@ hipError_t hipGraphCreate(hipGraph_t *graph, unsigned flags)
 static hipError_t destroy(hipGraph_t handle)
 {
     struct hip_graph *graph = find_graph(handle);
-    if (!graph) {
+    if (!graph)
         return hipErrorInvalidValue;
-    }
     hip_graph_release(graph);
     return hipSuccess;
 }
@@ -281,9 +268,8 @@ hipError_t hipGraphDestroy(hipGraph_t graph)
 static hipError_t clone(hipGraph_t *copy, hipGraph_t handle)
 {
     const struct hip_graph *graph = find_graph(handle);
-    if (!copy || !graph || goes_around(graph)) {
+    if (!copy || !graph || goes_around(graph))
         return hipErrorInvalidValue;
-    }
     *copy = copy_graph(graph)->handle;
     return hipSuccess;
 }
@@ -299,9 +285,8 @@ hipError_t hipGraphClone(hipGraph_t *copy, hipGraph_t graph)
 static hipError_t kernel_call(const hipKernelNodeParams *p, struct hip_kernel_call *call,
                               const char *what)
 {
-    if (!p || !p->func || (p->kernelParams && p->extra)) {
+    if (!p || !p->func || (p->kernelParams && p->extra))
         return hipErrorInvalidValue;
-    }
     bool is_handle = hip_check_function(p->func) != NULL;
     *call = (struct hip_kernel_call){.host_function = is_handle ? NULL : p->func,
                                      .function = is_handle ? p->func : NULL,
@@ -331,9 +316,8 @@ static hipError_t add_copy(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
                            size_t count, const hipMemcpy3DParms *p)
 {
     struct hip_node_action action = {.kind = NODE_COPY};
-    if (p) {
+    if (p)
         action.copy = *p;
-    }
     return add_plain(node, graph, before, count, p != NULL, &action);
 }
 
@@ -382,9 +366,8 @@ static hipError_t add_host(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
 {
     struct hip_node_action action = {.kind = NODE_HOST};
     bool is_valid = p && p->fn;
-    if (is_valid) {
+    if (is_valid)
         action.host = (struct hip_host_node){.function = p->fn, .data = p->userData};
-    }
     return add_plain(node, graph, before, count, is_valid, &action);
 }
 
@@ -406,12 +389,10 @@ static hipError_t add_child(hipGraphNode_t *node, hipGraph_t graph, const hipGra
 {
     struct hip_node_action action = {.kind = NODE_GRAPH};
     hipError_t error = check_node(node, graph, before, count);
-    if (error == hipSuccess && (!find_graph(child) || goes_around(find_graph(child)))) {
+    if (error == hipSuccess && (!find_graph(child) || goes_around(find_graph(child))))
         error = hipErrorInvalidValue;
-    }
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     action.child = copy_graph(find_graph(child));
     return add(node, graph, before, count, &action);
 }
@@ -428,9 +409,8 @@ static hipError_t add_edges(hipGraph_t graph, const hipGraphNode_t *from, const 
     hipGraphNode_t node;
     hipError_t error = check_node(&node, graph, from, count);
     error = error == hipSuccess ? check_node(&node, graph, to, count) : error;
-    for (size_t i = 0; i < count && error == hipSuccess; i++) {
+    for (size_t i = 0; i < count && error == hipSuccess; i++)
         put_before(find_node(to[i]), find_node(from[i]));
-    }
     return error;
 }
 
@@ -447,16 +427,13 @@ static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *c
 {
     const struct hip_graph *graph = find_graph(handle);
     size_t found = 0;
-    if (!graph || !count) {
+    if (!graph || !count)
         return hipErrorInvalidValue;
-    }
     for (const struct node *n = graph->first; n; n = n->next) {
-        if (roots && n->before_count > 0) {
+        if (roots && n->before_count > 0)
             continue;
-        }
-        if (nodes && found < *count) {
+        if (nodes && found < *count)
             nodes[found] = n->handle;
-        }
         found++;
     }
     *count = nodes && *count < found ? *count : found;
@@ -480,9 +457,8 @@ static hipError_t node_type(hipGraphNode_t handle, hipGraphNodeType *type)
         [NODE_FILL] = hipGraphNodeTypeMemset,   [NODE_HOST] = hipGraphNodeTypeHost,
         [NODE_EMPTY] = hipGraphNodeTypeEmpty,   [NODE_GRAPH] = hipGraphNodeTypeGraph};
     const struct node *node = find_node(handle);
-    if (!node || !type) {
+    if (!node || !type)
         return hipErrorInvalidValue;
-    }
     *type = types[node->action.kind];
     return hipSuccess;
 }
@@ -519,18 +495,16 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph)
 
 static void release_exec(struct exec *exec)
 {
-    for (size_t i = 0; i < exec->count; i++) {
+    for (size_t i = 0; i < exec->count; i++)
         release_action(&exec->steps[i].action);
-    }
     hip_release(exec->steps);
     hip_release(exec);
 }
 
 static hipError_t instantiate(hipGraphExec_t *handle, hipGraph_t graph)
 {
-    if (!handle || !find_graph(graph)) {
+    if (!handle || !find_graph(graph))
         return hipErrorInvalidValue;
-    }
     struct exec *exec = hip_allocate(sizeof *exec);
     *exec = (struct exec){.handle = NULL};
     if (!add_steps(exec, find_graph(graph))) {
@@ -546,12 +520,10 @@ static hipError_t instantiate(hipGraphExec_t *handle, hipGraph_t graph)
 hipError_t hipGraphInstantiate(hipGraphExec_t *exec, hipGraph_t graph, hipGraphNode_t *wrong,
                                char *log, size_t size)
 {
-    if (wrong) {
+    if (wrong)
         *wrong = NULL;
-    }
-    if (log && size) {
+    if (log && size)
         log[0] = '\0';
-    }
     HIP_API_ALWAYS(instantiate(exec, graph));
 }
 
@@ -567,16 +539,13 @@ static hipError_t launch(hipGraphExec_t handle, hipStream_t stream)
 {
     struct exec *exec = find_exec(handle);
     hipError_t error = exec ? hipSuccess : hipErrorInvalidValue;
-    if (!exec) {
+    if (!exec)
         return error;
-    }
     exec->launches++;
-    for (size_t i = 0; i < exec->count && error == hipSuccess; i++) {
+    for (size_t i = 0; i < exec->count && error == hipSuccess; i++)
         error = perform(&exec->steps[i].action, stream);
-    }
-    if (--exec->launches == 0 && exec->destroyed) {
+    if (--exec->launches == 0 && exec->destroyed)
         release_exec(exec);
-    }
     return error;
 }
 
@@ -588,14 +557,12 @@ hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream)
 static hipError_t destroy_exec(hipGraphExec_t handle)
 {
     struct exec *exec = find_exec(handle);
-    if (!exec) {
+    if (!exec)
         return hipErrorInvalidValue;
-    }
     hip_handle_destroy(handle);
     exec->destroyed = true;
-    if (exec->launches == 0) {
+    if (exec->launches == 0)
         release_exec(exec);
-    }
     return hipSuccess;
 }
 

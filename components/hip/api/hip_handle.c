@@ -25,11 +25,10 @@ static struct entry *find(const void *handle)
     size_t low = 0, high = table.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (table.list[middle].handle < wanted) {
+        if (table.list[middle].handle < wanted)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < table.count && table.list[low].handle == wanted ? &table.list[low] : NULL;
 }

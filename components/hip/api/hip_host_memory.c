@@ -22,9 +22,8 @@ static void close_pages(uint64_t start, uint64_t pages)
     void *address = (void *)(uintptr_t)start;
     if (mmap(address, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
              0)
-        != address) {
+        != address)
         hip_say("cannot give pinned memory back: %s", strerror(errno));
-    }
 }
 
 hipError_t hip_release_pinned(const struct hip_allocation *allocation)
@@ -36,17 +35,14 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
     hipError_t error = allocation->mapped ? hip_wait_all_devices("hipHostFree")
                                           : hip_wait_device(allocation->device, "hipHostFree");
     allocation = hip_find_allocation(start);
-    if (!allocation || allocation->number != number) {
+    if (!allocation || allocation->number != number)
         return hipErrorInvalidValue; /* another thread has freed it meanwhile */
-    }
     HIP_RECORD_STEP(host_freed(start));
-    if (allocation->mapped && hip.lost == hipSuccess) {
+    if (allocation->mapped && hip.lost == hipSuccess)
         hip_managed_unmap(start);
-    }
     allocation = hip_find_allocation(start);
-    if (!allocation->mapped) {
+    if (!allocation->mapped)
         hip_unwatch_pointers();
-    }
     uint64_t pages = whole_pages(allocation->size);
     hip_remove_allocation(allocation);
     close_pages(start, pages);
@@ -59,33 +55,28 @@ static uint64_t take_pages(uint64_t pages)
     static uint64_t next; /* behind all that were taken before */
     uint64_t end = hip.pinned_base + hip.pinned_size;
     uint64_t start = next > 0 ? next : hip.pinned_base;
-    if (pages > end - start) {
+    if (pages > end - start)
         start = hip_find_pinned_gap(pages);
-    }
     void *address = (void *)(uintptr_t)start;
     if (start == 0
         || mmap(address, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                 0)
-               != address) {
+               != address)
         return 0;
-    }
     next = start + pages > next ? start + pages : next;
     return start;
 }
 
 static hipError_t host_allocate(void **pointer, size_t size, unsigned flags)
 {
-    if (!pointer) {
+    if (!pointer)
         return hipErrorInvalidValue;
-    }
     *pointer = NULL;
-    if (size == 0) {
+    if (size == 0)
         return hipSuccess;
-    }
     uint64_t address = size > hip.pinned_size ? 0 : take_pages(whole_pages(size));
-    if (!address) {
+    if (!address)
         return hipErrorOutOfMemory;
-    }
     hip_add_allocation((struct hip_allocation){.address = address,
                                                .size = size,
                                                .kind = HIP_PINNED_MEMORY,
@@ -129,12 +120,10 @@ static hipError_t host_register(void *pointer, size_t size, unsigned flags)
                            | HOST_REGISTER_READ_ONLY;
     uint64_t address = (uintptr_t)pointer, end = 0;
     if (!pointer || size == 0 || hip_is_device_address(address) || size > UINT64_MAX - address
-        || (flags & ~known) != 0) {
+        || (flags & ~known) != 0)
         return hipErrorInvalidValue;
-    }
-    if (hip_find_overlap(address, size)) {
+    if (hip_find_overlap(address, size))
         return hipErrorHostMemoryAlreadyRegistered;
-    }
     if (!hip_is_accessible(address, size, false, &end)) {
         hip_say("hipHostRegister: of %zu bytes at %p only %llu can be read", size, pointer,
                 (unsigned long long)(end > address ? end - address : 0));
@@ -157,9 +146,8 @@ static hipError_t host_unregister(void *pointer)
 {
     uint64_t start = (uintptr_t)pointer;
     const struct hip_allocation *allocation = hip_find_allocation(start);
-    if (!allocation || allocation->kind != HIP_REGISTERED_MEMORY || allocation->address != start) {
+    if (!allocation || allocation->kind != HIP_REGISTERED_MEMORY || allocation->address != start)
         return hipErrorHostMemoryNotRegistered;
-    }
     uint32_t number = allocation->number;
     hipError_t error = hipSuccess;
     if (allocation->mapped && hip.lost == hipSuccess) {
@@ -167,15 +155,13 @@ static hipError_t host_unregister(void *pointer)
         hip_registered_settle("hipHostUnregister");
     }
     allocation = hip_find_allocation(start);
-    if (!allocation || allocation->number != number) {
+    if (!allocation || allocation->number != number)
         return hipErrorHostMemoryNotRegistered; /* another thread was faster */
-    }
     HIP_RECORD(.kind = API_TRACE_HOST_UNREGISTER, .place = {number, API_TRACE_HOST, 0, NULL});
-    if (allocation->mapped && hip.lost == hipSuccess) {
+    if (allocation->mapped && hip.lost == hipSuccess)
         hip_registered_unmap(start);
-    } else if (!allocation->mapped) {
+    else if (!allocation->mapped)
         hip_unwatch_pointers();
-    }
     hip_remove_allocation(hip_find_allocation(start));
     return error;
 }
@@ -193,9 +179,8 @@ hipError_t hipHostUnregister(void *pointer)
 static hipError_t host_flags(unsigned *flags, void *pointer)
 {
     const struct hip_allocation *allocation = hip_find_allocation((uintptr_t)pointer);
-    if (!flags || !allocation || allocation->kind != HIP_PINNED_MEMORY) {
+    if (!flags || !allocation || allocation->kind != HIP_PINNED_MEMORY)
         return hipErrorInvalidValue;
-    }
     *flags = allocation->flags;
     return hipSuccess;
 }
@@ -214,9 +199,8 @@ static hipError_t map(const struct hip_allocation *allocation, const char *what)
     uint32_t number = allocation->number;
     hipError_t error = hip_wait_all_devices(what);
     allocation = hip_find_allocation(start); /* the wait has released the lock */
-    if (error != hipSuccess || !allocation || allocation->number != number || allocation->mapped) {
+    if (error != hipSuccess || !allocation || allocation->number != number || allocation->mapped)
         return error;
-    }
     struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
                                   .place = {number, API_TRACE_HOST, 0, NULL}};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
@@ -236,25 +220,22 @@ hipError_t hip_map_wanted(const char *what)
 {
     hipError_t error = hipSuccess;
     const struct hip_allocation *wanted;
-    while (error == hipSuccess && (wanted = hip_find_wanted())) {
+    while (error == hipSuccess && (wanted = hip_find_wanted()))
         error = map(wanted, what);
-    }
     return error;
 }
 
 static hipError_t device_pointer(void **device, void *pointer, unsigned flags)
 {
     const struct hip_allocation *allocation = hip_find_allocation((uintptr_t)pointer);
-    if (!device || flags != 0 || !allocation) {
+    if (!device || flags != 0 || !allocation)
         return hipErrorInvalidValue;
-    }
     *device = NULL;
     hipError_t error = hipSuccess;
-    if (allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY) {
+    if (allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY)
         error = allocation->mapped ? hipSuccess : map(allocation, "hipHostGetDevicePointer");
-    } else if (allocation->kind != HIP_MANAGED_MEMORY) {
+    else if (allocation->kind != HIP_MANAGED_MEMORY)
         error = hipErrorInvalidValue;
-    }
     *device = error == hipSuccess ? pointer : NULL;
     return error;
 }

@@ -56,17 +56,15 @@ bool hip_calls_host(const struct hip_function *function)
     const struct code_object_kernel *kernel = function->kernel;
     const struct code_object *object = &function->module->object;
     bool has_argument = false;
-    for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++) {
+    for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++)
         has_argument |= kernel->arguments[i].kind == CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER;
-    }
     for (size_t s = 0; s < object->segment_count && has_argument; s++) {
         const struct code_object_segment *segment = &object->segments[s];
         for (uint64_t at = 0; segment->executable && at + 4 <= segment->file_size; at += 4) {
             uint32_t word;
             memcpy(&word, segment->bytes + at, sizeof word);
-            if (word == (uint32_t)SENDMSG_INTERRUPT) {
+            if (word == (uint32_t)SENDMSG_INTERRUPT)
                 return true;
-            }
         }
     }
     return false;
@@ -80,9 +78,8 @@ static const struct driver_attention *attention;
 
 static hipError_t access_at_once(bool good)
 {
-    if (!good) {
+    if (!good)
         hip_say("the buffer for calls of the host is gone");
-    }
     return good ? hipSuccess : hipErrorLaunchFailure;
 }
 
@@ -90,9 +87,8 @@ static hipError_t access_at_once(bool good)
 static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
 {
     uint64_t ticket = 0;
-    if (attention) {
+    if (attention)
         return access_at_once(attention->write(to, from, size));
-    }
     enum driver_status status = hip.api->write(services[device].queue, to, from, size, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
@@ -100,9 +96,8 @@ static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
 static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
 {
     uint64_t ticket = 0;
-    if (attention) {
+    if (attention)
         return access_at_once(attention->read(from, to, size));
-    }
     enum driver_status status = hip.api->read(services[device].queue, to, from, size, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
@@ -117,9 +112,8 @@ static uint64_t count_packets(int device)
     uint64_t wavefronts =
         (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd;
     uint64_t packets = 2;
-    while (packets < wavefronts) {
+    while (packets < wavefronts)
         packets *= 2;
-    }
     return packets;
 }
 
@@ -153,16 +147,14 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     hipError_t error =
         hip_status(hip.api->queue_create(hip.devices[device].number, &services[device].queue),
                    "calls of the host");
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_status(hip.api->queue_attends(services[device].queue), "calls of the host");
-    }
     if (error == hipSuccess) {
         error = hip_allocate_device(device, payloads + packets * PAYLOAD_BYTES,
                                     HIP_ALLOCATION_ALIGN, HIP_MODULE_MEMORY, &base);
     }
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     services[device].address = base;
     services[device].layout = (struct buffer){.headers = base + head_bytes,
                                               .payloads = base + payloads,
@@ -193,9 +185,8 @@ static void refuse(int device, uint32_t service)
 {
     const char *what = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
     run_ledger_report(EXIT_GAVE_UP);
-    if (services[device].refused == services[device].kernel) {
+    if (services[device].refused == services[device].kernel)
         return;
-    }
     services[device].refused = services[device].kernel;
     hip_say("kernel '%s' asks the host for service %u%s, which is not supported (printf and assert "
             "are); it is answered with 0",
@@ -204,14 +195,12 @@ static void refuse(int device, uint32_t service)
 
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)
 {
-    if (header->service != SERVICE_PRINTF) {
+    if (header->service != SERVICE_PRINTF)
         refuse(device, header->service);
-    }
     for (unsigned lane = 0; lane < HIP_WAVEFRONT; lane++) {
         uint64_t *words = payload + (size_t)lane * HIP_CALL_WORDS;
-        if (!(header->lanes >> lane & 1)) {
+        if (!(header->lanes >> lane & 1))
             continue;
-        }
         if (header->service != SERVICE_PRINTF) {
             words[0] = words[1] = 0;
         } else if (!hip_printf_piece(words)) {
@@ -280,13 +269,11 @@ static hipError_t serve_device(int device, bool *found)
     uint64_t top = 0, last_top = services[device].last_top;
     hipError_t error = get(
         device, &top, services[device].address + offsetof(struct buffer, ready_stack), sizeof top);
-    if (error != hipSuccess || top == services[device].last_top) {
+    if (error != hipSuccess || top == services[device].last_top)
         return error;
-    }
     *found = true;
-    if (services[device].last_top != last_top) {
+    if (services[device].last_top != last_top)
         return hipSuccess; /* attend() was faster, while we waited for the copy */
-    }
     error = answer_chain(device, top);
     services[device].last_top = top;
     return error;
@@ -295,11 +282,9 @@ static hipError_t serve_device(int device, bool *found)
 static hipError_t serve(bool *found)
 {
     hipError_t error = hipSuccess;
-    for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
-        if (services[device].active) {
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++)
+        if (services[device].active)
             error = serve_device(device, found);
-        }
-    }
     return error;
 }
 
@@ -309,11 +294,9 @@ static void attend(const struct driver_attention *now)
 {
     bool found = false;
     attention = now;
-    for (int device = 0; device < hip.device_count; device++) {
-        if (services[device].address) {
+    for (int device = 0; device < hip.device_count; device++)
+        if (services[device].address)
             serve_device(device, &found);
-        }
-    }
     attention = NULL;
 }
 
@@ -324,9 +307,8 @@ static bool any_active(void)
     for (int device = 0; device < hip.device_count; device++) {
         uint64_t done_ps;
         if (services[device].active
-            && hip.api->time_of(services[device].ticket, &done_ps) != DRIVER_NOT_READY) {
+            && hip.api->time_of(services[device].ticket, &done_ps) != DRIVER_NOT_READY)
             services[device].active = false;
-        }
         any |= services[device].active;
     }
     return any;
@@ -362,9 +344,8 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what)
     pace.limit = POLLS_FIRST;
     while (error == hipSuccess && hip.lost == hipSuccess && any_active()) {
         enum driver_status status = poll_and_serve(ticket, &error);
-        if (status != DRIVER_NOT_READY) {
+        if (status != DRIVER_NOT_READY)
             return hip_status(status, what);
-        }
     }
     return error;
 }
@@ -377,9 +358,8 @@ bool hip_hostcall_step(void)
     }
     pace.limit = pace.limit ? pace.limit : POLLS_FIRST;
     int device = 0;
-    while (!services[device].active) {
+    while (!services[device].active)
         device++;
-    }
     hipError_t error = hipSuccess;
     hip_status(poll_and_serve(services[device].ticket, &error), "calls of the host");
     return true;

@@ -89,9 +89,8 @@ hipError_t hip_leave(hipError_t error);
 #define HIP_API(expression)                                                                        \
     do {                                                                                           \
         hipError_t api_error = hip_enter();                                                        \
-        if (api_error == hipSuccess) {                                                             \
+        if (api_error == hipSuccess)                                                               \
             api_error = hip.lost != hipSuccess ? hip.lost : (expression);                          \
-        }                                                                                          \
         return hip_leave(api_error);                                                               \
     } while (0)
 #define HIP_API_ALWAYS(expression)                                                                 \

@@ -125,9 +125,8 @@ static struct driver_launch describe(const struct request *request, const uint8_
 /* Returns the line of the recording. */
 static size_t record(const struct request *request, const uint8_t *kernarg)
 {
-    if (!hip.recording) {
+    if (!hip.recording)
         return 0;
-    }
     struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
                                   .shared_bytes = (uint32_t)request->dynamic_lds,
                                   .stream = hip_stream_number(request->stream)};
@@ -142,9 +141,8 @@ static size_t record(const struct request *request, const uint8_t *kernarg)
  * but the run must not look like a good one to a program that ignores errors of launches. */
 static hipError_t refuse(const struct request *request)
 {
-    if (hip_first_refusal(request->function)) {
+    if (hip_first_refusal(request->function))
         hip_say("%s: %s", request->what, hip.api->error_text());
-    }
     run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
 }
@@ -156,9 +154,8 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, const u
     struct driver_launch launch = describe(request, kernarg);
     size_t line = record(request, kernarg);
     enum driver_status status = hip.api->launch(queue, &launch, ticket);
-    if (status != DRIVER_OK) {
+    if (status != DRIVER_OK)
         HIP_RECORD_STEP(drop(line));
-    }
     hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
     return status == DRIVER_FAULT ? refuse(request) : hip_status(status, request->what);
 }
@@ -229,43 +226,33 @@ static hipError_t launch(const struct request *request)
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = hip_stream_queue(request->stream, &queue, &device);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = check_kernel(request, device);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = check_geometry(request, device);
-    }
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
-    if (hip_captures(request->stream)) {
+    if (hip_captures(request->stream))
         return capture(request, device);
-    }
     struct kernarg_geometry geometry = geometry_of(request, device);
-    if (hip_calls_host(request->function)) {
+    if (hip_calls_host(request->function))
         error = hip_hostcall_buffer(request->function, device, &geometry.hostcall_buffer);
-    }
     uint8_t *kernarg = NULL;
     uint64_t ticket = 0;
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = lay_out(request, &geometry, &kernarg);
-    }
     if (error == hipSuccess) {
         hip_look_for_pointers(0, kernarg, kernarg_size(request->function->kernel));
         error = bring_memory(queue, request->what);
     }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = enqueue(request, queue, kernarg, &ticket);
-    }
-    if (error == hipSuccess && geometry.hostcall_buffer != 0) {
+    if (error == hipSuccess && geometry.hostcall_buffer != 0)
         hip_hostcall_begin(device, request->function->name, ticket);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         hip_registered_launched(ticket);
-    }
     hip_release(kernarg);
     return error;
 }
@@ -302,9 +289,8 @@ hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
 hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
                                      hipStream_t *stream)
 {
-    if (calls.count == 0) {
+    if (calls.count == 0)
         return hipErrorMissingConfiguration;
-    }
     const struct call call = calls.list[--calls.count];
     if (calls.count == 0) {
         hip_release(calls.list);
@@ -329,9 +315,8 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
 /* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
 static hipError_t check_cooperative(const struct request *request)
 {
-    if (request->cooperative || !meets(request)) {
+    if (request->cooperative || !meets(request))
         return hipSuccess;
-    }
     hip_say("hipLaunchKernel: kernel '%s' lets its work-groups meet (grid sync): launch it with "
             "hipLaunchCooperativeKernel",
             request->function->name);
@@ -353,12 +338,10 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = hip_stream_queue(stream, &queue, &device);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_find_host_function(host_function, device, &request.function);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = check_cooperative(&request);
-    }
     set_block_grid(&request, (uint32_t[3]){grid.x, grid.y, grid.z},
                    (uint32_t[3]){block.x, block.y, block.z});
     return error != hipSuccess ? error : launch(&request);
@@ -449,14 +432,12 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
                               .stream = stream,
                               .values = values,
                               .what = "hipModuleLaunchKernel"};
-    if (!request.function || (values && extra)) {
+    if (!request.function || (values && extra))
         return request.function ? hipErrorInvalidValue : hipErrorInvalidHandle;
-    }
     if (extra) {
         hipError_t error = read_extra(extra, &request);
-        if (error != hipSuccess) {
+        if (error != hipSuccess)
             return error;
-        }
     }
     set_block_grid(&request, blocks, block);
     return launch(&request);
@@ -482,9 +463,8 @@ static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
     request->dynamic_lds = call->dynamic_lds;
     request->cooperative = call->cooperative;
     set_block_grid(request, call->blocks, call->block);
-    if (call->host_function) {
+    if (call->host_function)
         return hip_find_host_function(call->host_function, device, &request->function);
-    }
     request->function = hip_check_function(call->function);
     return request->function ? hipSuccess : hipErrorInvalidHandle;
 }
@@ -495,12 +475,10 @@ hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **ext
     int device = hip_current_device();
     struct request request = {.values = values, .what = what};
     hipError_t error = find_kernel(call, device, &request);
-    if (error == hipSuccess && extra) {
+    if (error == hipSuccess && extra)
         error = read_extra(extra, &request);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = check_geometry(&request, device);
-    }
     return error == hipSuccess ? keep(&request, device, call) : error;
 }
 

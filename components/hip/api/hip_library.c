@@ -70,9 +70,8 @@ static bool load_platform(const char *path)
         return false;
     }
     struct heddle_options options;
-    if (!read_options(&options) || !hip_process_open(&options) || !platform->start(&options)) {
+    if (!read_options(&options) || !hip_process_open(&options) || !platform->start(&options))
         return false; /* the reason was said */
-    }
     unified = options.unified;
     hip.functional = options.mode == PLATFORM_FUNCTIONAL;
     hip.api = platform->driver();
@@ -116,29 +115,23 @@ static bool start_devices(void)
     }
     for (uint32_t i = 0; i < count; i++) {
         struct driver_device_info info;
-        if (hip_status(hip.api->device_info(i, &info), "opening the platform") != hipSuccess) {
+        if (hip_status(hip.api->device_info(i, &info), "opening the platform") != hipSuccess)
             return false;
-        }
         memory += info.memory_bytes;
         hip.page_bytes = info.page_bytes > hip.page_bytes ? info.page_bytes : hip.page_bytes;
     }
     uint64_t window = 1ull << 40;
-    while (window < memory * 4) {
+    while (window < memory * 4)
         window *= 2;
-    }
     if (!hip_reserve_window(window)
         || hip_status(hip.api->set_window(hip.window_base, hip.window_size), "opening the platform")
-               != hipSuccess) {
+               != hipSuccess)
         return false;
-    }
-    if (unified && !hip_unify_all(unified)) {
+    if (unified && !hip_unify_all(unified))
         return false;
-    }
-    for (uint32_t i = 0; i < count && !unified; i++) {
-        if (hip_open_device((int)i, i) != hipSuccess) {
+    for (uint32_t i = 0; i < count && !unified; i++)
+        if (hip_open_device((int)i, i) != hipSuccess)
             return false;
-        }
-    }
     hip.platform_devices = hip.device_count;
     hip_install_fault_handler();
     return true;
@@ -178,9 +171,8 @@ void hip_lock(void)
 
 static void hide_state(void)
 {
-    if (hip.state == HIP_OPEN) {
+    if (hip.state == HIP_OPEN)
         hip.api->hide();
-    }
 }
 
 void hip_unlock(void)
@@ -195,15 +187,12 @@ hipError_t hip_enter(void)
 {
     hip_turns_check_caller();
     hip_lock();
-    if (hip.state == HIP_CLOSED) {
+    if (hip.state == HIP_CLOSED)
         hip.state = open_library();
-    }
-    if (hip.state == HIP_FINISHED) {
+    if (hip.state == HIP_FINISHED)
         return hipErrorDeinitialized;
-    }
-    if (hip.state == HIP_FORKED) {
+    if (hip.state == HIP_FORKED)
         return hip_process_refuse();
-    }
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
 }
 
@@ -233,9 +222,8 @@ hipError_t hip_leave(hipError_t error)
     error = error == hipSuccess ? settled : error;
     hip_recorder.leave();
     hip_unlock();
-    if (error != hipSuccess && error != hipErrorNotReady) {
+    if (error != hipSuccess && error != hipErrorNotReady)
         last_error = error;
-    }
     return error;
 }
 
@@ -263,9 +251,8 @@ hipError_t hip_status(enum driver_status status, const char *what)
         [DRIVER_STALL] = hipErrorIllegalState,
         [DRIVER_LIMIT] = hipErrorLaunchTimeOut,
     };
-    if (status == DRIVER_OK || status == DRIVER_NOT_READY) {
+    if (status == DRIVER_OK || status == DRIVER_NOT_READY)
         return errors[status];
-    }
     if ((unsigned)status >= sizeof errors / sizeof errors[0]) {
         hip_say("%s: the driver answered with the unknown status %u", what, (unsigned)status);
         return hipErrorUnknown;
@@ -273,11 +260,10 @@ hipError_t hip_status(enum driver_status status, const char *what)
     const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
                          || status == DRIVER_STALL || status == DRIVER_LIMIT;
-    if (!breaks_device) {
+    if (!breaks_device)
         hip_say("%s: %s", what, text);
-    } else if (hip.lost == hipSuccess) {
+    else if (hip.lost == hipSuccess)
         hip_say_always("%s: %s", what, text);
-    }
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = errors[status];
         run_ledger_report(outcome_of(status));
@@ -308,9 +294,8 @@ static void step_engine(bool poll)
     pthread_mutex_lock(&hip.lock);
     bool polled = hip_hostcall_step();
     pthread_mutex_unlock(&hip.lock);
-    if (!polled && hip.api->advance(poll) != DRIVER_OK) {
+    if (!polled && hip.api->advance(poll) != DRIVER_OK)
         step_failed = true;
-    }
 }
 
 const struct hip_turns_engine hip_turns_engine = {
@@ -328,9 +313,8 @@ bool hip_take_turn(uint64_t ticket, bool poll)
 static hipError_t wait_alone(uint64_t ticket, const char *what)
 {
     hipError_t error = hip_hostcall_wait_ticket(ticket, what);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->wait(ticket);
     pthread_mutex_lock(&hip.lock);
@@ -352,9 +336,8 @@ hipError_t hip_wait_device(int device, const char *what)
 hipError_t hip_wait_all_devices(const char *what)
 {
     hipError_t error = hipSuccess;
-    for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++)
         error = hip_is_device(device) ? hip_wait_device(device, what) : hipSuccess;
-    }
     return error;
 }
 
@@ -368,22 +351,18 @@ hipError_t hip_wait_here(uint64_t ticket, const char *what)
  * kernel. The thread that ends the program keeps its turn, and stays inside of the library. */
 __attribute__((destructor)) static void finish_library(void)
 {
-    if (hip_process_is_child()) {
+    if (hip_process_is_child())
         return;
-    }
-    if (hip.state == HIP_FINISHED) {
+    if (hip.state == HIP_FINISHED)
         return; /* in the middle of a call (hip_process.c) */
-    }
     hip_lock();
     enum hip_state state = hip.state;
     hip.state = HIP_FINISHED;
-    if (state != HIP_OPEN) {
+    if (state != HIP_OPEN)
         return;
-    }
     for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
-        if (!hip_is_device(device)) {
+        if (!hip_is_device(device))
             continue;
-        }
         hip_streams_wait(device, "end of the program", wait_alone);
     }
     hip_recorder.finish();
@@ -397,21 +376,18 @@ int hip_current_device(void)
 
 hipError_t hip_set_current_device(int device)
 {
-    if (!hip_is_device(device)) {
+    if (!hip_is_device(device))
         return hipErrorInvalidDevice;
-    }
-    if (device != current_device) {
+    if (device != current_device)
         HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
-    }
     current_device = device;
     return hipSuccess;
 }
 
 void hip_refuse(const char *name, int *said)
 {
-    if (!__atomic_exchange_n(said, 1, __ATOMIC_RELAXED)) {
+    if (!__atomic_exchange_n(said, 1, __ATOMIC_RELAXED))
         hip_say("HIP function '%s' is not supported yet", name);
-    }
     last_error = hipErrorNotSupported;
 }
 

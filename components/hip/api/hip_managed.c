@@ -50,11 +50,9 @@ static struct {
 
 static struct managed *find(uint64_t address)
 {
-    for (size_t i = 0; i < all.count; i++) {
-        if (address - all.list[i]->address < all.list[i]->size) {
+    for (size_t i = 0; i < all.count; i++)
+        if (address - all.list[i]->address < all.list[i]->size)
             return all.list[i];
-        }
-    }
     return NULL;
 }
 
@@ -102,15 +100,12 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
 {
     for (uint64_t block = first, next; block < end; block = next) {
         enum place place = m->places[block], after = written ? AT_DEVICE : AT_BOTH;
-        for (next = block + 1; next < end && m->places[next] == place;) {
+        for (next = block + 1; next < end && m->places[next] == place;)
             next++;
-        }
-        if (place == AT_DEVICE || (place != AT_HOST && !written)) {
+        if (place == AT_DEVICE || (place != AT_HOST && !written))
             continue;
-        }
-        if (!put(m, block, next - block, after)) {
+        if (!put(m, block, next - block, after))
             return hipErrorOperatingSystem;
-        }
         if (place == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
             HIP_RECORD_STEP(host_write(m->address + start, m->own + start, size));
@@ -118,9 +113,8 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
             enum driver_status status = hip.api->write_shared(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
             all.sent[m->device] = ticket;
-            if (status != DRIVER_OK) {
+            if (status != DRIVER_OK)
                 return hip_status(status, what);
-            }
         }
     }
     return hipSuccess;
@@ -134,9 +128,8 @@ static hipError_t wait_for_sent(uint32_t queue, const char *what)
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
         uint64_t done_ps = 0, ticket = all.sent[device];
         if (ticket && queue != hip.devices[device].queue
-            && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY) {
+            && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY)
             error = hip_status(hip.api->wait_for(queue, ticket), what);
-        }
     }
     return error;
 }
@@ -153,9 +146,8 @@ void hip_managed_written(uint64_t ticket)
 static hipError_t wait_for_written(const char *what)
 {
     hipError_t error = hipSuccess;
-    for (size_t i = 0; i < all.written_count && error == hipSuccess; i++) {
+    for (size_t i = 0; i < all.written_count && error == hipSuccess; i++)
         error = hip_ticket_done(all.written[i]) ? hipSuccess : hip_wait_here(all.written[i], what);
-    }
     all.written_count = 0;
     return error;
 }
@@ -163,15 +155,13 @@ static hipError_t wait_for_written(const char *what)
 hipError_t hip_managed_before_launch(uint32_t queue, const char *what)
 {
     hipError_t waited = wait_for_written(what);
-    if (waited != hipSuccess) {
+    if (waited != hipSuccess)
         return waited;
-    }
     for (size_t i = 0; i < all.count; i++) {
         struct managed *m = all.list[i];
         hipError_t error = m->open ? send(m, 0, m->blocks, true, what) : hipSuccess;
-        if (error != hipSuccess) {
+        if (error != hipSuccess)
             return error;
-        }
         m->open = false;
     }
     return wait_for_sent(queue, what);
@@ -181,9 +171,8 @@ hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t siz
                                   const char *what)
 {
     struct managed *m = find(address);
-    if (!m || size == 0) {
+    if (!m || size == 0)
         return hipSuccess;
-    }
     uint64_t offset = address - m->address;
     hipError_t error = m->open
                            ? send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written, what)
@@ -201,13 +190,11 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
 {
     static const char what[] = "host access to managed memory";
     uint64_t count = 1, ticket = 0, start = block * BLOCK;
-    if (block == m->next && m->streak > 0) {
+    if (block == m->next && m->streak > 0)
         count = 2 * m->streak < FETCH_BLOCKS ? 2 * m->streak : FETCH_BLOCKS;
-    }
     uint64_t end = block;
-    while (end < m->blocks && end < block + count && m->places[end] == AT_DEVICE) {
+    while (end < m->blocks && end < block + count && m->places[end] == AT_DEVICE)
         end++;
-    }
     fetched = true;
     m->next = end;
     m->streak = end - block;
@@ -223,14 +210,12 @@ static bool bring(uint64_t host, bool write)
 {
     struct managed *m = find(host);
     if (m && m->places[(host - m->address) / BLOCK] == AT_DEVICE) {
-        if (hip_wait_all_devices("host access to managed memory") != hipSuccess) {
+        if (hip_wait_all_devices("host access to managed memory") != hipSuccess)
             return false;
-        }
         m = find(host); /* the wait has released the lock */
     }
-    if (!m) {
+    if (!m)
         return false;
-    }
     uint64_t block = (host - m->address) / BLOCK;
     switch ((enum place)m->places[block]) {
     case AT_DEVICE:
@@ -248,9 +233,8 @@ static bool bring(uint64_t host, bool write)
 static bool bring_recorded(uint64_t host, bool write)
 {
     const struct managed *m = find(host);
-    if (!m) {
+    if (!m)
         return false;
-    }
     HIP_RECORD_STEP(host_access(host, write));
     fetched = false;
     bool open = bring(host, write);
@@ -265,14 +249,12 @@ static bool bring_recorded(uint64_t host, bool write)
 
 bool hip_managed_fault(uint64_t address, bool write)
 {
-    if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0) {
+    if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0)
         return false;
-    }
     int error_number = errno;
     bool mine = hip_has_lock(); /* the library itself reads a program's argument */
-    if (!mine) {
+    if (!mine)
         hip_lock();
-    }
     bool open = hip.recording ? bring_recorded(address, write) : bring(address, write);
     if (!mine) {
         hip_settle();
@@ -291,18 +273,16 @@ static bool map_pages(struct managed *m)
     int file = memfd_create("heddle managed memory", MFD_CLOEXEC);
     void *view = (void *)(uintptr_t)m->address;
     if (file < 0 || ftruncate(file, (off_t)m->size) != 0) {
-        if (file >= 0) {
+        if (file >= 0)
             close(file);
-        }
         return false;
     }
     void *own = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     bool mapped = own != MAP_FAILED
                   && mmap(view, m->size, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == view;
     close(file); /* the mappings keep it */
-    if (own != MAP_FAILED && !mapped) {
+    if (own != MAP_FAILED && !mapped)
         munmap(own, m->size);
-    }
     m->own = own;
     return mapped;
 }
@@ -313,9 +293,8 @@ static void unmap_pages(const struct managed *m)
     munmap(m->own, m->size);
     if (mmap(view, m->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
              0)
-        != view) {
+        != view)
         hip_say("cannot take managed memory back: %s", strerror(errno));
-    }
 }
 
 static struct managed *add(const struct managed *m)
@@ -333,20 +312,17 @@ static struct managed *add(const struct managed *m)
 
 hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address)
 {
-    if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0) {
+    if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0)
         return hipErrorInvalidValue;
-    }
-    if (size > SIZE_MAX - HOST_PAGE) {
+    if (size > SIZE_MAX - HOST_PAGE)
         return hipErrorOutOfMemory;
-    }
     struct managed m = {.size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
                         .device = hip_current_device(),
                         .open = true};
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     if (!map_pages(&m)) {
         hip_release_device(m.address);
         return hipErrorOutOfMemory;
@@ -361,14 +337,11 @@ hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address
 void hip_managed_forget(uint64_t address)
 {
     struct managed *m = find(address);
-    if (!m || m->address != address) {
+    if (!m || m->address != address)
         return;
-    }
-    for (size_t i = 0; i < all.count; i++) {
-        if (all.list[i] == m) {
+    for (size_t i = 0; i < all.count; i++)
+        if (all.list[i] == m)
             memmove(&all.list[i], &all.list[i + 1], (--all.count - i) * sizeof *all.list);
-        }
-    }
     unmap_pages(m);
     hip_release(m->places);
     hip_release(m);
@@ -403,9 +376,8 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
     hipError_t error = hip_status(status, "mapping pinned memory");
     if (error == hipSuccess) {
         error = take_over(&m, size);
-        if (error != hipSuccess) {
+        if (error != hipSuccess)
             hip.api->release(start);
-        }
     }
     return error;
 }
@@ -432,19 +404,15 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
 hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, bool waits)
 {
     uint64_t host = *memory;
-    if (hip.recording) {
+    if (hip.recording)
         record_pinned(host, size, written, waits);
-    }
     const struct managed *m = find(host);
-    if (!m) {
+    if (!m)
         return hipSuccess;
-    }
     uint64_t offset = host - m->address;
-    for (uint64_t at = offset; at < offset + size; at = (at / BLOCK + 1) * BLOCK) {
-        if (!bring(m->address + at, written)) {
+    for (uint64_t at = offset; at < offset + size; at = (at / BLOCK + 1) * BLOCK)
+        if (!bring(m->address + at, written))
             return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
-        }
-    }
     *memory = (uintptr_t)m->own + offset;
     return hipSuccess;
 }
@@ -452,9 +420,8 @@ hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, boo
 hipError_t hip_managed_unmap(uint64_t start)
 {
     const struct managed *m = find(start);
-    if (!m || !m->pinned || m->address != start) {
+    if (!m || !m->pinned || m->address != start)
         return hipSuccess;
-    }
     hip_managed_forget(start);
     return hip_status(hip.api->release(start), "freeing pinned memory");
 }

@@ -6,14 +6,12 @@
 static hipError_t allocate(void **pointer, size_t size, unsigned flags)
 {
     uint64_t address = 0;
-    if (!pointer) {
+    if (!pointer)
         return hipErrorInvalidValue;
-    }
     *pointer = NULL;
     hipError_t error = hip_managed_allocate(size, flags, &address);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         *pointer = (void *)(uintptr_t)address;
-    }
     return error;
 }
 
@@ -33,24 +31,20 @@ static hipError_t prefetch(const void *pointer, size_t size, int device, hipStre
     uint32_t queue = 0;
     int stream_device = 0;
     hipError_t error = check(pointer, size);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_stream_queue(stream, &queue, &stream_device);
-    }
-    if (error != hipSuccess || device == hipCpuDeviceId) {
+    if (error != hipSuccess || device == hipCpuDeviceId)
         return error;
-    }
-    if (!hip_is_device(device)) {
+    if (!hip_is_device(device))
         return hipErrorInvalidDevice;
-    }
     error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync");
     struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
                                   .is_async = true,
                                   .size = size,
                                   .device = (uint32_t)device,
                                   .stream = hip_stream_number(stream)};
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         HIP_RECORD_STEP(call_to(&call, (uintptr_t)pointer));
-    }
     return error;
 }
 

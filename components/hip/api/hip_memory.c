@@ -6,18 +6,16 @@
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address)
 {
-    if (size > hip.devices[device].info.memory_bytes) {
+    if (size > hip.devices[device].info.memory_bytes)
         return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
-    }
     bool open = kind == HIP_MANAGED_MEMORY; /* to all devices */
     uint32_t number = hip.devices[device].number;
     enum driver_status status = open ? hip.api->allocate_unified(number, size, align, address)
                                      : hip.api->allocate(number, size, align, address);
     uint64_t available = 0, total;
     if (status == DRIVER_OUT_OF_MEMORY
-        && (hip.api->memory_info(number, &available, &total) != DRIVER_OK || available < size)) {
+        && (hip.api->memory_info(number, &available, &total) != DRIVER_OK || available < size))
         return hipErrorOutOfMemory; /* an answer that programs expect: no message */
-    }
     hipError_t error = hip_status(status, "allocating device memory");
     if (error == hipSuccess) {
         hip_add_allocation((struct hip_allocation){
@@ -56,13 +54,11 @@ void hip_memory_forget(int device)
 
 hipError_t hip_allocate_for_program(void **pointer, size_t size)
 {
-    if (!pointer) {
+    if (!pointer)
         return hipErrorInvalidValue;
-    }
     *pointer = NULL;
-    if (size == 0) {
+    if (size == 0)
         return hipSuccess;
-    }
     uint64_t address = 0;
     hipError_t error = hip_allocate_device(hip_current_device(), size, HIP_ALLOCATION_ALIGN,
                                            HIP_DEVICE_MEMORY, &address);
@@ -94,17 +90,14 @@ static hipError_t check_release(const struct hip_place *place, const char *what)
 
 static hipError_t release(void *pointer, const char *what)
 {
-    if (!pointer) {
+    if (!pointer)
         return hipSuccess;
-    }
     struct hip_place place = hip_place_of((uintptr_t)pointer);
     hipError_t error = check_release(&place, what);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
-    if (place.kind == HIP_PLACE_PINNED) {
+    if (place.kind == HIP_PLACE_PINNED)
         return hip_release_pinned(&place.allocation);
-    }
     HIP_RECORD(.kind = API_TRACE_FREE, .to.allocation = place.allocation.number);
     return hip_release_device(place.address);
 }
@@ -145,9 +138,8 @@ hipError_t hipFreeHost(void *pointer)
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
 {
     if (!pitch || width > SIZE_MAX - 255
-        || (rows > 0 && (width + 255) / 256 * 256 > SIZE_MAX / rows)) {
+        || (rows > 0 && (width + 255) / 256 * 256 > SIZE_MAX / rows))
         return hipErrorInvalidValue;
-    }
     *pitch = (width + 255) / 256 * 256;
     return hip_allocate_for_program(pointer, *pitch * rows);
 }
@@ -171,12 +163,10 @@ static hipError_t memory_info(size_t *available, size_t *total)
     hipError_t error = hip_status(hip.api->memory_info(hip.devices[hip_current_device()].number,
                                                        &available_bytes, &total_bytes),
                                   "hipMemGetInfo");
-    if (available) {
+    if (available)
         *available = available_bytes;
-    }
-    if (total) {
+    if (total)
         *total = total_bytes;
-    }
     return error;
 }
 
@@ -188,15 +178,12 @@ hipError_t hipMemGetInfo(size_t *available, size_t *total)
 static hipError_t address_range(hipDeviceptr_t *base, size_t *size, hipDeviceptr_t pointer)
 {
     const struct hip_allocation *allocation = hip_find_allocation((uintptr_t)pointer);
-    if (!allocation) {
+    if (!allocation)
         return hipErrorNotFound;
-    }
-    if (base) {
+    if (base)
         *base = (hipDeviceptr_t)(uintptr_t)allocation->address;
-    }
-    if (size) {
+    if (size)
         *size = allocation->size;
-    }
     return hipSuccess;
 }
 
@@ -215,9 +202,8 @@ hipError_t hipMemPtrGetInfo(void *pointer, size_t *size)
 static hipError_t pointer_attributes(hipPointerAttribute_t *attributes, const void *pointer)
 {
     struct hip_place place = hip_place_of((uintptr_t)pointer);
-    if (!attributes || place.allocation.number == 0) {
+    if (!attributes || place.allocation.number == 0)
         return hipErrorInvalidValue;
-    }
     bool on_device = hip_place_on_device(&place);
     bool on_host = place.kind == HIP_PLACE_MANAGED || !on_device;
     *attributes = (hipPointerAttribute_t){

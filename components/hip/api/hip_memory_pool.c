@@ -38,9 +38,8 @@ static struct pool *make_pool(int device, bool is_default)
 static struct pool *default_pool(int device)
 {
     struct pool *pool = pools;
-    while (pool && !(pool->is_default && pool->device == device)) {
+    while (pool && !(pool->is_default && pool->device == device))
         pool = pool->next;
-    }
     return pool ? pool : make_pool(device, true);
 }
 
@@ -58,9 +57,8 @@ static hipError_t allocate_from(struct pool *pool, void **pointer, size_t size)
     int current = hip_current_device();
     hipError_t error = hip_set_current_device(pool->device);
     error = error == hipSuccess ? hip_allocate_for_program(pointer, size) : error;
-    if (current != pool->device) {
+    if (current != pool->device)
         hip_set_current_device(current);
-    }
     if (error == hipSuccess && *pointer) {
         hip_set_pool((uintptr_t)*pointer, pool->handle);
         uint64_t used = hip_pool_bytes(pool->handle);
@@ -92,9 +90,8 @@ hipError_t hipMallocFromPoolAsync(void **pointer, size_t size, hipMemPool_t pool
 
 static hipError_t give_pool(hipMemPool_t *handle, int device, bool is_default)
 {
-    if (!handle || !hip_is_device(device)) {
+    if (!handle || !hip_is_device(device))
         return handle ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
     *handle = (is_default ? default_pool(device) : pool_of(device))->handle;
     return hipSuccess;
 }
@@ -112,12 +109,10 @@ hipError_t hipDeviceGetMemPool(hipMemPool_t *pool, int device)
 static hipError_t choose_pool(int device, hipMemPool_t handle)
 {
     const struct pool *pool = find_pool(handle);
-    if (!hip_is_device(device)) {
+    if (!hip_is_device(device))
         return hipErrorInvalidDevice;
-    }
-    if (!pool || pool->device != device) {
+    if (!pool || pool->device != device)
         return hipErrorInvalidValue;
-    }
     chosen[device] = handle;
     return hipSuccess;
 }
@@ -130,12 +125,10 @@ hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool)
 static hipError_t create_pool(hipMemPool_t *handle, const hipMemPoolProps *properties)
 {
     if (!handle || !properties || properties->allocType != hipMemAllocationTypePinned
-        || properties->location.type != hipMemLocationTypeDevice) {
+        || properties->location.type != hipMemLocationTypeDevice)
         return hipErrorInvalidValue;
-    }
-    if (!hip_is_device(properties->location.id)) {
+    if (!hip_is_device(properties->location.id))
         return hipErrorInvalidDevice;
-    }
     if (properties->handleTypes != hipMemHandleTypeNone) {
         hip_say("hipMemPoolCreate: pools are not shared with other processes");
         return hipErrorNotSupported;
@@ -153,13 +146,11 @@ hipError_t hipMemPoolCreate(hipMemPool_t *pool, const hipMemPoolProps *propertie
 static hipError_t destroy_pool(hipMemPool_t handle)
 {
     struct pool *pool = find_pool(handle);
-    if (!pool || pool->is_default) {
+    if (!pool || pool->is_default)
         return hipErrorInvalidValue;
-    }
     struct pool **link = &pools;
-    while (*link != pool) {
+    while (*link != pool)
         link = &(*link)->next;
-    }
     *link = pool->next;
     hip_handle_destroy(handle);
     hip_release(pool);
@@ -186,9 +177,8 @@ static bool is_mark(hipMemPoolAttr attribute)
 static hipError_t set_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, const void *value)
 {
     struct pool *pool = find_pool(handle);
-    if (!pool || !value) {
+    if (!pool || !value)
         return hipErrorInvalidValue;
-    }
     if (attribute >= 1 && attribute <= SWITCHES) {
         pool->switches[attribute - 1] = *(const int *)value;
         return hipSuccess;
@@ -198,9 +188,8 @@ static hipError_t set_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, c
         pool->threshold = number;
         return hipSuccess;
     }
-    if (!is_mark(attribute) || number != 0) {
+    if (!is_mark(attribute) || number != 0)
         return hipErrorInvalidValue;
-    }
     pool->most = hip_pool_bytes(pool->handle);
     return hipSuccess;
 }
@@ -213,9 +202,8 @@ hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, v
 static hipError_t get_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, void *value)
 {
     const struct pool *pool = find_pool(handle);
-    if (!pool || !value || attribute < 1 || attribute > hipMemPoolAttrUsedMemHigh) {
+    if (!pool || !value || attribute < 1 || attribute > hipMemPoolAttrUsedMemHigh)
         return hipErrorInvalidValue;
-    }
     if (attribute <= SWITCHES) {
         *(int *)value = pool->switches[attribute - 1];
         return hipSuccess;

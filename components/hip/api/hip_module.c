@@ -43,9 +43,8 @@ static bool has_variables(const struct code_object *object)
 {
     enum { DYNAMIC_BYTES = 112 };
     uint64_t writable = 0;
-    for (size_t i = 0; i < object->segment_count; i++) {
+    for (size_t i = 0; i < object->segment_count; i++)
         writable += object->segments[i].writable ? object->segments[i].memory_size : 0;
-    }
     return writable > DYNAMIC_BYTES;
 }
 
@@ -56,24 +55,20 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     struct code_object *object = &module->object;
     hipError_t error = hip_allocate_device(module->device, object->span, CODE_OBJECT_PAGE,
                                            HIP_MODULE_MEMORY, &module->base);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     uint8_t *image = hip_allocate(object->span);
     code_object_load(object, module->base, image);
     uint64_t ticket = 0;
     uint32_t queue = hip.devices[module->device].queue;
     enum driver_status status = hip.api->register_code(hip.devices[module->device].number, name,
                                                        module->base, image, object->span);
-    if (status == DRIVER_OK) {
+    if (status == DRIVER_OK)
         status = hip.api->write(queue, module->base, image, object->span, &ticket);
-    }
-    if (status == DRIVER_OK) {
+    if (status == DRIVER_OK)
         status = hip.api->wait(ticket);
-    }
-    if (status == DRIVER_OK && !has_variables(object)) {
+    if (status == DRIVER_OK && !has_variables(object))
         status = hip.api->copy_code(hip.devices[module->device].number, module->base);
-    }
     hip_release(image);
     return hip_status(status, "loading a module");
 }
@@ -102,9 +97,8 @@ static hipError_t register_kernels(struct hip_module *module)
             hip_status(hip.api->register_kernel(hip.devices[module->device].number, function->name,
                                                 module->base + kernel->entry_address),
                        "loading a module");
-        if (error != hipSuccess) {
+        if (error != hipSuccess)
             return error;
-        }
     }
     return hipSuccess;
 }
@@ -139,9 +133,8 @@ void hip_unload_device(int device)
     hip_unload_embedded(device);
     for (struct hip_module *module = modules, *next; module; module = next) {
         next = module->next;
-        if (module->device == device) {
+        if (module->device == device)
             hip_unload_module(module);
-        }
     }
 }
 
@@ -160,20 +153,17 @@ static hipError_t load_object(const void *bytes, size_t size, int device, const 
         code_object_target_name(&module->object.target, target, sizeof target);
         error = refuse_target(device, target);
     }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = place_image(module, name);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = register_kernels(module);
-    }
     if (error != hipSuccess) {
         hip_unload_module(module);
         return error;
     }
     struct hip_module **link = &modules;
-    while (*link) {
+    while (*link)
         link = &(*link)->next;
-    }
     *link = module;
     *loaded = module;
     return hipSuccess;
@@ -210,9 +200,8 @@ hipError_t hip_load_module(const void *bytes, size_t size, int device, const cha
     hipError_t error = code_object_recognise(bytes, size)
                            ? load_object(bytes, exact > 0 ? exact : size, device, name, loaded)
                            : load_bundle(bytes, size, device, name, loaded);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         HIP_RECORD_STEP(module(*loaded, bytes, size));
-    }
     return error;
 }
 
@@ -220,9 +209,8 @@ hipError_t hip_find_variable(const struct hip_module *module, const char *name, 
                              uint64_t *size)
 {
     const struct code_object_symbol *symbol = code_object_find_symbol(&module->object, name);
-    if (!symbol || !symbol->is_variable) {
+    if (!symbol || !symbol->is_variable)
         return hipErrorNotFound;
-    }
     *address = module->base + symbol->address;
     *size = symbol->size;
     return hipSuccess;
@@ -252,22 +240,19 @@ bool hip_first_refusal(const struct hip_function *function)
 const struct hip_module *hip_module_at(uint64_t base)
 {
     const struct hip_module *each = modules;
-    while (each && each->base != base) {
+    while (each && each->base != base)
         each = each->next;
-    }
     return each;
 }
 
 static hipError_t load_data(hipModule_t *handle, const void *image, size_t size, const char *name)
 {
-    if (!handle || !image) {
+    if (!handle || !image)
         return hipErrorInvalidValue;
-    }
     struct hip_module *module = NULL;
     hipError_t error = hip_load_module(image, size, hip_current_device(), name, &module);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         module->handle = hip_handle_make(HIP_HANDLE_MODULE, module);
-    }
     *handle = module ? module->handle : NULL;
     return error;
 }
@@ -282,9 +267,8 @@ static hipError_t load_stream(hipModule_t *handle, FILE *stream, const char *nam
             room *= 2;
             bytes = hip_grow(bytes, room);
         }
-        if (size > FILE_MAX) {
+        if (size > FILE_MAX)
             break;
-        }
     }
     hipError_t error = load_data(handle, bytes, size, name);
     hip_release(bytes);
@@ -293,9 +277,8 @@ static hipError_t load_stream(hipModule_t *handle, FILE *stream, const char *nam
 
 static hipError_t load_file(hipModule_t *handle, const char *name)
 {
-    if (!handle || !name) {
+    if (!handle || !name)
         return hipErrorInvalidValue;
-    }
     FILE *stream = fopen(name, "rb");
     if (!stream) {
         hip_say("cannot open the module file '%s'", name);
@@ -309,9 +292,8 @@ static hipError_t load_file(hipModule_t *handle, const char *name)
 static hipError_t unload_handle(hipModule_t handle)
 {
     struct hip_module *module = find_module(handle);
-    if (!module || hip_is_embedded(module)) {
+    if (!module || hip_is_embedded(module))
         return hipErrorInvalidHandle; /* the program's own code stays */
-    }
     HIP_RECORD(.kind = API_TRACE_MODULE_UNLOAD, .module = hip_allocation_number(module->base));
     return hip_unload_module(module);
 }
@@ -319,18 +301,16 @@ static hipError_t unload_handle(hipModule_t handle)
 static hipError_t get_function(hipFunction_t *function, hipModule_t handle, const char *name)
 {
     struct hip_module *module = find_module(handle);
-    if (!function || !name || !module) {
+    if (!function || !name || !module)
         return function && name ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
     const struct code_object_kernel *kernel = code_object_find_kernel(&module->object, name);
     if (!kernel) {
         hip_say("the module has no kernel '%s'", name);
         return hipErrorNotFound;
     }
     struct hip_function *found = &module->functions[kernel - module->object.kernels];
-    if (!found->handle) {
+    if (!found->handle)
         found->handle = hip_handle_make(HIP_HANDLE_FUNCTION, found);
-    }
     *function = found->handle;
     return hipSuccess;
 }
@@ -340,20 +320,17 @@ static hipError_t get_global(hipDeviceptr_t *pointer, size_t *size, hipModule_t 
 {
     const struct hip_module *module = find_module(handle);
     uint64_t address = 0, bytes = 0;
-    if (!name || !module) {
+    if (!name || !module)
         return name ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
     hipError_t error = hip_find_variable(module, name, &address, &bytes);
     if (error != hipSuccess) {
         hip_say("the module has no device variable '%s'", name);
         return error;
     }
-    if (pointer) {
+    if (pointer)
         *pointer = (hipDeviceptr_t)(uintptr_t)address;
-    }
-    if (size) {
+    if (size)
         *size = bytes;
-    }
     return hipSuccess;
 }
 

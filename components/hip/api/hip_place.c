@@ -10,9 +10,8 @@
 static bool is_of_driver(uint64_t address, struct hip_allocation *allocation)
 {
     struct driver_allocation found;
-    if (!hip.api || !hip.api->find(address, &found)) {
+    if (!hip.api || !hip.api->find(address, &found))
         return false;
-    }
     *allocation = (struct hip_allocation){.address = found.address, .size = found.size};
     return true;
 }
@@ -70,9 +69,8 @@ static hipError_t check_plain(const struct hip_place *place, uint64_t size, bool
                 what, pointer);
         return hipErrorInvalidValue;
     }
-    if (hip_is_accessible(place->address, size, written, &end)) {
+    if (hip_is_accessible(place->address, size, written, &end))
         return hipSuccess;
-    }
     if (place->address < NULL_BYTES) {
         hip_say("%s: %p is a null pointer", what, pointer);
     } else if (end <= place->address) {
@@ -112,11 +110,10 @@ static hipError_t check_side(const struct hip_place *place, uint64_t size, bool 
                              bool written, const char *what)
 {
     bool to_device = device;
-    if (place->kind == HIP_PLACE_MANAGED) {
+    if (place->kind == HIP_PLACE_MANAGED)
         to_device = true;
-    } else if (place->kind == HIP_PLACE_PINNED || place->allocation.mapped > 0) {
+    else if (place->kind == HIP_PLACE_PINNED || place->allocation.mapped > 0)
         to_device = false;
-    }
     return to_device ? check_device_side(place, size, what)
                      : check_host_side(place, size, written, what);
 }
@@ -134,9 +131,8 @@ hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
         [hipMemcpyDeviceToDevice] = {true, true},
         [hipMemcpyDefault] = {hip_place_on_device(to), hip_place_on_device(from)},
     };
-    if ((unsigned)kind > hipMemcpyDefault) {
+    if ((unsigned)kind > hipMemcpyDefault)
         return hipErrorInvalidMemcpyDirection;
-    }
     hipError_t error = check_side(to, to_size, sides[kind].to_device, true, what);
     return error == hipSuccess ? check_side(from, from_size, sides[kind].from_device, false, what)
                                : error;

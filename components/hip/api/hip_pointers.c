@@ -12,12 +12,10 @@ static struct {
 
 void hip_watch_pointers(uint64_t address, uint64_t size)
 {
-    if (watched.count == 0 || address < watched.low) {
+    if (watched.count == 0 || address < watched.low)
         watched.low = address;
-    }
-    if (watched.count == 0 || address + size > watched.high) {
+    if (watched.count == 0 || address + size > watched.high)
         watched.high = address + size;
-    }
     watched.count++;
 }
 
@@ -30,23 +28,19 @@ void hip_look_for_pointers(uint64_t to, const void *bytes, uint64_t size)
 {
     enum { WORDS = 512 }; /* looked at together, for speed */
     uint64_t skipped = -to % sizeof(uint64_t), span = watched.high - watched.low;
-    if (watched.count == 0 || size < skipped + sizeof(uint64_t)) {
+    if (watched.count == 0 || size < skipped + sizeof(uint64_t))
         return;
-    }
     const unsigned char *at = (const unsigned char *)bytes + skipped;
     const unsigned char *end = at + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
     while (at < end) {
         uint64_t words[WORDS], found = 0;
         size_t left = (size_t)(end - at) / sizeof words[0], count = left < WORDS ? left : WORDS;
         memcpy(words, at, count * sizeof words[0]);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             found |= words[i] - watched.low < span;
-        }
-        for (size_t i = 0; i < count && found; i++) {
-            if (words[i] - watched.low < span) {
+        for (size_t i = 0; i < count && found; i++)
+            if (words[i] - watched.low < span)
                 hip_set_wanted(words[i]);
-            }
-        }
         at += count * sizeof words[0];
     }
 }

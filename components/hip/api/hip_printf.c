@@ -26,12 +26,10 @@ static size_t message_count;
 static bool open_message(uint64_t *number)
 {
     size_t free_one = 0;
-    while (free_one < message_count && messages[free_one].open) {
+    while (free_one < message_count && messages[free_one].open)
         free_one++;
-    }
-    if (free_one == MESSAGES_MAX) {
+    if (free_one == MESSAGES_MAX)
         return false;
-    }
     if (free_one == message_count) {
         messages = hip_grow(messages, (message_count + 1) * sizeof *messages);
         messages[message_count++] = (struct message){0};
@@ -61,9 +59,8 @@ struct reader {
 
 static bool take_word(struct reader *r, uint64_t *word)
 {
-    if (r->at >= r->message->count) {
+    if (r->at >= r->message->count)
         return false;
-    }
     *word = r->message->words[r->at++];
     return true;
 }
@@ -72,9 +69,8 @@ static const char *take_string(struct reader *r)
 {
     const char *text = (const char *)(r->message->words + r->at);
     size_t room = (r->message->count - r->at) * 8, length = strnlen(text, room);
-    if (length == room) {
+    if (length == room)
         return NULL;
-    }
     r->at += length / 8 + 1;
     return text;
 }
@@ -89,9 +85,8 @@ struct spec {
 
 static bool put_char(struct spec *spec, char c)
 {
-    if (spec->used + 4 >= sizeof spec->text) { /* room for a length, the conversion and the end */
+    if (spec->used + 4 >= sizeof spec->text) /* room for a length, the conversion and the end */
         return false;
-    }
     spec->text[spec->used++] = c;
     return true;
 }
@@ -100,15 +95,12 @@ static bool put_star(struct spec *spec, struct reader *r)
 {
     char digits[16];
     uint64_t word;
-    if (!take_word(r, &word)) {
+    if (!take_word(r, &word))
         return false;
-    }
     snprintf(digits, sizeof digits, "%d", (int)(uint32_t)word);
-    for (const char *digit = digits; *digit; digit++) {
-        if (!put_char(spec, *digit)) {
+    for (const char *digit = digits; *digit; digit++)
+        if (!put_char(spec, *digit))
             return false;
-        }
-    }
     return true;
 }
 
@@ -116,15 +108,12 @@ static bool put_star(struct spec *spec, struct reader *r)
 static const char *read_spec(struct spec *spec, const char *format, struct reader *r)
 {
     *spec = (struct spec){.text = "%", .used = 1};
-    for (; *format && strchr("-+ #0.*123456789", *format); format++) {
-        if (!(*format == '*' ? put_star(spec, r) : put_char(spec, *format))) {
+    for (; *format && strchr("-+ #0.*123456789", *format); format++)
+        if (!(*format == '*' ? put_star(spec, r) : put_char(spec, *format)))
             return NULL;
-        }
-    }
     size_t length = strspn(format, "hlLqjzt");
-    if (length >= sizeof spec->length) {
+    if (length >= sizeof spec->length)
         return NULL;
-    }
     memcpy(spec->length, format, length);
     return format[length] ? format + length : NULL;
 }
@@ -132,15 +121,12 @@ static const char *read_spec(struct spec *spec, const char *format, struct reade
 /* The C promotions of what the device passed in 64 bits. */
 static uint64_t narrow(const struct spec *spec, uint64_t word, bool is_signed)
 {
-    if (!strcmp(spec->length, "hh")) {
+    if (!strcmp(spec->length, "hh"))
         return is_signed ? (uint64_t)(int8_t)word : (uint8_t)word;
-    }
-    if (!strcmp(spec->length, "h")) {
+    if (!strcmp(spec->length, "h"))
         return is_signed ? (uint64_t)(int16_t)word : (uint16_t)word;
-    }
-    if (!*spec->length) {
+    if (!*spec->length)
         return is_signed ? (uint64_t)(int32_t)word : (uint32_t)word;
-    }
     return word;
 }
 
@@ -156,12 +142,10 @@ static int print_word(FILE *stream, struct spec *spec, char letter, uint64_t wor
 {
     double number;
     memcpy(spec->text + spec->used, (char[2]){letter, '\0'}, 2);
-    if (letter == 'c') {
+    if (letter == 'c')
         return fprintf(stream, spec->text, (int)(uint32_t)word);
-    }
-    if (letter == 'p') {
+    if (letter == 'p')
         return fprintf(stream, spec->text, (void *)(uintptr_t)word);
-    }
     memcpy(&number, &word, sizeof number);
     return fprintf(stream, spec->text, number);
 }
@@ -175,12 +159,10 @@ static int print_conversion(FILE *stream, struct spec *spec, char letter, struct
         memcpy(spec->text + spec->used, "s", 2);
         return text ? fprintf(stream, spec->text, text) : -1;
     }
-    if (!take_word(r, &word)) {
+    if (!take_word(r, &word))
         return -1;
-    }
-    if (letter == 'n') {
+    if (letter == 'n')
         return 0; /* as on the device: nowhere to write to */
-    }
     return strchr("diouxX", letter)       ? print_integer(stream, spec, letter, word)
            : strchr("cpaAeEfFgG", letter) ? print_word(stream, spec, letter, word)
                                           : -1;
@@ -198,9 +180,8 @@ static int print(const struct message *message)
         size_t plain = strcspn(format, "%");
         total += (int)fwrite(format, 1, plain, stream);
         format += plain;
-        if (!*format) {
+        if (!*format)
             break;
-        }
         if (format[1] == '%') {
             total += fputc('%', stream) == '%';
             format += 2;
@@ -209,9 +190,8 @@ static int print(const struct message *message)
         struct spec spec;
         format = read_spec(&spec, format + 1, &r);
         int printed = format ? print_conversion(stream, &spec, *format, &r) : -1;
-        if (printed < 0) {
+        if (printed < 0)
             return -1;
-        }
         total += printed;
         format++;
     }
@@ -222,9 +202,8 @@ bool hip_printf_piece(uint64_t words[HIP_CALL_WORDS])
 {
     uint64_t descriptor = words[0], number = descriptor >> PIECE_NUMBER_SHIFT;
     size_t count = descriptor >> PIECE_COUNT_SHIFT & 7;
-    if (descriptor & PIECE_BEGIN && !open_message(&number)) {
+    if (descriptor & PIECE_BEGIN && !open_message(&number))
         return false;
-    }
     if (number >= message_count || !messages[number].open) {
         words[0] = (uint64_t)-1;
         return false;

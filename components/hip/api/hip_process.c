@@ -60,13 +60,11 @@ static char *own_path(const char *path, bool folder)
 
 const char *hip_process_folder(const char *folder)
 {
-    if (own.number <= 1) {
+    if (own.number <= 1)
         return folder;
-    }
     char *path = own_path(folder, true);
-    if (mkdir(path, 0755) == 0) {
+    if (mkdir(path, 0755) == 0)
         return path;
-    }
     hip_release(path);
     return NULL;
 }
@@ -76,9 +74,8 @@ static char *hash_program(void)
 {
     struct sha256 hash;
     sha256_init(&hash);
-    if (!sha256_add_file(&hash, "/proc/self/exe")) {
+    if (!sha256_add_file(&hash, "/proc/self/exe"))
         return NULL;
-    }
     char *digest = hip_allocate(65);
     sha256_finish(&hash, digest);
     return digest;
@@ -95,27 +92,20 @@ bool hip_process_open(struct heddle_options *options)
     hip_cpu_open(options->stats_path && !options->stats_no_host);
     own.number = run_ledger_open();
     options->view_place = own.number - 1;
-    if (options->stats_path) {
+    if (options->stats_path)
         options->program_hash = hash_program();
-    }
-    if (own.number <= 1) {
+    if (own.number <= 1)
         return true;
-    }
-    if (options->stats_path) {
+    if (options->stats_path)
         options->stats_path = own_path(options->stats_path, false);
-    }
-    if (options->series_path) {
+    if (options->series_path)
         options->series_path = own_path(options->series_path, false);
-    }
-    if (options->trace_path) {
+    if (options->trace_path)
         options->trace_path = own_path(options->trace_path, false);
-    }
-    if (options->addresses) {
+    if (options->addresses)
         options->addresses = own_path(options->addresses, false);
-    }
-    if (options->instruction_profile) {
+    if (options->instruction_profile)
         options->instruction_profile = own_path(options->instruction_profile, false);
-    }
     if (options->record_trace) {
         options->record_trace = hip_process_folder(options->record_trace);
         if (!options->record_trace) {
@@ -183,9 +173,8 @@ static int finish_platform(void)
 static void end_interrupted(int number)
 {
     int status = finish_platform();
-    if (status == EXIT_CLEAN) {
+    if (status == EXIT_CLEAN)
         run_ledger_close(true);
-    }
     /* hip_say() may have had its last word. */
     fprintf(stderr, "heddle: interrupted by signal %d (%s)%s%s%s\n", number, strsignal(number),
             status == EXIT_CLEAN && own.stats_path ? "; what had been simulated is in '" : "",
@@ -204,12 +193,10 @@ static void *watch(void *unused)
         until.tv_nsec += LOOK_MS * 1000000L;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        if ((own.runner ? sem_timedwait(&own.wake, &until) : sem_wait(&own.wake)) == 0) {
+        if ((own.runner ? sem_timedwait(&own.wake, &until) : sem_wait(&own.wake)) == 0)
             end_interrupted(__atomic_load_n(&own.signal, __ATOMIC_ACQUIRE));
-        }
-        if (own.runner && !run_ledger_owner()) {
+        if (own.runner && !run_ledger_owner())
             raise(SIGKILL); /* as `heddle run` has it for the process that it started itself */
-        }
     }
     return NULL;
 }
@@ -237,12 +224,10 @@ static void handle_signals(void)
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART}, before;
     action.sa_sigaction = take_signal;
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < INTERRUPTING; i++) {
+    for (size_t i = 0; i < INTERRUPTING; i++)
         if (sigaction(interrupting[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO)
-            && before.sa_handler == SIG_DFL) {
+            && before.sa_handler == SIG_DFL)
             sigaction(interrupting[i], &action, NULL);
-        }
-    }
 }
 
 /* ---- children and the end ---- */
@@ -250,18 +235,15 @@ static void handle_signals(void)
 static void after_fork(void)
 {
     struct sigaction now;
-    if (own.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED) {
+    if (own.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
         return;
-    }
     hip.state = HIP_FORKED;
     hip.lost = hipErrorNotInitialized;   /* managed memory that lies on a device stays there */
     pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
-    for (size_t i = 0; i < INTERRUPTING; i++) {
+    for (size_t i = 0; i < INTERRUPTING; i++)
         if (sigaction(interrupting[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
-            && now.sa_sigaction == take_signal) {
+            && now.sa_sigaction == take_signal)
             signal(interrupting[i], SIG_DFL);
-        }
-    }
 }
 
 static void finish_inside(void)
@@ -272,11 +254,10 @@ static void finish_inside(void)
     own.platform->interrupt();
     int status = finish_platform();
     hip_say("the program ended in the middle of a call of HIP; nothing more is simulated");
-    if (status == EXIT_CLEAN) {
+    if (status == EXIT_CLEAN)
         run_ledger_close(true);
-    } else {
+    else
         run_ledger_report((enum exit_status)status);
-    }
 }
 
 /* exit() was called, and what is registered for it comes after this. Objects of the program may
@@ -286,9 +267,8 @@ static void note_leaving(void)
 {
     own.leaving = true;
     if (own.pid == getpid() && hip.state == HIP_OPEN
-        && (hip_has_lock() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0)) {
+        && (hip_has_lock() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
         finish_inside();
-    }
 }
 
 bool hip_process_is_child(void)
@@ -321,22 +301,19 @@ void hip_process_guard(const struct heddle_platform *platform, const struct hedd
     own.runner = runner && runner != getppid() ? (pid_t)runner : 0;
     pthread_atfork(NULL, NULL, after_fork);
     atexit(note_leaving);
-    if (!writes && !own.runner) {
+    if (!writes && !own.runner)
         return;
-    }
     sem_init(&own.wake, 0, 0);
     start_watch();
-    if (writes && platform->interrupt) {
+    if (writes && platform->interrupt)
         handle_signals();
-    }
 }
 
 void hip_process_finish(void)
 {
     int status = finish_platform();
-    if (status == EXIT_CLEAN) {
+    if (status == EXIT_CLEAN)
         run_ledger_close(false);
-    } else {
+    else
         run_ledger_report((enum exit_status)status);
-    }
 }

@@ -19,9 +19,8 @@ enum { HOST_PAGE = 4096 };
 static uint64_t find_end(uint64_t address, bool written)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
-    if (!maps) {
+    if (!maps)
         return address;
-    }
     uint64_t end = address;
     char line[512], rights[8];
     uint64_t low = 0, high = 0;
@@ -29,12 +28,10 @@ static uint64_t find_end(uint64_t address, bool written)
      */
     while (fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &low, &high, rights) != 3 || low > end
-            || high <= end) {
+            || high <= end)
             continue;
-        }
-        if (rights[0] != 'r' || (written && rights[1] != 'w')) {
+        if (rights[0] != 'r' || (written && rights[1] != 'w'))
             break;
-        }
         end = high;
     }
     fclose(maps);
@@ -53,9 +50,8 @@ bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *
     uint64_t first = address / HOST_PAGE * HOST_PAGE;
     uint64_t bytes = (address - first + size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE;
     if (madvise((void *)(uintptr_t)first, bytes, written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)
-        == 0) {
+        == 0)
         return true;
-    }
     *end = find_end(address, written);
     return *end >= address + size;
 }

@@ -70,9 +70,8 @@ extern const struct hip_recorder hip_recorder;
 
 #define HIP_RECORD_STEP(step)                                                                      \
     do {                                                                                           \
-        if (hip.recording) {                                                                       \
+        if (hip.recording)                                                                         \
             hip_recorder.step;                                                                     \
-        }                                                                                          \
     } while (0)
 /* Notes a call of which only the given members matter. */
 #define HIP_RECORD(...)                HIP_RECORD_STEP(call(&(struct api_trace_call){__VA_ARGS__}))

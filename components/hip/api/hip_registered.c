@@ -38,9 +38,8 @@ static struct {
 static size_t first_run_behind(uint64_t address)
 {
     size_t i = 0;
-    while (i < all.run_count && all.runs[i].address + all.runs[i].size <= address) {
+    while (i < all.run_count && all.runs[i].address + all.runs[i].size <= address)
         i++;
-    }
     return i;
 }
 
@@ -52,15 +51,13 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
         *run = &all.runs[at];
         return hipSuccess;
     }
-    if (at < all.run_count && all.runs[at].address < end) {
+    if (at < all.run_count && all.runs[at].address < end)
         end = all.runs[at].address;
-    }
     hipError_t error = hip_status(hip.api->allocate_at(hip.devices[hip_current_device()].number,
                                                        address, end - address, true),
                                   "mapping registered memory");
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     if (all.run_count == all.run_room) {
         all.run_room = all.run_room ? 2 * all.run_room : 16;
         all.runs = hip_grow(all.runs, all.run_room * sizeof *all.runs);
@@ -132,9 +129,8 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size)
     struct range range = {
         .start = start, .size = size, .device = hip_current_device(), .fresh = true};
     hipError_t error = join_runs(first_page(start), end_of_pages(&range));
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     if (all.count == all.room) {
         all.room = all.room ? 2 * all.room : 16;
         all.ranges = hip_grow(all.ranges, all.room * sizeof *all.ranges);
@@ -147,12 +143,10 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size)
 void hip_registered_unmap(uint64_t start)
 {
     size_t i = 0;
-    while (i < all.count && all.ranges[i].start != start) {
+    while (i < all.count && all.ranges[i].start != start)
         i++;
-    }
-    if (i == all.count) {
+    if (i == all.count)
         return;
-    }
     struct range *range = &all.ranges[i];
     hip_release(range->known);
     leave_runs(first_page(start), end_of_pages(range));
@@ -173,9 +167,8 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
         enum driver_status status =
             read ? hip.api->read_shared(queue, read + place, at, stop - at, ticket)
                  : hip.api->write_shared(queue, at, range->known + place, stop - at, ticket);
-        if (status != DRIVER_OK) {
+        if (status != DRIVER_OK)
             return hip_status(status, what);
-        }
         at = stop;
     }
     return hipSuccess;
@@ -187,9 +180,8 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
 static hipError_t check(const struct range *range, bool written, const char *what)
 {
     uint64_t end = range->start;
-    if (hip_is_accessible(range->start, range->size, written, &end)) {
+    if (hip_is_accessible(range->start, range->size, written, &end))
         return hipSuccess;
-    }
     hip_say("%s: of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
             "kernels, only %" PRIu64 " can be %s: call hipHostUnregister before they are freed",
             what, range->size, range->start, end > range->start ? end - range->start : 0,
@@ -208,20 +200,17 @@ static bool has_changed(const struct range *range)
 static bool find_changed(const struct range *range, uint64_t *offset, uint64_t *end)
 {
     const char *host = (const char *)(uintptr_t)range->start;
-    while (*offset < *end && !range->fresh && host[*offset] == range->known[*offset]) {
+    while (*offset < *end && !range->fresh && host[*offset] == range->known[*offset])
         (*offset)++;
-    }
-    while (*end > *offset && !range->fresh && host[*end - 1] == range->known[*end - 1]) {
+    while (*end > *offset && !range->fresh && host[*end - 1] == range->known[*end - 1])
         (*end)--;
-    }
     return *offset < *end;
 }
 
 static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last, const char *what)
 {
-    if (first >= last) {
+    if (first >= last)
         return hipSuccess;
-    }
     memcpy(range->known + first, (const char *)(uintptr_t)range->start + first, last - first);
     hip_look_for_pointers(range->start + first, range->known + first, last - first);
     HIP_RECORD_STEP(host_write(range->start + first, range->known + first, last - first));
@@ -235,9 +224,8 @@ static hipError_t send(struct range *range, const char *what)
     uint64_t first = 0, last = 0; /* changed and not sent yet */
     for (uint64_t at = 0; at < range->size && error == hipSuccess; at += PIECE) {
         uint64_t from = at, end = at + PIECE < range->size ? at + PIECE : range->size;
-        if (!find_changed(range, &from, &end)) {
+        if (!find_changed(range, &from, &end))
             continue;
-        }
         if (from != last) {
             error = send_bytes(range, first, last, what);
             first = from;
@@ -259,9 +247,8 @@ hipError_t hip_registered_before_launch(uint32_t queue, const char *what)
     }
     if (changed && error == hipSuccess && all.launch_count > 0) {
         /* Bytes between those that the host has changed go along: they must be the newest. */
-        for (size_t i = 0; i < all.launch_count && error == hipSuccess; i++) {
+        for (size_t i = 0; i < all.launch_count && error == hipSuccess; i++)
             error = hip_wait_here(all.launches[i], what);
-        }
         error = error == hipSuccess ? hip_registered_settle(what) : error;
     }
     for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
@@ -269,9 +256,8 @@ hipError_t hip_registered_before_launch(uint32_t queue, const char *what)
         error = changed && has_changed(range) ? send(range, what) : hipSuccess;
         uint64_t done_ps = 0;
         if (error == hipSuccess && range->sent && queue != hip.devices[range->device].queue
-            && hip.api->time_of(range->sent, &done_ps) == DRIVER_NOT_READY) {
+            && hip.api->time_of(range->sent, &done_ps) == DRIVER_NOT_READY)
             error = hip_status(hip.api->wait_for(queue, range->sent), what);
-        }
     }
     return error;
 }
@@ -280,9 +266,8 @@ hipError_t hip_registered_before_launch(uint32_t queue, const char *what)
 
 void hip_registered_launched(uint64_t ticket)
 {
-    if (all.count == 0) {
+    if (all.count == 0)
         return;
-    }
     if (all.launch_count == all.launch_room) {
         all.launch_room = all.launch_room ? 2 * all.launch_room : 16;
         all.launches = hip_grow(all.launches, all.launch_room * sizeof *all.launches);
@@ -299,15 +284,12 @@ bool hip_registered_is_behind(void)
 static hipError_t merge(struct range *range, const char *found, const char *what)
 {
     char *host = (char *)(uintptr_t)range->start;
-    if (memcmp(found, range->known, range->size) == 0) {
+    if (memcmp(found, range->known, range->size) == 0)
         return hipSuccess;
-    }
     hipError_t error = check(range, true, what);
-    for (uint64_t i = 0; i < range->size && error == hipSuccess; i++) {
-        if (found[i] != range->known[i]) {
+    for (uint64_t i = 0; i < range->size && error == hipSuccess; i++)
+        if (found[i] != range->known[i])
             host[i] = range->known[i] = found[i];
-        }
-    }
     return error;
 }
 
@@ -316,12 +298,10 @@ static hipError_t fetch(struct range *range, const char *what)
     uint64_t ticket = 0;
     char *found = hip_allocate(range->size);
     hipError_t error = transfer(range, 0, range->size, found, &ticket, what);
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_wait_here(ticket, what);
-    }
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = merge(range, found, what);
-    }
     hip_release(found);
     return error;
 }
@@ -330,20 +310,15 @@ hipError_t hip_registered_settle(const char *what)
 {
     size_t kept = 0, running = 0;
     hipError_t error = hip.lost;
-    for (size_t i = 0; i < all.launch_count; i++) {
+    for (size_t i = 0; i < all.launch_count; i++)
         running += !hip_ticket_done(all.launches[i]);
-    }
-    if (running == all.launch_count) {
+    if (running == all.launch_count)
         return error; /* nothing new */
-    }
-    for (size_t i = 0; i < all.launch_count; i++) {
-        if (!hip_ticket_done(all.launches[i])) {
+    for (size_t i = 0; i < all.launch_count; i++)
+        if (!hip_ticket_done(all.launches[i]))
             all.launches[kept++] = all.launches[i];
-        }
-    }
     all.launch_count = kept;
-    for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
+    for (size_t i = 0; i < all.count && error == hipSuccess; i++)
         error = all.ranges[i].fresh ? hipSuccess : fetch(&all.ranges[i], what);
-    }
     return error;
 }

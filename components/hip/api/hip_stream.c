@@ -71,9 +71,8 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
     hipError_t error =
         hip_status(hip.api->queue_create(hip.devices[hip_current_device()].number, &queue),
                    "creating a stream");
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     struct stream *made = hip_allocate(sizeof *made);
     *made = (struct stream){.next = streams,
                             .device = hip_current_device(),
@@ -95,11 +94,9 @@ static void forget(struct stream *stream)
 
 void hip_streams_forget(int device)
 {
-    for (struct stream *each = streams; each; each = each->next) {
-        if (each->device == device) {
+    for (struct stream *each = streams; each; each = each->next)
+        if (each->device == device)
             forget(each);
-        }
-    }
     reap();
 }
 
@@ -109,12 +106,10 @@ static struct stream *own_stream(void)
 {
     uint32_t *own = &own_streams[hip_current_device()];
     struct stream *each = *own > 0 ? streams : NULL;
-    while (each && (each->number != *own || each->destroyed)) {
+    while (each && (each->number != *own || each->destroyed))
         each = each->next;
-    }
-    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess)
         *own = each->number;
-    }
     return each;
 }
 
@@ -126,18 +121,16 @@ static struct stream *find_stream(hipStream_t stream)
         null_stream->queue = hip.devices[null_stream->device].queue;
         return null_stream;
     }
-    if (stream == hipStreamPerThread) {
+    if (stream == hipStreamPerThread)
         return own_stream();
-    }
     return hip_handle_find(HIP_HANDLE_STREAM, stream);
 }
 
 hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
 {
     const struct stream *found = find_stream(stream);
-    if (!found) {
+    if (!found)
         return hipErrorInvalidHandle;
-    }
     *queue = found->queue;
     *device = found->device;
     return hipSuccess;
@@ -159,9 +152,8 @@ static bool is_blocking(const struct stream *stream)
 static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
 {
     uint64_t ticket = last_of(other);
-    if (ticket == 0 || ticket == *met || queue == other) {
+    if (ticket == 0 || ticket == *met || queue == other)
         return hipSuccess;
-    }
     *met = ticket;
     return hip_status(hip.api->wait_for(queue, ticket), "waiting for another stream");
 }
@@ -187,37 +179,31 @@ static hipError_t begin_call(hipStream_t stream, enum driver_stream_call call)
     for (;;) {
         const struct stream *found = find_stream(stream);
         uint64_t blocker = 0;
-        if (!found) {
+        if (!found)
             return hipErrorInvalidHandle; /* destroyed while we waited */
-        }
         enum driver_status status =
             hip.api->call_begin(found->queue, call, is_null_stream(stream), &blocker);
-        if (status != DRIVER_NOT_READY) {
+        if (status != DRIVER_NOT_READY)
             return hip_status(status, what);
-        }
         if (hip_ticket_done(blocker)) {
             hip_say("the driver's stream rules wait for a command that is done already");
             return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
         }
         hipError_t error = hip_wait_ticket(blocker, what);
-        if (error != hipSuccess) {
+        if (error != hipSuccess)
             return error;
-        }
     }
 }
 
 hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
 {
-    if (!hip.orders_streams) {
+    if (!hip.orders_streams)
         return begin_call(stream, call);
-    }
     struct stream *found = find_stream(stream);
-    if (!found) {
+    if (!found)
         return hipErrorInvalidHandle;
-    }
-    if (is_null_stream(stream)) {
+    if (is_null_stream(stream))
         return order_null(found->queue, found->device);
-    }
     return is_blocking(found)
                ? meet(found->queue, hip.devices[found->device].queue, &found->null_met)
                : hipSuccess;
@@ -226,21 +212,18 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
 void hip_stream_note(hipStream_t stream, uint64_t ticket)
 {
     const struct stream *found = hip.orders_streams ? NULL : find_stream(stream);
-    if (found) {
+    if (found)
         hip.api->call_end(found->queue, ticket);
-    }
-    if (ticket != 0) {
+    if (ticket != 0)
         hip_turns_progress();
-    }
 }
 
 hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
     const struct stream *found = find_stream(stream);
     uint64_t met = 0;
-    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
         return found ? hipSuccess : hipErrorInvalidHandle;
-    }
     hipError_t error = meet(found->queue, hip.devices[device].queue, &met);
     return error == hipSuccess ? order_null(found->queue, device) : error;
 }
@@ -248,9 +231,8 @@ hipError_t hip_stream_order_device(hipStream_t stream, int device)
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
 {
     const struct stream *found = find_stream(stream);
-    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
         return found ? hipSuccess : hipErrorInvalidHandle;
-    }
     return hip_status(hip.api->wait_for(hip.devices[device].queue, ticket),
                       "waiting for another device");
 }
@@ -276,19 +258,16 @@ static struct tickets tickets_of_device(int device, bool all)
 {
     struct tickets tickets = {0};
     tickets_add(&tickets, hip.devices[device].queue);
-    for (const struct stream *each = streams; each; each = each->next) {
-        if (each->device == device && (all || is_blocking(each))) {
+    for (const struct stream *each = streams; each; each = each->next)
+        if (each->device == device && (all || is_blocking(each)))
             tickets_add(&tickets, each->queue);
-        }
-    }
     return tickets;
 }
 
 static struct tickets tickets_of(const struct stream *stream)
 {
-    if (stream == &null_streams[stream->device] && hip.orders_streams) {
+    if (stream == &null_streams[stream->device] && hip.orders_streams)
         return tickets_of_device(stream->device, false);
-    }
     struct tickets tickets = {0};
     tickets_add(&tickets, stream->queue);
     return tickets;
@@ -299,9 +278,8 @@ static hipError_t wait_for_tickets(struct tickets tickets, const char *what,
 {
     hipError_t error = hip.lost;
     hip_has_waited();
-    for (size_t i = 0; i < tickets.count && error == hipSuccess; i++) {
+    for (size_t i = 0; i < tickets.count && error == hipSuccess; i++)
         error = wait(tickets.list[i], what);
-    }
     hip_release(tickets.list);
     return error;
 }
@@ -316,9 +294,8 @@ hipError_t hip_streams_wait(int device, const char *what,
 hipError_t hip_stream_wait(hipStream_t stream, const char *what)
 {
     const struct stream *found = find_stream(stream);
-    if (!found) {
+    if (!found)
         return hipErrorInvalidHandle;
-    }
     HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
     return wait_for_tickets(tickets_of(found), what, hip_wait_ticket);
 }
@@ -327,12 +304,10 @@ hipError_t hip_query_ticket(uint64_t ticket, const char *what)
 {
     hip_has_waited();
     hipError_t error = hip_hostcall_serve();
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
-    if (hip_take_turn(ticket, true) && !hip_ticket_done(ticket)) {
+    if (hip_take_turn(ticket, true) && !hip_ticket_done(ticket))
         return hipErrorNotReady;
-    }
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->query(ticket);
     pthread_mutex_lock(&hip.lock);
@@ -343,18 +318,16 @@ static hipError_t query_stream(hipStream_t stream)
 {
     static const char what[] = "hipStreamQuery";
     const struct stream *found = find_stream(stream);
-    if (!found) {
+    if (!found)
         return hipErrorInvalidHandle;
-    }
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(found);
     hip_has_waited();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
-    for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
+    for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
         error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
-    }
     hip_release(tickets.list);
     HIP_RECORD_ANSWER(line, error);
     return error;
@@ -364,9 +337,8 @@ static hipError_t query_stream(hipStream_t stream)
 
 static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priority)
 {
-    if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0) {
+    if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
         return hipErrorInvalidValue;
-    }
     struct stream *made = NULL;
     hipError_t error = make_stream(&made, flags,
                                    priority < PRIORITY_HIGH  ? PRIORITY_HIGH
@@ -382,9 +354,8 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
 static hipError_t destroy_stream(hipStream_t stream)
 {
     struct stream *found = find_stream(stream);
-    if (!found || is_null_stream(stream) || stream == hipStreamPerThread) {
+    if (!found || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
-    }
     HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
     forget(found);
     reap();
@@ -394,9 +365,8 @@ static hipError_t destroy_stream(hipStream_t stream)
 static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
 {
     const struct stream *found = find_stream(stream);
-    if (!found || !flags) {
+    if (!found || !flags)
         return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
-    }
     *flags = found->flags;
     return hipSuccess;
 }
@@ -404,9 +374,8 @@ static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
 static hipError_t stream_priority(hipStream_t stream, int *priority)
 {
     const struct stream *found = find_stream(stream);
-    if (!found || !priority) {
+    if (!found || !priority)
         return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
-    }
     *priority = found->priority;
     return hipSuccess;
 }
@@ -416,9 +385,8 @@ static hipError_t stream_priority(hipStream_t stream, int *priority)
 static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, void *data,
                             unsigned flags)
 {
-    if (!callback || flags != 0) {
+    if (!callback || flags != 0)
         return hipErrorInvalidValue;
-    }
     if (hip_captures(stream)) {
         struct hip_node_action action = {.kind = NODE_HOST,
                                          .host = {.callback = callback, .data = data}};
@@ -453,12 +421,10 @@ hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int 
 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    if (least) {
+    if (least)
         *least = PRIORITY_LOW;
-    }
-    if (greatest) {
+    if (greatest)
         *greatest = PRIORITY_HIGH;
-    }
     return hipSuccess;
 }
 

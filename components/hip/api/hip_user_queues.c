@@ -8,9 +8,8 @@
 
 static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *device)
 {
-    if (!queues || !device) {
+    if (!queues || !device)
         return hipErrorInvalidValue;
-    }
     hip_recorder.refuse("it writes to user queues, which is no call that could be noted");
     *queues = hip.api->user_queues;
     *device = hip.devices[hip_current_device()].number;
@@ -20,13 +19,11 @@ static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *
 static hipError_t kernel_object(const void *host_function, struct heddle_kernel *kernel)
 {
     const struct hip_function *function = NULL;
-    if (!kernel) {
+    if (!kernel)
         return hipErrorInvalidValue;
-    }
     hipError_t error = hip_find_host_function(host_function, hip_current_device(), &function);
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     *kernel = (struct heddle_kernel){
         .object = function->module->base + function->kernel->descriptor_address,
         .kernarg_bytes = function->kernel->kernarg_size,

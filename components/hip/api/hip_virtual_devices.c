@@ -15,9 +15,8 @@
 static int free_place(void)
 {
     int place = 0;
-    while (place < hip.device_count && (place < hip.platform_devices || hip.devices[place].used)) {
+    while (place < hip.device_count && (place < hip.platform_devices || hip.devices[place].used))
         place++;
-    }
     return place < HIP_DEVICES_MAX ? place : -1;
 }
 
@@ -26,33 +25,28 @@ hipError_t hip_open_device(int place, uint32_t number)
     struct hip_device *device = &hip.devices[place];
     memset(device, 0, sizeof *device);
     hipError_t error = hip_status(hip.api->device_info(number, &device->info), "opening a device");
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         error = hip_status(hip.api->queue_create(number, &device->queue), "opening a device");
-    }
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     device->number = number;
     device->used = true;
     hip_set_features(device);
-    if (place >= hip.device_count) {
+    if (place >= hip.device_count)
         hip.device_count = place + 1;
-    }
     return hipSuccess;
 }
 
 static hipError_t add_device(uint32_t number, int *device)
 {
     int place = free_place();
-    if (place < 0) {
+    if (place < 0)
         hip_say("more than %d devices, with those that the program has made", HIP_DEVICES_MAX);
-    }
     hipError_t error = place >= 0 ? hip_open_device(place, number) : hipErrorOutOfMemory;
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         *device = place;
-    } else {
+    else
         hip.api->context_destroy(number);
-    }
     return error;
 }
 
@@ -61,27 +55,23 @@ static void record_unified(int device, const int *gpus, int count)
     enum { DIGITS = 12 };
     size_t room = (size_t)count * DIGITS, used = 0;
     char *list = hip_allocate(room);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         used += (size_t)snprintf(list + used, room - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
-    }
     HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
 }
 
 static hipError_t unify(int *device, const int *gpus, int count)
 {
     uint32_t numbers[HIP_DEVICES_MAX], number = 0;
-    if (!device || !gpus || count < 1 || count > HIP_DEVICES_MAX) {
+    if (!device || !gpus || count < 1 || count > HIP_DEVICES_MAX)
         return hipErrorInvalidValue;
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         numbers[i] = gpus[i] < 0 ? UINT32_MAX : (uint32_t)gpus[i];
-    }
     hipError_t error =
         hip_status(hip.api->unify(numbers, (uint32_t)count, &number), "heddleUnifyDevices");
     error = error == hipSuccess ? add_device(number, device) : error;
-    if (error == hipSuccess && hip.recording) {
+    if (error == hipSuccess && hip.recording)
         record_unified(*device, gpus, count);
-    }
     return error;
 }
 
@@ -93,9 +83,8 @@ int heddleUnifyDevices(int *device, const int *gpus, int count)
 static hipError_t create_context(int *device, int like)
 {
     uint32_t number = 0;
-    if (!device || !hip_is_device(like)) {
+    if (!device || !hip_is_device(like))
         return device ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
     hipError_t error = hip_status(hip.api->context_create(hip.devices[like].number, 0, &number),
                                   "heddleCreateContext");
     error = error == hipSuccess ? add_device(number, device) : error;
@@ -113,14 +102,12 @@ int heddleCreateContext(int *device, int like)
 
 static hipError_t destroy_device(int device)
 {
-    if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device()) {
+    if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device())
         return hipErrorInvalidDevice;
-    }
     HIP_RECORD(.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device);
     hipError_t error = hip_wait_device(device, "heddleDestroyDevice");
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     hip_streams_forget(device);
     hip_hostcall_forget(device);
     hip_unload_device(device);
@@ -140,9 +127,8 @@ static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)
     uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, address);
     hipError_t error = hip_status(hip.api->remap(name, size, gpu), "heddleRemap");
     struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = size, .device = gpu};
-    if (error == hipSuccess) {
+    if (error == hipSuccess)
         HIP_RECORD_STEP(call_to(&call, address));
-    }
     return error;
 }
 
@@ -158,16 +144,14 @@ static hipError_t allocate_at(uint64_t address, uint64_t size)
     uint32_t number = hip.devices[device].number;
     hipError_t error =
         hip_status(hip.api->allocate_at(number, address, size, false), "heddleAllocateAt");
-    if (error != hipSuccess) {
+    if (error != hipSuccess)
         return error;
-    }
     struct hip_allocation made = {
         .address = address, .size = size, .kind = HIP_DEVICE_MEMORY, .device = device};
-    if (before || hip.api->name(number, address) != address) {
+    if (before || hip.api->name(number, address) != address)
         hip_add_own_allocation(made);
-    } else {
+    else
         hip_add_allocation(made);
-    }
     HIP_RECORD(.kind = API_TRACE_MALLOC_AT, .to.allocation = hip_allocation_number(address),
                .size = size, .device_address = address);
     return hipSuccess;
@@ -181,9 +165,8 @@ int heddleAllocateAt(void *pointer, unsigned long bytes)
 static hipError_t page_owner(int *gpu, const void *pointer)
 {
     struct driver_page page;
-    if (!gpu) {
+    if (!gpu)
         return hipErrorInvalidValue;
-    }
     uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, (uintptr_t)pointer);
     hipError_t error = hip_status(hip.api->page_info(name, &page), "heddlePageOwner");
     *gpu = error == hipSuccess ? (int)page.device : -1;

@@ -26,9 +26,8 @@ static bool begin_volume(struct volume *v, void *base, size_t pitch, size_t rows
     if (__builtin_mul_overflow(pitch, rows, &slice) || __builtin_mul_overflow(slice, at[2], &slices)
         || __builtin_mul_overflow(pitch, at[1], &lines)
         || __builtin_add_overflow(slices, lines, &slices)
-        || __builtin_add_overflow(slices, at[0], &slices)) {
+        || __builtin_add_overflow(slices, at[0], &slices))
         return false;
-    }
     *v = (struct volume){(char *)base + slices, pitch, slice};
     return true;
 }
@@ -37,9 +36,8 @@ static hipError_t check_slices(const struct volume_copy *c)
 {
     hipError_t error = hipSuccess;
     size_t widest = c->to.slice > c->from.slice ? c->to.slice : c->from.slice;
-    if (c->slices > 1 && widest > SIZE_MAX / c->slices) {
+    if (c->slices > 1 && widest > SIZE_MAX / c->slices)
         return hipErrorInvalidValue;
-    }
     for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
         error = hip_check_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
                                   c->from.start + i * c->from.slice, c->from.pitch, c->width,
@@ -69,12 +67,10 @@ static hipError_t refuse_arrays(const char *what)
 hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking,
                        const char *what)
 {
-    if (!p) {
+    if (!p)
         return hipErrorInvalidValue;
-    }
-    if (p->srcArray || p->dstArray) {
+    if (p->srcArray || p->dstArray)
         return refuse_arrays(what);
-    }
     struct volume_copy c = {.width = p->extent.width,
                             .rows = p->extent.height,
                             .slices = p->extent.depth,
@@ -116,9 +112,8 @@ static void *memory_of(const struct side *s)
 static hipMemcpyKind direction(const struct side *to, const struct side *from)
 {
     bool to_host = to->type == hipMemoryTypeHost, from_host = from->type == hipMemoryTypeHost;
-    if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified) {
+    if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified)
         return hipMemcpyDefault;
-    }
     return to_host     ? from_host ? hipMemcpyHostToHost : hipMemcpyDeviceToHost
            : from_host ? hipMemcpyHostToDevice
                        : hipMemcpyDeviceToDevice;
@@ -127,9 +122,8 @@ static hipMemcpyKind direction(const struct side *to, const struct side *from)
 /* `c` has the extent, and how it is to be copied. */
 static hipError_t copy_sides(struct volume_copy c, const struct side *to, const struct side *from)
 {
-    if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray) {
+    if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
         return refuse_arrays(c.what);
-    }
     c.kind = direction(to, from);
     bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->at)
                 && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->at);
@@ -139,9 +133,8 @@ static hipError_t copy_sides(struct volume_copy c, const struct side *to, const 
 static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool blocking,
                               const char *what)
 {
-    if (!p) {
+    if (!p)
         return hipErrorInvalidValue;
-    }
     struct side from = {p->srcMemoryType, p->srcHost,   p->srcDevice,
                         p->srcPitch,      p->srcHeight, {p->srcXInBytes, p->srcY, p->srcZ}};
     struct side to = {p->dstMemoryType, p->dstHost,   p->dstDevice,
@@ -168,9 +161,8 @@ hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *p, hipStream_t stream)
 static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking,
                                 const char *what)
 {
-    if (!p) {
+    if (!p)
         return hipErrorInvalidValue;
-    }
     struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice,
                         p->srcPitch,      1,          {p->srcXInBytes, p->srcY, 0}};
     struct side to = {p->dstMemoryType, p->dstHost, p->dstDevice,
@@ -204,9 +196,8 @@ hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *p)
 static hipError_t allocate_3d(hipPitchedPtr *p, hipExtent extent)
 {
     size_t rows;
-    if (!p || __builtin_mul_overflow(extent.height, extent.depth, &rows)) {
+    if (!p || __builtin_mul_overflow(extent.height, extent.depth, &rows))
         return hipErrorInvalidValue;
-    }
     hipError_t error = hip_allocate_pitch(&p->ptr, &p->pitch, extent.width, rows);
     p->xsize = extent.width;
     p->ysize = extent.height;

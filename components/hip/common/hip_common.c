@@ -21,9 +21,8 @@ void hip_say(const char *format, ...)
     static unsigned said;
     unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
     if (number >= MESSAGES_MAX) {
-        if (number == MESSAGES_MAX) {
+        if (number == MESSAGES_MAX)
             fprintf(stderr, "heddle: further messages are left out\n");
-        }
         return;
     }
     va_list arguments;

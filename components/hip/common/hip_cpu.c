@@ -45,10 +45,9 @@ __attribute__((constructor)) static void note_start(void)
 {
     const struct link_map *program = _r_debug.r_map;
     const char *names = NULL;
-    for (const ElfW(Dyn) *d = program ? program->l_ld : NULL; d && d->d_tag != DT_NULL; d++) {
+    for (const ElfW(Dyn) *d = program ? program->l_ld : NULL; d && d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_STRTAB)
             names = (const char *)d->d_un.d_ptr;
-    }
     for (const ElfW(Dyn) *d = names ? program->l_ld : NULL; d && d->d_tag != DT_NULL; d++) {
         if (d->d_tag == DT_NEEDED && strcmp(names + d->d_un.d_val, LIBRARY) == 0) {
             cpu.start_ns = read_clock(CLOCK_PROCESS_CPUTIME_ID);

@@ -52,12 +52,10 @@ static _Thread_local uint32_t unordered_number;
 static uint32_t thread_number(void)
 {
     uint64_t number = hip_turns_number();
-    if (number > 0) {
+    if (number > 0)
         return (uint32_t)number - 1;
-    }
-    if (unordered_number == 0) {
+    if (unordered_number == 0)
         unordered_number = ++record.unordered;
-    }
     return unordered_number == 1 ? 0 : UNORDERED_THREADS + unordered_number;
 }
 
@@ -76,9 +74,8 @@ static size_t append(const struct api_trace_call *call)
 static size_t add(const struct api_trace_call *call)
 {
     uint32_t thread = thread_number();
-    if (record.last_thread != thread || record.names_thread) {
+    if (record.last_thread != thread || record.names_thread)
         append(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread});
-    }
     record.last_thread = thread;
     record.names_thread = false;
     size_t place = append(call);
@@ -108,9 +105,8 @@ static void note_return(void)
 
 static void refuse(const char *why)
 {
-    if (hip.recording) {
+    if (hip.recording)
         hip_say("the program cannot be recorded: %s", why);
-    }
     hip.recording = false;
 }
 
@@ -139,12 +135,10 @@ static bool symbol_pointer(const struct hip_allocation *image, uint64_t address,
 static bool find_pointer(uint64_t address, struct api_trace_pointer *pointer)
 {
     const struct hip_allocation *allocation = hip_find_allocation(address);
-    if (!allocation) {
+    if (!allocation)
         return false;
-    }
-    if (allocation->kind == HIP_MODULE_MEMORY) {
+    if (allocation->kind == HIP_MODULE_MEMORY)
         return symbol_pointer(allocation, address, pointer);
-    }
     bool host = allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
     *pointer = (struct api_trace_pointer){.allocation = allocation->number,
                                           .space = host ? API_TRACE_HOST : API_TRACE_DEVICE,
@@ -173,9 +167,8 @@ static void add_to(struct api_trace_call *call, uint64_t to)
 static struct api_trace_pointer pointer_to(uint64_t address)
 {
     struct api_trace_pointer pointer = {0};
-    if (!find_pointer(address, &pointer)) {
+    if (!find_pointer(address, &pointer))
         refuse("it copies to or from the code of a module, outside of all variables");
-    }
     keep_name(&pointer);
     return pointer;
 }
@@ -216,13 +209,11 @@ static void settle(void)
 
 static void leave(void)
 {
-    if (!hip.recording) {
+    if (!hip.recording)
         return;
-    }
     note_return();
-    if (record.pending_count > 0) {
+    if (record.pending_count > 0)
         settle();
-    }
 }
 
 /* ---- calls ---- */
@@ -244,26 +235,21 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
         .host_pitch = copy->to_device ? copy->from_pitch : copy->to_pitch,
         .stream = copy->stream,
     };
-    if (copy->to_device) {
+    if (copy->to_device)
         call.to = pointer_to(copy->to);
-    }
-    if (copy->from_device) {
+    if (copy->from_device)
         call.from = pointer_to(copy->from);
-    }
-    if (pinned) {
+    if (pinned)
         call.place = pointer_to(copy->to_device ? copy->from : copy->to);
-    }
-    if (copy->to_device && !on_device) {
+    if (copy->to_device && !on_device)
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
-    }
     return add(&call);
 }
 
 static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
 {
-    if (record.calls[place].kind == API_TRACE_PINNED_FROM_DEVICE) {
+    if (record.calls[place].kind == API_TRACE_PINNED_FROM_DEVICE)
         add_pending(&(struct pending){ticket, *copy, record.calls[place].place});
-    }
 }
 
 static void copy_done(size_t place, const struct hip_recorded_copy *copy)
@@ -332,9 +318,8 @@ static void module_loaded(const struct hip_module *module, const void *bytes, si
         size_t image = code_object_image_size(bytes, size);
         exact = image > 0 ? image : size;
     } else {
-        if (bundle_read(&bundle, bytes, size)) {
+        if (bundle_read(&bundle, bytes, size))
             exact = bundle.size_bytes;
-        }
         bundle_release(&bundle);
     }
     add(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
@@ -389,9 +374,8 @@ static void host_fetched(uint64_t view, const void *own, uint64_t size)
 static bool open_recording(void)
 {
     const char *folder = getenv(OPTIONS_ENV_RECORD);
-    if (!folder || !*folder) {
+    if (!folder || !*folder)
         return true;
-    }
     const char *of_process = hip_process_folder(folder);
     if (!of_process) {
         hip_say("--record api: cannot make a folder: %s", strerror(errno));
@@ -399,9 +383,8 @@ static bool open_recording(void)
     }
     size_t size = strlen(of_process) + 1;
     record.folder = memcpy(hip_allocate(size), of_process, size);
-    if (!hip_record_files_open(record.folder)) {
+    if (!hip_record_files_open(record.folder))
         return false;
-    }
     hip.recording = true;
     return true;
 }
@@ -431,21 +414,18 @@ static uint32_t compact(void)
     for (size_t i = 0; i < record.count; i++) {
         const struct api_trace_call *call = &record.calls[i];
         bool unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
-        if (!record.dropped[i] && !unfinished) {
+        if (!record.dropped[i] && !unfinished)
             record.calls[kept++] = *call;
-        }
     }
     return (uint32_t)kept;
 }
 
 static void finish(void)
 {
-    if (hip.lost != hipSuccess) {
+    if (hip.lost != hipSuccess)
         refuse("a kernel broke the device");
-    }
-    if (!hip.recording) {
+    if (!hip.recording)
         return;
-    }
     settle_at_end();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};

@@ -66,9 +66,8 @@ static uint64_t add_hash(uint64_t hash, const char *bytes, uint64_t size)
 static uint64_t hash_rows(const struct rows *rows)
 {
     uint64_t hash = 0xcbf29ce484222325;
-    for (uint64_t row = 0; row < rows->count; row++) {
+    for (uint64_t row = 0; row < rows->count; row++)
         hash = add_hash(hash, rows->bytes + row * rows->pitch, rows->size);
-    }
     return hash;
 }
 
@@ -84,9 +83,8 @@ static bool is_same(const struct data_file *file, const struct rows *rows)
                    && memcmp(buffer, rows->bytes + row * rows->pitch + at, size) == 0;
         }
     }
-    if (stream) {
+    if (stream)
         fclose(stream);
-    }
     return same;
 }
 
@@ -94,15 +92,12 @@ static void write_rows(const char *name, const struct rows *rows)
 {
     FILE *stream = open_file(name, "wbe");
     bool good = stream != NULL;
-    for (uint64_t row = 0; row < rows->count && good; row++) {
+    for (uint64_t row = 0; row < rows->count && good; row++)
         good = fwrite(rows->bytes + row * rows->pitch, 1, rows->size, stream) == rows->size;
-    }
-    if (stream) {
+    if (stream)
         good = fclose(stream) == 0 && good;
-    }
-    if (!good) {
+    if (!good)
         hip_recorder.refuse(strerror(errno));
-    }
 }
 
 const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, uint64_t pitch)
@@ -111,9 +106,8 @@ const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, ui
     uint64_t hash = hash_rows(&rows), total = rows.size * rows.count;
     for (size_t i = 0; i < files.count; i++) {
         const struct data_file *file = &files.list[i];
-        if (file->hash == hash && file->size == total && is_same(file, &rows)) {
+        if (file->hash == hash && file->size == total && is_same(file, &rows))
             return file->name;
-        }
     }
     if (files.count == files.room) {
         files.room = files.room ? 2 * files.room : 64;
@@ -133,7 +127,6 @@ void hip_record_files_close(const struct api_trace *trace, const struct api_trac
     good = fclose(files.trace) == 0 && good;
     snprintf(part, sizeof part, "%s/%s", files.folder, PART_FILE);
     snprintf(whole, sizeof whole, "%s/%s", files.folder, API_TRACE_FILE);
-    if (!good || rename(part, whole) != 0) {
+    if (!good || rename(part, whole) != 0)
         hip_recorder.refuse("the trace cannot be written");
-    }
 }

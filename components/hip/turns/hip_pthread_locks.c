@@ -31,17 +31,14 @@ static int acquire(void *object, int (*attempt)(void *object), const struct time
         hip_turns_lock();
         __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
         error = attempt(object);
-        if (error == EBUSY) {
+        if (error == EBUSY)
             in_time = hip_turns_wait(object, HIP_TURNS_LOCK, deadline);
-        }
         __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
         hip_turns_unlock();
-        if (error == EBUSY) {
+        if (error == EBUSY)
             error = attempt(object);
-        }
-        if (!in_time && error == EBUSY) {
+        if (!in_time && error == EBUSY)
             return ETIMEDOUT;
-        }
     }
     return error;
 }
@@ -58,9 +55,8 @@ static int attempt_once(void *object, int (*attempt)(void *object))
 {
     hip_turns_count_operation();
     int error = attempt(object);
-    if (error == EBUSY) {
+    if (error == EBUSY)
         hip_turns_pause(0, NULL, NULL);
-    }
     return error;
 }
 
@@ -80,15 +76,13 @@ static bool is_mistake(const pthread_mutex_t *mutex)
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (hip_turns_bypass() || is_mistake(mutex)) {
+    if (hip_turns_bypass() || is_mistake(mutex))
         return HIP_LIBC(pthread_mutex_lock)(mutex);
-    }
     /* A thread without a place in the order unlocks by itself: no turn depends on it. */
     hip_turns_count_operation();
     int error = try_mutex(mutex), owner = mutex->__data.__owner;
-    if (error == EBUSY && owner != 0 && !hip_turns_is_counted(owner)) {
+    if (error == EBUSY && owner != 0 && !hip_turns_is_counted(owner))
         return HIP_LIBC(pthread_mutex_lock)(mutex);
-    }
     return error == EBUSY ? acquire(mutex, try_mutex, NULL) : error;
 }
 
@@ -99,18 +93,16 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
 
 int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict time)
 {
-    if (hip_turns_bypass() || is_mistake(mutex)) {
+    if (hip_turns_bypass() || is_mistake(mutex))
         return HIP_LIBC(pthread_mutex_timedlock)(mutex, time);
-    }
     return acquire_until(mutex, try_mutex, CLOCK_REALTIME, time);
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
                             const struct timespec *restrict time)
 {
-    if (hip_turns_bypass() || is_mistake(mutex)) {
+    if (hip_turns_bypass() || is_mistake(mutex))
         return HIP_LIBC(pthread_mutex_clocklock)(mutex, clock, time);
-    }
     return acquire_until(mutex, try_mutex, clock, time);
 }
 
@@ -118,9 +110,8 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     bool ordered = !hip_turns_bypass();
     int error = HIP_LIBC(pthread_mutex_unlock)(mutex);
-    if (ordered) {
+    if (ordered)
         hip_turns_wake(mutex, HIP_TURNS_LOCK, 1);
-    }
     return error;
 }
 
@@ -147,9 +138,8 @@ int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
     bool ordered = !hip_turns_bypass();
     int error = HIP_LIBC(pthread_spin_unlock)(lock);
-    if (ordered) {
+    if (ordered)
         hip_turns_wake((const void *)(uintptr_t)lock, HIP_TURNS_LOCK, 1);
-    }
     return error;
 }
 
@@ -219,9 +209,8 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     bool ordered = !hip_turns_bypass();
     int error = HIP_LIBC(pthread_rwlock_unlock)(lock);
-    if (ordered) {
+    if (ordered)
         hip_turns_wake(lock, HIP_TURNS_LOCK, UINT32_MAX);
-    }
     return error;
 }
 
@@ -230,9 +219,8 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 static int try_semaphore(void *object)
 {
     int old = errno;
-    if (HIP_LIBC(sem_trywait)(object) == 0) {
+    if (HIP_LIBC(sem_trywait)(object) == 0)
         return 0;
-    }
     int error = errno == EAGAIN ? EBUSY : errno;
     errno = old;
     return error;
@@ -240,9 +228,8 @@ static int try_semaphore(void *object)
 
 static int in_errno(int error)
 {
-    if (error) {
+    if (error)
         errno = error;
-    }
     return error ? -1 : 0;
 }
 
@@ -254,9 +241,8 @@ int sem_wait(sem_t *semaphore)
 
 int sem_trywait(sem_t *semaphore)
 {
-    if (hip_turns_bypass()) {
+    if (hip_turns_bypass())
         return HIP_LIBC(sem_trywait)(semaphore);
-    }
     int error = attempt_once(semaphore, try_semaphore);
     return in_errno(error == EBUSY ? EAGAIN : error);
 }
@@ -278,9 +264,8 @@ int sem_post(sem_t *semaphore)
 {
     bool ordered = !hip_turns_bypass();
     int result = HIP_LIBC(sem_post)(semaphore);
-    if (ordered) {
+    if (ordered)
         hip_turns_wake(semaphore, HIP_TURNS_LOCK, 1);
-    }
     return result;
 }
 
@@ -323,9 +308,8 @@ int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restr
 int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            clockid_t clock, const struct timespec *restrict time)
 {
-    if (hip_turns_bypass() || is_shared(condition)) {
+    if (hip_turns_bypass() || is_shared(condition))
         return HIP_LIBC(pthread_cond_clockwait)(condition, mutex, clock, time);
-    }
     struct timespec deadline = hip_turns_deadline(clock, time);
     return wait_signal(condition, mutex, &deadline);
 }
@@ -335,9 +319,8 @@ int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict time)
 {
-    if (hip_turns_bypass() || is_shared(condition)) {
+    if (hip_turns_bypass() || is_shared(condition))
         return HIP_LIBC(pthread_cond_timedwait)(condition, mutex, time);
-    }
     bool monotonic = (condition->__data.__wrefs & 2) != 0;
     return pthread_cond_clockwait(condition, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME,
                                   time);
@@ -351,9 +334,8 @@ int pthread_cond_signal(pthread_cond_t *condition)
 
 int pthread_cond_broadcast(pthread_cond_t *condition)
 {
-    if (!hip_turns_bypass()) {
+    if (!hip_turns_bypass())
         hip_turns_wake(condition, HIP_TURNS_SIGNAL, UINT32_MAX);
-    }
     return HIP_LIBC(pthread_cond_broadcast)(condition);
 }
 
@@ -370,9 +352,8 @@ static struct barrier *barriers; /* guarded by the lock of turns */
 static struct barrier **find_barrier(const pthread_barrier_t *object)
 {
     struct barrier **link = &barriers;
-    while (*link && (*link)->object != object) {
+    while (*link && (*link)->object != object)
         link = &(*link)->next;
-    }
     return link;
 }
 
@@ -381,12 +362,10 @@ int pthread_barrier_init(pthread_barrier_t *restrict object,
                          const pthread_barrierattr_t *restrict attributes, unsigned count)
 {
     int error = HIP_LIBC(pthread_barrier_init)(object, attributes, count), shared = 0;
-    if (attributes) {
+    if (attributes)
         pthread_barrierattr_getpshared(attributes, &shared);
-    }
-    if (error || hip_turns_depth > 0 || shared == PTHREAD_PROCESS_SHARED) {
+    if (error || hip_turns_depth > 0 || shared == PTHREAD_PROCESS_SHARED)
         return error;
-    }
     struct barrier *made = hip_allocate(sizeof *made);
     made->object = object;
     made->count = count;
@@ -405,9 +384,8 @@ int pthread_barrier_init(pthread_barrier_t *restrict object,
 int pthread_barrier_destroy(pthread_barrier_t *object)
 {
     int error = HIP_LIBC(pthread_barrier_destroy)(object);
-    if (error || hip_turns_depth > 0) {
+    if (error || hip_turns_depth > 0)
         return error;
-    }
     hip_turns_lock();
     struct barrier **link = find_barrier(object), *barrier = *link;
     if (barrier) {
@@ -420,9 +398,8 @@ int pthread_barrier_destroy(pthread_barrier_t *object)
 
 int pthread_barrier_wait(pthread_barrier_t *object)
 {
-    if (hip_turns_bypass()) {
+    if (hip_turns_bypass())
         return HIP_LIBC(pthread_barrier_wait)(object);
-    }
     int result = 0;
     hip_turns_lock();
     struct barrier *barrier = *find_barrier(object);
@@ -453,9 +430,8 @@ static struct once *running; /* guarded by the lock of turns; entries lie on sta
 static bool is_running(const pthread_once_t *control)
 {
     const struct once *each = running;
-    while (each && each->control != control) {
+    while (each && each->control != control)
         each = each->next;
-    }
     return each != NULL;
 }
 
@@ -464,9 +440,8 @@ static void end_once(const struct once *once)
 {
     hip_turns_lock();
     struct once **link = &running;
-    while (*link != once) {
+    while (*link != once)
         link = &(*link)->next;
-    }
     *link = once->next;
     hip_turns_wake_locked(once->control, HIP_TURNS_OTHER, UINT32_MAX);
     hip_turns_unlock();
@@ -474,14 +449,12 @@ static void end_once(const struct once *once)
 
 int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
-    if (hip_turns_bypass()) {
+    if (hip_turns_bypass())
         return HIP_LIBC(pthread_once)(control, routine);
-    }
     __attribute__((cleanup(end_once))) struct once once = {.control = control};
     hip_turns_lock();
-    while (is_running(control)) {
+    while (is_running(control))
         hip_turns_wait(control, HIP_TURNS_OTHER, NULL);
-    }
     once.next = running;
     running = &once;
     hip_turns_unlock();

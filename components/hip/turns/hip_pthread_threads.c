@@ -45,30 +45,26 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
 int pthread_join(pthread_t thread, void **result)
 {
     bool ordered = !hip_turns_bypass();
-    if (ordered) {
+    if (ordered)
         hip_turns_join(thread);
-    }
     int error = HIP_LIBC(pthread_join)(thread, result);
-    if (ordered && error == 0) {
+    if (ordered && error == 0)
         hip_turns_forget(thread, true);
-    }
     return error;
 }
 
 int pthread_detach(pthread_t thread)
 {
-    if (!hip_turns_bypass()) {
+    if (!hip_turns_bypass())
         hip_turns_forget(thread, false);
-    }
     return HIP_LIBC(pthread_detach)(thread);
 }
 
 int pthread_cancel(pthread_t thread)
 {
     int error = HIP_LIBC(pthread_cancel)(thread);
-    if (error == 0 && !hip_turns_bypass()) {
+    if (error == 0 && !hip_turns_bypass())
         hip_turns_interrupt(thread);
-    }
     return error;
 }
 
@@ -106,9 +102,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
                     struct timespec *left)
 {
     struct sleep sleep = {clock, flags, 0, request, left};
-    if (hip_turns_bypass()) {
+    if (hip_turns_bypass())
         return run_sleep(&sleep);
-    }
     return pause_for(&sleep);
 }
 
@@ -116,9 +111,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
 int nanosleep(const struct timespec *request, struct timespec *left)
 {
     struct sleep sleep = {CLOCK_MONOTONIC, 0, 0, request, left};
-    if (hip_turns_bypass()) {
+    if (hip_turns_bypass())
         return HIP_LIBC(nanosleep)(request, left);
-    }
     pause_for(&sleep);
     errno = sleep.error ? sleep.error : errno;
     return sleep.error ? -1 : 0;
@@ -176,17 +170,15 @@ static long futex_wait(const struct system_call *call)
     const int *word = (const int *)call->arguments[0];
     const struct timespec *given = (const struct timespec *)call->arguments[3];
     struct timespec deadline;
-    if (given) {
+    if (given)
         futex_deadline(given, (int)call->arguments[1], &deadline);
-    }
     bool woken = true, differs;
     hip_turns_lock();
     /* Counted before the look at the word: a thread that changes the word later sees a waiter. */
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     differs = __atomic_load_n(word, __ATOMIC_SEQ_CST) != (int)call->arguments[2];
-    if (!differs) {
+    if (!differs)
         woken = hip_turns_wait(word, HIP_TURNS_SIGNAL, given ? &deadline : NULL);
-    }
     __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     hip_turns_unlock();
     if (differs || !woken) {
@@ -200,9 +192,8 @@ static long futex_wake(const struct system_call *call)
 {
     unsigned most = (unsigned)call->arguments[2];
     unsigned woken = hip_turns_wake((const void *)call->arguments[0], HIP_TURNS_SIGNAL, most);
-    if (woken == most) {
+    if (woken == most)
         return woken;
-    }
     struct system_call rest = *call;
     rest.arguments[2] = (long)(most - woken);
     long others = forward(&rest);
@@ -214,9 +205,8 @@ long syscall(long number, ...)
     struct system_call call = {.number = number};
     va_list list;
     va_start(list, number);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         call.arguments[i] = va_arg(list, long);
-    }
     va_end(list);
     if (number == SYS_futex && !hip_turns_bypass()) {
         switch (call.arguments[1] & FUTEX_CMD_MASK) {

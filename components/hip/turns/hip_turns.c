@@ -25,18 +25,16 @@ struct hip_turns hip_turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void list_append(struct hip_turns_thread **list, struct hip_turns_thread *thread)
 {
-    while (*list) {
+    while (*list)
         list = &(*list)->next;
-    }
     thread->next = NULL;
     *list = thread;
 }
 
 static void list_remove(struct hip_turns_thread **list, struct hip_turns_thread *thread)
 {
-    while (*list != thread) {
+    while (*list != thread)
         list = &(*list)->next;
-    }
     *list = thread->next;
 }
 
@@ -56,9 +54,8 @@ static bool waits_in_hip(const struct hip_turns_thread *thread)
 static struct hip_turns_thread *first_in_hip(void)
 {
     struct hip_turns_thread *thread = hip_turns.threads;
-    while (thread && !waits_in_hip(thread)) {
+    while (thread && !waits_in_hip(thread))
         thread = thread->next_created;
-    }
     return thread;
 }
 
@@ -81,9 +78,8 @@ void hip_turns_give(struct hip_turns_thread *thread)
     hip_turns.holder = thread;
     hip_turns.turn++;
     thread->operations = 0;
-    if (!thread->runs_engine) {
+    if (!thread->runs_engine)
         hip_turns_engine.leave();
-    }
     grant(thread);
 }
 
@@ -98,12 +94,10 @@ void hip_turns_unpark(struct hip_turns_thread *thread)
 static void end_timed_wait(void)
 {
     struct hip_turns_thread *first = NULL;
-    for (struct hip_turns_thread *t = hip_turns.parked; t; t = t->next) {
+    for (struct hip_turns_thread *t = hip_turns.parked; t; t = t->next)
         if (t->counted && t->has_deadline
-            && (!first || hip_turns_before(&t->deadline, &first->deadline))) {
+            && (!first || hip_turns_before(&t->deadline, &first->deadline)))
             first = t;
-        }
-    }
     if (first && hip_turns_passed(&first->deadline)) {
         hip_turns_unpark(first);
         first->timed_out = true;
@@ -118,9 +112,8 @@ static void end_timed_wait(void)
 /* Whoever gave up the turn calls this; hip_turns.holder is NULL. */
 static void choose(void)
 {
-    if (!hip_turns.queue && !first_in_hip()) {
+    if (!hip_turns.queue && !first_in_hip())
         queue_idle();
-    }
     struct hip_turns_thread *next = hip_turns.queue;
     if (next) {
         hip_turns.queue = next->next;
@@ -148,9 +141,8 @@ void hip_turns_make_ready(struct hip_turns_thread *thread)
     }
     thread->state = HIP_TURNS_QUEUED;
     list_append(&hip_turns.queue, thread);
-    if (!hip_turns.holder) {
+    if (!hip_turns.holder)
         choose();
-    }
 }
 
 /* ---- waiting for the turn ---- */
@@ -173,9 +165,8 @@ static bool stalled(void)
 static void look_around(void)
 {
     if (hip_turns.holder) {
-        if (hip_turns_watch(hip_turns.holder, hip_turns.turn)) {
+        if (hip_turns_watch(hip_turns.holder, hip_turns.turn))
             drop_holder();
-        }
     } else if (hip_turns_self->state == HIP_TURNS_PARKED && hip_turns_self->kind == HIP_TURNS_LOCK
                && stalled()) {
         hip_turns_unpark(hip_turns_self);
@@ -192,22 +183,19 @@ void hip_turns_wait_granted(void)
         bool own = hip_turns_self->state == HIP_TURNS_PARKED && hip_turns_self->has_deadline
                    && (!hip_turns_self->counted || stalled())
                    && !hip_turns_passed(&hip_turns_self->deadline);
-        if (own && hip_turns_before(&hip_turns_self->deadline, &until)) {
+        if (own && hip_turns_before(&hip_turns_self->deadline, &until))
             until = hip_turns_self->deadline;
-        }
         int error = pthread_cond_timedwait(&hip_turns_self->granted_now, &hip_turns.lock, &until);
-        if (hip_turns_self->granted) {
+        if (hip_turns_self->granted)
             break;
-        }
         if (!hip_turns_self->counted && hip_turns_self->state == HIP_TURNS_PARKED
             && hip_turns_self->has_deadline && hip_turns_passed(&hip_turns_self->deadline)) {
             hip_turns_unpark(hip_turns_self);
             hip_turns_self->timed_out = true;
             break;
         }
-        if (error == ETIMEDOUT) {
+        if (error == ETIMEDOUT)
             look_around();
-        }
     }
     hip_turns_self->granted = false;
     hip_turns_self->state = HIP_TURNS_HOLDING;
@@ -219,15 +207,13 @@ bool hip_turns_wait(const void *address, enum hip_turns_kind kind, const struct 
     hip_turns_self->kind = kind;
     hip_turns_self->timed_out = false;
     hip_turns_self->has_deadline = deadline != NULL;
-    if (deadline) {
+    if (deadline)
         hip_turns_self->deadline = *deadline;
-    }
     hip_turns_self->state = HIP_TURNS_PARKED;
     list_append(&hip_turns.parked, hip_turns_self);
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
-    if (hip_turns_self->counted) {
+    if (hip_turns_self->counted)
         hip_turns_give_up();
-    }
     hip_turns_wait_granted();
     hip_turns_self->pauses = 0;
     return !hip_turns_self->timed_out;
@@ -249,9 +235,8 @@ unsigned hip_turns_wake_locked(const void *address, enum hip_turns_kind kind, un
 
 unsigned hip_turns_wake(const void *address, enum hip_turns_kind kind, unsigned most)
 {
-    if (__atomic_load_n(&hip_turns_parked, __ATOMIC_SEQ_CST) == 0) {
+    if (__atomic_load_n(&hip_turns_parked, __ATOMIC_SEQ_CST) == 0)
         return 0;
-    }
     hip_turns_lock();
     unsigned woken = hip_turns_wake_locked(address, kind, most);
     hip_turns_unlock();
@@ -346,29 +331,25 @@ static bool note_done(bool stepped)
 static void run_engine(void)
 {
     bool poll = false;
-    for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
+    for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created)
         poll |= t->state == HIP_TURNS_POLLING_HIP;
-    }
     hip_turns_self->runs_engine = false;
     bool any = note_done(false);
     pthread_mutex_unlock(&hip_turns.lock);
-    if (!any) {
+    if (!any)
         hip_turns_engine.step(poll);
-    }
     uint64_t now_ps = hip_turns_engine.now_ps();
     pthread_mutex_lock(&hip_turns.lock);
-    if (!any) {
+    if (!any)
         note_done(true);
-    }
     queue_after_step(now_ps);
     hip_turns_give_up();
 }
 
 bool hip_turns_wait_ticket(uint64_t ticket, bool poll)
 {
-    if (!__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE)) {
+    if (!__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE))
         return false;
-    }
     bool done = hip_turns_engine.is_done(ticket);
     hip_turns_lock();
     bool counted = hip_turns_self->counted;
@@ -383,9 +364,8 @@ bool hip_turns_wait_ticket(uint64_t ticket, bool poll)
     for (;;) {
         enum hip_turns_state state = hip_turns_self->state;
         hip_turns_wait_granted();
-        if (!hip_turns_self->runs_engine) {
+        if (!hip_turns_self->runs_engine)
             break;
-        }
         hip_turns_self->state = state;
         run_engine();
     }
@@ -396,7 +376,6 @@ bool hip_turns_wait_ticket(uint64_t ticket, bool poll)
 
 void hip_turns_progress(void)
 {
-    if (hip_turns_self) {
+    if (hip_turns_self)
         hip_turns_self->pauses = 0;
-    }
 }

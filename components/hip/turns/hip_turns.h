@@ -51,13 +51,11 @@ static inline bool hip_turns_bypass(void)
 static inline void hip_turns_inside(int step)
 {
     int depth = hip_turns_depth;
-    if (depth == 0) {
+    if (depth == 0)
         hip_cpu_enter();
-    }
     __atomic_store_n(&hip_turns_depth, depth + step, __ATOMIC_RELAXED);
-    if (depth + step == 0) {
+    if (depth + step == 0)
         hip_cpu_leave();
-    }
 }
 
 /* ---- for wrappers, without the lock ---- */

@@ -22,18 +22,16 @@ static struct {
 static struct hip_turns_thread *find_thread(pthread_t handle)
 {
     struct hip_turns_thread *thread = hip_turns.threads;
-    while (thread && !(thread->has_handle && pthread_equal(thread->handle, handle))) {
+    while (thread && !(thread->has_handle && pthread_equal(thread->handle, handle)))
         thread = thread->next_created;
-    }
     return thread;
 }
 
 static void forget(struct hip_turns_thread *thread)
 {
     struct hip_turns_thread **link = &hip_turns.threads;
-    while (*link != thread) {
+    while (*link != thread)
         link = &(*link)->next_created;
-    }
     *link = thread->next_created;
     pthread_cond_destroy(&thread->granted_now);
     hip_release(thread);
@@ -60,9 +58,8 @@ static void end_thread(void *record)
     thread->counted = false;
     thread->state = HIP_TURNS_ENDED;
     hip_turns_wake_locked(thread, HIP_TURNS_OTHER, UINT32_MAX);
-    if (counted) {
+    if (counted)
         hip_turns_give_up();
-    }
     if (thread->number == HIP_TURNS_NO_NUMBER) {
         pthread_cond_destroy(&thread->granted_now);
         hip_release(thread);
@@ -120,9 +117,8 @@ bool hip_turns_is_counted(int task)
 {
     hip_turns_lock();
     const struct hip_turns_thread *thread = hip_turns.threads;
-    while (thread && !(thread->counted && thread->task == task)) {
+    while (thread && !(thread->counted && thread->task == task))
         thread = thread->next_created;
-    }
     hip_turns_unlock();
     return thread != NULL;
 }
@@ -153,9 +149,8 @@ static void count(struct hip_turns_thread *thread)
     thread->number = ++own.created;
     thread->counted = true;
     struct hip_turns_thread **link = &hip_turns.threads;
-    while (*link) {
+    while (*link)
         link = &(*link)->next_created;
-    }
     *link = thread;
 }
 
@@ -218,22 +213,18 @@ int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *
                      void *argument, const void *caller)
 {
     int detach_state = PTHREAD_CREATE_JOINABLE;
-    if (hip_turns_depth > 0) {
+    if (hip_turns_depth > 0)
         return create_hidden(thread, attributes, start, argument);
-    }
-    if (own.forked || !hip_turns_are_wanted() || !hip_turns_orders(caller)) {
+    if (own.forked || !hip_turns_are_wanted() || !hip_turns_orders(caller))
         return hip_turns_real_create(thread, attributes, start, argument);
-    }
     hip_turns_lock();
-    if (!hip_turns_on) {
+    if (!hip_turns_on)
         start_order();
-    }
     struct hip_turns_thread *made = new_thread();
     made->start = start;
     made->argument = argument;
-    if (attributes) {
+    if (attributes)
         pthread_attr_getdetachstate(attributes, &detach_state);
-    }
     made->detached = detach_state == PTHREAD_CREATE_DETACHED;
     /* The new thread waits for the lock that we hold, so it finds its record complete. */
     int error = hip_turns_real_create(&made->handle, attributes, begin, made);
@@ -265,11 +256,10 @@ void hip_turns_forget(pthread_t handle, bool joined)
 {
     hip_turns_lock();
     struct hip_turns_thread *thread = find_thread(handle);
-    if (thread && (joined || thread->state == HIP_TURNS_ENDED)) {
+    if (thread && (joined || thread->state == HIP_TURNS_ENDED))
         forget(thread);
-    } else if (thread) {
+    else if (thread)
         thread->detached = true;
-    }
     hip_turns_unlock();
 }
 
@@ -290,13 +280,11 @@ void hip_turns_check_caller(void)
     static unsigned others;
     static bool said;
     bool counted = hip_turns_self && hip_turns_self->counted;
-    if (known) {
+    if (known)
         return;
-    }
     known = true;
-    if (counted) {
+    if (counted)
         hip_turns_self->called_hip = true;
-    }
     bool ordered = counted
                    || (__atomic_fetch_add(&others, 1, __ATOMIC_RELAXED) == 0
                        && !__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE));

@@ -43,17 +43,12 @@ static bool begins_with(const char *text, const char *start)
 static bool needs_hip(const struct link_map *object)
 {
     const char *strings = NULL;
-    for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_STRTAB) {
+    for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_STRTAB)
             strings = (const char *)(uintptr_t)entry->d_un.d_ptr;
-        }
-    }
-    for (const ElfW(Dyn) *entry = object->l_ld; strings && entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_NEEDED
-            && begins_with(strings + entry->d_un.d_val, "libamdhip64.so")) {
+    for (const ElfW(Dyn) *entry = object->l_ld; strings && entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED && begins_with(strings + entry->d_un.d_val, "libamdhip64.so"))
             return true;
-        }
-    }
     return false;
 }
 
@@ -75,11 +70,9 @@ static bool is_carrier(const struct link_map *object)
 {
     static const char *const carriers[] = {"libamdhip64.", "libstdc++.", "libc++.",
                                            "libtsan.",     "libasan.",   "libclang_rt."};
-    for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++) {
-        if (begins_with(name_of(object), carriers[i])) {
+    for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++)
+        if (begins_with(name_of(object), carriers[i]))
             return true;
-        }
-    }
     return false;
 }
 
@@ -89,9 +82,8 @@ bool hip_turns_orders(const void *caller)
     const struct link_map *object = object_of(caller);
     if (object && is_carrier(object)) {
         int count = backtrace(frames, sizeof frames / sizeof frames[0]);
-        for (int i = 0; i < count && object && is_carrier(object); i++) {
+        for (int i = 0; i < count && object && is_carrier(object); i++)
             object = object_of(frames[i]);
-        }
     }
     /* Without a name: the program itself. Without an object: code made at run time. */
     return !object || is_carrier(object) || *name_of(object) == '\0' || needs_hip(object);
@@ -177,9 +169,8 @@ static bool is_asleep(const struct hip_turns_thread *thread)
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread->task);
     FILE *file = thread->task ? fopen(path, "r") : NULL;
     size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file) {
+    if (file)
         fclose(file);
-    }
     text[size] = '\0';
     const char *name_end = strrchr(text, ')');
     return name_end && begins_with(name_end, ") S");
@@ -214,9 +205,8 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
         watched.looked_ms = watched.awake_ms = now;
         return false;
     }
-    if (now - watched.looked_ms < LOOK_MS) {
+    if (now - watched.looked_ms < LOOK_MS)
         return false;
-    }
     watched.looked_ms = now;
     if (cpu - watched.first_cpu_ms > patience_ms()) {
         say_dropped(holder, "has run", cpu - watched.first_cpu_ms);
@@ -227,9 +217,8 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
         watched.awake_ms = now;
     }
     if (now - watched.awake_ms > (holder->called_hip ? ASLEEP_HIP_MS : ASLEEP_OTHER_MS)) {
-        if (holder->called_hip) {
+        if (holder->called_hip)
             say_dropped(holder, "has been asleep", now - watched.awake_ms);
-        }
         return true;
     }
     return false;

@@ -102,9 +102,8 @@ static enum driver_status set_window(uint64_t base, uint64_t size)
 static enum driver_status allocate_locked(uint32_t device, uint64_t size, uint64_t align,
                                           uint64_t *address)
 {
-    if (size > MOCK_MEMORY_BYTES - used[device]) {
+    if (size > MOCK_MEMORY_BYTES - used[device])
         return refuse(DRIVER_OUT_OF_MEMORY, "mock memory is full");
-    }
     for (unsigned i = 0; i < ALLOCATIONS_MAX; i++) {
         if (!allocations[i].bytes) {
             uint64_t at = (next_address + align - 1) / align * align;
@@ -143,11 +142,9 @@ static enum driver_status allocate_at(uint32_t device, uint64_t address, uint64_
 
 static struct allocation *find_locked(uint64_t address)
 {
-    for (unsigned i = 0; i < ALLOCATIONS_MAX; i++) {
-        if (allocations[i].bytes && address - allocations[i].address < allocations[i].size) {
+    for (unsigned i = 0; i < ALLOCATIONS_MAX; i++)
+        if (allocations[i].bytes && address - allocations[i].address < allocations[i].size)
             return &allocations[i];
-        }
-    }
     return NULL;
 }
 
@@ -162,12 +159,10 @@ static unsigned char *bytes_at(uint64_t address, uint64_t size)
 static bool execute(struct command *command)
 {
     unsigned char *to = NULL, *from = NULL;
-    if (command->kind == WRITE || command->kind == COPY || command->kind == FILL) {
+    if (command->kind == WRITE || command->kind == COPY || command->kind == FILL)
         to = bytes_at(command->to, command->size);
-    }
-    if (command->kind == READ || command->kind == COPY) {
+    if (command->kind == READ || command->kind == COPY)
         from = bytes_at(command->from, command->size);
-    }
     switch (command->kind) {
     case WRITE:
         return to && memcpy(to, command->source, command->size);
@@ -176,9 +171,8 @@ static bool execute(struct command *command)
     case COPY:
         return to && from && memmove(to, from, command->size);
     case FILL:
-        for (uint64_t i = 0; to && i < command->size; i++) {
+        for (uint64_t i = 0; to && i < command->size; i++)
             to[i] = command->pattern[i % command->pattern_bytes];
-        }
         return to != NULL;
     case LAUNCH:
         state.launch = command->launch;
@@ -235,9 +229,8 @@ static bool find(uint64_t address, struct driver_allocation *allocation)
 {
     pthread_mutex_lock(&lock);
     const struct allocation *found = find_locked(address);
-    if (found) {
+    if (found)
         *allocation = (struct driver_allocation){found->address, found->size, found->device};
-    }
     pthread_mutex_unlock(&lock);
     return found != NULL;
 }
@@ -269,9 +262,8 @@ static enum driver_status enqueue(struct command command, uint64_t *ticket)
         commands[command_count++] = command;
         state.pending++;
         status = DRIVER_OK;
-        if (ticket) {
+        if (ticket)
             *ticket = command_count;
-        }
     }
     pthread_mutex_unlock(&lock);
     return status;
@@ -317,9 +309,8 @@ static enum driver_status launch_command(uint32_t queue, const struct driver_lau
                                          uint64_t *ticket)
 {
     struct command command = {.kind = LAUNCH, .queue = queue, .launch = *launch};
-    if (launch->kernarg_bytes > MOCK_KERNARG_MAX) {
+    if (launch->kernarg_bytes > MOCK_KERNARG_MAX)
         return refuse(DRIVER_TOO_LARGE, "mock takes less arguments");
-    }
     snprintf(command.name, sizeof command.name, "%s", launch->name);
     snprintf(command.symbol, sizeof command.symbol, "%s", launch->symbol);
     command.kernarg = malloc(launch->kernarg_bytes);
@@ -360,9 +351,8 @@ static enum driver_status advance(bool poll)
 {
     uint64_t next = 1;
     (void)poll;
-    while (next <= command_count && commands[next - 1].done) {
+    while (next <= command_count && commands[next - 1].done)
         next++;
-    }
     return next <= command_count ? wait_until(next) : DRIVER_OK;
 }
 

@@ -297,9 +297,8 @@ Test(hip_launch, events_measure_simulated_time)
     expect(hipEventQuery(stop), hipSuccess);
     expect(launch_add(1, 64, 0), hipSuccess);
     expect(hipEventRecord(start, stream), hipSuccess);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         expect(launch_add(1, 64, 0), hipSuccess);
-    }
     expect(hipEventRecord(stop, stream), hipSuccess);
     expect(hipEventElapsedTime(&milliseconds, start, stop), hipErrorNotReady);
     expect(hipEventQuery(stop), hipErrorNotReady);

@@ -39,9 +39,8 @@ Test(hip_managed, a_fill_of_a_range_keeps_what_the_host_wrote_around_it)
     for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
         unsigned char *data = managed_memory(SIZE);
         size_t start = ranges[r].start, end = start + ranges[r].size;
-        for (size_t i = 0; i < SIZE; i++) {
+        for (size_t i = 0; i < SIZE; i++)
             data[i] = pattern(i);
-        }
         expect(hipMemset(data + start, 200, end - start), hipSuccess);
         for (size_t i = 0; i < SIZE; i++) {
             cr_assert_eq(data[i], i >= start && i < end ? 200 : pattern(i),
@@ -98,9 +97,8 @@ Test(hip_managed, pinned_memory_gets_a_device_address)
     unsigned char *host = NULL, *device = NULL, *same = NULL, other[8] = "kernels";
     hipPointerAttribute_t attributes;
     expect(hipHostMalloc((void **)&host, SIZE, hipHostMallocDefault), hipSuccess);
-    for (size_t i = 0; i < SIZE; i++) {
+    for (size_t i = 0; i < SIZE; i++)
         host[i] = pattern(i);
-    }
     expect(hipHostGetDevicePointer((void **)&device, host, 0), hipSuccess);
     expect(hipHostGetDevicePointer((void **)&same, host + BLOCK, 0), hipSuccess);
     cr_assert(device == host && same == device + BLOCK);
@@ -124,9 +122,8 @@ static int touch(volatile unsigned char *pointer)
 {
     int status = 0;
     pid_t child = fork();
-    if (child == 0) {
+    if (child == 0)
         _exit(*pointer == 0 ? 10 : 11);
-    }
     waitpid(child, &status, 0);
     return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -126,13 +126,11 @@ Test(hip_memory, running_out_of_memory_loses_nothing)
     expect(hipMalloc(&more, total + 1), hipErrorOutOfMemory);
     cr_assert_null(more);
     expect(hipMalloc(&more, SIZE_MAX), hipErrorOutOfMemory);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         pointers[i] = device_memory(total / 8);
-    }
     expect(hipMalloc(&more, 1), hipErrorOutOfMemory);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         expect(hipFree(pointers[i]), hipSuccess);
-    }
     expect(hipMemGetInfo(&after, &total), hipSuccess);
     cr_assert_eq(after, before);
     expect(hipMalloc(&more, 0), hipSuccess);
@@ -186,9 +184,8 @@ static bool is_free(uintptr_t address, size_t size)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     void *memory = mmap((void *)address, size, PROT_NONE, flags, -1, 0);
-    if (memory != MAP_FAILED) {
+    if (memory != MAP_FAILED)
         munmap(memory, size);
-    }
     return memory == (void *)address;
 }
 
@@ -206,9 +203,8 @@ Test(hip_memory, device_addresses_move_when_the_first_range_is_taken)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     void *wish = (void *)0x200000000000;
     cr_assert_neq(mmap(wish, 4096, PROT_NONE, flags, -1, 0), MAP_FAILED);
-    if (is_free(0x7a0000000000, (size_t)2 << 40)) {
+    if (is_free(0x7a0000000000, (size_t)2 << 40))
         cr_assert_eq((uintptr_t)device_memory(100), 0x7a0000000000);
-    }
 }
 
 /* The message goes to standard error, which the test reads through a pipe in a child. */
@@ -225,9 +221,8 @@ Test(hip_memory, host_access_to_device_memory_is_named)
     close(ends[1]);
     char text[600] = "";
     size_t used = 0;
-    for (ssize_t got; (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;) {
+    for (ssize_t got; (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;)
         used += (size_t)got;
-    }
     siginfo_t info = {0};
     cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED), 0);
     cr_assert(info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
@@ -266,10 +261,8 @@ static void *work(void *argument)
             || hipMemcpy(device, out, size, hipMemcpyHostToDevice) != hipSuccess
             || hipMemcpy(in, device, size, hipMemcpyDeviceToHost) != hipSuccess
             || memcmp(in, out, size) != 0 || hipFree(device) != hipSuccess
-            || hipFree(device) != hipErrorInvalidValue
-            || hipGetLastError() != hipErrorInvalidValue) {
+            || hipFree(device) != hipErrorInvalidValue || hipGetLastError() != hipErrorInvalidValue)
             return argument;
-        }
     }
     return NULL;
 }
@@ -277,9 +270,8 @@ static void *work(void *argument)
 Test(hip_memory, serves_many_host_threads, .timeout = 60)
 {
     pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++) {
+    for (uintptr_t i = 0; i < THREADS; i++)
         cr_assert_eq(pthread_create(&threads[i], NULL, work, (void *)(i + 1)), 0);
-    }
     for (int i = 0; i < THREADS; i++) {
         void *failed = NULL;
         pthread_join(threads[i], &failed);

@@ -74,9 +74,8 @@ static unsigned char *make(enum source source)
     case DEVICE:
     case FREED:
         expect(hipMalloc(&memory, SIZE), hipSuccess);
-        if (source == FREED) {
+        if (source == FREED)
             expect(hipFree(memory), hipSuccess);
-        }
         return memory;
     }
     return NULL;
@@ -153,20 +152,18 @@ static bool host_may_touch(enum source source)
 
 static void put(enum source source, unsigned char *at, const unsigned char *bytes)
 {
-    if (host_may_touch(source)) {
+    if (host_may_touch(source))
         memcpy(at, bytes, SIZE);
-    } else {
+    else
         expect(hipMemcpy(at, bytes, SIZE, hipMemcpyHostToDevice), hipSuccess);
-    }
 }
 
 static void get(enum source source, unsigned char *bytes, const unsigned char *at)
 {
-    if (host_may_touch(source)) {
+    if (host_may_touch(source))
         memcpy(bytes, at, SIZE);
-    } else {
+    else
         expect(hipMemcpy(bytes, at, SIZE, hipMemcpyDeviceToHost), hipSuccess);
-    }
 }
 
 /* Bytes arrive between every pair that may be copied, whether the call waits or not. */
@@ -178,12 +175,10 @@ Test(hip_place, what_is_allowed_is_copied, .timeout = 60)
             unsigned char *target = make((enum source)to), *origin = make((enum source)from);
             for (int i = 0; i < 2 * DIRECTIONS; i++) {
                 const struct direction *d = &directions[i / 2];
-                if (!may_be(&expected[to], d, true) || !may_be(&expected[from], d, false)) {
+                if (!may_be(&expected[to], d, true) || !may_be(&expected[from], d, false))
                     continue;
-                }
-                for (int byte = 0; byte < SIZE; byte++) {
+                for (int byte = 0; byte < SIZE; byte++)
                     bytes[byte] = (unsigned char)(to + 8 * from + 64 * i + byte);
-                }
                 put((enum source)from, origin, bytes);
                 expect(i % 2 ? hipMemcpyAsync(target, origin, SIZE, d->kind, NULL)
                              : hipMemcpy(target, origin, SIZE, d->kind),

@@ -26,9 +26,8 @@ static struct {
 
 static void note(uint64_t value)
 {
-    if (notes.count < NOTES_MAX) {
+    if (notes.count < NOTES_MAX)
         notes.list[notes.count++] = value;
-    }
 }
 
 /* Host work of random length, and a sleep of random length. */
@@ -38,9 +37,8 @@ static void dawdle(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     unsigned random = (unsigned)now.tv_nsec * 2654435761u >> 8;
     usleep(random % 16 == 0 ? random / 16 % 400 : 0);
-    for (volatile unsigned work = random / 64 % 30000; work > 0;) {
+    for (volatile unsigned work = random / 64 % 30000; work > 0;)
         work = work - 1;
-    }
 }
 
 static void *number(int i)
@@ -88,9 +86,8 @@ static void repeat(void (*scenario)(void))
 
 static void *note_number(void *argument)
 {
-    if ((intptr_t)argument == 1) {
+    if ((intptr_t)argument == 1)
         usleep(20000); /* the first has the most to do */
-    }
     dawdle();
     note((uintptr_t)argument);
     return argument;
@@ -157,14 +154,12 @@ static void *use_locks(void *argument)
         dawdle();
         note((uintptr_t)argument + 16);
         sem_post(&permits);
-        while (pthread_spin_trylock(&spin) != 0) {
+        while (pthread_spin_trylock(&spin) != 0)
             dawdle();
-        }
         alone(&in_spin, argument);
         pthread_spin_unlock(&spin);
-        if (round % 8 == 0 && pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+        if (round % 8 == 0 && pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
             note((uintptr_t)argument + 32);
-        }
     }
     return argument;
 }
@@ -222,16 +217,14 @@ static void *produce_or_consume(void *argument)
         pthread_mutex_lock(&mutex);
         if (produces && produced < 2 * 2 * ROUNDS) {
             produced++;
-            while (stock == 3) {
+            while (stock == 3)
                 pthread_cond_wait(&emptied, &mutex);
-            }
             stock++;
             pthread_cond_signal(&filled);
             note((uintptr_t)argument);
         } else if (!produces) {
-            while (stock == 0) {
+            while (stock == 0)
                 pthread_cond_wait(&filled, &mutex);
-            }
             stock--;
             pthread_cond_broadcast(&emptied);
             note((uintptr_t)argument + 16);
@@ -319,18 +312,16 @@ Test(hip_turns, deadlines_pass_when_nobody_else_can_go_on)
 {
     deadlines();
     cr_assert_eq(notes.count, 4 * THREADS);
-    for (size_t i = 0; i < notes.count; i++) {
+    for (size_t i = 0; i < notes.count; i++)
         cr_assert(notes.list[i] <= THREADS);
-    }
 }
 
 /* ---- ends of threads ---- */
 
 static void *leave_by_exit(void *argument)
 {
-    if ((uintptr_t)argument == 3) {
+    if ((uintptr_t)argument == 3)
         pthread_detach(pthread_self());
-    }
     dawdle();
     note((uintptr_t)argument);
     pthread_exit(argument);
@@ -346,9 +337,8 @@ static void *wait_for_cancellation(void *argument)
     pthread_mutex_lock(&mutex);
     pthread_cleanup_push(unlock, &mutex);
     note(50);
-    for (;;) {
+    for (;;)
         pthread_cond_wait(&filled, &mutex);
-    }
     pthread_cleanup_pop(1);
     return argument;
 }
@@ -395,18 +385,16 @@ static void *use_hip(void *argument)
     expect(hipStreamCreate(&stream), hipSuccess);
     expect(hipEventCreate(&event), hipSuccess);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < 64; i++) {
+        for (int i = 0; i < 64; i++)
             values[i] = (int)me * 1000 + round * 64 + i;
-        }
         dawdle();
         expect(hipMalloc((void **)&addresses[me], 256 * me), hipSuccess);
         note((uintptr_t)addresses[me]);
         expect(hipMemcpyAsync(addresses[me], values, sizeof values, hipMemcpyHostToDevice, stream),
                hipSuccess);
         expect(hipEventRecord(event, stream), hipSuccess);
-        while (me == 2 && hipEventQuery(event) == hipErrorNotReady) {
+        while (me == 2 && hipEventQuery(event) == hipErrorNotReady)
             dawdle();
-        }
         expect(hipEventSynchronize(event), hipSuccess);
         expect(hipMemcpy(back, addresses[me], sizeof back, hipMemcpyDeviceToHost), hipSuccess);
         cr_assert_arr_eq(values, back, sizeof back);
@@ -424,9 +412,8 @@ static void hip_calls(void)
 {
     run_threads(use_hip);
     uint64_t base = notes.list[0];
-    for (size_t i = 0; i < notes.count; i++) {
+    for (size_t i = 0; i < notes.count; i++)
         notes.list[i] -= notes.list[i] >= base ? base : 0;
-    }
 }
 
 Test(hip_turns, hip_calls_come_in_the_same_order)
@@ -487,9 +474,8 @@ static void locked_polls(void)
 {
     flag = 0;
     run_threads(poll_locked_or_set);
-    for (size_t i = 0; i < notes.count; i++) {
+    for (size_t i = 0; i < notes.count; i++)
         notes.list[i] = notes.list[i] > 100 ? 0 : notes.list[i]; /* addresses */
-    }
 }
 
 Test(hip_turns, a_thread_that_polls_under_a_lock_does_not_stop_the_others)

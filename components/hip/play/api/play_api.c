@@ -183,10 +183,9 @@ static void wait_for_devices(void)
 {
     int count = 0;
     play_check(NULL, hipGetDeviceCount(&count), "hipGetDeviceCount");
-    for (int device = 0; device < count; device++) {
+    for (int device = 0; device < count; device++)
         if (hipSetDevice(device) == hipSuccess) /* otherwise the trace has destroyed it */
             play_check(NULL, hipDeviceSynchronize(), "hipDeviceSynchronize");
-    }
 }
 
 int main(int argc, char **argv)

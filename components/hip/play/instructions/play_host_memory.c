@@ -54,10 +54,9 @@ void *play_drain(uint64_t size)
         && ((block = memfd_create("heddle-play-instructions", MFD_CLOEXEC)) < 0
             || ftruncate(block, BLOCK) != 0))
         play_fail(0, "no host memory for copies: %s", strerror(errno));
-    for (uint64_t at = 0; at < drain.size; at += BLOCK) {
+    for (uint64_t at = 0; at < drain.size; at += BLOCK)
         if (mmap(drain.start + at, BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, block, 0)
             == MAP_FAILED)
             play_fail(0, "no host memory for copies: %s", strerror(errno));
-    }
     return drain.start;
 }

@@ -264,10 +264,9 @@ int main(int argc, char **argv)
     tickets = sass_allocate(list.numbers + 1, sizeof *tickets);
     for (size_t i = 0; i < list.count; i++)
         players[list.commands[i].kind](&list.commands[i]);
-    for (uint32_t device = 0; device < driver->device_count(); device++) {
+    for (uint32_t device = 0; device < driver->device_count(); device++)
         if (heddlePlayStatus(driver->wait_all(device), path) != 0)
             return 1;
-    }
     play_code_release();
     sass_list_release(&list);
     sass_free(tickets);
