@@ -40,11 +40,10 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_node_action *ac
     return c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
 }
 
-hipError_t hip_capture_spoil(hipStream_t stream, const char *what)
+hipError_t hip_capture_spoil(hipStream_t stream)
 {
-    hip_say("%s: the stream is capturing: what it is asked for is written down, and cannot be "
-            "waited for",
-            what);
+    hip_complain("the stream is capturing: what it is asked for is written down, and cannot be "
+                 "waited for");
     capture_of(stream)->spoilt = true;
     return hipErrorStreamCaptureUnsupported;
 }

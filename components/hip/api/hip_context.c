@@ -145,7 +145,7 @@ hipError_t hipCtxGetDevice(hipDevice_t *device)
 
 hipError_t hipCtxSynchronize(void)
 {
-    HIP_API(hip_synchronize_device("hipCtxSynchronize"));
+    HIP_API(hip_synchronize_device());
 }
 
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *context, hipDevice_t device)

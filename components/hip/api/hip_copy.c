@@ -23,7 +23,6 @@ struct copy {
     hipMemcpyKind kind;
     hipStream_t stream;
     bool blocking;
-    const char *what;
     /* Found out on the way. */
     struct hip_place to, from;
     uint64_t to_bytes, from_bytes; /* from the first row's start to the last one's end */
@@ -48,7 +47,7 @@ static hipError_t check(struct copy *copy)
     copy->to_bytes = last * copy->to_pitch + copy->width;
     copy->from_bytes = last * copy->from_pitch + copy->width;
     return hip_place_check_copy(&copy->to, copy->to_bytes, &copy->from, copy->from_bytes,
-                                copy->kind, copy->what);
+                                copy->kind);
 }
 
 /* Kernels use it, too. */
@@ -72,16 +71,15 @@ static hipError_t managed(struct copy *copy)
     copy->waits = (copy->blocking && !(inside && hip.copy_returns))
                   || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
     if (from->managed && from_device) {
-        error =
-            hip_managed_before_use(copy->queue, from->address, copy->from_bytes, false, copy->what);
+        error = hip_managed_before_use(copy->queue, from->address, copy->from_bytes, false);
     }
     if (error == hipSuccess && (is_registered(to) || is_registered(from))
         && hip_registered_is_behind()) {
-        error = hip_wait_all_devices(copy->what);
-        error = error == hipSuccess ? hip_registered_settle(copy->what) : error;
+        error = hip_wait_all_devices();
+        error = error == hipSuccess ? hip_registered_settle() : error;
     }
     if (error == hipSuccess && to->managed && to_device)
-        error = hip_managed_before_use(copy->queue, to->address, copy->to_bytes, true, copy->what);
+        error = hip_managed_before_use(copy->queue, to->address, copy->to_bytes, true);
     if (error == hipSuccess && from->managed && !from_device && to_device)
         error = hip_managed_pinned(&copy->from_memory, copy->from_bytes, false, copy->waits);
     if (error == hipSuccess && to->managed && !to_device && from_device)
@@ -147,7 +145,7 @@ static hipError_t enqueue(struct copy *copy)
             : to_device              ? hip.api->write(copy->queue, to, host, copy->width, &ticket)
                                      : hip.api->read(copy->queue, host, from, copy->width, &ticket);
         copy->ticket = status == DRIVER_OK ? ticket : copy->ticket;
-        error = hip_status(status, copy->what);
+        error = hip_status(status);
     }
     hip_stream_note(copy->stream, copy->ticket);
     if (!to_device && copy->ticket != 0 && copy->to.allocation.mapped > 0)
@@ -158,7 +156,7 @@ static hipError_t enqueue(struct copy *copy)
 /* Earlier copies of the stream may still fill the source. */
 static hipError_t copy_on_host(const struct copy *copy)
 {
-    hipError_t error = hip_stream_wait(copy->stream, copy->what);
+    hipError_t error = hip_stream_wait(copy->stream);
     for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
         memmove((void *)(uintptr_t)(copy->to.address + row * copy->to_pitch),
                 (const void *)(uintptr_t)(copy->from.address + row * copy->from_pitch),
@@ -171,7 +169,7 @@ static hipError_t copy_on_host(const struct copy *copy)
 static hipError_t finish(const struct copy *copy, hipError_t error)
 {
     if (copy->waits || error != hipSuccess) {
-        hipError_t waited = hip_wait_ticket(copy->ticket, copy->what);
+        hipError_t waited = hip_wait_ticket(copy->ticket);
         error = error != hipSuccess ? error : waited;
     }
     if (copy->waits)
@@ -184,7 +182,7 @@ static hipError_t capture(const struct copy *copy)
     struct hip_node_action action = {.kind = NODE_COPY};
     hipMemcpy3DParms *p = &action.copy;
     if (copy->blocking)
-        return hip_capture_spoil(copy->stream, copy->what);
+        return hip_capture_spoil(copy->stream);
     p->dstPtr.ptr = (void *)(uintptr_t)copy->to_address;
     p->dstPtr.pitch = copy->to_pitch;
     p->srcPtr.ptr = (void *)(uintptr_t)copy->from_address;
@@ -226,80 +224,80 @@ static hipError_t run(struct copy *copy)
 /* ---- the API ---- */
 
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
-                    bool blocking, const char *what)
+                    bool blocking)
 {
-    return hip_copy_2d(to, 0, from, 0, size, 1, kind, stream, blocking, what);
+    return hip_copy_2d(to, 0, from, 0, size, 1, kind, stream, blocking);
 }
 
 hipError_t hipMemcpy(void *to, const void *from, size_t size, hipMemcpyKind kind)
 {
-    HIP_API(hip_copy(to, from, size, kind, NULL, true, "hipMemcpy"));
+    HIP_API(hip_copy(to, from, size, kind, NULL, true));
 }
 
 hipError_t hipMemcpyWithStream(void *to, const void *from, size_t size, hipMemcpyKind kind,
                                hipStream_t stream)
 {
-    HIP_API(hip_copy(to, from, size, kind, stream, true, "hipMemcpyWithStream"));
+    HIP_API(hip_copy(to, from, size, kind, stream, true));
 }
 
 hipError_t hipMemcpyAsync(void *to, const void *from, size_t size, hipMemcpyKind kind,
                           hipStream_t stream)
 {
-    HIP_API(hip_copy(to, from, size, kind, stream, false, "hipMemcpyAsync"));
+    HIP_API(hip_copy(to, from, size, kind, stream, false));
 }
 
 hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void *from, size_t size)
 {
-    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, NULL, true, "hipMemcpyHtoD"));
+    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, NULL, true));
 }
 
 hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t size)
 {
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, NULL, true, "hipMemcpyDtoH"));
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, NULL, true));
 }
 
 hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t size)
 {
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, NULL, true, "hipMemcpyDtoD"));
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, NULL, true));
 }
 
 hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void *from, size_t size, hipStream_t stream)
 {
-    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, stream, false, "hipMemcpyHtoDAsync"));
+    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, stream, false));
 }
 
 hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t size, hipStream_t stream)
 {
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false, "hipMemcpyDtoHAsync"));
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false));
 }
 
 hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t size,
                               hipStream_t stream)
 {
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false, "hipMemcpyDtoDAsync"));
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false));
 }
 
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
-                            hipStream_t stream, bool blocking, const char *what)
+                            hipStream_t stream, bool blocking)
 {
     if (!hip_is_device(to_device) || !hip_is_device(from_device))
         return hipErrorInvalidDevice;
-    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking, what);
+    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking);
 }
 
 hipError_t hipMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
 {
-    HIP_API(copy_peer(to, to_device, from, from_device, size, NULL, true, "hipMemcpyPeer"));
+    HIP_API(copy_peer(to, to_device, from, from_device, size, NULL, true));
 }
 
 hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                               size_t size, hipStream_t stream)
 {
-    HIP_API(copy_peer(to, to_device, from, from_device, size, stream, false, "hipMemcpyPeerAsync"));
+    HIP_API(copy_peer(to, to_device, from, from_device, size, stream, false));
 }
 
 static struct copy rectangle(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t rows, hipMemcpyKind kind, const char *what)
+                             size_t width, size_t rows, hipMemcpyKind kind)
 {
     return (struct copy){.to_address = (uintptr_t)to,
                          .from_address = (uintptr_t)from,
@@ -307,24 +305,22 @@ static struct copy rectangle(void *to, size_t to_pitch, const void *from, size_t
                          .from_pitch = from_pitch,
                          .width = width,
                          .rows = rows,
-                         .kind = kind,
-                         .what = what};
+                         .kind = kind};
 }
 
 hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking,
-                       const char *what)
+                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking)
 {
-    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind, what);
+    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
     copy.stream = stream;
     copy.blocking = blocking;
     return run(&copy);
 }
 
 hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t rows, hipMemcpyKind kind, const char *what)
+                             size_t width, size_t rows, hipMemcpyKind kind)
 {
-    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind, what);
+    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
     if (width == 0 || rows == 0)
         return hipSuccess;
     copy.to = hip_place_of(copy.to_address);
@@ -335,60 +331,54 @@ hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t
 hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t height, hipMemcpyKind kind)
 {
-    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true,
-                        "hipMemcpy2D"));
+    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
 }
 
 hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                             size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream)
 {
-    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false,
-                        "hipMemcpy2DAsync"));
+    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
 }
 
 /* ---- device variables ---- */
 
 static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_t offset,
-                              bool to_symbol, hipMemcpyKind kind, hipStream_t stream, bool blocking,
-                              const char *what)
+                              bool to_symbol, hipMemcpyKind kind, hipStream_t stream, bool blocking)
 {
     uint64_t address = 0, symbol_size = 0;
     hipError_t error = hip_find_host_variable(symbol, hip_current_device(), &address, &symbol_size);
     if (error != hipSuccess)
         return error;
     if (offset > symbol_size || size > symbol_size - offset) {
-        hip_say("%s: %zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", what,
-                size, offset, symbol_size);
+        hip_complain("%zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", size,
+                     offset, symbol_size);
         return hipErrorInvalidValue;
     }
     void *device = (void *)(uintptr_t)(address + offset);
-    return to_symbol ? hip_copy(device, host, size, kind, stream, blocking, what)
-                     : hip_copy(host, device, size, kind, stream, blocking, what);
+    return to_symbol ? hip_copy(device, host, size, kind, stream, blocking)
+                     : hip_copy(host, device, size, kind, stream, blocking);
 }
 
 hipError_t hipMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
                              hipMemcpyKind kind)
 {
-    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, NULL, true,
-                        "hipMemcpyToSymbol"));
+    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, NULL, true));
 }
 
 hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,
                                   hipMemcpyKind kind, hipStream_t stream)
 {
-    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, stream, false,
-                        "hipMemcpyToSymbolAsync"));
+    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, stream, false));
 }
 
 hipError_t hipMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset,
                                hipMemcpyKind kind)
 {
-    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, NULL, true, "hipMemcpyFromSymbol"));
+    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, NULL, true));
 }
 
 hipError_t hipMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
                                     hipMemcpyKind kind, hipStream_t stream)
 {
-    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, stream, false,
-                        "hipMemcpyFromSymbolAsync"));
+    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, stream, false));
 }

@@ -353,22 +353,22 @@ hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device
     HIP_API_ALWAYS(get_capability(major, minor, device));
 }
 
-hipError_t hip_synchronize_device(const char *what)
+hipError_t hip_synchronize_device(void)
 {
     HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
-    return hip_wait_device(hip_current_device(), what);
+    return hip_wait_device(hip_current_device());
 }
 
 hipError_t hipDeviceSynchronize(void)
 {
-    HIP_API(hip_synchronize_device("hipDeviceSynchronize"));
+    HIP_API(hip_synchronize_device());
 }
 
 /* All of the program's memory stays: what a reset frees on real devices, the end of the program
  * frees here. */
 hipError_t hipDeviceReset(void)
 {
-    HIP_API(hip_synchronize_device("hipDeviceReset"));
+    HIP_API(hip_synchronize_device());
 }
 
 static hipError_t get_limit(size_t *value, enum hipLimit_t limit)
@@ -508,7 +508,7 @@ static hipError_t switch_peer(int peer, bool on)
     uint8_t *enabled = &hip.devices[hip_current_device()].peers[peer];
     if (*enabled == on)
         return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
-    hipError_t error = hip_status(
+    hipError_t error = hip_status_of(
         hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
         "peer access");
     *enabled = error == hipSuccess ? on : *enabled;

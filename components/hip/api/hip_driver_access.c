@@ -18,5 +18,5 @@ int heddlePlayDriver(const struct driver_api **driver)
 
 int heddlePlayStatus(enum driver_status status, const char *what)
 {
-    HIP_API_ALWAYS(hip_status(status, what));
+    HIP_API_ALWAYS(hip_status_of(status, what));
 }

@@ -55,8 +55,8 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
     hipError_t error = found ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
     uint64_t ticket = 0;
     if (error == hipSuccess && found->device != device) {
-        hip_say("hipEventRecord: the event belongs to device %d, the stream to device %d",
-                found->device, device);
+        hip_complain("the event belongs to device %d, the stream to device %d", found->device,
+                     device);
         error = hipErrorInvalidHandle;
     }
     if (error == hipSuccess && hip_captures(stream))
@@ -67,7 +67,7 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
         found = find_event(event); /* the wait may have released the lock */
         enum driver_status status = found ? hip.api->mark(queue, &ticket) : DRIVER_INVALID_VALUE;
         hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
-        error = found ? hip_status(status, "hipEventRecord") : hipErrorInvalidHandle;
+        error = found ? hip_status(status) : hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
         found->recorded = true;
@@ -85,7 +85,7 @@ static hipError_t wait_event(hipEvent_t event)
     if (!found)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = found->number);
-    return found->recorded ? hip_wait_ticket(found->ticket, "hipEventSynchronize") : hipSuccess;
+    return found->recorded ? hip_wait_ticket(found->ticket) : hipSuccess;
 }
 
 static hipError_t query_event(hipEvent_t event)
@@ -97,7 +97,7 @@ static hipError_t query_event(hipEvent_t event)
         return hipSuccess;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
-    hipError_t error = hip_query_ticket(found->ticket, "hipEventQuery");
+    hipError_t error = hip_query_ticket(found->ticket);
     HIP_RECORD_ANSWER(line, error);
     return error;
 }
@@ -112,10 +112,9 @@ static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t
         || ((first->flags | last->flags) & hipEventDisableTiming) != 0)
         return hipErrorInvalidHandle;
     uint64_t first_ps = 0, last_ps = 0;
-    hipError_t error =
-        hip_status(hip.api->time_of(first->ticket, &first_ps), "hipEventElapsedTime");
+    hipError_t error = hip_status(hip.api->time_of(first->ticket, &first_ps));
     if (error == hipSuccess)
-        error = hip_status(hip.api->time_of(last->ticket, &last_ps), "hipEventElapsedTime");
+        error = hip_status(hip.api->time_of(last->ticket, &last_ps));
     if (error == hipSuccess) {
         *milliseconds = last_ps >= first_ps ? (float)((double)(last_ps - first_ps) * 1e-9)
                                             : -(float)((double)(first_ps - last_ps) * 1e-9);
@@ -144,7 +143,7 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
                    .event = found->number);
     }
     if (error == hipSuccess && found->recorded)
-        error = hip_status(hip.api->wait_for(queue, found->ticket), "hipStreamWaitEvent");
+        error = hip_status(hip.api->wait_for(queue, found->ticket));
     if (begun && !hip.orders_streams) {
         uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
         if (error == hipSuccess && found->recorded)

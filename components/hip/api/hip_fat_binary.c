@@ -68,8 +68,8 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
         HIP_RECORD_STEP(copy(&copy));
         enum driver_status status =
             hip.api->write(hip.devices[device].queue, address, &value, sizeof value, &ticket);
-        error =
-            hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "managed variables");
+        error = hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status,
+                              "managed variables");
     }
     return error;
 }
@@ -280,7 +280,7 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
 {
     const char *platform = getenv(OPTIONS_ENV_PLATFORM);
     uint64_t address = 0;
-    hipError_t error = platform && *platform ? hip_enter() : hipErrorNoDevice;
+    hipError_t error = platform && *platform ? hip_enter("managed variables") : hipErrorNoDevice;
     if (error == hipSuccess)
         error = hip_managed_allocate(size, hipMemAttachGlobal, &address);
     if (platform && *platform)

@@ -16,7 +16,6 @@ struct fill {
     size_t count, rows, pitch;
     hipStream_t stream;
     bool blocking;
-    const char *what;
     /* Found out on the way. */
     struct hip_place to;
     uint32_t queue;
@@ -29,7 +28,7 @@ static hipError_t check(const struct fill *fill)
 {
     void *pointer = (void *)(uintptr_t)fill->address;
     if (fill->to.allocation.number == 0) {
-        hip_say("%s: %p is not device memory that is allocated", fill->what, pointer);
+        hip_complain("%p is not device memory that is allocated", pointer);
         return hipErrorInvalidValue;
     }
     uint64_t left = hip_place_left(&fill->to);
@@ -37,10 +36,10 @@ static hipError_t check(const struct fill *fill)
         || (fill->rows > 1
             && (fill->pitch < fill->count * fill->width
                 || fill->rows - 1 > (left - fill->count * fill->width) / fill->pitch))) {
-        hip_say(
-            "%s: %zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
+        hip_complain(
+            "%zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
             " bytes left there",
-            fill->what, fill->count, fill->width, pointer, left);
+            fill->count, fill->width, pointer, left);
         return hipErrorInvalidValue;
     }
     return hipSuccess;
@@ -51,7 +50,7 @@ static hipError_t managed(const struct fill *fill)
     if (!fill->to.managed || !hip_place_on_device(&fill->to))
         return hipSuccess;
     uint64_t size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
-    return hip_managed_before_use(fill->queue, fill->address, size, true, fill->what);
+    return hip_managed_before_use(fill->queue, fill->address, size, true);
 }
 
 static void record(const struct fill *fill)
@@ -75,8 +74,7 @@ static hipError_t enqueue(struct fill *fill)
     hipError_t error = hipSuccess;
     for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
         error = hip_status(hip.api->fill(fill->queue, fill->address + row * fill->pitch,
-                                         &fill->value, fill->width, fill->count, &fill->ticket),
-                           fill->what);
+                                         &fill->value, fill->width, fill->count, &fill->ticket));
     }
     hip_stream_note(fill->stream, fill->ticket);
     return error;
@@ -84,7 +82,7 @@ static hipError_t enqueue(struct fill *fill)
 
 static hipError_t fill_on_host(const struct fill *fill)
 {
-    hipError_t error = hip_stream_wait(fill->stream, fill->what);
+    hipError_t error = hip_stream_wait(fill->stream);
     for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
         uint8_t *at = (uint8_t *)(uintptr_t)(fill->address + row * fill->pitch);
         for (size_t i = 0; i < fill->count; i++)
@@ -102,7 +100,7 @@ static hipError_t capture(const struct fill *fill)
                                               .count = fill->count,
                                               .rows = fill->rows,
                                               .pitch = fill->pitch}};
-    return fill->blocking ? hip_capture_spoil(fill->stream, fill->what)
+    return fill->blocking ? hip_capture_spoil(fill->stream)
                           : hip_capture_call(fill->stream, &action);
 }
 
@@ -126,15 +124,14 @@ static hipError_t run(struct fill *fill)
         return error;
     record(fill);
     error = enqueue(fill);
-    return error == hipSuccess && fill->blocking && hip.fill_waits
-               ? hip_wait_ticket(fill->ticket, fill->what)
-               : error;
+    return error == hipSuccess && fill->blocking && hip.fill_waits ? hip_wait_ticket(fill->ticket)
+                                                                   : error;
 }
 
 /* ---- the API ---- */
 
 hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
-                    size_t rows, hipStream_t stream, bool blocking, const char *what)
+                    size_t rows, hipStream_t stream, bool blocking)
 {
     struct fill fill = {.address = (uintptr_t)to,
                         .value = value,
@@ -143,79 +140,76 @@ hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size
                         .rows = rows,
                         .pitch = pitch,
                         .stream = stream,
-                        .blocking = blocking,
-                        .what = what};
+                        .blocking = blocking};
     return run(&fill);
 }
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
-                             hipStream_t stream, bool blocking, const char *what)
+                             hipStream_t stream, bool blocking)
 {
-    return hip_fill(to, 0, value, width, count, 1, stream, blocking, what);
+    return hip_fill(to, 0, value, width, count, 1, stream, blocking);
 }
 
-hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows, const char *what)
+hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows)
 {
     struct fill fill = {.address = (uintptr_t)to,
                         .width = 1,
                         .count = width,
                         .rows = rows,
                         .pitch = pitch,
-                        .to = hip_place_of((uintptr_t)to),
-                        .what = what};
+                        .to = hip_place_of((uintptr_t)to)};
     return width == 0 || rows == 0 ? hipSuccess : check(&fill);
 }
 
 hipError_t hipMemset(void *to, int value, size_t size)
 {
-    HIP_API(fill_plain(to, (uint32_t)value, 1, size, NULL, true, "hipMemset"));
+    HIP_API(fill_plain(to, (uint32_t)value, 1, size, NULL, true));
 }
 
 hipError_t hipMemsetAsync(void *to, int value, size_t size, hipStream_t stream)
 {
-    HIP_API(fill_plain(to, (uint32_t)value, 1, size, stream, false, "hipMemsetAsync"));
+    HIP_API(fill_plain(to, (uint32_t)value, 1, size, stream, false));
 }
 
 hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count)
 {
-    HIP_API(fill_plain(to, value, 1, count, NULL, true, "hipMemsetD8"));
+    HIP_API(fill_plain(to, value, 1, count, NULL, true));
 }
 
 hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
                             hipStream_t stream)
 {
-    HIP_API(fill_plain(to, value, 1, count, stream, false, "hipMemsetD8Async"));
+    HIP_API(fill_plain(to, value, 1, count, stream, false));
 }
 
 hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count)
 {
-    HIP_API(fill_plain(to, value, 2, count, NULL, true, "hipMemsetD16"));
+    HIP_API(fill_plain(to, value, 2, count, NULL, true));
 }
 
 hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
                              hipStream_t stream)
 {
-    HIP_API(fill_plain(to, value, 2, count, stream, false, "hipMemsetD16Async"));
+    HIP_API(fill_plain(to, value, 2, count, stream, false));
 }
 
 hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count)
 {
-    HIP_API(fill_plain(to, (uint32_t)value, 4, count, NULL, true, "hipMemsetD32"));
+    HIP_API(fill_plain(to, (uint32_t)value, 4, count, NULL, true));
 }
 
 hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream)
 {
-    HIP_API(fill_plain(to, (uint32_t)value, 4, count, stream, false, "hipMemsetD32Async"));
+    HIP_API(fill_plain(to, (uint32_t)value, 4, count, stream, false));
 }
 
 hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, NULL, true, "hipMemset2D"));
+    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, NULL, true));
 }
 
 hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                             hipStream_t stream)
 {
-    HIP_API(
-        hip_fill(to, pitch, (uint32_t)value, 1, width, height, stream, false, "hipMemset2DAsync"));
+    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, stream, false));
 }

@@ -48,8 +48,8 @@ static hipError_t find_function(const void *either, bool is_handle,
     return *function ? hipSuccess : hipErrorInvalidHandle;
 }
 
-static hipError_t active_blocks(int *count, const void *either, bool is_handle, int threads,
-                                size_t dynamic_lds)
+hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,
+                             size_t dynamic_lds)
 {
     const struct hip_function *function = NULL;
     if (!count || threads <= 0)
@@ -199,7 +199,7 @@ hipError_t hipFuncSetSharedMemConfig(const void *host_function, hipSharedMemConf
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *host_function,
                                                         int threads, size_t dynamic_lds)
 {
-    HIP_API(active_blocks(count, host_function, false, threads, dynamic_lds));
+    HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
 }
 
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
@@ -208,20 +208,20 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
                                                                  unsigned flags)
 {
     (void)flags;
-    HIP_API(active_blocks(count, host_function, false, threads, dynamic_lds));
+    HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
 }
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *count, hipFunction_t function,
                                                               int threads, size_t dynamic_lds)
 {
-    HIP_API(active_blocks(count, function, true, threads, dynamic_lds));
+    HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
 }
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *count, hipFunction_t function, int threads, size_t dynamic_lds, unsigned flags)
 {
     (void)flags;
-    HIP_API(active_blocks(count, function, true, threads, dynamic_lds));
+    HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
 }
 
 hipError_t hipOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *host_function,
@@ -248,7 +248,7 @@ hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *bloc
 static const char *kernel_name(const void *either, bool is_handle)
 {
     const struct hip_function *function = NULL;
-    hipError_t error = hip_enter();
+    hipError_t error = hip_enter("hipKernelNameRef");
     if (error == hipSuccess)
         error = find_function(either, is_handle, &function);
     const char *name = error == hipSuccess ? function->kernel->name : NULL;

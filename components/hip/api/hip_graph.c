@@ -73,17 +73,16 @@ static void call_host(hipStream_t stream, hipError_t error, void *data)
 
 static hipError_t perform(struct hip_node_action *action, hipStream_t stream)
 {
-    static const char what[] = "hipGraphLaunch";
     struct hip_host_node host = action->host; /* the graph may be gone when it is called */
     const struct hip_fill_node *fill = &action->fill;
     switch (action->kind) {
     case NODE_KERNEL:
-        return hip_make_call(&action->kernel, stream, what);
+        return hip_make_call(&action->kernel, stream);
     case NODE_COPY:
-        return hip_copy_3d(&action->copy, stream, false, what);
+        return hip_copy_3d(&action->copy, stream, false);
     case NODE_FILL:
         return hip_fill((void *)(uintptr_t)fill->address, fill->pitch, fill->value, fill->width,
-                        fill->count, fill->rows, stream, false, what);
+                        fill->count, fill->rows, stream, false);
     case NODE_HOST:
         return hip_captures(stream) ? hip_capture_call(stream, action)
                                     : hip_call_back(stream, call_host, &host);
@@ -282,8 +281,7 @@ hipError_t hipGraphClone(hipGraph_t *copy, hipGraph_t graph)
 /* ---- nodes of each kind ---- */
 
 /* A pointer that is no kernel of the program is a kernel of a module. */
-static hipError_t kernel_call(const hipKernelNodeParams *p, struct hip_kernel_call *call,
-                              const char *what)
+static hipError_t kernel_call(const hipKernelNodeParams *p, struct hip_kernel_call *call)
 {
     if (!p || !p->func || (p->kernelParams && p->extra))
         return hipErrorInvalidValue;
@@ -293,7 +291,7 @@ static hipError_t kernel_call(const hipKernelNodeParams *p, struct hip_kernel_ca
                                      .blocks = {p->gridDim.x, p->gridDim.y, p->gridDim.z},
                                      .block = {p->blockDim.x, p->blockDim.y, p->blockDim.z},
                                      .dynamic_lds = p->sharedMemBytes};
-    return hip_keep_call(call, p->kernelParams, p->extra, what);
+    return hip_keep_call(call, p->kernelParams, p->extra);
 }
 
 static hipError_t add_kernel(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
@@ -301,7 +299,7 @@ static hipError_t add_kernel(hipGraphNode_t *node, hipGraph_t graph, const hipGr
 {
     struct hip_node_action action = {.kind = NODE_KERNEL};
     hipError_t error = check_node(node, graph, before, count);
-    error = error == hipSuccess ? kernel_call(p, &action.kernel, "hipGraphAddKernelNode") : error;
+    error = error == hipSuccess ? kernel_call(p, &action.kernel) : error;
     return error == hipSuccess ? add(node, graph, before, count, &action) : error;
 }
 
@@ -573,12 +571,10 @@ hipError_t hipGraphExecDestroy(hipGraphExec_t exec)
 
 /* ---- kernels with other arguments ---- */
 
-static hipError_t change_kernel(struct hip_node_action *action, const hipKernelNodeParams *p,
-                                const char *what)
+static hipError_t change_kernel(struct hip_node_action *action, const hipKernelNodeParams *p)
 {
     struct hip_kernel_call call;
-    hipError_t error =
-        action->kind == NODE_KERNEL ? kernel_call(p, &call, what) : hipErrorInvalidValue;
+    hipError_t error = action->kind == NODE_KERNEL ? kernel_call(p, &call) : hipErrorInvalidValue;
     if (error == hipSuccess) {
         hip_release_call(&action->kernel);
         action->kernel = call;
@@ -589,8 +585,7 @@ static hipError_t change_kernel(struct hip_node_action *action, const hipKernelN
 static hipError_t set_kernel(hipGraphNode_t handle, const hipKernelNodeParams *p)
 {
     struct node *node = find_node(handle);
-    return node ? change_kernel(&node->action, p, "hipGraphKernelNodeSetParams")
-                : hipErrorInvalidValue;
+    return node ? change_kernel(&node->action, p) : hipErrorInvalidValue;
 }
 
 hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams *p)
@@ -605,8 +600,7 @@ static hipError_t set_exec_kernel(hipGraphExec_t handle, hipGraphNode_t node,
     for (size_t i = 0; exec && i < exec->count; i++) {
         if (exec->steps[i].node == node) {
             return exec->launches ? hipErrorGraphExecUpdateFailure
-                                  : change_kernel(&exec->steps[i].action, p,
-                                                  "hipGraphExecKernelNodeSetParams");
+                                  : change_kernel(&exec->steps[i].action, p);
         }
     }
     return hipErrorInvalidValue;

@@ -46,7 +46,7 @@ void hip_graph_append(struct hip_graph *graph, const struct hip_node_action *act
 bool hip_captures(hipStream_t stream);
 hipError_t hip_capture_call(hipStream_t stream, const struct hip_node_action *action);
 /* A call that a stream cannot make while it captures: the capture is spoilt. */
-hipError_t hip_capture_spoil(hipStream_t stream, const char *what);
+hipError_t hip_capture_spoil(hipStream_t stream);
 /* An event was recorded on a stream that captures; a stream waits for an event: true when that was
  * captured, and the stream captures from now on, too. */
 hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event);

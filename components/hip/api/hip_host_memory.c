@@ -32,8 +32,8 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
     uint32_t number = allocation->number;
     HIP_RECORD_STEP(host_free(start, allocation->device));
     /* Copies, and kernels on all devices if they use it, may still be under way. */
-    hipError_t error = allocation->mapped ? hip_wait_all_devices("hipHostFree")
-                                          : hip_wait_device(allocation->device, "hipHostFree");
+    hipError_t error =
+        allocation->mapped ? hip_wait_all_devices() : hip_wait_device(allocation->device);
     allocation = hip_find_allocation(start);
     if (!allocation || allocation->number != number)
         return hipErrorInvalidValue; /* another thread has freed it meanwhile */
@@ -125,8 +125,8 @@ static hipError_t host_register(void *pointer, size_t size, unsigned flags)
     if (hip_find_overlap(address, size))
         return hipErrorHostMemoryAlreadyRegistered;
     if (!hip_is_accessible(address, size, false, &end)) {
-        hip_say("hipHostRegister: of %zu bytes at %p only %llu can be read", size, pointer,
-                (unsigned long long)(end > address ? end - address : 0));
+        hip_complain("of %zu bytes at %p only %llu can be read", size, pointer,
+                     (unsigned long long)(end > address ? end - address : 0));
         return hipErrorInvalidValue;
     }
     hip_add_allocation((struct hip_allocation){.address = address,
@@ -151,8 +151,8 @@ static hipError_t host_unregister(void *pointer)
     uint32_t number = allocation->number;
     hipError_t error = hipSuccess;
     if (allocation->mapped && hip.lost == hipSuccess) {
-        error = hip_wait_all_devices("hipHostUnregister");
-        hip_registered_settle("hipHostUnregister");
+        error = hip_wait_all_devices();
+        hip_registered_settle();
     }
     allocation = hip_find_allocation(start);
     if (!allocation || allocation->number != number)
@@ -193,11 +193,11 @@ hipError_t hipHostGetFlags(unsigned *flags, void *pointer)
 /* ---- kernels ---- */
 
 /* The memory is usable by kernels, at its own address. */
-static hipError_t map(const struct hip_allocation *allocation, const char *what)
+static hipError_t map(const struct hip_allocation *allocation)
 {
     uint64_t start = allocation->address, size = allocation->size;
     uint32_t number = allocation->number;
-    hipError_t error = hip_wait_all_devices(what);
+    hipError_t error = hip_wait_all_devices();
     allocation = hip_find_allocation(start); /* the wait has released the lock */
     if (error != hipSuccess || !allocation || allocation->number != number || allocation->mapped)
         return error;
@@ -216,12 +216,12 @@ static hipError_t map(const struct hip_allocation *allocation, const char *what)
     return error;
 }
 
-hipError_t hip_map_wanted(const char *what)
+hipError_t hip_map_wanted(void)
 {
     hipError_t error = hipSuccess;
     const struct hip_allocation *wanted;
     while (error == hipSuccess && (wanted = hip_find_wanted()))
-        error = map(wanted, what);
+        error = map(wanted);
     return error;
 }
 
@@ -233,7 +233,7 @@ static hipError_t device_pointer(void **device, void *pointer, unsigned flags)
     *device = NULL;
     hipError_t error = hipSuccess;
     if (allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY)
-        error = allocation->mapped ? hipSuccess : map(allocation, "hipHostGetDevicePointer");
+        error = allocation->mapped ? hipSuccess : map(allocation);
     else if (allocation->kind != HIP_MANAGED_MEMORY)
         error = hipErrorInvalidValue;
     *device = error == hipSuccess ? pointer : NULL;

@@ -90,7 +90,7 @@ static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
     if (attention)
         return access_at_once(attention->write(to, from, size));
     enum driver_status status = hip.api->write(services[device].queue, to, from, size, &ticket);
-    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
+    return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
 
 static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
@@ -99,7 +99,7 @@ static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
     if (attention)
         return access_at_once(attention->read(from, to, size));
     enum driver_status status = hip.api->read(services[device].queue, to, from, size, &ticket);
-    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
+    return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
 
 static void attend(const struct driver_attention *now);
@@ -145,10 +145,10 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     uint64_t head_bytes = sizeof(struct buffer) + SIGNAL_BYTES;
     uint64_t payloads = (head_bytes + packets * HEADER_BYTES + 255) / 256 * 256;
     hipError_t error =
-        hip_status(hip.api->queue_create(hip.devices[device].number, &services[device].queue),
-                   "calls of the host");
+        hip_status_of(hip.api->queue_create(hip.devices[device].number, &services[device].queue),
+                      "calls of the host");
     if (error == hipSuccess)
-        error = hip_status(hip.api->queue_attends(services[device].queue), "calls of the host");
+        error = hip_status_of(hip.api->queue_attends(services[device].queue), "calls of the host");
     if (error == hipSuccess) {
         error = hip_allocate_device(device, payloads + packets * PAYLOAD_BYTES,
                                     HIP_ALLOCATION_ALIGN, HIP_MODULE_MEMORY, &base);
@@ -337,7 +337,7 @@ static enum driver_status poll_and_serve(uint64_t ticket, hipError_t *error)
     return status;
 }
 
-hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what)
+hipError_t hip_hostcall_wait_ticket(uint64_t ticket)
 {
     hipError_t error = hipSuccess;
     pace.polls = 0;
@@ -345,7 +345,7 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what)
     while (error == hipSuccess && hip.lost == hipSuccess && any_active()) {
         enum driver_status status = poll_and_serve(ticket, &error);
         if (status != DRIVER_NOT_READY)
-            return hip_status(status, what);
+            return hip_status(status);
     }
     return error;
 }
@@ -361,6 +361,6 @@ bool hip_hostcall_step(void)
     while (!services[device].active)
         device++;
     hipError_t error = hipSuccess;
-    hip_status(poll_and_serve(services[device].ticket, &error), "calls of the host");
+    hip_status_of(poll_and_serve(services[device].ticket, &error), "calls of the host");
     return true;
 }

@@ -26,7 +26,7 @@ hipError_t hip_hostcall_serve(void);
 
 /* Waits for `ticket` as long as kernels may call the host; the caller then waits as usual. An error
  * is that of a kernel. */
-hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what);
+hipError_t hip_hostcall_wait_ticket(uint64_t ticket);
 
 /* Lets the simulation go on a little and serves calls; false, and no effect, when no kernel may
  * call the host. For waits for several tickets. */

@@ -80,28 +80,30 @@ extern struct hip_library hip;
 void hip_lock(void);
 void hip_unlock(void);
 bool hip_has_lock(void); /* this thread, also while it waits inside of the library */
-/* Locks; opens the platform when that was not done. Must be followed by hip_leave() in any case. */
-hipError_t hip_enter(void);
+/* Locks; opens the platform when that was not done. `function` of HIP is what messages name from
+ * now on. Must be followed by hip_leave() in any case. */
+hipError_t hip_enter(const char *function);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
 /* Body of an API function that needs the device, and of one that must work even after it is lost.
  */
 #define HIP_API(expression)                                                                        \
     do {                                                                                           \
-        hipError_t api_error = hip_enter();                                                        \
+        hipError_t api_error = hip_enter(__func__);                                                \
         if (api_error == hipSuccess)                                                               \
             api_error = hip.lost != hipSuccess ? hip.lost : (expression);                          \
         return hip_leave(api_error);                                                               \
     } while (0)
 #define HIP_API_ALWAYS(expression)                                                                 \
     do {                                                                                           \
-        hipError_t api_error = hip_enter();                                                        \
+        hipError_t api_error = hip_enter(__func__);                                                \
         return hip_leave(api_error == hipSuccess ? (expression) : api_error);                      \
     } while (0)
 
-/* The HIP error of a driver's answer; says the driver's words when it is a failure. `what`: the API
- * call. */
-hipError_t hip_status(enum driver_status status, const char *what);
+/* The HIP error of a driver's answer; a failure is said in the driver's words, with what the thread
+ * does in front. hip_status_of() puts the name of a step there. */
+hipError_t hip_status(enum driver_status status);
+hipError_t hip_status_of(enum driver_status status, const char *step);
 /* The command is done, or nothing will be done any more. */
 bool hip_ticket_done(uint64_t ticket);
 /* The thread has learnt that some command is done: before the call is over, it gets what kernels
@@ -109,11 +111,11 @@ bool hip_ticket_done(uint64_t ticket);
 void hip_has_waited(void);
 hipError_t hip_settle(void);
 /* Run the simulation without the lock; return like hip_status(). */
-hipError_t hip_wait_ticket(uint64_t ticket, const char *what);
-hipError_t hip_wait_device(int device, const char *what);
-hipError_t hip_wait_all_devices(const char *what);
+hipError_t hip_wait_ticket(uint64_t ticket);
+hipError_t hip_wait_device(int device);
+hipError_t hip_wait_all_devices(void);
 /* The same for a ticket, without releasing the lock: what the caller has found stays. */
-hipError_t hip_wait_here(uint64_t ticket, const char *what);
+hipError_t hip_wait_here(uint64_t ticket);
 /* What is left of waits of several host threads: waits in turn until the ticket is done or, with
  * `poll`, the simulation went on a little. False: this thread is not ordered, and nothing was done.
  */
@@ -194,7 +196,7 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
 /* What hipHostFree does with pinned memory: waits for copies that may still use it. */
 hipError_t hip_release_pinned(const struct hip_allocation *allocation);
 /* Makes host memory whose address went to the device usable there. Before a launch. */
-hipError_t hip_map_wanted(const char *what);
+hipError_t hip_map_wanted(void);
 
 /* ---- hip_pointers.c ---- */
 
@@ -209,29 +211,27 @@ void hip_unwatch_pointers(void);
 
 /* Copies with all checks of hipMemcpy; `blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
-                    bool blocking, const char *what);
+                    bool blocking);
 
 /* The same for `rows` rows of `width` bytes; the pitches are from row to row. */
 hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking,
-                       const char *what);
+                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking);
 /* Would hip_copy_2d() refuse it? Nothing is done. */
 hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t rows, hipMemcpyKind kind, const char *what);
+                             size_t width, size_t rows, hipMemcpyKind kind);
 
 /* ---- hip_volume.c ---- */
 
 /* What hipMemcpy3DAsync does. */
-hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking,
-                       const char *what);
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking);
 
 /* ---- hip_fill.c ---- */
 
 /* `rows` rows of `count` elements of `width` bytes, with all checks of hipMemset2D. */
 hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
-                    size_t rows, hipStream_t stream, bool blocking, const char *what);
+                    size_t rows, hipStream_t stream, bool blocking);
 /* Would it refuse rows of so many bytes? Nothing is done. */
-hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows, const char *what);
+hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows);
 
 /* ---- hip_module.c ---- */
 
@@ -267,6 +267,13 @@ const struct hip_function *hip_check_function(hipFunction_t function);
 /* True the first time that the driver refuses to launch the function: then it is said why. */
 bool hip_first_refusal(const struct hip_function *function);
 
+/* ---- hip_function.c ---- */
+
+/* How many work-groups of `threads` work-items a compute unit holds at a time; `either`: a handle
+ * or a host function. */
+hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,
+                             size_t dynamic_lds);
+
 /* ---- hip_fat_binary.c ---- */
 
 bool hip_is_embedded(const struct hip_module *module);
@@ -294,7 +301,7 @@ bool hip_unify_all(const char *list);
 
 bool hip_is_device(int device);
 /* Waits for all work of the current device. */
-hipError_t hip_synchronize_device(const char *what);
+hipError_t hip_synchronize_device(void);
 
 /* ---- hip_fault.c ---- */
 

@@ -28,7 +28,6 @@ struct request {
     bool cooperative;
     const void *packed; /* all together */
     size_t packed_size;
-    const char *what;
 };
 
 static hipError_t check_geometry(const struct request *request, int device)
@@ -39,32 +38,32 @@ static hipError_t check_geometry(const struct request *request, int device)
     for (int dimension = 0; dimension < 3; dimension++) {
         if (request->grid[dimension] == 0 || request->grid[dimension] > UINT32_MAX
             || block[dimension] == 0 || block[dimension] > info->max_work_group) {
-            hip_say("%s: kernel '%s' with a work-group of %" PRIu64 " and a grid of %" PRIu64
-                    " work-items in dimension %d; allowed are 1 to %u and 1 to %u",
-                    request->what, request->function->name, block[dimension],
-                    request->grid[dimension], dimension, info->max_work_group, UINT32_MAX);
+            hip_complain("kernel '%s' with a work-group of %" PRIu64 " and a grid of %" PRIu64
+                         " work-items in dimension %d; allowed are 1 to %u and 1 to %u",
+                         request->function->name, block[dimension], request->grid[dimension],
+                         dimension, info->max_work_group, UINT32_MAX);
             return hipErrorInvalidConfiguration;
         }
     }
     uint64_t threads = block[0] * block[1] * block[2];
     if (threads > info->max_work_group) {
-        hip_say("%s: kernel '%s' with a work-group of %" PRIu64
-                " work-items; the device takes up to %u",
-                request->what, request->function->name, threads, info->max_work_group);
+        hip_complain("kernel '%s' with a work-group of %" PRIu64
+                     " work-items; the device takes up to %u",
+                     request->function->name, threads, info->max_work_group);
         return hipErrorInvalidConfiguration;
     }
     if (kernel->max_group_threads > 0 && threads > kernel->max_group_threads) {
-        hip_say("%s: kernel '%s' with a work-group of %" PRIu64
-                " work-items, but it was compiled for up to %u (__launch_bounds__)",
-                request->what, request->function->name, threads, kernel->max_group_threads);
+        hip_complain("kernel '%s' with a work-group of %" PRIu64
+                     " work-items, but it was compiled for up to %u (__launch_bounds__)",
+                     request->function->name, threads, kernel->max_group_threads);
         return hipErrorLaunchFailure;
     }
     if (request->dynamic_lds > info->lds_bytes_per_cu
         || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
-        hip_say("%s: kernel '%s' needs %u bytes of LDS and %" PRIu64
-                " dynamic ones; a compute unit has %u",
-                request->what, request->function->name, kernel->group_size, request->dynamic_lds,
-                info->lds_bytes_per_cu);
+        hip_complain("kernel '%s' needs %u bytes of LDS and %" PRIu64
+                     " dynamic ones; a compute unit has %u",
+                     request->function->name, kernel->group_size, request->dynamic_lds,
+                     info->lds_bytes_per_cu);
         return hipErrorInvalidConfiguration;
     }
     return hipSuccess;
@@ -73,8 +72,8 @@ static hipError_t check_geometry(const struct request *request, int device)
 static hipError_t check_kernel(const struct request *request, int device)
 {
     if (request->function->module->device != device) {
-        hip_say("%s: kernel '%s' is loaded on device %d, the stream belongs to device %d",
-                request->what, request->function->name, request->function->module->device, device);
+        hip_complain("kernel '%s' is loaded on device %d, the stream belongs to device %d",
+                     request->function->name, request->function->module->device, device);
         return hipErrorInvalidHandle;
     }
     return hipSuccess;
@@ -142,7 +141,7 @@ static size_t record(const struct request *request, const uint8_t *kernarg)
 static hipError_t refuse(const struct request *request)
 {
     if (hip_first_refusal(request->function))
-        hip_say("%s: %s", request->what, hip.api->error_text());
+        hip_complain("%s", hip.api->error_text());
     run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
 }
@@ -157,7 +156,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, const u
     if (status != DRIVER_OK)
         HIP_RECORD_STEP(drop(line));
     hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
-    return status == DRIVER_FAULT ? refuse(request) : hip_status(status, request->what);
+    return status == DRIVER_FAULT ? refuse(request) : hip_status(status);
 }
 
 /* The arguments as the kernel finds them; to be released. */
@@ -170,8 +169,7 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
                                                         request->packed_size, geometry, *kernarg)
                                   : kernarg_fill(kernel, request->values, geometry, *kernarg);
     if (missing >= 0) {
-        hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing,
-                request->function->name);
+        hip_complain("argument %d of kernel '%s' is missing", missing, request->function->name);
         return hipErrorInvalidValue;
     }
     return hipSuccess;
@@ -179,13 +177,13 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
 
 /* Memory that both sides use is where the kernel needs it. What goes to the device may contain
  * addresses of more. */
-static hipError_t bring_memory(uint32_t queue, const char *what)
+static hipError_t bring_memory(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     do {
-        error = hip_map_wanted(what);
-        error = error == hipSuccess ? hip_managed_before_launch(queue, what) : error;
-        error = error == hipSuccess ? hip_registered_before_launch(queue, what) : error;
+        error = hip_map_wanted();
+        error = error == hipSuccess ? hip_managed_before_launch(queue) : error;
+        error = error == hipSuccess ? hip_registered_before_launch(queue) : error;
     } while (error == hipSuccess && hip_find_wanted());
     return error;
 }
@@ -243,7 +241,7 @@ static hipError_t launch(const struct request *request)
         error = lay_out(request, &geometry, &kernarg);
     if (error == hipSuccess) {
         hip_look_for_pointers(0, kernarg, kernarg_size(request->function->kernel));
-        error = bring_memory(queue, request->what);
+        error = bring_memory(queue);
     }
     if (error == hipSuccess)
         error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
@@ -317,9 +315,9 @@ static hipError_t check_cooperative(const struct request *request)
 {
     if (request->cooperative || !meets(request))
         return hipSuccess;
-    hip_say("hipLaunchKernel: kernel '%s' lets its work-groups meet (grid sync): launch it with "
-            "hipLaunchCooperativeKernel",
-            request->function->name);
+    hip_complain("kernel '%s' lets its work-groups meet (grid sync): launch it with "
+                 "hipLaunchCooperativeKernel",
+                 request->function->name);
     run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
 }
@@ -332,9 +330,7 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
                               .values = values,
-                              .cooperative = cooperative,
-                              .what =
-                                  cooperative ? "hipLaunchCooperativeKernel" : "hipLaunchKernel"};
+                              .cooperative = cooperative};
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = hip_stream_queue(stream, &queue, &device);
@@ -369,22 +365,16 @@ hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, 
  * (grid sync). */
 static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
 {
-    int blocks = 0, units = 0, device = 0;
-    hipError_t error = hipGetDevice(&device);
-    error = error == hipSuccess ? hipOccupancyMaxActiveBlocksPerMultiprocessor(
-                &blocks, host_function, (int)(block.x * block.y * block.z), dynamic_lds)
-                                : error;
-    error = error == hipSuccess
-                ? hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, device)
-                : error;
-    if (error == hipSuccess
-        && (uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks * (uint64_t)units) {
-        hip_say("hipLaunchCooperativeKernel: %" PRIu64 " work-groups; %d units with room for %d "
-                "each can hold no more than %" PRIu64 " at a time",
-                (uint64_t)grid.x * grid.y * grid.z, units, blocks,
-                (uint64_t)blocks * (uint64_t)units);
-        hip_set_last_error(hipErrorCooperativeLaunchTooLarge);
-        return hipErrorCooperativeLaunchTooLarge;
+    const uint32_t units = hip.devices[hip_current_device()].info.compute_units;
+    const uint64_t groups = (uint64_t)grid.x * grid.y * grid.z;
+    int blocks = 0;
+    hipError_t error = hip_active_blocks(&blocks, host_function, false,
+                                         (int)(block.x * block.y * block.z), dynamic_lds);
+    if (error == hipSuccess && groups > (uint64_t)blocks * units) {
+        hip_complain("%" PRIu64 " work-groups; %u units with room for %d each can hold no more "
+                     "than %" PRIu64 " at a time",
+                     groups, units, blocks, (uint64_t)blocks * units);
+        error = hipErrorCooperativeLaunchTooLarge;
     }
     return error;
 }
@@ -392,16 +382,16 @@ static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, s
 static hipError_t launch_cooperative(const void *host_function, dim3 grid, dim3 block,
                                      void **values, size_t dynamic_lds, hipStream_t stream)
 {
-    HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream, true));
+    hipError_t error = check_room(host_function, grid, block, dynamic_lds);
+    return error == hipSuccess
+               ? launch_host_function(host_function, grid, block, values, dynamic_lds, stream, true)
+               : error;
 }
 
 hipError_t hipLaunchCooperativeKernel(const void *host_function, dim3 grid, dim3 block,
                                       void **values, unsigned dynamic_lds, hipStream_t stream)
 {
-    hipError_t error = check_room(host_function, grid, block, dynamic_lds);
-    return error == hipSuccess
-               ? launch_cooperative(host_function, grid, block, values, dynamic_lds, stream)
-               : error;
+    HIP_API(launch_cooperative(host_function, grid, block, values, dynamic_lds, stream));
 }
 
 /* ---- launches of functions of modules ---- */
@@ -415,7 +405,7 @@ static hipError_t read_extra(void **extra, struct request *request)
         } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1]) {
             request->packed_size = *(const size_t *)extra[i + 1];
         } else {
-            hip_say("%s: entry %zu of `extra` is %p, which is no key", request->what, i, extra[i]);
+            hip_complain("entry %zu of `extra` is %p, which is no key", i, extra[i]);
             return hipErrorInvalidValue;
         }
     }
@@ -430,8 +420,7 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
                               .handle = handle,
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
-                              .values = values,
-                              .what = "hipModuleLaunchKernel"};
+                              .values = values};
     if (!request.function || (values && extra))
         return request.function ? hipErrorInvalidValue : hipErrorInvalidHandle;
     if (extra) {
@@ -469,11 +458,10 @@ static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
     return request->function ? hipSuccess : hipErrorInvalidHandle;
 }
 
-hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **extra,
-                         const char *what)
+hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **extra)
 {
     int device = hip_current_device();
-    struct request request = {.values = values, .what = what};
+    struct request request = {.values = values};
     hipError_t error = find_kernel(call, device, &request);
     if (error == hipSuccess && extra)
         error = read_extra(extra, &request);
@@ -482,12 +470,12 @@ hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **ext
     return error == hipSuccess ? keep(&request, device, call) : error;
 }
 
-hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream, const char *what)
+hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream)
 {
     uint32_t queue = 0;
     int device = 0;
     struct request request = {
-        .stream = stream, .packed = call->arguments, .packed_size = call->size, .what = what};
+        .stream = stream, .packed = call->arguments, .packed_size = call->size};
     hipError_t error = hip_stream_queue(stream, &queue, &device);
     error = error == hipSuccess ? find_kernel(call, device, &request) : error;
     return error == hipSuccess ? launch(&request) : error;

@@ -16,9 +16,8 @@ struct hip_kernel_call {
 };
 
 /* Keeps the arguments of a kernel of the current device. */
-hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **extra,
-                         const char *what);
-hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream, const char *what);
+hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **extra);
+hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream);
 void hip_release_call(struct hip_kernel_call *call);
 
 #endif

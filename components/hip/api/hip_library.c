@@ -115,7 +115,7 @@ static bool start_devices(void)
     }
     for (uint32_t i = 0; i < count; i++) {
         struct driver_device_info info;
-        if (hip_status(hip.api->device_info(i, &info), "opening the platform") != hipSuccess)
+        if (hip_status_of(hip.api->device_info(i, &info), "opening the platform") != hipSuccess)
             return false;
         memory += info.memory_bytes;
         hip.page_bytes = info.page_bytes > hip.page_bytes ? info.page_bytes : hip.page_bytes;
@@ -124,7 +124,8 @@ static bool start_devices(void)
     while (window < memory * 4)
         window *= 2;
     if (!hip_reserve_window(window)
-        || hip_status(hip.api->set_window(hip.window_base, hip.window_size), "opening the platform")
+        || hip_status_of(hip.api->set_window(hip.window_base, hip.window_size),
+                         "opening the platform")
                != hipSuccess)
         return false;
     if (unified && !hip_unify_all(unified))
@@ -183,8 +184,9 @@ void hip_unlock(void)
     hip_turns_inside(-1);
 }
 
-hipError_t hip_enter(void)
+hipError_t hip_enter(const char *function)
 {
+    hip_doing(function);
     hip_turns_check_caller();
     hip_lock();
     if (hip.state == HIP_CLOSED)
@@ -213,7 +215,12 @@ hipError_t hip_settle(void)
 {
     bool looks = waited && hip_registered_is_behind() && hip.lost == hipSuccess;
     waited = false;
-    return looks ? hip_registered_settle("registered memory") : hipSuccess;
+    if (!looks)
+        return hipSuccess;
+    const char *before = hip_doing("registered memory");
+    hipError_t error = hip_registered_settle();
+    hip_doing(before);
+    return error;
 }
 
 hipError_t hip_leave(hipError_t error)
@@ -236,7 +243,7 @@ static enum exit_status outcome_of(enum driver_status status)
                                        : EXIT_GAVE_UP;
 }
 
-hipError_t hip_status(enum driver_status status, const char *what)
+hipError_t hip_status(enum driver_status status)
 {
     static const hipError_t errors[] = {
         [DRIVER_OK] = hipSuccess,
@@ -254,21 +261,29 @@ hipError_t hip_status(enum driver_status status, const char *what)
     if (status == DRIVER_OK || status == DRIVER_NOT_READY)
         return errors[status];
     if ((unsigned)status >= sizeof errors / sizeof errors[0]) {
-        hip_say("%s: the driver answered with the unknown status %u", what, (unsigned)status);
+        hip_complain("the driver answered with the unknown status %u", (unsigned)status);
         return hipErrorUnknown;
     }
     const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
                          || status == DRIVER_STALL || status == DRIVER_LIMIT;
     if (!breaks_device)
-        hip_say("%s: %s", what, text);
+        hip_complain("%s", text);
     else if (hip.lost == hipSuccess)
-        hip_say_always("%s: %s", what, text);
+        hip_complain_always(text);
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = errors[status];
         run_ledger_report(outcome_of(status));
     }
     return errors[status];
+}
+
+hipError_t hip_status_of(enum driver_status status, const char *step)
+{
+    const char *before = hip_doing(step);
+    hipError_t error = hip_status(status);
+    hip_doing(before);
+    return error;
 }
 
 /* The engine failed while it ran for all threads that wait; each finds out when it goes on. */
@@ -310,41 +325,41 @@ bool hip_take_turn(uint64_t ticket, bool poll)
 }
 
 /* Without giving others their turn. */
-static hipError_t wait_alone(uint64_t ticket, const char *what)
+static hipError_t wait_alone(uint64_t ticket)
 {
-    hipError_t error = hip_hostcall_wait_ticket(ticket, what);
+    hipError_t error = hip_hostcall_wait_ticket(ticket);
     if (error != hipSuccess)
         return error;
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->wait(ticket);
     pthread_mutex_lock(&hip.lock);
-    return hip_status(status, what);
+    return hip_status(status);
 }
 
-hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
+hipError_t hip_wait_ticket(uint64_t ticket)
 {
     hip_has_waited();
     hip_take_turn(ticket, false);
-    return wait_alone(ticket, what);
+    return wait_alone(ticket);
 }
 
-hipError_t hip_wait_device(int device, const char *what)
+hipError_t hip_wait_device(int device)
 {
-    return hip_streams_wait(device, what, hip_wait_ticket);
+    return hip_streams_wait(device, hip_wait_ticket);
 }
 
-hipError_t hip_wait_all_devices(const char *what)
+hipError_t hip_wait_all_devices(void)
 {
     hipError_t error = hipSuccess;
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++)
-        error = hip_is_device(device) ? hip_wait_device(device, what) : hipSuccess;
+        error = hip_is_device(device) ? hip_wait_device(device) : hipSuccess;
     return error;
 }
 
-hipError_t hip_wait_here(uint64_t ticket, const char *what)
+hipError_t hip_wait_here(uint64_t ticket)
 {
-    hipError_t error = hip_hostcall_wait_ticket(ticket, what);
-    return error == hipSuccess ? hip_status(hip.api->wait(ticket), what) : error;
+    hipError_t error = hip_hostcall_wait_ticket(ticket);
+    return error == hipSuccess ? hip_status(hip.api->wait(ticket)) : error;
 }
 
 /* What is still queued at the end is executed, as a program may end without waiting for its last
@@ -356,6 +371,7 @@ __attribute__((destructor)) static void finish_library(void)
     if (hip.state == HIP_FINISHED)
         return; /* in the middle of a call (hip_process.c) */
     hip_lock();
+    hip_doing("end of the program");
     enum hip_state state = hip.state;
     hip.state = HIP_FINISHED;
     if (state != HIP_OPEN)
@@ -363,7 +379,7 @@ __attribute__((destructor)) static void finish_library(void)
     for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
         if (!hip_is_device(device))
             continue;
-        hip_streams_wait(device, "end of the program", wait_alone);
+        hip_streams_wait(device, wait_alone);
     }
     hip_recorder.finish();
     hip_process_finish();

@@ -95,8 +95,7 @@ static bool put(struct managed *m, uint64_t first, uint64_t count, enum place pl
 
 /* Blocks [first, end) before the device reads or, with `written`, changes them. The pages are
  * closed before the command is enqueued, which reads `own`. */
-static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool written,
-                       const char *what)
+static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool written)
 {
     for (uint64_t block = first, next; block < end; block = next) {
         enum place place = m->places[block], after = written ? AT_DEVICE : AT_BOTH;
@@ -114,7 +113,7 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
             all.sent[m->device] = ticket;
             if (status != DRIVER_OK)
-                return hip_status(status, what);
+                return hip_status(status);
         }
     }
     return hipSuccess;
@@ -122,14 +121,14 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
 
 /* `queue` waits for what was sent, also for other commands: all writes to a device go through one
  * queue, in order. */
-static hipError_t wait_for_sent(uint32_t queue, const char *what)
+static hipError_t wait_for_sent(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
         uint64_t done_ps = 0, ticket = all.sent[device];
         if (ticket && queue != hip.devices[device].queue
             && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY)
-            error = hip_status(hip.api->wait_for(queue, ticket), what);
+            error = hip_status(hip.api->wait_for(queue, ticket));
     }
     return error;
 }
@@ -143,41 +142,39 @@ void hip_managed_written(uint64_t ticket)
     all.written[all.written_count++] = ticket;
 }
 
-static hipError_t wait_for_written(const char *what)
+static hipError_t wait_for_written(void)
 {
     hipError_t error = hipSuccess;
     for (size_t i = 0; i < all.written_count && error == hipSuccess; i++)
-        error = hip_ticket_done(all.written[i]) ? hipSuccess : hip_wait_here(all.written[i], what);
+        error = hip_ticket_done(all.written[i]) ? hipSuccess : hip_wait_here(all.written[i]);
     all.written_count = 0;
     return error;
 }
 
-hipError_t hip_managed_before_launch(uint32_t queue, const char *what)
+hipError_t hip_managed_before_launch(uint32_t queue)
 {
-    hipError_t waited = wait_for_written(what);
+    hipError_t waited = wait_for_written();
     if (waited != hipSuccess)
         return waited;
     for (size_t i = 0; i < all.count; i++) {
         struct managed *m = all.list[i];
-        hipError_t error = m->open ? send(m, 0, m->blocks, true, what) : hipSuccess;
+        hipError_t error = m->open ? send(m, 0, m->blocks, true) : hipSuccess;
         if (error != hipSuccess)
             return error;
         m->open = false;
     }
-    return wait_for_sent(queue, what);
+    return wait_for_sent(queue);
 }
 
-hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written,
-                                  const char *what)
+hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written)
 {
     struct managed *m = find(address);
     if (!m || size == 0)
         return hipSuccess;
     uint64_t offset = address - m->address;
-    hipError_t error = m->open
-                           ? send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written, what)
-                           : hipSuccess;
-    return error == hipSuccess ? wait_for_sent(queue, what) : error;
+    hipError_t error =
+        m->open ? send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written) : hipSuccess;
+    return error == hipSuccess ? wait_for_sent(queue) : error;
 }
 
 /* ---- to the host ---- */
@@ -188,7 +185,6 @@ static _Thread_local bool fetched;
 /* Blocks from `block` on, after the work that may change them. */
 static bool fetch(struct managed *m, uint64_t block, bool write)
 {
-    static const char what[] = "host access to managed memory";
     uint64_t count = 1, ticket = 0, start = block * BLOCK;
     if (block == m->next && m->streak > 0)
         count = 2 * m->streak < FETCH_BLOCKS ? 2 * m->streak : FETCH_BLOCKS;
@@ -201,16 +197,15 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
     enum driver_status status =
         hip.api->read_shared(hip.devices[m->device].queue, m->own + start, m->address + start,
                              block_end(m, end - 1) - start, &ticket);
-    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, what) == hipSuccess
+    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status) == hipSuccess
            && put(m, block, end - block, write ? AT_HOST : AT_BOTH);
 }
 
-/* The block at `host`. */
-static bool bring(uint64_t host, bool write)
+static bool bring_block(uint64_t host, bool write)
 {
     struct managed *m = find(host);
     if (m && m->places[(host - m->address) / BLOCK] == AT_DEVICE) {
-        if (hip_wait_all_devices("host access to managed memory") != hipSuccess)
+        if (hip_wait_all_devices() != hipSuccess)
             return false;
         m = find(host); /* the wait has released the lock */
     }
@@ -227,6 +222,15 @@ static bool bring(uint64_t host, bool write)
     default:
         return true; /* another thread was faster */
     }
+}
+
+/* Lets the host read or, with `write`, write the block at `host`. False: it was said why not. */
+static bool bring(uint64_t host, bool write)
+{
+    const char *before = hip_doing("host access to managed memory");
+    bool open = bring_block(host, write);
+    hip_doing(before);
+    return open;
 }
 
 /* A touch that the trace repeats, and what the host finds. */
@@ -373,7 +377,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
                         .open = true};
     enum driver_status status =
         hip.api->allocate_at(hip.devices[m.device].number, start, m.size, true);
-    hipError_t error = hip_status(status, "mapping pinned memory");
+    hipError_t error = hip_status_of(status, "mapping pinned memory");
     if (error == hipSuccess) {
         error = take_over(&m, size);
         if (error != hipSuccess)
@@ -423,5 +427,5 @@ hipError_t hip_managed_unmap(uint64_t start)
     if (!m || !m->pinned || m->address != start)
         return hipSuccess;
     hip_managed_forget(start);
-    return hip_status(hip.api->release(start), "freeing pinned memory");
+    return hip_status_of(hip.api->release(start), "freeing pinned memory");
 }

@@ -27,9 +27,8 @@ hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address
 
 /* Enqueues what a kernel, or a copy or fill that touches a range, needs from the host, makes its
  * `queue` wait for that, and closes what it may change (`written`) to the host. */
-hipError_t hip_managed_before_launch(uint32_t queue, const char *what);
-hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written,
-                                  const char *what);
+hipError_t hip_managed_before_launch(uint32_t queue);
+hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written);
 
 /* Pinned memory of `size` bytes at `start`, which begins with a page of the device, is mapped: on
  * the current device, at the same address. */

@@ -37,7 +37,7 @@ static hipError_t prefetch(const void *pointer, size_t size, int device, hipStre
         return error;
     if (!hip_is_device(device))
         return hipErrorInvalidDevice;
-    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync");
+    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false);
     struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
                                   .is_async = true,
                                   .size = size,

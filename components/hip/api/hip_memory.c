@@ -16,7 +16,7 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
     if (status == DRIVER_OUT_OF_MEMORY
         && (hip.api->memory_info(number, &available, &total) != DRIVER_OK || available < size))
         return hipErrorOutOfMemory; /* an answer that programs expect: no message */
-    hipError_t error = hip_status(status, "allocating device memory");
+    hipError_t error = hip_status_of(status, "allocating device memory");
     if (error == hipSuccess) {
         hip_add_allocation((struct hip_allocation){
             .address = *address, .size = size, .kind = kind, .device = device});
@@ -33,12 +33,15 @@ hipError_t hip_release_device(uint64_t address)
         hip_remove_allocation(allocation);
     }
     /* The driver waits for queued work first, so the simulation may run. */
-    hip_wait_all_devices("releasing device memory");
+    const char *before = hip_doing("releasing device memory");
+    hip_wait_all_devices();
     hip_managed_forget(address);
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->release(name);
     pthread_mutex_lock(&hip.lock);
-    return hip_status(status, "releasing device memory");
+    hipError_t error = hip_status(status);
+    hip_doing(before);
+    return error;
 }
 
 void hip_memory_forget(int device)
@@ -71,15 +74,16 @@ hipError_t hip_allocate_for_program(void **pointer, size_t size)
 }
 
 /* Only whole allocations that the program made are freed. */
-static hipError_t check_release(const struct hip_place *place, const char *what)
+static hipError_t check_release(const struct hip_place *place)
 {
     void *pointer = (void *)(uintptr_t)place->address;
     bool inside = place->allocation.number > 0;
     if (!inside || place->allocation.address != place->address) {
-        hip_say("%s: %p is %s", what, pointer,
-                inside                       ? "inside of an allocation, not its start"
-                : hip_place_on_device(place) ? "device memory that is not, or no longer, allocated"
-                                             : "host memory that HIP has not allocated");
+        hip_complain("%p is %s", pointer,
+                     inside ? "inside of an allocation, not its start"
+                     : hip_place_on_device(place)
+                         ? "device memory that is not, or no longer, allocated"
+                         : "host memory that HIP has not allocated");
         return hipErrorInvalidValue;
     }
     enum hip_allocation_kind kind = place->allocation.kind;
@@ -88,12 +92,12 @@ static hipError_t check_release(const struct hip_place *place, const char *what)
                : hipErrorInvalidValue;
 }
 
-static hipError_t release(void *pointer, const char *what)
+static hipError_t release(void *pointer)
 {
     if (!pointer)
         return hipSuccess;
     struct hip_place place = hip_place_of((uintptr_t)pointer);
-    hipError_t error = check_release(&place, what);
+    hipError_t error = check_release(&place);
     if (error != hipSuccess)
         return error;
     if (place.kind == HIP_PLACE_PINNED)
@@ -115,23 +119,23 @@ hipError_t hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
 
 hipError_t hipFree(void *pointer)
 {
-    HIP_API_ALWAYS(release(pointer, "hipFree"));
+    HIP_API_ALWAYS(release(pointer));
 }
 
 hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
 {
     (void)stream;
-    HIP_API_ALWAYS(release(pointer, "hipFreeAsync"));
+    HIP_API_ALWAYS(release(pointer));
 }
 
 hipError_t hipHostFree(void *pointer)
 {
-    HIP_API_ALWAYS(release(pointer, "hipHostFree"));
+    HIP_API_ALWAYS(release(pointer));
 }
 
 hipError_t hipFreeHost(void *pointer)
 {
-    HIP_API_ALWAYS(release(pointer, "hipFreeHost"));
+    HIP_API_ALWAYS(release(pointer));
 }
 
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
@@ -161,8 +165,7 @@ static hipError_t memory_info(size_t *available, size_t *total)
 {
     uint64_t available_bytes = 0, total_bytes = 0;
     hipError_t error = hip_status(hip.api->memory_info(hip.devices[hip_current_device()].number,
-                                                       &available_bytes, &total_bytes),
-                                  "hipMemGetInfo");
+                                                       &available_bytes, &total_bytes));
     if (available)
         *available = available_bytes;
     if (total)

@@ -130,7 +130,7 @@ static hipError_t create_pool(hipMemPool_t *handle, const hipMemPoolProps *prope
     if (!hip_is_device(properties->location.id))
         return hipErrorInvalidDevice;
     if (properties->handleTypes != hipMemHandleTypeNone) {
-        hip_say("hipMemPoolCreate: pools are not shared with other processes");
+        hip_complain("pools are not shared with other processes");
         return hipErrorNotSupported;
     }
     *handle = make_pool(properties->location.id, false)->handle;

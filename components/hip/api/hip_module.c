@@ -70,7 +70,7 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     if (status == DRIVER_OK && !has_variables(object))
         status = hip.api->copy_code(hip.devices[module->device].number, module->base);
     hip_release(image);
-    return hip_status(status, "loading a module");
+    return hip_status_of(status, "loading a module");
 }
 
 /* In a memory of its own. */
@@ -93,10 +93,10 @@ static hipError_t register_kernels(struct hip_module *module)
         function->kernel = kernel;
         function->name = readable_name(kernel->name);
         kernarg_make_descriptor(&module->object, kernel, function->descriptor);
-        hipError_t error =
-            hip_status(hip.api->register_kernel(hip.devices[module->device].number, function->name,
-                                                module->base + kernel->entry_address),
-                       "loading a module");
+        hipError_t error = hip_status_of(
+            hip.api->register_kernel(hip.devices[module->device].number, function->name,
+                                     module->base + kernel->entry_address),
+            "loading a module");
         if (error != hipSuccess)
             return error;
     }

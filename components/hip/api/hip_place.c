@@ -39,19 +39,19 @@ struct hip_place hip_place_of(uint64_t address)
 
 /* ---- copies ---- */
 
-static hipError_t check_device_side(const struct hip_place *place, uint64_t size, const char *what)
+static hipError_t check_device_side(const struct hip_place *place, uint64_t size)
 {
     void *pointer = (void *)(uintptr_t)place->address;
     const struct hip_allocation *allocation = &place->allocation;
     if (!hip_place_on_device(place)) {
-        hip_say("%s: %p is a host pointer where a device pointer is needed", what, pointer);
+        hip_complain("%p is a host pointer where a device pointer is needed", pointer);
     } else if (place->kind == HIP_PLACE_UNALLOCATED) {
-        hip_say("%s: %p is not, or no longer, allocated", what, pointer);
+        hip_complain("%p is not, or no longer, allocated", pointer);
     } else if (size > hip_place_left(place)) {
-        hip_say("%s: %" PRIu64 " bytes at %p leave the allocation of %" PRIu64
-                " bytes at %p, of which %" PRIu64 " are left there",
-                what, size, pointer, allocation->size, (void *)(uintptr_t)allocation->address,
-                hip_place_left(place));
+        hip_complain("%" PRIu64 " bytes at %p leave the allocation of %" PRIu64
+                     " bytes at %p, of which %" PRIu64 " are left there",
+                     size, pointer, allocation->size, (void *)(uintptr_t)allocation->address,
+                     hip_place_left(place));
     } else {
         return hipSuccess;
     }
@@ -59,68 +59,64 @@ static hipError_t check_device_side(const struct hip_place *place, uint64_t size
 }
 
 /* Memory that HIP does not know, or that the program has registered and may have freed since. */
-static hipError_t check_plain(const struct hip_place *place, uint64_t size, bool written,
-                              const char *what)
+static hipError_t check_plain(const struct hip_place *place, uint64_t size, bool written)
 {
     void *pointer = (void *)(uintptr_t)place->address;
     uint64_t end = place->address;
     if (hip.state == HIP_OPEN && hip.api->is_hidden(pointer)) {
-        hip_say("%s: the host address %p is memory of the simulator itself, not of the program",
-                what, pointer);
+        hip_complain("the host address %p is memory of the simulator itself, not of the program",
+                     pointer);
         return hipErrorInvalidValue;
     }
     if (hip_is_accessible(place->address, size, written, &end))
         return hipSuccess;
     if (place->address < NULL_BYTES) {
-        hip_say("%s: %p is a null pointer", what, pointer);
+        hip_complain("%p is a null pointer", pointer);
     } else if (end <= place->address) {
-        hip_say("%s: nothing that can be %s is at the host address %p", what,
-                written ? "written" : "read", pointer);
+        hip_complain("nothing that can be %s is at the host address %p",
+                     written ? "written" : "read", pointer);
     } else {
-        hip_say("%s: of %" PRIu64 " bytes at the host address %p only %" PRIu64 " can be %s", what,
-                size, pointer, end - place->address, written ? "written" : "read");
+        hip_complain("of %" PRIu64 " bytes at the host address %p only %" PRIu64 " can be %s", size,
+                     pointer, end - place->address, written ? "written" : "read");
     }
     return hipErrorInvalidValue;
 }
 
-static hipError_t check_host_side(const struct hip_place *place, uint64_t size, bool written,
-                                  const char *what)
+static hipError_t check_host_side(const struct hip_place *place, uint64_t size, bool written)
 {
     void *pointer = (void *)(uintptr_t)place->address;
     if (place->address == 0) {
-        hip_say("%s: a null pointer where a host pointer is needed", what);
+        hip_complain("a null pointer where a host pointer is needed");
     } else if (size > UINT64_MAX - place->address) {
-        hip_say("%s: %p is not a host pointer to %" PRIu64 " bytes", what, pointer, size);
+        hip_complain("%p is not a host pointer to %" PRIu64 " bytes", pointer, size);
     } else if (hip_place_on_device(place)) {
-        hip_say("%s: %p is a device pointer where a host pointer is needed", what, pointer);
+        hip_complain("%p is a device pointer where a host pointer is needed", pointer);
     } else if (place->kind == HIP_PLACE_PINNED && size > hip_place_left(place)) {
-        hip_say("%s: %" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
-                what, size, pointer, place->allocation.size);
+        hip_complain("%" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
+                     size, pointer, place->allocation.size);
     } else if (hip_is_pinned_address(place->address) && place->allocation.number == 0) {
-        hip_say("%s: %p is pinned memory that is not, or no longer, allocated", what, pointer);
+        hip_complain("%p is pinned memory that is not, or no longer, allocated", pointer);
     } else {
-        return place->kind == HIP_PLACE_PINNED ? hipSuccess
-                                               : check_plain(place, size, written, what);
+        return place->kind == HIP_PLACE_PINNED ? hipSuccess : check_plain(place, size, written);
     }
     return hipErrorInvalidValue;
 }
 
 /* An address that both sides use is good for either, whatever the direction says. */
 static hipError_t check_side(const struct hip_place *place, uint64_t size, bool device,
-                             bool written, const char *what)
+                             bool written)
 {
     bool to_device = device;
     if (place->kind == HIP_PLACE_MANAGED)
         to_device = true;
     else if (place->kind == HIP_PLACE_PINNED || place->allocation.mapped > 0)
         to_device = false;
-    return to_device ? check_device_side(place, size, what)
-                     : check_host_side(place, size, written, what);
+    return to_device ? check_device_side(place, size) : check_host_side(place, size, written);
 }
 
 hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
                                 const struct hip_place *from, uint64_t from_size,
-                                hipMemcpyKind kind, const char *what)
+                                hipMemcpyKind kind)
 {
     const struct {
         bool to_device, from_device;
@@ -133,7 +129,7 @@ hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
     };
     if ((unsigned)kind > hipMemcpyDefault)
         return hipErrorInvalidMemcpyDirection;
-    hipError_t error = check_side(to, to_size, sides[kind].to_device, true, what);
-    return error == hipSuccess ? check_side(from, from_size, sides[kind].from_device, false, what)
+    hipError_t error = check_side(to, to_size, sides[kind].to_device, true);
+    return error == hipSuccess ? check_side(from, from_size, sides[kind].from_device, false)
                                : error;
 }

@@ -59,6 +59,6 @@ static inline bool hip_place_stays(const struct hip_place *place, uint64_t size)
  * said, with `what` in front; hipErrorInvalidMemcpyDirection: there is no such direction. */
 hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
                                 const struct hip_place *from, uint64_t from_size,
-                                hipMemcpyKind kind, const char *what);
+                                hipMemcpyKind kind);
 
 #endif

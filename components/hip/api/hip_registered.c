@@ -53,9 +53,9 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
     }
     if (at < all.run_count && all.runs[at].address < end)
         end = all.runs[at].address;
-    hipError_t error = hip_status(hip.api->allocate_at(hip.devices[hip_current_device()].number,
-                                                       address, end - address, true),
-                                  "mapping registered memory");
+    hipError_t error = hip_status_of(hip.api->allocate_at(hip.devices[hip_current_device()].number,
+                                                          address, end - address, true),
+                                     "mapping registered memory");
     if (error != hipSuccess)
         return error;
     if (all.run_count == all.run_room) {
@@ -79,7 +79,7 @@ static void leave_runs(uint64_t address, uint64_t end)
             at++;
             continue;
         }
-        hip_status(hip.api->release(run->address), "freeing registered memory");
+        hip_status_of(hip.api->release(run->address), "freeing registered memory");
         memmove(run, run + 1, (--all.run_count - at) * sizeof *run);
     }
 }
@@ -156,7 +156,7 @@ void hip_registered_unmap(uint64_t start)
 /* Writes to the device, or reads from it, `size` bytes of the range from `offset` on: a command for
  * each run of pages. */
 static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, char *read,
-                           uint64_t *ticket, const char *what)
+                           uint64_t *ticket)
 {
     uint64_t at = range->start + offset, end = at + size;
     uint32_t queue = hip.devices[range->device].queue;
@@ -168,7 +168,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
             read ? hip.api->read_shared(queue, read + place, at, stop - at, ticket)
                  : hip.api->write_shared(queue, at, range->known + place, stop - at, ticket);
         if (status != DRIVER_OK)
-            return hip_status(status, what);
+            return hip_status(status);
         at = stop;
     }
     return hipSuccess;
@@ -177,15 +177,16 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
 /* ---- to the device ---- */
 
 /* What the program has freed without a word cannot be read any more. */
-static hipError_t check(const struct range *range, bool written, const char *what)
+static hipError_t check(const struct range *range, bool written)
 {
     uint64_t end = range->start;
     if (hip_is_accessible(range->start, range->size, written, &end))
         return hipSuccess;
-    hip_say("%s: of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
-            "kernels, only %" PRIu64 " can be %s: call hipHostUnregister before they are freed",
-            what, range->size, range->start, end > range->start ? end - range->start : 0,
-            written ? "written" : "read");
+    hip_complain("of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
+                 "kernels, only %" PRIu64
+                 " can be %s: call hipHostUnregister before they are freed",
+                 range->size, range->start, end > range->start ? end - range->start : 0,
+                 written ? "written" : "read");
     return hipErrorInvalidValue;
 }
 
@@ -207,57 +208,57 @@ static bool find_changed(const struct range *range, uint64_t *offset, uint64_t *
     return *offset < *end;
 }
 
-static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last, const char *what)
+static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
 {
     if (first >= last)
         return hipSuccess;
     memcpy(range->known + first, (const char *)(uintptr_t)range->start + first, last - first);
     hip_look_for_pointers(range->start + first, range->known + first, last - first);
     HIP_RECORD_STEP(host_write(range->start + first, range->known + first, last - first));
-    return transfer(range, first, last - first, NULL, &range->sent, what);
+    return transfer(range, first, last - first, NULL, &range->sent);
 }
 
 /* What the host has changed, in pieces; neighbours go together. */
-static hipError_t send(struct range *range, const char *what)
+static hipError_t send(struct range *range)
 {
-    hipError_t error = range->sent ? hip_wait_here(range->sent, what) : hipSuccess;
+    hipError_t error = range->sent ? hip_wait_here(range->sent) : hipSuccess;
     uint64_t first = 0, last = 0; /* changed and not sent yet */
     for (uint64_t at = 0; at < range->size && error == hipSuccess; at += PIECE) {
         uint64_t from = at, end = at + PIECE < range->size ? at + PIECE : range->size;
         if (!find_changed(range, &from, &end))
             continue;
         if (from != last) {
-            error = send_bytes(range, first, last, what);
+            error = send_bytes(range, first, last);
             first = from;
         }
         last = end;
     }
-    error = error == hipSuccess ? send_bytes(range, first, last, what) : error;
+    error = error == hipSuccess ? send_bytes(range, first, last) : error;
     range->fresh = false;
     return error;
 }
 
-hipError_t hip_registered_before_launch(uint32_t queue, const char *what)
+hipError_t hip_registered_before_launch(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     bool changed = false;
     for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
-        error = check(&all.ranges[i], false, what);
+        error = check(&all.ranges[i], false);
         changed |= error == hipSuccess && has_changed(&all.ranges[i]);
     }
     if (changed && error == hipSuccess && all.launch_count > 0) {
         /* Bytes between those that the host has changed go along: they must be the newest. */
         for (size_t i = 0; i < all.launch_count && error == hipSuccess; i++)
-            error = hip_wait_here(all.launches[i], what);
-        error = error == hipSuccess ? hip_registered_settle(what) : error;
+            error = hip_wait_here(all.launches[i]);
+        error = error == hipSuccess ? hip_registered_settle() : error;
     }
     for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
         struct range *range = &all.ranges[i];
-        error = changed && has_changed(range) ? send(range, what) : hipSuccess;
+        error = changed && has_changed(range) ? send(range) : hipSuccess;
         uint64_t done_ps = 0;
         if (error == hipSuccess && range->sent && queue != hip.devices[range->device].queue
             && hip.api->time_of(range->sent, &done_ps) == DRIVER_NOT_READY)
-            error = hip_status(hip.api->wait_for(queue, range->sent), what);
+            error = hip_status(hip.api->wait_for(queue, range->sent));
     }
     return error;
 }
@@ -281,32 +282,32 @@ bool hip_registered_is_behind(void)
 }
 
 /* What kernels have changed, to the host and to `known`. */
-static hipError_t merge(struct range *range, const char *found, const char *what)
+static hipError_t merge(struct range *range, const char *found)
 {
     char *host = (char *)(uintptr_t)range->start;
     if (memcmp(found, range->known, range->size) == 0)
         return hipSuccess;
-    hipError_t error = check(range, true, what);
+    hipError_t error = check(range, true);
     for (uint64_t i = 0; i < range->size && error == hipSuccess; i++)
         if (found[i] != range->known[i])
             host[i] = range->known[i] = found[i];
     return error;
 }
 
-static hipError_t fetch(struct range *range, const char *what)
+static hipError_t fetch(struct range *range)
 {
     uint64_t ticket = 0;
     char *found = hip_allocate(range->size);
-    hipError_t error = transfer(range, 0, range->size, found, &ticket, what);
+    hipError_t error = transfer(range, 0, range->size, found, &ticket);
     if (error == hipSuccess)
-        error = hip_wait_here(ticket, what);
+        error = hip_wait_here(ticket);
     if (error == hipSuccess)
-        error = merge(range, found, what);
+        error = merge(range, found);
     hip_release(found);
     return error;
 }
 
-hipError_t hip_registered_settle(const char *what)
+hipError_t hip_registered_settle(void)
 {
     size_t kept = 0, running = 0;
     hipError_t error = hip.lost;
@@ -319,6 +320,6 @@ hipError_t hip_registered_settle(const char *what)
             all.launches[kept++] = all.launches[i];
     all.launch_count = kept;
     for (size_t i = 0; i < all.count && error == hipSuccess; i++)
-        error = all.ranges[i].fresh ? hipSuccess : fetch(&all.ranges[i], what);
+        error = all.ranges[i].fresh ? hipSuccess : fetch(&all.ranges[i]);
     return error;
 }

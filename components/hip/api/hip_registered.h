@@ -17,12 +17,12 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size);
 /* Nothing uses it any more. */
 void hip_registered_unmap(uint64_t start);
 /* Before a launch: `queue` waits for what the host has changed. */
-hipError_t hip_registered_before_launch(uint32_t queue, const char *what);
+hipError_t hip_registered_before_launch(uint32_t queue);
 /* A kernel was launched that may change it. */
 void hip_registered_launched(uint64_t ticket);
 /* Some kernel may have changed it since it was looked at last. */
 bool hip_registered_is_behind(void);
 /* Brings what kernels have changed to the host. */
-hipError_t hip_registered_settle(const char *what);
+hipError_t hip_registered_settle(void);
 
 #endif

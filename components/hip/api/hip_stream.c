@@ -69,8 +69,8 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
     uint32_t queue = 0;
     reap();
     hipError_t error =
-        hip_status(hip.api->queue_create(hip.devices[hip_current_device()].number, &queue),
-                   "creating a stream");
+        hip_status_of(hip.api->queue_create(hip.devices[hip_current_device()].number, &queue),
+                      "creating a stream");
     if (error != hipSuccess)
         return error;
     struct stream *made = hip_allocate(sizeof *made);
@@ -155,7 +155,7 @@ static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
     if (ticket == 0 || ticket == *met || queue == other)
         return hipSuccess;
     *met = ticket;
-    return hip_status(hip.api->wait_for(queue, ticket), "waiting for another stream");
+    return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
 }
 
 /* A command of `queue` that stands for the null stream of `device`. */
@@ -173,9 +173,8 @@ static hipError_t order_null(uint32_t queue, int device)
 }
 
 /* Rules of the driver: a call that may not begin yet is tried again when something is done. */
-static hipError_t begin_call(hipStream_t stream, enum driver_stream_call call)
+static hipError_t wait_for_rules(hipStream_t stream, enum driver_stream_call call)
 {
-    static const char what[] = "waiting for other streams";
     for (;;) {
         const struct stream *found = find_stream(stream);
         uint64_t blocker = 0;
@@ -184,12 +183,12 @@ static hipError_t begin_call(hipStream_t stream, enum driver_stream_call call)
         enum driver_status status =
             hip.api->call_begin(found->queue, call, is_null_stream(stream), &blocker);
         if (status != DRIVER_NOT_READY)
-            return hip_status(status, what);
+            return hip_status(status);
         if (hip_ticket_done(blocker)) {
             hip_say("the driver's stream rules wait for a command that is done already");
             return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
         }
-        hipError_t error = hip_wait_ticket(blocker, what);
+        hipError_t error = hip_wait_ticket(blocker);
         if (error != hipSuccess)
             return error;
     }
@@ -197,8 +196,12 @@ static hipError_t begin_call(hipStream_t stream, enum driver_stream_call call)
 
 hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
 {
-    if (!hip.orders_streams)
-        return begin_call(stream, call);
+    if (!hip.orders_streams) {
+        const char *before = hip_doing("waiting for other streams");
+        hipError_t error = wait_for_rules(stream, call);
+        hip_doing(before);
+        return error;
+    }
     struct stream *found = find_stream(stream);
     if (!found)
         return hipErrorInvalidHandle;
@@ -233,8 +236,8 @@ hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticke
     const struct stream *found = find_stream(stream);
     if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
         return found ? hipSuccess : hipErrorInvalidHandle;
-    return hip_status(hip.api->wait_for(hip.devices[device].queue, ticket),
-                      "waiting for another device");
+    return hip_status_of(hip.api->wait_for(hip.devices[device].queue, ticket),
+                         "waiting for another device");
 }
 
 /* ---- waiting ---- */
@@ -273,34 +276,32 @@ static struct tickets tickets_of(const struct stream *stream)
     return tickets;
 }
 
-static hipError_t wait_for_tickets(struct tickets tickets, const char *what,
-                                   hipError_t (*wait)(uint64_t ticket, const char *what))
+static hipError_t wait_for_tickets(struct tickets tickets, hipError_t (*wait)(uint64_t ticket))
 {
     hipError_t error = hip.lost;
     hip_has_waited();
     for (size_t i = 0; i < tickets.count && error == hipSuccess; i++)
-        error = wait(tickets.list[i], what);
+        error = wait(tickets.list[i]);
     hip_release(tickets.list);
     return error;
 }
 
-hipError_t hip_streams_wait(int device, const char *what,
-                            hipError_t (*wait)(uint64_t ticket, const char *what))
+hipError_t hip_streams_wait(int device, hipError_t (*wait)(uint64_t ticket))
 {
-    return wait_for_tickets(tickets_of_device(device, true), what, wait);
+    return wait_for_tickets(tickets_of_device(device, true), wait);
 }
 
 /* The null stream stands for the blocking ones, too. */
-hipError_t hip_stream_wait(hipStream_t stream, const char *what)
+hipError_t hip_stream_wait(hipStream_t stream)
 {
     const struct stream *found = find_stream(stream);
     if (!found)
         return hipErrorInvalidHandle;
     HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
-    return wait_for_tickets(tickets_of(found), what, hip_wait_ticket);
+    return wait_for_tickets(tickets_of(found), hip_wait_ticket);
 }
 
-hipError_t hip_query_ticket(uint64_t ticket, const char *what)
+hipError_t hip_query_ticket(uint64_t ticket)
 {
     hip_has_waited();
     hipError_t error = hip_hostcall_serve();
@@ -311,12 +312,11 @@ hipError_t hip_query_ticket(uint64_t ticket, const char *what)
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->query(ticket);
     pthread_mutex_lock(&hip.lock);
-    return hip_status(status, what);
+    return hip_status(status);
 }
 
 static hipError_t query_stream(hipStream_t stream)
 {
-    static const char what[] = "hipStreamQuery";
     const struct stream *found = find_stream(stream);
     if (!found)
         return hipErrorInvalidHandle;
@@ -325,7 +325,7 @@ static hipError_t query_stream(hipStream_t stream)
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(found);
     hip_has_waited();
-    hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
+    hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
         error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
     hip_release(tickets.list);
@@ -397,9 +397,11 @@ static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, vo
 
 hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void *data)
 {
-    hipError_t error = hip_stream_wait(stream, "hipStreamAddCallback");
+    hipError_t error = hip_stream_wait(stream);
     hip_unlock();
+    const char *call = hip_doing(""); /* the program may call HIP from there */
     callback(stream, error, data);
+    hip_doing(call);
     hip_lock();
     return error;
 }
@@ -435,14 +437,12 @@ hipError_t hipStreamDestroy(hipStream_t stream)
 
 hipError_t hipStreamSynchronize(hipStream_t stream)
 {
-    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream, "hipStreamSynchronize")
-                                 : hip_stream_wait(stream, "hipStreamSynchronize"));
+    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream));
 }
 
 hipError_t hipStreamQuery(hipStream_t stream)
 {
-    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream, "hipStreamQuery")
-                                 : query_stream(stream));
+    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream));
 }
 
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags)
@@ -463,7 +463,7 @@ hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback
 
 static int stream_device(hipStream_t stream)
 {
-    hipError_t error = hip_enter();
+    hipError_t error = hip_enter("hipGetStreamDeviceId");
     const struct stream *found = error == hipSuccess ? find_stream(stream) : NULL;
     int device = found ? found->device : -1;
     hip_leave(error);

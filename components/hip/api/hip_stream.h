@@ -24,13 +24,12 @@ void hip_streams_forget(int device);
 void hip_stream_note(hipStream_t stream, uint64_t ticket);
 
 /* Waits for all commands of the stream; for the null stream also for blocking streams. */
-hipError_t hip_stream_wait(hipStream_t stream, const char *what);
+hipError_t hip_stream_wait(hipStream_t stream);
 /* All commands of a device's streams, by `wait`, which may release the lock. */
-hipError_t hip_streams_wait(int device, const char *what,
-                            hipError_t (*wait)(uint64_t ticket, const char *what));
+hipError_t hip_streams_wait(int device, hipError_t (*wait)(uint64_t ticket));
 /* Calls the program when all of the stream is done, which is waited for. */
 hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void *data);
 /* hipErrorNotReady when the command is not done after the time that a poll takes. */
-hipError_t hip_query_ticket(uint64_t ticket, const char *what);
+hipError_t hip_query_ticket(uint64_t ticket);
 
 #endif

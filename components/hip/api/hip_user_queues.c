@@ -31,8 +31,7 @@ static hipError_t kernel_object(const void *host_function, struct heddle_kernel 
         .group_bytes = function->kernel->group_size,
         .private_bytes = code_object_private_bytes(function->kernel),
     };
-    return hip_status(hip.api->user_queues->name_kernel(kernel->object, function->name),
-                      "heddleKernelObject");
+    return hip_status(hip.api->user_queues->name_kernel(kernel->object, function->name));
 }
 
 int heddleUserQueues(const struct driver_queue_api **queues, uint32_t *device)

@@ -24,9 +24,10 @@ hipError_t hip_open_device(int place, uint32_t number)
 {
     struct hip_device *device = &hip.devices[place];
     memset(device, 0, sizeof *device);
-    hipError_t error = hip_status(hip.api->device_info(number, &device->info), "opening a device");
+    hipError_t error =
+        hip_status_of(hip.api->device_info(number, &device->info), "opening a device");
     if (error == hipSuccess)
-        error = hip_status(hip.api->queue_create(number, &device->queue), "opening a device");
+        error = hip_status_of(hip.api->queue_create(number, &device->queue), "opening a device");
     if (error != hipSuccess)
         return error;
     device->number = number;
@@ -67,8 +68,7 @@ static hipError_t unify(int *device, const int *gpus, int count)
         return hipErrorInvalidValue;
     for (int i = 0; i < count; i++)
         numbers[i] = gpus[i] < 0 ? UINT32_MAX : (uint32_t)gpus[i];
-    hipError_t error =
-        hip_status(hip.api->unify(numbers, (uint32_t)count, &number), "heddleUnifyDevices");
+    hipError_t error = hip_status(hip.api->unify(numbers, (uint32_t)count, &number));
     error = error == hipSuccess ? add_device(number, device) : error;
     if (error == hipSuccess && hip.recording)
         record_unified(*device, gpus, count);
@@ -85,8 +85,7 @@ static hipError_t create_context(int *device, int like)
     uint32_t number = 0;
     if (!device || !hip_is_device(like))
         return device ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    hipError_t error = hip_status(hip.api->context_create(hip.devices[like].number, 0, &number),
-                                  "heddleCreateContext");
+    hipError_t error = hip_status(hip.api->context_create(hip.devices[like].number, 0, &number));
     error = error == hipSuccess ? add_device(number, device) : error;
     if (error == hipSuccess) {
         HIP_RECORD(.kind = API_TRACE_CONTEXT_CREATE, .device = (uint32_t)*device,
@@ -105,14 +104,14 @@ static hipError_t destroy_device(int device)
     if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device())
         return hipErrorInvalidDevice;
     HIP_RECORD(.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device);
-    hipError_t error = hip_wait_device(device, "heddleDestroyDevice");
+    hipError_t error = hip_wait_device(device);
     if (error != hipSuccess)
         return error;
     hip_streams_forget(device);
     hip_hostcall_forget(device);
     hip_unload_device(device);
     hip_memory_forget(device);
-    error = hip_status(hip.api->context_destroy(hip.devices[device].number), "heddleDestroyDevice");
+    error = hip_status(hip.api->context_destroy(hip.devices[device].number));
     hip.devices[device].used = false;
     return error;
 }
@@ -125,7 +124,7 @@ int heddleDestroyDevice(int device)
 static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)
 {
     uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, address);
-    hipError_t error = hip_status(hip.api->remap(name, size, gpu), "heddleRemap");
+    hipError_t error = hip_status(hip.api->remap(name, size, gpu));
     struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = size, .device = gpu};
     if (error == hipSuccess)
         HIP_RECORD_STEP(call_to(&call, address));
@@ -142,8 +141,7 @@ static hipError_t allocate_at(uint64_t address, uint64_t size)
     int device = hip_current_device();
     const struct hip_allocation *before = hip_find_allocation(address);
     uint32_t number = hip.devices[device].number;
-    hipError_t error =
-        hip_status(hip.api->allocate_at(number, address, size, false), "heddleAllocateAt");
+    hipError_t error = hip_status(hip.api->allocate_at(number, address, size, false));
     if (error != hipSuccess)
         return error;
     struct hip_allocation made = {
@@ -168,7 +166,7 @@ static hipError_t page_owner(int *gpu, const void *pointer)
     if (!gpu)
         return hipErrorInvalidValue;
     uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, (uintptr_t)pointer);
-    hipError_t error = hip_status(hip.api->page_info(name, &page), "heddlePageOwner");
+    hipError_t error = hip_status(hip.api->page_info(name, &page));
     *gpu = error == hipSuccess ? (int)page.device : -1;
     return error;
 }
@@ -197,6 +195,6 @@ bool hip_unify_all(const char *list)
 {
     uint32_t gpus[HIP_DEVICES_MAX], count, number = 0;
     return parse_gpus(list, gpus, &count)
-           && hip_status(hip.api->unify(gpus, count, &number), "--unified") == hipSuccess
+           && hip_status_of(hip.api->unify(gpus, count, &number), "--unified") == hipSuccess
            && hip_open_device(0, number) == hipSuccess;
 }

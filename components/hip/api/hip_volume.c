@@ -15,7 +15,6 @@ struct volume_copy {
     hipMemcpyKind kind;
     hipStream_t stream;
     bool blocking;
-    const char *what;
 };
 
 /* False: some product is larger than any memory. */
@@ -41,7 +40,7 @@ static hipError_t check_slices(const struct volume_copy *c)
     for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
         error = hip_check_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
                                   c->from.start + i * c->from.slice, c->from.pitch, c->width,
-                                  c->rows, c->kind, c->what);
+                                  c->rows, c->kind);
     }
     return error;
 }
@@ -52,32 +51,30 @@ static hipError_t copy_volume(const struct volume_copy *c)
     for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
         error = hip_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
                             c->from.start + i * c->from.slice, c->from.pitch, c->width, c->rows,
-                            c->kind, c->stream, c->blocking, c->what);
+                            c->kind, c->stream, c->blocking);
     }
     return error;
 }
 
-static hipError_t refuse_arrays(const char *what)
+static hipError_t refuse_arrays(void)
 {
-    hip_say("%s: no device here has arrays (hipArray): use memory of hipMalloc3D or hipMallocPitch",
-            what);
+    hip_complain(
+        "no device here has arrays (hipArray): use memory of hipMalloc3D or hipMallocPitch");
     return hipErrorNotSupported;
 }
 
-hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking,
-                       const char *what)
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking)
 {
     if (!p)
         return hipErrorInvalidValue;
     if (p->srcArray || p->dstArray)
-        return refuse_arrays(what);
+        return refuse_arrays();
     struct volume_copy c = {.width = p->extent.width,
                             .rows = p->extent.height,
                             .slices = p->extent.depth,
                             .kind = p->kind,
                             .stream = stream,
-                            .blocking = blocking,
-                            .what = what};
+                            .blocking = blocking};
     bool fits = begin_volume(&c.from, p->srcPtr.ptr, p->srcPtr.pitch, p->srcPtr.ysize,
                              (size_t[3]){p->srcPos.x, p->srcPos.y, p->srcPos.z})
                 && begin_volume(&c.to, p->dstPtr.ptr, p->dstPtr.pitch, p->dstPtr.ysize,
@@ -87,12 +84,12 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
 
 hipError_t hipMemcpy3D(const hipMemcpy3DParms *p)
 {
-    HIP_API(hip_copy_3d(p, NULL, true, "hipMemcpy3D"));
+    HIP_API(hip_copy_3d(p, NULL, true));
 }
 
 hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream)
 {
-    HIP_API(hip_copy_3d(p, stream, false, "hipMemcpy3DAsync"));
+    HIP_API(hip_copy_3d(p, stream, false));
 }
 
 /* ---- as drivers have it: a side says of which kind its memory is ---- */
@@ -123,15 +120,14 @@ static hipMemcpyKind direction(const struct side *to, const struct side *from)
 static hipError_t copy_sides(struct volume_copy c, const struct side *to, const struct side *from)
 {
     if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
-        return refuse_arrays(c.what);
+        return refuse_arrays();
     c.kind = direction(to, from);
     bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->at)
                 && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->at);
     return fits ? copy_volume(&c) : hipErrorInvalidValue;
 }
 
-static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool blocking,
-                              const char *what)
+static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool blocking)
 {
     if (!p)
         return hipErrorInvalidValue;
@@ -143,23 +139,21 @@ static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool bl
                             .rows = p->Height,
                             .slices = p->Depth,
                             .stream = stream,
-                            .blocking = blocking,
-                            .what = what};
+                            .blocking = blocking};
     return copy_sides(c, &to, &from);
 }
 
 hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *p)
 {
-    HIP_API(copy_drv_3d(p, NULL, true, "hipDrvMemcpy3D"));
+    HIP_API(copy_drv_3d(p, NULL, true));
 }
 
 hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *p, hipStream_t stream)
 {
-    HIP_API(copy_drv_3d(p, stream, false, "hipDrvMemcpy3DAsync"));
+    HIP_API(copy_drv_3d(p, stream, false));
 }
 
-static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking,
-                                const char *what)
+static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking)
 {
     if (!p)
         return hipErrorInvalidValue;
@@ -171,24 +165,23 @@ static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool 
                             .rows = p->Height,
                             .slices = 1,
                             .stream = stream,
-                            .blocking = blocking,
-                            .what = what};
+                            .blocking = blocking};
     return copy_sides(c, &to, &from);
 }
 
 hipError_t hipMemcpyParam2D(const hip_Memcpy2D *p)
 {
-    HIP_API(copy_param_2d(p, NULL, true, "hipMemcpyParam2D"));
+    HIP_API(copy_param_2d(p, NULL, true));
 }
 
 hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *p, hipStream_t stream)
 {
-    HIP_API(copy_param_2d(p, stream, false, "hipMemcpyParam2DAsync"));
+    HIP_API(copy_param_2d(p, stream, false));
 }
 
 hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *p)
 {
-    HIP_API(copy_param_2d(p, NULL, true, "hipDrvMemcpy2DUnaligned"));
+    HIP_API(copy_param_2d(p, NULL, true));
 }
 
 /* ---- allocation and fills ---- */
@@ -210,29 +203,29 @@ hipError_t hipMalloc3D(hipPitchedPtr *p, hipExtent extent)
 }
 
 static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream,
-                          bool blocking, const char *what)
+                          bool blocking)
 {
     struct volume v;
     hipError_t error = begin_volume(&v, p.ptr, p.pitch, p.ysize, (size_t[3]){0, 0, extent.depth})
                            ? hipSuccess
                            : hipErrorInvalidValue;
     for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
-        error = hip_check_fill_2d((char *)p.ptr + i * v.slice, v.pitch, extent.width, extent.height,
-                                  what);
+        error =
+            hip_check_fill_2d((char *)p.ptr + i * v.slice, v.pitch, extent.width, extent.height);
     }
     for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
         error = hip_fill((char *)p.ptr + i * v.slice, v.pitch, (uint32_t)value, 1, extent.width,
-                         extent.height, stream, blocking, what);
+                         extent.height, stream, blocking);
     }
     return error;
 }
 
 hipError_t hipMemset3D(hipPitchedPtr p, int value, hipExtent extent)
 {
-    HIP_API(fill_3d(p, value, extent, NULL, true, "hipMemset3D"));
+    HIP_API(fill_3d(p, value, extent, NULL, true));
 }
 
 hipError_t hipMemset3DAsync(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream)
 {
-    HIP_API(fill_3d(p, value, extent, stream, false, "hipMemset3DAsync"));
+    HIP_API(fill_3d(p, value, extent, stream, false));
 }

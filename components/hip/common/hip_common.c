@@ -8,35 +8,48 @@
 
 enum { MESSAGES_MAX = 40 /* lines on stderr before the rest is left out */ };
 
-/* One line of at most `size` - 1 bytes, written at once. */
-static void say(size_t size, const char *format, va_list arguments)
+static _Thread_local const char *doing = "";
+
+const char *hip_doing(const char *what)
 {
-    char text[4096];
-    vsnprintf(text, size, format, arguments);
-    fprintf(stderr, "heddle: %s\n", text);
+    const char *before = doing;
+    doing = what;
+    return before;
+}
+
+/* Says one line, written at once, unless too many were said before. */
+static void say(const char *subject, const char *format, va_list arguments)
+{
+    static unsigned said;
+    char text[1024];
+    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
+    if (number == MESSAGES_MAX)
+        fprintf(stderr, "heddle: further messages are left out\n");
+    if (number >= MESSAGES_MAX)
+        return;
+    vsnprintf(text, sizeof text, format, arguments);
+    fprintf(stderr, "heddle: %s%s%s\n", subject, *subject ? ": " : "", text);
 }
 
 void hip_say(const char *format, ...)
 {
-    static unsigned said;
-    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
-    if (number >= MESSAGES_MAX) {
-        if (number == MESSAGES_MAX)
-            fprintf(stderr, "heddle: further messages are left out\n");
-        return;
-    }
     va_list arguments;
     va_start(arguments, format);
-    say(1024, format, arguments);
+    say("", format, arguments);
     va_end(arguments);
 }
 
-void hip_say_always(const char *format, ...)
+void hip_complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(4096, format, arguments);
+    say(doing, format, arguments);
     va_end(arguments);
+}
+
+void hip_complain_always(const char *text)
+{
+    fprintf(stderr, "heddle: %s: %s\n", doing, text);
 }
 
 void *hip_grow(void *old, size_t size)

@@ -7,8 +7,13 @@
 /* A line on stderr, "heddle: " in front. After a number of them the rest is left out. */
 __attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
 
-/* The same for what ends the program's use of the device: never left out. */
-__attribute__((format(printf, 1, 2))) void hip_say_always(const char *format, ...);
+/* What the calling thread does: a function of HIP, or a step of the library that has a name of its
+ * own. hip_doing() sets it and returns what it was before. hip_complain() says a line with it in
+ * front, "hipMemcpy: "; hip_complain_always() says one that is never left out, for what ends the
+ * program's use of the device. */
+const char *hip_doing(const char *what);
+__attribute__((format(printf, 1, 2))) void hip_complain(const char *format, ...);
+void hip_complain_always(const char *text);
 
 /* Host memory, zeroed; the program ends when there is none. hip_grow() is realloc(). */
 void *hip_allocate(size_t size);

@@ -135,7 +135,7 @@ Test(hip_place, every_pair_in_every_direction)
                 const struct direction *d = &directions[i];
                 bool good = may_be(&expected[to], d, true) && may_be(&expected[from], d, false);
                 hipError_t error =
-                    hip_place_check_copy(&to_place, SIZE, &from_place, SIZE, d->kind, "test");
+                    hip_place_check_copy(&to_place, SIZE, &from_place, SIZE, d->kind);
                 cr_expect_eq(error, good ? hipSuccess : hipErrorInvalidValue,
                              "%s: from %s to %s: error %d", d->name, expected[from].name,
                              expected[to].name, error);
@@ -215,9 +215,8 @@ Test(hip_place, ranges_must_lie_in_what_HIP_has_allocated)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hip_place place = place_of(make(cases[i].source)), host = place_of(make(PAGEABLE));
-        hipError_t to = hip_place_check_copy(&place, cases[i].size, &host, 1, hipMemcpyDefault, "");
-        hipError_t from =
-            hip_place_check_copy(&host, 1, &place, cases[i].size, hipMemcpyDefault, "");
+        hipError_t to = hip_place_check_copy(&place, cases[i].size, &host, 1, hipMemcpyDefault);
+        hipError_t from = hip_place_check_copy(&host, 1, &place, cases[i].size, hipMemcpyDefault);
         cr_expect_eq(to, cases[i].error, "to %s: %d", expected[cases[i].source].name, to);
         cr_expect_eq(from, cases[i].error, "from %s: %d", expected[cases[i].source].name, from);
     }
@@ -228,13 +227,13 @@ Test(hip_place, wrong_directions_and_null_are_refused)
     struct hip_place device = place_of(make(DEVICE)), null = place_of(NULL);
     const hipMemcpyKind wrong[] = {(hipMemcpyKind)-1, (hipMemcpyKind)5, (hipMemcpyKind)99};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        cr_expect_eq(hip_place_check_copy(&device, 1, &device, 1, wrong[i], ""),
+        cr_expect_eq(hip_place_check_copy(&device, 1, &device, 1, wrong[i]),
                      hipErrorInvalidMemcpyDirection);
     }
     for (int i = 0; i < DIRECTIONS; i++) {
-        cr_expect_eq(hip_place_check_copy(&null, 1, &device, 1, directions[i].kind, ""),
+        cr_expect_eq(hip_place_check_copy(&null, 1, &device, 1, directions[i].kind),
                      hipErrorInvalidValue, "%s", directions[i].name);
-        cr_expect_eq(hip_place_check_copy(&device, 1, &null, 1, directions[i].kind, ""),
+        cr_expect_eq(hip_place_check_copy(&device, 1, &null, 1, directions[i].kind),
                      hipErrorInvalidValue, "%s", directions[i].name);
     }
 }
