@@ -84,7 +84,8 @@ bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
 
 /* ---- the API ---- */
 
-static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode)
+HIP_DEFINE_ALWAYS(hipStreamBeginCapture, (stream, mode), hipStream_t stream,
+                  hipStreamCaptureMode mode)
 {
     uint32_t queue = 0;
     int device = 0;
@@ -102,11 +103,6 @@ static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode)
     return hipSuccess;
 }
 
-hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
-{
-    HIP_API_ALWAYS(begin(stream, mode));
-}
-
 static void forget(struct capture *c)
 {
     struct capture **link = &captures;
@@ -118,7 +114,7 @@ static void forget(struct capture *c)
     hip_release(c);
 }
 
-static hipError_t end(hipStream_t stream, hipGraph_t *graph)
+HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, graph), hipStream_t stream, hipGraph_t *graph)
 {
     struct capture *c = capture_of(stream);
     if (!c || !graph)
@@ -131,11 +127,6 @@ static hipError_t end(hipStream_t stream, hipGraph_t *graph)
         hip_graph_release(c->graph);
     forget(c);
     return spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
-}
-
-hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
-{
-    HIP_API_ALWAYS(end(stream, graph));
 }
 
 static hipError_t status_of(hipStream_t stream, hipStreamCaptureStatus *status,

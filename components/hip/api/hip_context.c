@@ -25,17 +25,12 @@ static int device_of(hipCtx_t context)
     return -1;
 }
 
-static hipError_t get_device_handle(hipDevice_t *handle, int ordinal)
+HIP_DEFINE_ALWAYS(hipDeviceGet, (handle, ordinal), hipDevice_t *handle, int ordinal)
 {
     if (!handle || !hip_is_device(ordinal))
         return handle ? hipErrorInvalidDevice : hipErrorInvalidValue;
     *handle = ordinal;
     return hipSuccess;
-}
-
-hipError_t hipDeviceGet(hipDevice_t *handle, int ordinal)
-{
-    HIP_API_ALWAYS(get_device_handle(handle, ordinal));
 }
 
 static hipError_t push(int device)
@@ -84,7 +79,7 @@ hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t device)
     HIP_API_ALWAYS(create(context, device));
 }
 
-static hipError_t destroy(hipCtx_t context)
+HIP_DEFINE_ALWAYS(hipCtxDestroy, (context), hipCtx_t context)
 {
     int device = device_of(context);
     if (device < 0)
@@ -92,13 +87,8 @@ static hipError_t destroy(hipCtx_t context)
     return stack.depth && stack.device[stack.depth - 1] == device ? pop() : hipSuccess;
 }
 
-hipError_t hipCtxDestroy(hipCtx_t context)
-{
-    HIP_API_ALWAYS(destroy(context));
-}
-
 /* Takes the place of the top; NULL takes the top away. */
-static hipError_t set_current(hipCtx_t context)
+HIP_DEFINE_ALWAYS(hipCtxSetCurrent, (context), hipCtx_t context)
 {
     int device = device_of(context);
     if (context && device < 0)
@@ -109,28 +99,18 @@ static hipError_t set_current(hipCtx_t context)
     return push(device);
 }
 
-hipError_t hipCtxSetCurrent(hipCtx_t context)
-{
-    HIP_API_ALWAYS(set_current(context));
-}
-
 hipError_t hipCtxPushCurrent(hipCtx_t context)
 {
     HIP_API_ALWAYS(device_of(context) >= 0 ? push(device_of(context)) : hipErrorInvalidContext);
 }
 
-static hipError_t pop_current(hipCtx_t *context)
+HIP_DEFINE_ALWAYS(hipCtxPopCurrent, (context), hipCtx_t *context)
 {
     int top = stack.depth ? stack.device[stack.depth - 1] : -1;
     hipError_t error = pop();
     if (error == hipSuccess && context)
         *context = context_of(top);
     return error;
-}
-
-hipError_t hipCtxPopCurrent(hipCtx_t *context)
-{
-    HIP_API_ALWAYS(pop_current(context));
 }
 
 hipError_t hipCtxGetCurrent(hipCtx_t *context)
@@ -191,17 +171,12 @@ hipError_t hipCtxGetFlags(unsigned *flags)
     HIP_API_ALWAYS(flags ? primary_state(hip_current_device(), flags, NULL) : hipErrorInvalidValue);
 }
 
-static hipError_t api_version(hipCtx_t context, int *version)
+HIP_DEFINE_ALWAYS(hipCtxGetApiVersion, (context, version), hipCtx_t context, int *version)
 {
     if (!version || (context && device_of(context) < 0))
         return version ? hipErrorInvalidContext : hipErrorInvalidValue;
     *version = 4; /* of the calls for contexts, in all versions of HIP */
     return hipSuccess;
-}
-
-hipError_t hipCtxGetApiVersion(hipCtx_t context, int *version)
-{
-    HIP_API_ALWAYS(api_version(context, version));
 }
 
 hipError_t hipCtxGetCacheConfig(hipFuncCache_t *config)

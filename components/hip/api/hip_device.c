@@ -209,7 +209,8 @@ static bool is_absent_feature(hipDeviceAttribute_t attribute)
                && attribute != hipDeviceAttributeArch);
 }
 
-static hipError_t get_attribute(int *value, hipDeviceAttribute_t attribute, int device)
+HIP_DEFINE_ALWAYS(hipDeviceGetAttribute, (value, attribute, device), int *value,
+                  hipDeviceAttribute_t attribute, int device)
 {
     hipDeviceProp_t properties;
     hipError_t error = value ? get_properties(&properties, device) : hipErrorInvalidValue;
@@ -258,7 +259,7 @@ hipError_t hipSetDevice(int device)
     HIP_API_ALWAYS(hip_set_current_device(device));
 }
 
-static hipError_t get_device(int *device)
+HIP_DEFINE_ALWAYS(hipGetDevice, (device), int *device)
 {
     if (!device)
         return hipErrorInvalidValue;
@@ -266,22 +267,12 @@ static hipError_t get_device(int *device)
     return hipSuccess;
 }
 
-hipError_t hipGetDevice(int *device)
-{
-    HIP_API_ALWAYS(get_device(device));
-}
-
 hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
 {
     HIP_API_ALWAYS(get_properties(properties, device));
 }
 
-hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
-{
-    HIP_API_ALWAYS(get_attribute(value, attribute, device));
-}
-
-static hipError_t get_name(char *name, int size, int device)
+HIP_DEFINE_ALWAYS(hipDeviceGetName, (name, size, device), char *name, int size, int device)
 {
     if (!name || size <= 0 || !hip_is_device(device))
         return hip_is_device(device) ? hipErrorInvalidValue : hipErrorInvalidDevice;
@@ -289,12 +280,7 @@ static hipError_t get_name(char *name, int size, int device)
     return hipSuccess;
 }
 
-hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
-{
-    HIP_API_ALWAYS(get_name(name, size, device));
-}
-
-static hipError_t get_bus_id(char *text, int size, int device)
+HIP_DEFINE_ALWAYS(hipDeviceGetPCIBusId, (text, size, device), char *text, int size, int device)
 {
     if (!text || size < 13 || !hip_is_device(device)) /* dddd:bb:dd.f and the NUL */
         return hip_is_device(device) ? hipErrorInvalidValue : hipErrorInvalidDevice;
@@ -302,12 +288,7 @@ static hipError_t get_bus_id(char *text, int size, int device)
     return hipSuccess;
 }
 
-hipError_t hipDeviceGetPCIBusId(char *text, int size, int device)
-{
-    HIP_API_ALWAYS(get_bus_id(text, size, device));
-}
-
-static hipError_t find_bus_id(int *device, const char *text)
+HIP_DEFINE_ALWAYS(hipDeviceGetByPCIBusId, (device, text), int *device, const char *text)
 {
     unsigned domain = 0, bus = 0;
     if (!device || !text)
@@ -319,12 +300,7 @@ static hipError_t find_bus_id(int *device, const char *text)
     return hipSuccess;
 }
 
-hipError_t hipDeviceGetByPCIBusId(int *device, const char *text)
-{
-    HIP_API_ALWAYS(find_bus_id(device, text));
-}
-
-static hipError_t get_total(size_t *bytes, int device)
+HIP_DEFINE_ALWAYS(hipDeviceTotalMem, (bytes, device), size_t *bytes, int device)
 {
     if (!bytes || !hip_is_device(device))
         return bytes ? hipErrorInvalidDevice : hipErrorInvalidValue;
@@ -332,12 +308,8 @@ static hipError_t get_total(size_t *bytes, int device)
     return hipSuccess;
 }
 
-hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
-{
-    HIP_API_ALWAYS(get_total(bytes, device));
-}
-
-static hipError_t get_capability(int *major, int *minor, int device)
+HIP_DEFINE_ALWAYS(hipDeviceComputeCapability, (major, minor, device), int *major, int *minor,
+                  int device)
 {
     hipDeviceProp_t properties;
     hipError_t error = major && minor ? get_properties(&properties, device) : hipErrorInvalidValue;
@@ -346,11 +318,6 @@ static hipError_t get_capability(int *major, int *minor, int device)
         *minor = properties.minor;
     }
     return error;
-}
-
-hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device)
-{
-    HIP_API_ALWAYS(get_capability(major, minor, device));
 }
 
 hipError_t hip_synchronize_device(void)
@@ -371,17 +338,12 @@ hipError_t hipDeviceReset(void)
     HIP_API(hip_synchronize_device());
 }
 
-static hipError_t get_limit(size_t *value, enum hipLimit_t limit)
+HIP_DEFINE_ALWAYS(hipDeviceGetLimit, (value, limit), size_t *value, enum hipLimit_t limit)
 {
     if (!value || limit != hipLimitMallocHeapSize)
         return value ? hipErrorUnsupportedLimit : hipErrorInvalidValue;
     *value = 0; /* device code cannot allocate */
     return hipSuccess;
-}
-
-hipError_t hipDeviceGetLimit(size_t *value, enum hipLimit_t limit)
-{
-    HIP_API_ALWAYS(get_limit(value, limit));
 }
 
 /* Hints about caches and banks that no modelled architecture has a switch for. */
@@ -396,28 +358,18 @@ hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
                                                                      : hipErrorInvalidValue);
 }
 
-static hipError_t get_cache_config(hipFuncCache_t *config)
+HIP_DEFINE_ALWAYS(hipDeviceGetCacheConfig, (config), hipFuncCache_t *config)
 {
     if (config)
         *config = hipFuncCachePreferNone;
     return config ? hipSuccess : hipErrorInvalidValue;
 }
 
-hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *config)
-{
-    HIP_API_ALWAYS(get_cache_config(config));
-}
-
-static hipError_t get_bank_config(hipSharedMemConfig *config)
+HIP_DEFINE_ALWAYS(hipDeviceGetSharedMemConfig, (config), hipSharedMemConfig *config)
 {
     if (config)
         *config = hipSharedMemBankSizeFourByte;
     return config ? hipSuccess : hipErrorInvalidValue;
-}
-
-hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *config)
-{
-    HIP_API_ALWAYS(get_bank_config(config));
 }
 
 /* A profiler of hardware is not attached; `heddle run` has its own. */
@@ -442,17 +394,12 @@ hipError_t hipSetDeviceFlags(unsigned flags)
     HIP_API_ALWAYS(hipSuccess);
 }
 
-static hipError_t get_flags(unsigned *flags)
+HIP_DEFINE_ALWAYS(hipGetDeviceFlags, (flags), unsigned *flags)
 {
     if (!flags)
         return hipErrorInvalidValue;
     *flags = hipDeviceScheduleAuto;
     return hipSuccess;
-}
-
-hipError_t hipGetDeviceFlags(unsigned *flags)
-{
-    HIP_API_ALWAYS(get_flags(flags));
 }
 
 static hipError_t get_version(int *version)
@@ -486,17 +433,12 @@ static bool are_joined(int device, int peer)
            && hip.devices[device].info.has_fabric && hip.devices[peer].info.has_fabric;
 }
 
-static hipError_t can_access(int *answer, int device, int peer)
+HIP_DEFINE_ALWAYS(hipDeviceCanAccessPeer, (answer, device, peer), int *answer, int device, int peer)
 {
     if (!answer || !hip_is_device(device) || !hip_is_device(peer))
         return answer ? hipErrorInvalidDevice : hipErrorInvalidValue;
     *answer = are_joined(device, peer);
     return hipSuccess;
-}
-
-hipError_t hipDeviceCanAccessPeer(int *answer, int device, int peer)
-{
-    HIP_API_ALWAYS(can_access(answer, device, peer));
 }
 
 static hipError_t switch_peer(int peer, bool on)

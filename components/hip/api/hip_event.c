@@ -36,7 +36,7 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     return hipSuccess;
 }
 
-static hipError_t destroy_event(hipEvent_t event)
+HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
 {
     struct event *found = find_event(event);
     if (!found)
@@ -47,7 +47,7 @@ static hipError_t destroy_event(hipEvent_t event)
     return hipSuccess;
 }
 
-static hipError_t record_event(hipEvent_t event, hipStream_t stream)
+HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream)
 {
     struct event *found = find_event(event);
     uint32_t queue = 0;
@@ -79,7 +79,7 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
 }
 
 /* An event that was never recorded is done (HIP documentation of hipEventQuery). */
-static hipError_t wait_event(hipEvent_t event)
+HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
 {
     const struct event *found = find_event(event);
     if (!found)
@@ -88,7 +88,7 @@ static hipError_t wait_event(hipEvent_t event)
     return found->recorded ? hip_wait_ticket(found->ticket) : hipSuccess;
 }
 
-static hipError_t query_event(hipEvent_t event)
+HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
 {
     const struct event *found = find_event(event);
     if (!found)
@@ -103,7 +103,8 @@ static hipError_t query_event(hipEvent_t event)
 }
 
 /* Simulated milliseconds between two events, of which the hardware knows picoseconds. */
-static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t stop)
+HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds, hipEvent_t start,
+           hipEvent_t stop)
 {
     const struct event *first = find_event(start), *last = find_event(stop);
     if (!milliseconds)
@@ -122,7 +123,8 @@ static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t
     return error;
 }
 
-static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned flags)
+HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEvent_t event,
+           unsigned flags)
 {
     const struct event *found = find_event(event);
     uint32_t queue = 0;
@@ -161,34 +163,4 @@ hipError_t hipEventCreate(hipEvent_t *event)
 hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags)
 {
     HIP_API(create_event(event, flags));
-}
-
-hipError_t hipEventDestroy(hipEvent_t event)
-{
-    HIP_API_ALWAYS(destroy_event(event));
-}
-
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
-{
-    HIP_API(record_event(event, stream));
-}
-
-hipError_t hipEventSynchronize(hipEvent_t event)
-{
-    HIP_API(wait_event(event));
-}
-
-hipError_t hipEventQuery(hipEvent_t event)
-{
-    HIP_API(query_event(event));
-}
-
-hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop)
-{
-    HIP_API(elapsed_time(milliseconds, start, stop));
-}
-
-hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags)
-{
-    HIP_API(wait_for_event(stream, event, flags));
 }

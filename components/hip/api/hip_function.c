@@ -90,7 +90,8 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
     return best > 0 ? hipSuccess : hipErrorLaunchOutOfResources;
 }
 
-static hipError_t function_attributes(hipFuncAttributes *attributes, const void *host_function)
+HIP_DEFINE(hipFuncGetAttributes, (attributes, host_function), hipFuncAttributes *attributes,
+           const void *host_function)
 {
     const struct hip_function *function = NULL;
     if (!attributes)
@@ -111,8 +112,8 @@ static hipError_t function_attributes(hipFuncAttributes *attributes, const void 
     return hipSuccess;
 }
 
-static hipError_t function_attribute(int *value, hipFunction_attribute attribute,
-                                     hipFunction_t handle)
+HIP_DEFINE(hipFuncGetAttribute, (value, attribute, handle), int *value,
+           hipFunction_attribute attribute, hipFunction_t handle)
 {
     const struct hip_function *function = hip_check_function(handle);
     if (!value || !function)
@@ -150,7 +151,8 @@ static hipError_t function_attribute(int *value, hipFunction_attribute attribute
 }
 
 /* LDS above the default needs no permission here; more than there is must not be promised. */
-static hipError_t set_attribute(const void *host_function, hipFuncAttribute attribute, int value)
+HIP_DEFINE(hipFuncSetAttribute, (host_function, attribute, value), const void *host_function,
+           hipFuncAttribute attribute, int value)
 {
     const struct hip_function *function = NULL;
     hipError_t error = find_function(host_function, false, &function);
@@ -167,21 +169,6 @@ static hipError_t set_attribute(const void *host_function, hipFuncAttribute attr
     default:
         return hipErrorInvalidValue;
     }
-}
-
-hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, const void *host_function)
-{
-    HIP_API(function_attributes(attributes, host_function));
-}
-
-hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipFunction_t function)
-{
-    HIP_API(function_attribute(value, attribute, function));
-}
-
-hipError_t hipFuncSetAttribute(const void *host_function, hipFuncAttribute attribute, int value)
-{
-    HIP_API(set_attribute(host_function, attribute, value));
 }
 
 hipError_t hipFuncSetCacheConfig(const void *host_function, hipFuncCache_t config)

@@ -237,7 +237,7 @@ static hipError_t add_plain(hipGraphNode_t *node, hipGraph_t graph, const hipGra
     return add(node, graph, before, count, action);
 }
 
-static hipError_t create(hipGraph_t *graph, unsigned flags)
+HIP_DEFINE_ALWAYS(hipGraphCreate, (graph, flags), hipGraph_t *graph, unsigned flags)
 {
     if (!graph || flags != 0)
         return hipErrorInvalidValue;
@@ -245,12 +245,7 @@ static hipError_t create(hipGraph_t *graph, unsigned flags)
     return hipSuccess;
 }
 
-hipError_t hipGraphCreate(hipGraph_t *graph, unsigned flags)
-{
-    HIP_API_ALWAYS(create(graph, flags));
-}
-
-static hipError_t destroy(hipGraph_t handle)
+HIP_DEFINE_ALWAYS(hipGraphDestroy, (handle), hipGraph_t handle)
 {
     struct hip_graph *graph = find_graph(handle);
     if (!graph)
@@ -259,23 +254,13 @@ static hipError_t destroy(hipGraph_t handle)
     return hipSuccess;
 }
 
-hipError_t hipGraphDestroy(hipGraph_t graph)
-{
-    HIP_API_ALWAYS(destroy(graph));
-}
-
-static hipError_t clone(hipGraph_t *copy, hipGraph_t handle)
+HIP_DEFINE_ALWAYS(hipGraphClone, (copy, handle), hipGraph_t *copy, hipGraph_t handle)
 {
     const struct hip_graph *graph = find_graph(handle);
     if (!copy || !graph || goes_around(graph))
         return hipErrorInvalidValue;
     *copy = copy_graph(graph)->handle;
     return hipSuccess;
-}
-
-hipError_t hipGraphClone(hipGraph_t *copy, hipGraph_t graph)
-{
-    HIP_API_ALWAYS(clone(copy, graph));
 }
 
 /* ---- nodes of each kind ---- */
@@ -294,20 +279,14 @@ static hipError_t kernel_call(const hipKernelNodeParams *p, struct hip_kernel_ca
     return hip_keep_call(call, p->kernelParams, p->extra);
 }
 
-static hipError_t add_kernel(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                             size_t count, const hipKernelNodeParams *p)
+HIP_DEFINE(hipGraphAddKernelNode, (node, graph, before, count, p), hipGraphNode_t *node,
+           hipGraph_t graph, const hipGraphNode_t *before, size_t count,
+           const hipKernelNodeParams *p)
 {
     struct hip_node_action action = {.kind = NODE_KERNEL};
     hipError_t error = check_node(node, graph, before, count);
     error = error == hipSuccess ? kernel_call(p, &action.kernel) : error;
     return error == hipSuccess ? add(node, graph, before, count, &action) : error;
-}
-
-hipError_t hipGraphAddKernelNode(hipGraphNode_t *node, hipGraph_t graph,
-                                 const hipGraphNode_t *before, size_t count,
-                                 const hipKernelNodeParams *p)
-{
-    HIP_API(add_kernel(node, graph, before, count, p));
 }
 
 static hipError_t add_copy(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
@@ -336,8 +315,9 @@ hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t graph,
     HIP_API_ALWAYS(add_copy(node, graph, before, count, &p));
 }
 
-static hipError_t add_fill(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                           size_t count, const hipMemsetParams *p)
+HIP_DEFINE_ALWAYS(hipGraphAddMemsetNode, (node, graph, before, count, p), hipGraphNode_t *node,
+                  hipGraph_t graph, const hipGraphNode_t *before, size_t count,
+                  const hipMemsetParams *p)
 {
     struct hip_node_action action = {.kind = NODE_FILL};
     bool is_valid = p && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4);
@@ -352,27 +332,15 @@ static hipError_t add_fill(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
     return add_plain(node, graph, before, count, is_valid, &action);
 }
 
-hipError_t hipGraphAddMemsetNode(hipGraphNode_t *node, hipGraph_t graph,
-                                 const hipGraphNode_t *before, size_t count,
-                                 const hipMemsetParams *p)
-{
-    HIP_API_ALWAYS(add_fill(node, graph, before, count, p));
-}
-
-static hipError_t add_host(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                           size_t count, const hipHostNodeParams *p)
+HIP_DEFINE_ALWAYS(hipGraphAddHostNode, (node, graph, before, count, p), hipGraphNode_t *node,
+                  hipGraph_t graph, const hipGraphNode_t *before, size_t count,
+                  const hipHostNodeParams *p)
 {
     struct hip_node_action action = {.kind = NODE_HOST};
     bool is_valid = p && p->fn;
     if (is_valid)
         action.host = (struct hip_host_node){.function = p->fn, .data = p->userData};
     return add_plain(node, graph, before, count, is_valid, &action);
-}
-
-hipError_t hipGraphAddHostNode(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                               size_t count, const hipHostNodeParams *p)
-{
-    HIP_API_ALWAYS(add_host(node, graph, before, count, p));
 }
 
 hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
@@ -382,8 +350,9 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
     HIP_API_ALWAYS(add_plain(node, graph, before, count, true, &action));
 }
 
-static hipError_t add_child(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                            size_t count, hipGraph_t child)
+HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                  size_t count, hipGraph_t child)
 {
     struct hip_node_action action = {.kind = NODE_GRAPH};
     hipError_t error = check_node(node, graph, before, count);
@@ -395,14 +364,8 @@ static hipError_t add_child(hipGraphNode_t *node, hipGraph_t graph, const hipGra
     return add(node, graph, before, count, &action);
 }
 
-hipError_t hipGraphAddChildGraphNode(hipGraphNode_t *node, hipGraph_t graph,
-                                     const hipGraphNode_t *before, size_t count, hipGraph_t child)
-{
-    HIP_API_ALWAYS(add_child(node, graph, before, count, child));
-}
-
-static hipError_t add_edges(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
-                            size_t count)
+HIP_DEFINE_ALWAYS(hipGraphAddDependencies, (graph, from, to, count), hipGraph_t graph,
+                  const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count)
 {
     hipGraphNode_t node;
     hipError_t error = check_node(&node, graph, from, count);
@@ -410,12 +373,6 @@ static hipError_t add_edges(hipGraph_t graph, const hipGraphNode_t *from, const 
     for (size_t i = 0; i < count && error == hipSuccess; i++)
         put_before(find_node(to[i]), find_node(from[i]));
     return error;
-}
-
-hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
-                                   const hipGraphNode_t *to, size_t count)
-{
-    HIP_API_ALWAYS(add_edges(graph, from, to, count));
 }
 
 /* ---- what there is ---- */
@@ -448,7 +405,8 @@ hipError_t hipGraphGetRootNodes(hipGraph_t graph, hipGraphNode_t *nodes, size_t 
     HIP_API_ALWAYS(list_nodes(graph, nodes, count, true));
 }
 
-static hipError_t node_type(hipGraphNode_t handle, hipGraphNodeType *type)
+HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
+                  hipGraphNodeType *type)
 {
     static const hipGraphNodeType types[] = {
         [NODE_KERNEL] = hipGraphNodeTypeKernel, [NODE_COPY] = hipGraphNodeTypeMemcpy,
@@ -459,11 +417,6 @@ static hipError_t node_type(hipGraphNode_t handle, hipGraphNodeType *type)
         return hipErrorInvalidValue;
     *type = types[node->action.kind];
     return hipSuccess;
-}
-
-hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *type)
-{
-    HIP_API_ALWAYS(node_type(node, type));
 }
 
 /* ---- launched graphs ---- */
@@ -533,7 +486,7 @@ hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *exec, hipGraph_t graph,
 }
 
 /* Waits on the way may release the lock, and the program may destroy the graph then. */
-static hipError_t launch(hipGraphExec_t handle, hipStream_t stream)
+HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t stream)
 {
     struct exec *exec = find_exec(handle);
     hipError_t error = exec ? hipSuccess : hipErrorInvalidValue;
@@ -547,12 +500,7 @@ static hipError_t launch(hipGraphExec_t handle, hipStream_t stream)
     return error;
 }
 
-hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream)
-{
-    HIP_API(launch(exec, stream));
-}
-
-static hipError_t destroy_exec(hipGraphExec_t handle)
+HIP_DEFINE_ALWAYS(hipGraphExecDestroy, (handle), hipGraphExec_t handle)
 {
     struct exec *exec = find_exec(handle);
     if (!exec)
@@ -562,11 +510,6 @@ static hipError_t destroy_exec(hipGraphExec_t handle)
     if (exec->launches == 0)
         release_exec(exec);
     return hipSuccess;
-}
-
-hipError_t hipGraphExecDestroy(hipGraphExec_t exec)
-{
-    HIP_API_ALWAYS(destroy_exec(exec));
 }
 
 /* ---- kernels with other arguments ---- */
@@ -582,19 +525,15 @@ static hipError_t change_kernel(struct hip_node_action *action, const hipKernelN
     return error;
 }
 
-static hipError_t set_kernel(hipGraphNode_t handle, const hipKernelNodeParams *p)
+HIP_DEFINE(hipGraphKernelNodeSetParams, (handle, p), hipGraphNode_t handle,
+           const hipKernelNodeParams *p)
 {
     struct node *node = find_node(handle);
     return node ? change_kernel(&node->action, p) : hipErrorInvalidValue;
 }
 
-hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams *p)
-{
-    HIP_API(set_kernel(node, p));
-}
-
-static hipError_t set_exec_kernel(hipGraphExec_t handle, hipGraphNode_t node,
-                                  const hipKernelNodeParams *p)
+HIP_DEFINE(hipGraphExecKernelNodeSetParams, (handle, node, p), hipGraphExec_t handle,
+           hipGraphNode_t node, const hipKernelNodeParams *p)
 {
     struct exec *exec = find_exec(handle);
     for (size_t i = 0; exec && i < exec->count; i++) {
@@ -604,10 +543,4 @@ static hipError_t set_exec_kernel(hipGraphExec_t handle, hipGraphNode_t node,
         }
     }
     return hipErrorInvalidValue;
-}
-
-hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
-                                           const hipKernelNodeParams *p)
-{
-    HIP_API(set_exec_kernel(exec, node, p));
 }

@@ -114,7 +114,7 @@ hipError_t hipMemAllocHost(void **pointer, size_t size)
 
 enum { HOST_REGISTER_READ_ONLY = 8 /* hipHostRegisterReadOnly of later versions */ };
 
-static hipError_t host_register(void *pointer, size_t size, unsigned flags)
+HIP_DEFINE(hipHostRegister, (pointer, size, flags), void *pointer, size_t size, unsigned flags)
 {
     const unsigned known = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory
                            | HOST_REGISTER_READ_ONLY;
@@ -142,7 +142,7 @@ static hipError_t host_register(void *pointer, size_t size, unsigned flags)
 }
 
 /* By its start, as it was registered. */
-static hipError_t host_unregister(void *pointer)
+HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
 {
     uint64_t start = (uintptr_t)pointer;
     const struct hip_allocation *allocation = hip_find_allocation(start);
@@ -166,28 +166,13 @@ static hipError_t host_unregister(void *pointer)
     return error;
 }
 
-hipError_t hipHostRegister(void *pointer, size_t size, unsigned flags)
-{
-    HIP_API(host_register(pointer, size, flags));
-}
-
-hipError_t hipHostUnregister(void *pointer)
-{
-    HIP_API_ALWAYS(host_unregister(pointer));
-}
-
-static hipError_t host_flags(unsigned *flags, void *pointer)
+HIP_DEFINE_ALWAYS(hipHostGetFlags, (flags, pointer), unsigned *flags, void *pointer)
 {
     const struct hip_allocation *allocation = hip_find_allocation((uintptr_t)pointer);
     if (!flags || !allocation || allocation->kind != HIP_PINNED_MEMORY)
         return hipErrorInvalidValue;
     *flags = allocation->flags;
     return hipSuccess;
-}
-
-hipError_t hipHostGetFlags(unsigned *flags, void *pointer)
-{
-    HIP_API_ALWAYS(host_flags(flags, pointer));
 }
 
 /* ---- kernels ---- */
@@ -225,7 +210,8 @@ hipError_t hip_map_wanted(void)
     return error;
 }
 
-static hipError_t device_pointer(void **device, void *pointer, unsigned flags)
+HIP_DEFINE(hipHostGetDevicePointer, (device, pointer, flags), void **device, void *pointer,
+           unsigned flags)
 {
     const struct hip_allocation *allocation = hip_find_allocation((uintptr_t)pointer);
     if (!device || flags != 0 || !allocation)
@@ -238,9 +224,4 @@ static hipError_t device_pointer(void **device, void *pointer, unsigned flags)
         error = hipErrorInvalidValue;
     *device = error == hipSuccess ? pointer : NULL;
     return error;
-}
-
-hipError_t hipHostGetDevicePointer(void **device, void *pointer, unsigned flags)
-{
-    HIP_API(device_pointer(device, pointer, flags));
 }

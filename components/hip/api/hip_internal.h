@@ -85,8 +85,7 @@ bool hip_has_lock(void); /* this thread, also while it waits inside of the libra
 hipError_t hip_enter(const char *function);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
-/* Body of an API function that needs the device, and of one that must work even after it is lost.
- */
+/* Body of a function of HIP that needs the device, and of one that works even after it is lost. */
 #define HIP_API(expression)                                                                        \
     do {                                                                                           \
         hipError_t api_error = hip_enter(__func__);                                                \
@@ -99,6 +98,18 @@ hipError_t hip_leave(hipError_t error);
         hipError_t api_error = hip_enter(__func__);                                                \
         return hip_leave(api_error == hipSuccess ? (expression) : api_error);                      \
     } while (0)
+/* Defines a function of HIP, as SYSCALL_DEFINE() does in Linux: the body that follows runs between
+ * hip_enter() and hip_leave(). `arguments`: the names of its parameters, in parentheses. */
+#define HIP_DEFINE(name, arguments, ...) HIP_DEFINE_BY(HIP_API, name, arguments, __VA_ARGS__)
+#define HIP_DEFINE_ALWAYS(name, arguments, ...)                                                    \
+    HIP_DEFINE_BY(HIP_API_ALWAYS, name, arguments, __VA_ARGS__)
+#define HIP_DEFINE_BY(api, name, arguments, ...)                                                   \
+    static hipError_t name##_body(__VA_ARGS__);                                                    \
+    hipError_t name(__VA_ARGS__)                                                                   \
+    {                                                                                              \
+        api(name##_body arguments);                                                                \
+    }                                                                                              \
+    static hipError_t name##_body(__VA_ARGS__)
 
 /* The HIP error of a driver's answer; a failure is said in the driver's words, with what the thread
  * does in front. hip_status_of() puts the name of a step there. */

@@ -379,19 +379,14 @@ static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, s
     return error;
 }
 
-static hipError_t launch_cooperative(const void *host_function, dim3 grid, dim3 block,
-                                     void **values, size_t dynamic_lds, hipStream_t stream)
+HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dynamic_lds, stream),
+           const void *host_function, dim3 grid, dim3 block, void **values, unsigned dynamic_lds,
+           hipStream_t stream)
 {
     hipError_t error = check_room(host_function, grid, block, dynamic_lds);
     return error == hipSuccess
                ? launch_host_function(host_function, grid, block, values, dynamic_lds, stream, true)
                : error;
-}
-
-hipError_t hipLaunchCooperativeKernel(const void *host_function, dim3 grid, dim3 block,
-                                      void **values, unsigned dynamic_lds, hipStream_t stream)
-{
-    HIP_API(launch_cooperative(host_function, grid, block, values, dynamic_lds, stream));
 }
 
 /* ---- launches of functions of modules ---- */

@@ -3,7 +3,7 @@
 #include "hip_recorder.h"
 #include "hip_stream.h"
 
-static hipError_t allocate(void **pointer, size_t size, unsigned flags)
+HIP_DEFINE(hipMallocManaged, (pointer, size, flags), void **pointer, size_t size, unsigned flags)
 {
     uint64_t address = 0;
     if (!pointer)
@@ -15,18 +15,14 @@ static hipError_t allocate(void **pointer, size_t size, unsigned flags)
     return error;
 }
 
-hipError_t hipMallocManaged(void **pointer, size_t size, unsigned flags)
-{
-    HIP_API(allocate(pointer, size, flags));
-}
-
 static hipError_t check(const void *pointer, size_t size)
 {
     return hip_managed_holds((uintptr_t)pointer, size) ? hipSuccess : hipErrorInvalidValue;
 }
 
 /* To a device: what the host has written is copied. To the host: it fetches what it touches. */
-static hipError_t prefetch(const void *pointer, size_t size, int device, hipStream_t stream)
+HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *pointer, size_t size,
+           int device, hipStream_t stream)
 {
     uint32_t queue = 0;
     int stream_device = 0;
@@ -46,11 +42,6 @@ static hipError_t prefetch(const void *pointer, size_t size, int device, hipStre
     if (error == hipSuccess)
         HIP_RECORD_STEP(call_to(&call, (uintptr_t)pointer));
     return error;
-}
-
-hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)
-{
-    HIP_API(prefetch(pointer, size, device, stream));
 }
 
 hipError_t hipMemAdvise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)

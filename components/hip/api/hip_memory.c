@@ -202,7 +202,8 @@ hipError_t hipMemPtrGetInfo(void *pointer, size_t *size)
 
 /* ---- pointers ---- */
 
-static hipError_t pointer_attributes(hipPointerAttribute_t *attributes, const void *pointer)
+HIP_DEFINE_ALWAYS(hipPointerGetAttributes, (attributes, pointer), hipPointerAttribute_t *attributes,
+                  const void *pointer)
 {
     struct hip_place place = hip_place_of((uintptr_t)pointer);
     if (!attributes || place.allocation.number == 0)
@@ -218,9 +219,4 @@ static hipError_t pointer_attributes(hipPointerAttribute_t *attributes, const vo
         .allocationFlags = place.allocation.flags,
     };
     return hipSuccess;
-}
-
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *pointer)
-{
-    HIP_API_ALWAYS(pointer_attributes(attributes, pointer));
 }

@@ -106,7 +106,7 @@ hipError_t hipDeviceGetMemPool(hipMemPool_t *pool, int device)
     HIP_API_ALWAYS(give_pool(pool, device, false));
 }
 
-static hipError_t choose_pool(int device, hipMemPool_t handle)
+HIP_DEFINE_ALWAYS(hipDeviceSetMemPool, (device, handle), int device, hipMemPool_t handle)
 {
     const struct pool *pool = find_pool(handle);
     if (!hip_is_device(device))
@@ -117,12 +117,8 @@ static hipError_t choose_pool(int device, hipMemPool_t handle)
     return hipSuccess;
 }
 
-hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool)
-{
-    HIP_API_ALWAYS(choose_pool(device, pool));
-}
-
-static hipError_t create_pool(hipMemPool_t *handle, const hipMemPoolProps *properties)
+HIP_DEFINE_ALWAYS(hipMemPoolCreate, (handle, properties), hipMemPool_t *handle,
+                  const hipMemPoolProps *properties)
 {
     if (!handle || !properties || properties->allocType != hipMemAllocationTypePinned
         || properties->location.type != hipMemLocationTypeDevice)
@@ -137,13 +133,8 @@ static hipError_t create_pool(hipMemPool_t *handle, const hipMemPoolProps *prope
     return hipSuccess;
 }
 
-hipError_t hipMemPoolCreate(hipMemPool_t *pool, const hipMemPoolProps *properties)
-{
-    HIP_API_ALWAYS(create_pool(pool, properties));
-}
-
 /* What was made from it stays until it is freed. */
-static hipError_t destroy_pool(hipMemPool_t handle)
+HIP_DEFINE_ALWAYS(hipMemPoolDestroy, (handle), hipMemPool_t handle)
 {
     struct pool *pool = find_pool(handle);
     if (!pool || pool->is_default)
@@ -155,11 +146,6 @@ static hipError_t destroy_pool(hipMemPool_t handle)
     hip_handle_destroy(handle);
     hip_release(pool);
     return hipSuccess;
-}
-
-hipError_t hipMemPoolDestroy(hipMemPool_t pool)
-{
-    HIP_API_ALWAYS(destroy_pool(pool));
 }
 
 hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t bytes)
@@ -174,7 +160,8 @@ static bool is_mark(hipMemPoolAttr attribute)
     return attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;
 }
 
-static hipError_t set_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, const void *value)
+HIP_DEFINE_ALWAYS(hipMemPoolSetAttribute, (handle, attribute, value), hipMemPool_t handle,
+                  hipMemPoolAttr attribute, void *value)
 {
     struct pool *pool = find_pool(handle);
     if (!pool || !value)
@@ -194,12 +181,8 @@ static hipError_t set_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, c
     return hipSuccess;
 }
 
-hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void *value)
-{
-    HIP_API_ALWAYS(set_attribute(pool, attribute, value));
-}
-
-static hipError_t get_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, void *value)
+HIP_DEFINE_ALWAYS(hipMemPoolGetAttribute, (handle, attribute, value), hipMemPool_t handle,
+                  hipMemPoolAttr attribute, void *value)
 {
     const struct pool *pool = find_pool(handle);
     if (!pool || !value || attribute < 1 || attribute > hipMemPoolAttrUsedMemHigh)
@@ -212,9 +195,4 @@ static hipError_t get_attribute(hipMemPool_t handle, hipMemPoolAttr attribute, v
                          : is_mark(attribute)                        ? pool->most
                                                                      : hip_pool_bytes(pool->handle);
     return hipSuccess;
-}
-
-hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void *value)
-{
-    HIP_API_ALWAYS(get_attribute(pool, attribute, value));
 }

@@ -275,7 +275,7 @@ static hipError_t load_stream(hipModule_t *handle, FILE *stream, const char *nam
     return error;
 }
 
-static hipError_t load_file(hipModule_t *handle, const char *name)
+HIP_DEFINE(hipModuleLoad, (handle, name), hipModule_t *handle, const char *name)
 {
     if (!handle || !name)
         return hipErrorInvalidValue;
@@ -289,7 +289,7 @@ static hipError_t load_file(hipModule_t *handle, const char *name)
     return error;
 }
 
-static hipError_t unload_handle(hipModule_t handle)
+HIP_DEFINE_ALWAYS(hipModuleUnload, (handle), hipModule_t handle)
 {
     struct hip_module *module = find_module(handle);
     if (!module || hip_is_embedded(module))
@@ -298,7 +298,8 @@ static hipError_t unload_handle(hipModule_t handle)
     return hip_unload_module(module);
 }
 
-static hipError_t get_function(hipFunction_t *function, hipModule_t handle, const char *name)
+HIP_DEFINE(hipModuleGetFunction, (function, handle, name), hipFunction_t *function,
+           hipModule_t handle, const char *name)
 {
     struct hip_module *module = find_module(handle);
     if (!function || !name || !module)
@@ -315,8 +316,8 @@ static hipError_t get_function(hipFunction_t *function, hipModule_t handle, cons
     return hipSuccess;
 }
 
-static hipError_t get_global(hipDeviceptr_t *pointer, size_t *size, hipModule_t handle,
-                             const char *name)
+HIP_DEFINE(hipModuleGetGlobal, (pointer, size, handle, name), hipDeviceptr_t *pointer, size_t *size,
+           hipModule_t handle, const char *name)
 {
     const struct hip_module *module = find_module(handle);
     uint64_t address = 0, bytes = 0;
@@ -334,11 +335,6 @@ static hipError_t get_global(hipDeviceptr_t *pointer, size_t *size, hipModule_t 
     return hipSuccess;
 }
 
-hipError_t hipModuleLoad(hipModule_t *handle, const char *name)
-{
-    HIP_API(load_file(handle, name));
-}
-
 hipError_t hipModuleLoadData(hipModule_t *handle, const void *image)
 {
     HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
@@ -349,20 +345,4 @@ hipError_t hipModuleLoadDataEx(hipModule_t *handle, const void *image, unsigned 
 {
     (void)count, (void)options, (void)values; /* options are for compilers; the code is compiled */
     HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
-}
-
-hipError_t hipModuleUnload(hipModule_t handle)
-{
-    HIP_API_ALWAYS(unload_handle(handle));
-}
-
-hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t handle, const char *name)
-{
-    HIP_API(get_function(function, handle, name));
-}
-
-hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *size, hipModule_t handle,
-                              const char *name)
-{
-    HIP_API(get_global(pointer, size, handle, name));
 }

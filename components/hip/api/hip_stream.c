@@ -351,7 +351,7 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     return error;
 }
 
-static hipError_t destroy_stream(hipStream_t stream)
+HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
 {
     struct stream *found = find_stream(stream);
     if (!found || is_null_stream(stream) || stream == hipStreamPerThread)
@@ -362,7 +362,7 @@ static hipError_t destroy_stream(hipStream_t stream)
     return hipSuccess;
 }
 
-static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
+HIP_DEFINE_ALWAYS(hipStreamGetFlags, (stream, flags), hipStream_t stream, unsigned *flags)
 {
     const struct stream *found = find_stream(stream);
     if (!found || !flags)
@@ -371,7 +371,7 @@ static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
     return hipSuccess;
 }
 
-static hipError_t stream_priority(hipStream_t stream, int *priority)
+HIP_DEFINE_ALWAYS(hipStreamGetPriority, (stream, priority), hipStream_t stream, int *priority)
 {
     const struct stream *found = find_stream(stream);
     if (!found || !priority)
@@ -382,8 +382,8 @@ static hipError_t stream_priority(hipStream_t stream, int *priority)
 
 /* The callback may call HIP only in ways that do not wait (the HIP documentation's rule), so it
  * runs here. */
-static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, void *data,
-                            unsigned flags)
+HIP_DEFINE(hipStreamAddCallback, (stream, callback, data, flags), hipStream_t stream,
+           hipStreamCallback_t callback, void *data, unsigned flags)
 {
     if (!callback || flags != 0)
         return hipErrorInvalidValue;
@@ -430,11 +430,6 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
     return hipSuccess;
 }
 
-hipError_t hipStreamDestroy(hipStream_t stream)
-{
-    HIP_API_ALWAYS(destroy_stream(stream));
-}
-
 hipError_t hipStreamSynchronize(hipStream_t stream)
 {
     HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream));
@@ -443,22 +438,6 @@ hipError_t hipStreamSynchronize(hipStream_t stream)
 hipError_t hipStreamQuery(hipStream_t stream)
 {
     HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream));
-}
-
-hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags)
-{
-    HIP_API_ALWAYS(stream_flags(stream, flags));
-}
-
-hipError_t hipStreamGetPriority(hipStream_t stream, int *priority)
-{
-    HIP_API_ALWAYS(stream_priority(stream, priority));
-}
-
-hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *data,
-                                unsigned flags)
-{
-    HIP_API(call_back(stream, callback, data, flags));
 }
 
 static int stream_device(hipStream_t stream)

@@ -186,7 +186,7 @@ hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *p)
 
 /* ---- allocation and fills ---- */
 
-static hipError_t allocate_3d(hipPitchedPtr *p, hipExtent extent)
+HIP_DEFINE(hipMalloc3D, (p, extent), hipPitchedPtr *p, hipExtent extent)
 {
     size_t rows;
     if (!p || __builtin_mul_overflow(extent.height, extent.depth, &rows))
@@ -195,11 +195,6 @@ static hipError_t allocate_3d(hipPitchedPtr *p, hipExtent extent)
     p->xsize = extent.width;
     p->ysize = extent.height;
     return error;
-}
-
-hipError_t hipMalloc3D(hipPitchedPtr *p, hipExtent extent)
-{
-    HIP_API(allocate_3d(p, extent));
 }
 
 static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream,
