@@ -16,6 +16,7 @@
 struct command {
     struct arena *arena;
     const struct options *options;
+    char **words; /* of the command line behind the command's name; NULL-terminated */
     struct toolkit toolkit; /* found, for the commands that need it */
 };
 
@@ -31,14 +32,9 @@ int command_new(struct command *c);
 int command_build(struct command *c);
 int command_run(struct command *c);
 int command_stats(struct command *c);
-int command_report(struct command *c);
 int command_api_trace(struct command *c);
 int command_disasm(struct command *c);
-int command_experiment(struct command *c);
-int command_sample(struct command *c);
 int command_trace(struct command *c);
-int command_calibrate(struct command *c);
-int command_sweep(struct command *c);
 int command_lsp(struct command *c);
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */

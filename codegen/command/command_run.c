@@ -7,7 +7,7 @@
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_ranks.h"
 #include "codegen/command/command_run_trace.h"
-#include "codegen/command/sample_print.h"
+#include "codegen/command/python.h"
 #include "codegen/command/source_lines.h"
 #include "codegen/command/view_server.h"
 #include "codegen/report/profile_print.h"
@@ -104,12 +104,11 @@ static int print_profiles(struct command *c, const char *path, const char *progr
 /* --mode sampled: what was estimated, of each process that has launched kernels. */
 static void print_samples(struct command *c, const char *path, const struct run_outcome *outcome)
 {
+    struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
-        json_t *statistics = json_load_file(path_of(c, path, i), 0, NULL);
-        if (json_object_get(statistics, "sample"))
-            sample_print(stderr, statistics);
-        json_decref(statistics);
+        if (stat(path_of(c, path, i), &file) == 0 && file.st_size != 0)
+            python_print(c, "sample", path_of(c, path, i));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/command_files.h"
 #include "codegen/command/completion.h"
+#include "codegen/command/python.h"
 #include "codegen/command/supervise.h"
 #include "codegen/emit/emit.h"
 
@@ -47,11 +48,11 @@ static const struct {
     [COMMAND_DOC] = {command_doc, true},        [COMMAND_EXPLAIN] = {command_explain, false},
     [COMMAND_NEW] = {command_new, false},       [COMMAND_BUILD] = {command_build, true},
     [COMMAND_RUN] = {command_run, true},        [COMMAND_STATS] = {command_stats, true},
-    [COMMAND_REPORT] = {command_report, true},  [COMMAND_API_TRACE] = {command_api_trace, false},
+    [COMMAND_REPORT] = {command_python, true},  [COMMAND_API_TRACE] = {command_api_trace, false},
     [COMMAND_DISASM] = {command_disasm, false}, [COMMAND_TRACE] = {command_trace, false},
-    [COMMAND_LSP] = {command_lsp, true},        [COMMAND_EXPERIMENT] = {command_experiment, false},
-    [COMMAND_SAMPLE] = {command_sample, false}, [COMMAND_CALIBRATE] = {command_calibrate, true},
-    [COMMAND_SWEEP] = {command_sweep, true},    [COMMAND_HELP] = {command_help, false},
+    [COMMAND_LSP] = {command_lsp, true},        [COMMAND_EXPERIMENT] = {command_python, true},
+    [COMMAND_SAMPLE] = {command_python, true},  [COMMAND_CALIBRATE] = {command_python, true},
+    [COMMAND_SWEEP] = {command_python, true},   [COMMAND_HELP] = {command_help, false},
 };
 
 struct compilation *command_open(const struct command *c)
@@ -139,7 +140,7 @@ int main(int argc, char **argv)
     arena_init(&arena);
     int status = options_parse(&options, argc, argv, compile_suggest);
     if (status < 0) {
-        struct command c = {.arena = &arena, .options = &options};
+        struct command c = {.arena = &arena, .options = &options, .words = argv + 2};
         status = EXIT_ERRORS;
         bool ready =
             command_files_check(&options)

@@ -84,16 +84,13 @@ static const struct command {
     [COMMAND_EXPERIMENT] =
         {"experiment", "FILE [--kernels LIST] -o DIR [-- PROGRAM ARGS...]",
          "compare ways to warm up before kernels",
-         "Without --kernels, simulates every launch cold, ranks them in ranking.csv by the cycles "
-         "that the cold start costs them (by the estimate), and chooses the first four. "
          "Simulates each chosen launch of the program, or kernel of --play sass, after every kind "
-         "of warm-up (perfect, none, "
-         "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
-         "formulas. Writes results.csv, corrections.csv, ipc.svg, accuracy.svg and index.html to "
-         "DIR, "
-         "with --corrections only the first two. corrections.csv and the page have the inputs of "
-         "each "
-         "corrected number. docs/evidence/warmup.md explains them.",
+         "of warm-up (perfect, none, memory:1 to memory:10, full-memory, functional), and corrects "
+         "the cold one by the formula of the document. Without --kernels, simulates every launch "
+         "cold and warm, ranks them in ranking.csv by the cycles that the cold start costs, and "
+         "chooses the first four. Writes results.csv, corrections.csv, ipc.svg, accuracy.svg and "
+         "index.html to DIR, with --corrections only the first two. corrections.csv and the page "
+         "have the inputs of each corrected number. docs/evidence/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
         {"sample", "FILE [-- PROGRAM ARGS...]", "cycles of all kernels from a few of them",
@@ -301,7 +298,7 @@ static const struct option_spec {
      "memory "
      "for when all caches are empty, and writes, as a table (launch, address, access)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
-     "only perfect, none and the corrections, all launches in one run each"},
+     "only perfect, none and the formula, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
      "simulate everything in detail, too, and compare"},
     {"--bounds", "HOW", KIND_TEXT, FIELD(bounds), ON(RUN),

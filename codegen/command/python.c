@@ -1,37 +1,33 @@
 /* See python.h. */
+#define _GNU_SOURCE /* environ */
 #include "codegen/command/python.h"
 
 #include <errno.h>
+#include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PYTHON "/usr/bin/python3"
 
-void python_add(struct python_words *w, const char *word)
+struct words {
+    struct arena *arena;
+    VECTOR(const char *) list;
+};
+
+static void add(struct words *w, const char *word)
 {
     vector_push(w->arena, &w->list, word);
 }
 
-void python_add_option(struct python_words *w, const char *option, const char *value)
+static void add_path(struct words *w, const char *option, const char *path)
 {
-    /* In one word: a value may begin with a dash. */
-    if (value)
-        python_add(w, arena_printf(w->arena, "%s=%s", option, value));
-}
-
-void python_add_number(struct python_words *w, const char *option, uint64_t value)
-{
-    if (value)
-        python_add_option(w, option, arena_printf(w->arena, "%llu", (unsigned long long)value));
-}
-
-void python_add_list(struct python_words *w, const char *option, const struct options_list *values)
-{
-    for (size_t i = 0; i < values->count; i++)
-        python_add_option(w, option, values->items[i]);
+    if (path)
+        add(w, arena_printf(w->arena, "%s=%s", option, path));
 }
 
 /* The package's folder in front of what the user has. */
@@ -52,39 +48,90 @@ static bool set_path(struct command *c, const char *name)
     return true;
 }
 
-static void become(struct command *c, const char *name, const char *self,
-                   const struct python_words *words)
+/* The interpreter's words up to those of `heddle NAME`; *python is what to start. */
+static struct words begin(struct command *c, const char *name, const char *self,
+                          const char **python)
 {
     const char *named = getenv("HEDDLE_PYTHON");
-    const char *python = named && *named ? named : PYTHON;
-    struct python_words all = {.arena = c->arena};
-    python_add(&all, python);
-    python_add(&all, "-P"); /* a folder called heddle where the user stands is not ours */
-    python_add(&all, "-m");
-    python_add(&all, "heddle");
-    python_add(&all, name);
-    python_add_option(&all, "--heddle", self);
-    for (size_t i = 0; i < words->list.count; i++)
-        python_add(&all, words->list.items[i]);
-    python_add(&all, NULL);
-    fflush(NULL);
-    execvp(python, (char *const *)(uintptr_t)all.list.items);
+    struct words words = {.arena = c->arena};
+    *python = named && *named ? named : PYTHON;
+    add(&words, *python);
+    add(&words, "-P"); /* a folder called heddle where the user stands is not ours */
+    add(&words, "-m");
+    add(&words, "heddle");
+    add(&words, name);
+    add_path(&words, "--heddle", self);
+    add_path(&words, "--hip", c->toolkit.hip_folder);
+    add_path(&words, "--library", c->toolkit.library);
+    return words;
+}
+
+static void say_not_started(const char *name, const char *python, int reason)
+{
     fprintf(stderr,
             "heddle %s: cannot start Python, '%s': %s; install the Debian package python3, or name "
             "another Python with HEDDLE_PYTHON\n",
-            name, python, strerror(errno));
+            name, python, strerror(reason));
 }
 
-int python_start(struct command *c, const struct python_words *words)
+static void become(struct command *c, const char *name, const char *self)
+{
+    const char *python;
+    struct words words = begin(c, name, self, &python);
+    for (char **word = c->words; *word; word++)
+        add(&words, *word);
+    add(&words, NULL);
+    fflush(NULL);
+    execvp(python, (char *const *)(uintptr_t)words.list.items);
+    say_not_started(name, python, errno);
+}
+
+static int print(struct command *c, const char *self, const char *what, const char *path)
+{
+    const char *python;
+    int status = EXIT_ERRORS, reason;
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    struct words words = begin(c, "run", self, &python);
+    add(&words, what);
+    add(&words, path);
+    add(&words, NULL);
+    fflush(NULL);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    reason = posix_spawnp(&child, python, &actions, NULL,
+                          (char *const *)(uintptr_t)words.list.items, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (reason != 0)
+        say_not_started("run", python, reason);
+    else if (waitpid(child, &status, 0) == child)
+        status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_ERRORS;
+    return status;
+}
+
+/* The path of this program, to be freed; NULL: said on standard error. */
+static char *find_self(const char *name)
+{
+    char *self = realpath("/proc/self/exe", NULL);
+    if (!self)
+        fprintf(stderr, "heddle %s: cannot find its own program: %s\n", name, strerror(errno));
+    return self;
+}
+
+int command_python(struct command *c)
 {
     const char *name = options_command_name(c->options->command);
-    char *self = realpath("/proc/self/exe", NULL);
-    if (!self) {
-        fprintf(stderr, "heddle %s: cannot find its own program: %s\n", name, strerror(errno));
-        return EXIT_ERRORS;
-    }
-    if (set_path(c, name))
-        become(c, name, self, words);
+    char *self = find_self(name);
+    if (self && set_path(c, name))
+        become(c, name, self);
     free(self);
     return EXIT_ERRORS;
+}
+
+int python_print(struct command *c, const char *what, const char *path)
+{
+    char *self = find_self("run");
+    int status = self && set_path(c, "run") ? print(c, self, what, path) : EXIT_ERRORS;
+    free(self);
+    return status;
 }

@@ -4,23 +4,15 @@
 #ifndef HEDDLE_CODEGEN_PYTHON_H
 #define HEDDLE_CODEGEN_PYTHON_H
 
-#include <stdint.h>
-
 #include "codegen/command/command.h"
 
-struct python_words {
-    struct arena *arena;
-    VECTOR(const char *) list;
-};
+/* `python3 -m heddle COMMAND` with the paths of this toolkit and then the words of the command line
+ * as they are. Returns only when that cannot be started, with an exit status; the reason was said
+ * on standard error. */
+int command_python(struct command *c);
 
-void python_add(struct python_words *w, const char *word);
-/* --option=value; nothing when there is no value, or it is 0. */
-void python_add_option(struct python_words *w, const char *option, const char *value);
-void python_add_number(struct python_words *w, const char *option, uint64_t value);
-void python_add_list(struct python_words *w, const char *option, const struct options_list *values);
-
-/* `python3 -m heddle COMMAND --heddle=SELF WORDS...`. Returns only when that cannot be started,
- * with an exit status; the reason was said on standard error. */
-int python_start(struct command *c, const struct python_words *words);
+/* A child that prints what the statistics file `path` says at the end of a run on standard error:
+ * `python3 -m heddle run WHAT PATH`. Returns its exit status. */
+int python_print(struct command *c, const char *what, const char *path);
 
 #endif

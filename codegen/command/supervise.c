@@ -4,7 +4,6 @@
 #include "codegen/command/run_layout.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -124,9 +123,6 @@ __attribute__((noreturn)) static void be_child(const struct supervise *child, pi
         setpgid(0, 0);
     if (getppid() != parent)
         _exit(EXIT_ERRORS);
-    int nowhere = child->silent ? open("/dev/null", O_WRONLY) : -1;
-    if (nowhere >= 0)
-        dup2(nowhere, STDOUT_FILENO);
     sigprocmask(SIG_SETMASK, mask, NULL);
     run_fix_layout(child->arguments);
     execv(child->program, child->arguments);

@@ -1,5 +1,4 @@
-/* Running a child that ends with us: `heddle run` has its program, `heddle sample` and `heddle
- * experiment` have `heddle run`.
+/* Running a child that ends with us: `heddle run` has its program.
  *
  * What somebody sends to us (kill, timeout) goes on to the child, and to the processes that it has
  * started and that use HIP; what the terminal sends, each of them gets itself. Passed-on signals
@@ -14,7 +13,6 @@ struct supervise {
     const char *program;    /* path */
     const char *name;       /* for messages */
     char *const *arguments; /* NULL-terminated */
-    bool silent;            /* what it prints is thrown away, what it complains about is not */
     bool apart; /* in a process group of its own, which gets SIGTERM when we die: so that
                    it can write its files when a launcher kills our group */
     int ledger; /* of its processes (runtime/session/run_ledger.h); -1: none */

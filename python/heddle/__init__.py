@@ -5,6 +5,7 @@ Modules, from the bottom up:
 
 mistakes     errors that are a user's
 files        files that are written whole or not at all; folders of one process
+words        words of a command line
 draw         shapes, texts and axes of figures
 toml         TOML files, with messages that name the place
 points       runs with their settings, states and results, in a folder with a database
@@ -14,7 +15,12 @@ compare      errors and rank correlation
 chart        plots of a calibration
 fit          parameters within intervals
 calibrate    heddle calibrate
+trial        one run after the other
+correction   the formula for launches that were simulated with cold caches
 report       heddle report: a page about a run, with modules of its own
+experiment   heddle experiment: ways to warm up beside the truth
+sample       heddle sample, and its table
+run          what heddle run prints at the end
 sweeps       heddle sweep: all combinations of parameters, with modules of its own
 api          platforms, runs and sweeps for programs and notebooks
 """

@@ -1,32 +1,21 @@
 """Started by the command `heddle`: python3 -m heddle COMMAND ARGUMENTS."""
 from __future__ import annotations
 
+import importlib
 import sys
-from typing import Callable, Sequence
 
-# Modules that commands need beside Python's own, and Debian's packages of them.
-NEEDED: dict[str, dict[str, str]] = {
-    "calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"},
-    "report": {},
-    "sweep": {},
-}
+# The module of each command, and Debian's packages of what it needs beside Python's own modules.
+MODULES = {"calibrate": "heddle.calibrate", "experiment": "heddle.experiment",
+           "report": "heddle.report.report", "run": "heddle.run", "sample": "heddle.sample",
+           "sweep": "heddle.sweeps.sweep"}
+NEEDED = {"calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"}}
 
 
 def missing_packages(name: str) -> list[str]:
     """Without importing them, which takes most of a second."""
     from importlib.util import find_spec
-    return [package for module, package in NEEDED[name].items() if find_spec(module) is None]
-
-
-def command(name: str) -> Callable[[Sequence[str]], int]:
-    if name == "report":
-        from heddle.report import report
-        return report.main
-    if name == "sweep":
-        from heddle.sweeps import sweep
-        return sweep.main
-    from heddle import calibrate
-    return calibrate.main
+    return [package for module, package in NEEDED.get(name, {}).items()
+            if find_spec(module) is None]
 
 
 def main() -> int:
@@ -42,7 +31,7 @@ def main() -> int:
         return 1
     from heddle.mistakes import Mistake
     try:
-        return command(name)(sys.argv[2:])
+        return int(importlib.import_module(MODULES[name]).main(sys.argv[2:]))
     except Mistake as mistake:
         print(f"heddle {name}: {mistake}", file=sys.stderr)
         return 2 if mistake.usage else 1

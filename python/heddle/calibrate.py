@@ -15,7 +15,7 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle import chart, compare, description, fit, results
+from heddle import chart, compare, description, fit, results, words as command_line
 from heddle.compare import Compared
 from heddle.description import Description, Row
 from heddle.files import write
@@ -28,12 +28,8 @@ FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants al
 
 
 def arguments(words: Sequence[str]) -> argparse.Namespace:
-    """The command in C has checked their forms; see `heddle help calibrate`."""
-    parser = argparse.ArgumentParser(prog="heddle calibrate", allow_abbrev=False)
+    parser = command_line.parser("calibrate")
     parser.add_argument("description", type=pathlib.Path)
-    parser.add_argument("--heddle", required=True)
-    parser.add_argument("--hip", default="")
-    parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--labels")
     parser.add_argument("--points", type=int)
@@ -47,7 +43,9 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--method", default="powell")
     parser.add_argument("--evaluations", type=int, default=60)
-    return parser.parse_args(words)
+    chosen = command_line.parse(parser, words)
+    chosen.output = chosen.output and pathlib.Path(chosen.output)
+    return chosen
 
 
 def chosen(found: Description, labels: str | None, points: int | None) -> Description:

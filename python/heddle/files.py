@@ -29,6 +29,14 @@ def write(path: pathlib.Path, text: str) -> None:
         raise Mistake(f"cannot write '{path}': {error.strerror}") from error
 
 
+def write_or_print(path: str | None, text: str) -> None:
+    """To the file of `-o`; `-` and none are standard output."""
+    if path and path != "-":
+        write(pathlib.Path(path), text)
+    else:
+        print(text, end="")
+
+
 def hold(folder: pathlib.Path, lock: TextIO) -> None:
     """For as long as its file `lock` is open. Processes of a run that was killed hold nothing, so
     it is free soon after."""

@@ -1,4 +1,4 @@
-"""The command `heddle report`: --heddle PATH [OPTIONS] -- FILES."""
+"""The command `heddle report`."""
 from __future__ import annotations
 
 import argparse
@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Callable, Sequence
 
+from heddle import words as command_line
 from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
@@ -22,15 +23,12 @@ PLOTS: dict[str, Callable[[Run], str | None]] = {
 
 
 def options(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="heddle report")
-    parser.add_argument("--heddle", required=True)
-    parser.add_argument("--output")
+    parser = command_line.parser("report")
     parser.add_argument("--plot", action="append", default=[])
-    parser.add_argument("--description")
-    parser.add_argument("--profile")
-    parser.add_argument("--series")
+    for name in ("--description", "--profile", "--series"):
+        parser.add_argument(name)
     parser.add_argument("files", nargs="+")
-    return parser.parse_args(words)
+    return command_line.parse(parser, words)
 
 
 def over_time(series: Series | None) -> dict[str, Callable[[Run], str | None]]:

@@ -23,6 +23,7 @@ import sys
 import time
 from typing import Any, Callable, Sequence
 
+from heddle import words as command_line
 from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.points import digest
@@ -39,11 +40,7 @@ NAMED = 20           # failures on the terminal
 
 
 def arguments(words: Sequence[str]) -> argparse.Namespace:
-    """The command in C has checked their forms; see `heddle help sweep`."""
-    parser = argparse.ArgumentParser(prog="heddle sweep", allow_abbrev=False)
-    parser.add_argument("--heddle", required=True)
-    parser.add_argument("--hip", default="")
-    parser.add_argument("--output", type=pathlib.Path, required=True)
+    parser = command_line.parser("sweep")
     for name in ("set", "vary", "constraint", "read"):
         parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--sample", type=int)
@@ -54,9 +51,10 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     for name in ("generic", "retry", "keep"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("files", nargs="+")
-    cut = words.index("--program") if "--program" in words else len(words)
-    chosen = parser.parse_args(words[:cut])
-    chosen.program = list(words[cut + 1:])
+    chosen = command_line.parse(parser, words)
+    if not chosen.output:
+        raise Mistake("'-o DIR' is missing: the folder that keeps the results", usage=True)
+    chosen.output = pathlib.Path(chosen.output)
     return chosen
 
 

@@ -15,7 +15,7 @@ import tempfile
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.abspath(os.path.join(here, "../../.."))
 MODES = ["none", "memory:1", "memory:2", "memory:4", "memory:10", "full-memory", "functional",
-         "formula", "estimate"]
+         "formula"]
 MARKS = ("<!-- warmup.py -->\n", "<!-- end -->\n")
 WORST = 4
 NO_REFRESH = ["--set", "memory.dram.timing.trefi=1ms"]

@@ -1,0 +1,95 @@
+"""`heddle sample`: the cycles of all kernels of a program, or of a list of SASS traces, from a few
+that are simulated, in one run. The run itself chooses and estimates (--kernels auto;
+components/sampling/stratified_sampler.h says how); here it is printed, and with --full compared."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from heddle import words as command_line
+from heddle.files import write_or_print
+from heddle.mistakes import Mistake
+from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches, short
+
+Record = dict[str, Any]
+
+
+def percent(part: float, whole: float) -> float:
+    return 100 * part / whole if whole else 0
+
+
+def head(launches_word: str, simulated: str) -> str:
+    return f"{launches_word:>8} {simulated:>9} {'cycles':>14} {'+-':>9}  kernel"
+
+
+def estimate(of: Record, record: Record) -> str:
+    return (f"{of['cycles']:14.0f} {percent(of['interval'], of['cycles']):7.2f} %  "
+            f"{short(record['name'])}")
+
+
+def groups(run: Statistics, sample: Record) -> list[str]:
+    records = launches(run)
+    return [head("launches", "simulated"),
+            *(f"{g['launches']:8} {g['simulated']:9} {estimate(g, records[g['first_launch']])}"
+              for g in sample["groups"])]
+
+
+def cut(run: Statistics, sample: Record) -> list[str]:
+    """Launches of which some is in detail."""
+    records, parts = launches(run), sample.get("in_parts", [])
+    detail = [percent(part["detailed_wavefront_instructions"], part["wavefront_instructions"])
+              for part in parts]
+    lines = [f"{part['launch']:8} {share:7.2f} % {estimate(part, records[part['launch']])}"
+             for part, share in zip(parts, detail)]
+    return [head("launch", "in detail"), *lines] if lines else []
+
+
+def totals(run: Statistics, sample: Record) -> list[str]:
+    cycles, rate = sample["cycles"], sample["cycles_per_instruction"]
+    traffic = "; ".join(
+        f"{sample['memory'][which]['bytes']:.0f} bytes {which}, +- "
+        f"{percent(sample['memory'][which]['interval'], sample['memory'][which]['bytes']):.2f} %"
+        for which in ("read", "written"))
+    return [
+        f"{sample['count']} launches in {len(sample['groups'])} groups, {sample['simulated']} "
+        f"simulated, {sample['touched']} more warmed caches up",
+        f"predicted: {cycles:.0f} cycles, +- {sample['interval']:.0f} "
+        f"({percent(sample['interval'], cycles):.2f} %) at 95 %, of which the warm-up "
+        f"{percent(sample['warmup_bias'], cycles):.2f} %, a trend "
+        f"{percent(sample['trend'], cycles):.2f} %, {cpu_seconds(run):.3f} CPU seconds",
+        f"memory: {traffic}; {rate['cycles']:.4f} cycles an instruction, +- {rate['interval']:.4f}"]
+
+
+def comparison(trials: Trials, sampled: Statistics) -> str:
+    """Everything in detail, and how far the prediction is from it."""
+    run = trials.run("--kernel-stats", "none")
+    cycles, sample = sum(k["cycles"] for k in run["kernels"]), sampled["sample"]
+    off, seconds = sample["cycles"] - cycles, cpu_seconds(sampled)
+    return (f"full simulation: {cycles} cycles, error {percent(off, cycles):+.2f} %, "
+            f"{'inside' if abs(off) <= sample['interval'] else 'outside'} the interval, "
+            f"{cpu_seconds(run):.3f} CPU seconds, "
+            f"{cpu_seconds(run) / seconds if seconds else 0:.1f} times as many")
+
+
+def lines(run: Statistics) -> list[str]:
+    sample = run["sample"]
+    return [*groups(run, sample), *cut(run, sample), *totals(run, sample)]
+
+
+def main(words: Sequence[str]) -> int:
+    parser = command_line.parser("sample")
+    add_options(parser)
+    for name in ("--warmup", "--interval"):
+        parser.add_argument(name)
+    parser.add_argument("--full", action="store_true")
+    chosen = command_line.parse(parser, words)
+    trials = Trials("sample", chosen, "PLATFORM")
+    options = [word for name in ("warmup", "interval") if getattr(chosen, name)
+               for word in (f"--{name}", getattr(chosen, name))]
+    run = trials.run("--kernels", "auto", "--kernel-stats", "none", *options)
+    if not run.get("sample"):
+        raise Mistake("the program launches no kernels")
+    told = lines(run)
+    if chosen.full:
+        told.append(comparison(trials, run))
+    write_or_print(chosen.output, "\n".join(told) + "\n")
+    return 0

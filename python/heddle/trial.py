@@ -1,0 +1,88 @@
+"""Runs of a program, or of a list of SASS traces, for commands that compare several: `heddle run` as
+a child, whose statistics are read."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+from typing import Any, Sequence
+
+from heddle.mistakes import Mistake
+
+Statistics = dict[str, Any]
+
+# Options that a trial hands on to `heddle run`: with one value, with several, and without.
+ONE, MANY = ("--platform", "--threads", "--play"), ("--set", "-I")
+FLAGS = ("--generic", "--allow-incoherent", "--no-cache", "--allow-incomplete")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("platform_file")
+    parser.add_argument("--verbose", action="store_true")
+    for name in ONE:
+        parser.add_argument(name)
+    for name in MANY:
+        parser.add_argument(name, action="append", default=[])
+    for name in FLAGS:
+        parser.add_argument(name, action="store_true")
+
+
+def _handed_on(chosen: argparse.Namespace) -> list[str]:
+    words: list[str] = []
+    for name in (*ONE, *MANY, *FLAGS):
+        value = getattr(chosen, name.strip("-").replace("-", "_"))
+        if value is True:
+            words.append(name)
+        for one in value if isinstance(value, list) else [value] if isinstance(value, str) else []:
+            words += [name, one]
+    return words
+
+
+class Trials:
+    """`usage`: how the command is told what to run."""
+
+    def __init__(self, command: str, chosen: argparse.Namespace, usage: str):
+        if bool(chosen.program) == bool(chosen.play):
+            raise Mistake("either a program or '--play sass=LIST', not both" if chosen.play else
+                          f"name a program or a list of traces: heddle {command} {usage} -- "
+                          "PROGRAM ARGS..., or --play sass=LIST", usage=True)
+        self.command, self.is_list = command, bool(chosen.play)
+        self.subject = chosen.play.removeprefix("sass=") if chosen.play else chosen.program[0]
+        self.words = [chosen.heddle, "run", chosen.platform_file, *_handed_on(chosen)]
+        self.program = ["--", *chosen.program] if chosen.program else []
+
+    def run(self, *options: str) -> Statistics:
+        """What the program prints is thrown away, what it and the simulator complain about is not.
+        The run ends with this process (HEDDLE_PARENT)."""
+        with tempfile.TemporaryDirectory(prefix="heddle-") as folder:
+            file = pathlib.Path(folder) / "statistics.json"
+            status = subprocess.run(
+                [*self.words, "--stats", str(file), *options, *self.program],
+                stdout=subprocess.DEVNULL, env={**os.environ, "HEDDLE_PARENT": str(os.getpid())},
+                check=False).returncode
+            files = list(pathlib.Path(folder).iterdir())
+            if len(files) > 1:
+                raise Mistake(f"several processes of '{self.subject}' use HIP; name a program that "
+                              "is one process")
+            if status != 0:
+                raise Mistake(f"a run of '{self.subject}' ended with status {status}")
+            if not files:
+                raise Mistake(f"a run of '{self.subject}' wrote no statistics (does it use the "
+                              "GPU?)")
+            return dict(json.loads(file.read_text(encoding="utf-8")))
+
+
+def launches(run: Statistics) -> dict[int, dict[str, Any]]:
+    return {kernel["launch"]: kernel for kernel in run.get("kernels", [])}
+
+
+def cpu_seconds(run: Statistics) -> float:
+    return float(run.get("host", {}).get("cpu_seconds", 0))
+
+
+def short(name: str) -> str:
+    """A kernel without its parameters."""
+    return name.split("(")[0]
