@@ -41,6 +41,26 @@ def test_links_of_pages_lead_somewhere():
     assert [link for page in pages for link in dead_links(page)] == []
 
 
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
+CODE = re.compile(r"^```.*?^```$|^    .*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+OF_VALGRIND = {"--cache-sim", "--toggle-collect", "--tool", "--trace-children"}
+SCRIPTS = ["dev", "packaging/*.sh", "tests/bench/*.sh", "tests/bench/*.py", "tests/fuzz/*.sh",
+           "tests/mutation/*.sh", "tests/system/conftest.py", "tests/system/removals.py"]
+
+
+def test_options_on_pages_exist():
+    """Those of heddle as `heddle help` has them, and those of the scripts that pages start."""
+    scripts = call(["git", "ls-files", *SCRIPTS]).stdout.split()
+    known = OF_VALGRIND.union(
+        OPTION.findall(heddle("help --markdown").stdout),
+        *(OPTION.findall((ROOT / name).read_text()) for name in scripts))
+    pages = call(["git", "ls-files", "*.md", ":!CHANGELOG.md"]).stdout.split()
+    unknown = [f"{page}: {option}" for page in pages
+               for code in CODE.findall((ROOT / page).read_text(encoding="utf-8"))
+               for option in OPTION.findall(code) if option not in known]
+    assert unknown == []
+
+
 def drawn(picture):
     """What a diagram shows, without the places and sizes that a version of Graphviz chooses."""
     shapes = re.findall(r"<(?:polygon|path|ellipse|text|title|g)\b[^>]*>[^<]*", picture)

@@ -139,7 +139,7 @@ def test_page_shows_what_the_statistics_say(measure, tmp_path):
               if e["data-path"].startswith("gpu.l2[")}
     assert len(shares) == 16
     html = next(e for e in seen.with_attribute("data-loaded-ms"))
-    assert html["data-loaded-ms"].isdigit()  # docs/evidence/speed.md has what loading costs
+    assert html["data-loaded-ms"].isdigit()
     assert not re.search(r"(src|href)=.(https?:)?//|@import|url\(", page.read_text())
 
 

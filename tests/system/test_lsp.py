@@ -447,7 +447,7 @@ def test_many_changes_do_not_leak(server, gpu):
 
 
 def test_answers_come_while_one_types(server):
-    """Prints response times; docs/evidence/speed.md has some. They are not judged here."""
+    """Prints response times, which are not judged here."""
     path = harness.ROOT / "platforms/r9nano_x8_fabric.heddle"
     text = server.open(path)
     server.diagnostics(path)

@@ -194,9 +194,9 @@ def page(results):
         'With `--set gpu.cp.dispatcher.protocol=ack_nak` a dispatcher asks a compute unit and '
         'waits for its answer, as MGPUSim did before. A round trip of 20 cycles is then the cost '
         'of every work-group up to 16 wavefronts, and the measured 4 cycles are out of reach. '
-        '[statements-dispatching.md](statements-dispatching.md) tells what becomes of several '
-        'kernels. The answer is computed when the question leaves, so a compute unit that frees '
-        'something while the question is under way says NAK where it could say ACK.', '',
+        'The answer is computed when the question leaves, so a compute unit that frees something '
+        'while the question is under way says NAK where it could say ACK. '
+        '[claims.md](claims.md#dispatching) has the other claims of the document.', '',
         '## Cycles', '', '### ' + PROTOCOLS['no_answer'], '', *table(results['no_answer']), '',
         '### ' + PROTOCOLS['ack_nak'], '', *table(results['ack_nak']), '']))
 

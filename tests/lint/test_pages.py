@@ -1,0 +1,108 @@
+"""Committed pages name only what there is: files, tests, functions, variables of the environment.
+
+A path is named from the checkout's root, in code or in plain text. Other names are looked at where
+a page shows them as code, outside the guide, whose files the reader makes. CHANGELOG.md may name
+what has gone. Links are a matter of tests/system/test_docs.py, and so are options, which the built
+command knows."""
+import functools
+import re
+from pathlib import Path
+
+import house
+from house import FILES, files, text_of
+
+FOLDERS = "dsl|codegen|runtime|components|platforms|python|packaging|tests|docs"
+BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+SPAN = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(rf"(?<![\w/.-])((?:build/)?(?:{FOLDERS})/[\w./*{{}},-]*[\w*/}}])")
+PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b|NAME")
+SOURCE = r"[\w-]+\.(?:c|h|l|y|py|sh|tab|def|heddle|hip\.cpp)"
+
+
+def pages():
+    """Without CHANGELOG.md, and without templates, whose paths are the written page's."""
+    return [page for page in files("*.md") if page != "CHANGELOG.md"]
+
+
+def references():
+    """Pages whose code is the toolkit's own."""
+    return [page for page in pages() if not page.startswith(("docs/guide/", "tests/bench/"))]
+
+
+@functools.cache
+def sources():
+    """Text of all that is not a page."""
+    return "\n".join(text_of(f) for f in FILES if not f.endswith((".md", ".svg", ".mutation")))
+
+
+@functools.cache
+def words():
+    return set(re.findall(r"\w+", sources()))
+
+
+@functools.cache
+def folders():
+    return {str(folder) for file in FILES for folder in Path(file).parents}
+
+
+def braces(path):
+    """`a.{c,h}` as `a.c` and `a.h`."""
+    found = re.match(r"(.*?)\{([^{}]*)\}(.*)", path)
+    if not found:
+        return [path]
+    return [each for choice in found[2].split(",") for each in braces(found[1] + choice + found[3])]
+
+
+def exists(path):
+    """A file or folder; what is built from a source of the same name counts, too."""
+    built = path.startswith("build/")
+    path = path.removeprefix("build/").rstrip("/")
+    if path.startswith("docs/") and built:
+        return True  # docs/generate.sh makes it; a test follows its links
+    pattern = re.compile(re.escape(path).replace(r"\*", "[^/]*") + r"(?:\.[\w.]+)?$")
+    return path in folders() or any(pattern.match(name) for name in (*FILES, *folders())) \
+        or built and path.startswith("codegen/")
+
+
+def named_paths(text):
+    for path in PATH.findall(re.sub(r"https?://\S+", "", text)):
+        if not PLACEHOLDER.search(path):
+            yield from braces(path)
+
+
+def spans(text):
+    """What stands between backquotes, but for blocks."""
+    return SPAN.findall(BLOCK.sub("", text))
+
+
+def is_known(name):
+    """False if a name in code is one that a file, a test or a function would have, and none has."""
+    if re.fullmatch(SOURCE, name):
+        return PLACEHOLDER.search(name) or any(Path(file).name == name for file in FILES)
+    if re.fullmatch(r"test_\w+|HEDDLE_[A-Z_]+", name):
+        return name in words() or any(Path(file).stem == name for file in FILES)
+    if re.fullmatch(r"[a-z]\w+\(\)", name):
+        return name[:-2] in words()
+    return True
+
+
+def test_path_on_a_page_exists():
+    found = {f"{page} {path}": f"{page}: {path}" for page in pages()
+             for path in named_paths(text_of(page)) if not exists(path)}
+    house.check("page-path", found, "a page names a file or folder that is not there")
+
+
+def test_name_on_a_page_exists():
+    found = {f"{page} {name}": f"{page}: {name}" for page in references()
+             for name in spans(text_of(page)) if not is_known(name)}
+    house.check("page-name", found, "a page names a test, function or variable that is not there")
+
+
+def test_names_that_are_gone_are_found():
+    text = "`./dev`, runtime/no_room, docs/README.md, tests/lint/house.{py,sh}, build/docs/page"
+    assert [path for path in named_paths(text) if not exists(path)] == [
+        "runtime/no_room", "tests/lint/house.sh"]
+    for name in "house.py", "test_name_on_a_page_exists", "exists()", "HEDDLE_BUILD":
+        assert is_known(name)
+    for name in "no_house.py", "test_of_" + "nothing", "exists_" + "not()", "HEDDLE_" + "NOTHING":
+        assert not is_known(name)
