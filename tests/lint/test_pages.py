@@ -98,6 +98,11 @@ def test_name_on_a_page_exists():
     house.check("page-name", found, "a page names a test, function or variable that is not there")
 
 
+def test_readme_begins_with_the_two_commands():
+    screen = "\n".join(text_of("README.md").splitlines()[:24])
+    assert "./dev demo" in screen and "./dev test" in screen
+
+
 def test_names_that_are_gone_are_found():
     text = "`./dev`, runtime/no_room, docs/README.md, tests/lint/house.{py,sh}, build/docs/page"
     assert [path for path in named_paths(text) if not exists(path)] == [
