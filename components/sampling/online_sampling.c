@@ -10,7 +10,6 @@
 #include "runtime/engine/engine.h"
 #include "estimate_write.h"
 #include "kernel_stats.h"
-#include "online_gaps.h"
 #include "online_parts.h"
 #include "runtime/engine/arena.h"
 #include "sampling_thresholds.h"
@@ -60,9 +59,8 @@ static bool settle(void)
     struct sampler_measure measure;
     if (!pending)
         return true;
-    bool over = online_parts_has(pending)  ? online_parts_result(pending, &measure, vector)
-                : online_gaps_has(pending) ? online_gaps_result(pending, &measure, vector)
-                                           : measure_of(pending, &measure);
+    bool over = online_parts_has(pending) ? online_parts_result(pending, &measure, vector)
+                                          : measure_of(pending, &measure);
     if (!over)
         return false;
     if (has_code)
@@ -82,7 +80,6 @@ void online_sampling_open(const struct sampling *sampling)
     used = false;
     pending = 0;
     online_parts_open(sampling->in_parts, sampling->aim);
-    online_gaps_open(sampling->in_parts, sampling->aim);
 }
 
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
@@ -193,9 +190,7 @@ void online_sampling_write(struct json *j)
     json_uint(j, "touched", touched);
     write_groups(j);
     write_launches(j);
-    if (in_parts) {
+    if (in_parts)
         online_parts_write(j);
-        online_gaps_write(j);
-    }
     json_close(j, '}');
 }

@@ -105,48 +105,6 @@ enum { BYTES_PRIOR_FREEDOM = 2 };
 #define READ_ALLOWANCE    0.02
 #define WRITTEN_ALLOWANCE 0.1
 
-/* Launches with gaps (launch_gaps.h); lengths in cycles.
- *
- * Begin. Until GAPS_WORTH instructions nothing is worth leaving out; then up to GAPS_BEGIN windows
- * follow until two differ by less than GAPS_ALIKE. Set: transpose 2048 2048 on r9nano needs 28,000
- * cycles until its translations are there.
- *
- * Windows. GAPS_SETTLE: from the end of a gap to the next window, at least; GAPS_WINDOW: of a
- * window; in these times each wavefront issues GAPS_SETTLE_EACH and GAPS_WINDOW_EACH instructions,
- * if it does not take GAPS_LONGEST times as long. It is looked every GAPS_STEP cycles. Measured:
- * with 6,000 cycles and 16 instructions to settle, windows of stencil 2048 2048 2 and histogram
- * 8000000 on r9nano are 5 and 8 % too fast, with these within 2 %. Set: an interval of DRAM's
- * refresh at 1 GHz; a turn of most loops.
- *
- * Gaps. GAPS_LEAST: at least, and as many times as long as the window was longer than the least;
- * GAPS_SHARE: what has passed is at most so many times as long. GAPS_TOUCHED: at the end of a gap
- * accesses touch caches for so long. Set: enough to fill an L2 of 2 MiB several times over. */
-enum {
-    GAPS_WORTH = 30000,
-    GAPS_BEGIN = 10,
-    GAPS_SETTLE = 8000,
-    GAPS_SETTLE_EACH = 64,
-    GAPS_WINDOW = 4000,
-    GAPS_WINDOW_EACH = 32,
-    GAPS_LONGEST = 16,
-    GAPS_STEP = 1000,
-    GAPS_LEAST = 30000,
-    GAPS_SHARE = 6,
-    GAPS_TOUCHED = 16000
-};
-#define GAPS_VARIED 1.0 /* GAPS_SETTLE is up to this share of it longer */
-#define GAPS_ALIKE  0.15
-/* A window in which fewer wavefronts run, as a share of those in the window before, says nothing of
- * the gap between them. */
-#define GAPS_FULL   0.9
-
-/* What gaps cannot tell, as a share of the cycles that were left out: a machine that has paused is
- * not as it would be. Measured: of launches that programs of docs/evidence/sampled.md were judged
- * with, the worst is 17 % off (doubles 400). A launch has gaps only where so much may be wrong, by
- * --error: GAPS_AIM, half of the interval that is enough. */
-#define GAPS_ALLOWANCE 0.25
-#define GAPS_AIM       0.2
-
 /* By how much a launch that is simulated takes another time than in a run of all, a standard
  * deviation: it begins at another moment, so DRAM is refreshed at others. Measured: kernels of
  * Rodinia's bfs, 1.1 % at most; programs of docs/evidence/sampled.md, 1.2 % at most. */

@@ -93,7 +93,6 @@ static void command_processor_init(struct command_processor *c)
     c->accounts =
         arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
     control_init(c);
-    lend_init(c);
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
@@ -307,7 +306,7 @@ static bool dispatchers_step(struct command_processor *c)
             kernel_done(c, i);
             progress = true;
         }
-        if (d->state == DISPATCHER_RUNNING && engine_likely(now >= c->paused_until))
+        if (d->state == DISPATCHER_RUNNING)
             progress |= dispatch(c, i);
         if (d->state == DISPATCHER_DONE && command_processor_host_can_reply(c)) {
             command_processor_host_reply_done(c, d->host_tag);
@@ -551,7 +550,6 @@ static bool command_processor_tick(struct command_processor *c)
             at = d->start_at;
         else if (d->state == DISPATCHER_RUNNING)
             at = dispatcher_due(d);
-        at = at < c->paused_until ? c->paused_until : at;
         if (at != ENGINE_NEVER && at > command_processor_now(c))
             command_processor_wake_at(c, at);
     }
@@ -574,8 +572,7 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
         hang_note(report, "memory accesses are paused for a page that moves");
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         const struct dispatcher *d = command_processor_dispatcher(c, i);
-        bool paused = command_processor_now(c) < c->paused_until;
-        if (d->state == DISPATCHER_IDLE || (paused && d->state == DISPATCHER_RUNNING && !report))
+        if (d->state == DISPATCHER_IDLE)
             continue;
         undone++;
         if (report)

@@ -103,7 +103,6 @@ struct command_processor {
         bool wanted, done; /* as above, of a pause or its end */
         bool on;           /* between the two no kernel begins */
     } pause;
-    uint64_t paused_until;      /* cycle before which nothing is placed: kernel_lend.c */
     uint32_t launches;          /* number of the next dispatch */
     uint32_t groups;            /* arena: struct placed_group[cus][64] */
     uint32_t accounts;          /* arena: struct kernel_account[dispatchers] */
@@ -133,9 +132,6 @@ static void preload_begin(const struct command_processor *c, struct dispatcher *
 static bool preload_is_done(const struct dispatcher *d);
 static bool preload_step(struct command_processor *c, uint32_t number);
 static bool preload_receive(struct command_processor *c, const struct command_reply *m);
-
-/* kernel_lend.c */
-static void lend_init(struct command_processor *c);
 
 /* control_levels.c */
 static bool control_is_pause(const struct command_processor *c);

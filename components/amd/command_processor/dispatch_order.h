@@ -20,8 +20,6 @@ struct dispatch_order_ops {
     bool (*propose)(const struct part *self, uint32_t attempt, uint32_t *cu, uint64_t *work_group);
     /* The last proposal for `cu` was placed. */
     void (*placed)(struct part *self, uint32_t cu);
-    /* The next `count` work-groups were placed by somebody else. NULL: that cannot be. */
-    void (*skip)(struct part *self, uint64_t count);
 };
 
 #endif

@@ -42,13 +42,7 @@ static void greedy_placed(struct part *self, uint32_t cu)
     ((struct greedy *)(void *)self)->next++;
 }
 
-static void greedy_skip(struct part *self, uint64_t count)
-{
-    ((struct greedy *)(void *)self)->next += count;
-}
-
 static const struct dispatch_order_ops greedy_ops = {.setup = greedy_setup,
                                                      .start = greedy_start,
                                                      .propose = greedy_propose,
-                                                     .placed = greedy_placed,
-                                                     .skip = greedy_skip};
+                                                     .placed = greedy_placed};

@@ -49,13 +49,7 @@ static void round_robin_placed(struct part *self, uint32_t cu)
     p->next++;
 }
 
-static void round_robin_skip(struct part *self, uint64_t count)
-{
-    round_robin_of(self)->next += count;
-}
-
 static const struct dispatch_order_ops round_robin_ops = {.setup = round_robin_setup,
                                                           .start = round_robin_start,
                                                           .propose = round_robin_propose,
-                                                          .placed = round_robin_placed,
-                                                          .skip = round_robin_skip};
+                                                          .placed = round_robin_placed};

@@ -19,8 +19,7 @@
  *
  * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
  * cu_registers.c (where registers stand), cu_played.c (recorded wavefronts), cu_memory_only.c
- * (warm-up), cu_lend.c (wavefronts go on without timing), cu_forget.c (memory of what has ended),
- * cu_report.c (hangs). */
+ * (warm-up), cu_forget.c (memory of what has ended), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -105,7 +104,6 @@ static void compute_unit_init(struct compute_unit *c)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
     late_init(c);
-    lend_init(c);
     warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),
                        ring_number(c->io.smem_request), ring_number(c->io.imem_request),
                        c->lines_ahead);
@@ -157,7 +155,7 @@ static bool send(struct compute_unit *c, uint64_t now)
         more |= smem_send(c);
     if (c->fetch_simds)
         more |= fetch_send(c);
-    if (c->finished && !c->paused_until)
+    if (c->finished)
         group_answer(c);
     return more;
 }
@@ -180,7 +178,7 @@ static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now
             wave_sleep(c, w, now);
             continue;
         }
-        if (!s->kinds && !(due & (due - 1)) && engine_likely(!c->paused_until)) {
+        if (!s->kinds && !(due & (due - 1))) {
             issue_alone(c, s, simd, w, wave, now);
             return;
         }
@@ -188,8 +186,6 @@ static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now
         wave_set_ready(s, w);
         retry_at = now;
     }
-    if (engine_unlikely(c->paused_until))
-        return;
     if (retry_at <= now)
         issue_simd(c, simd, now);
     else if (retry_at != ENGINE_NEVER) /* further away than the wheel reaches */
@@ -206,8 +202,6 @@ static bool compute_unit_tick(struct compute_unit *c)
         receive(c, ports, now);
     if (c->lds_next <= now)
         lds_finish(c, now);
-    if (engine_unlikely(c->paused_until) && now >= c->paused_until)
-        lend_go_on(c, now);
     if (c->wheel_used >> now % CU_WHEEL & 1)
         take_turn(c, simd, now);
     bool more = send(c, now);

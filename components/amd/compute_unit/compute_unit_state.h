@@ -13,7 +13,6 @@
 #include "components/protocols/work/work_cycles.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
-#include "components/amd/execute/lent_groups.h"
 #include "components/amd/execute/register_banks.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/protocols/work/work_placement.h"
@@ -301,10 +300,9 @@ struct compute_unit {
     struct compute_unit_io io;
     /* What every tick looks at, a cache line, */
     _Alignas(64) uint64_t
-        wheel_used;        /* cycles in which a wavefront or a SIMD has something to do */
-    uint64_t lds_next;     /* cycle in which the first LDS operation ends */
-    uint64_t finished;     /* groups that are to be answered */
-    uint64_t paused_until; /* cycle; 0: it is not paused. See cu_lend.c */
+        wheel_used;    /* cycles in which a wavefront or a SIMD has something to do */
+    uint64_t lds_next; /* cycle in which the first LDS operation ends */
+    uint64_t finished; /* groups that are to be answered */
     uint32_t vmem_send_count, smem_send_count;
     uint32_t retired;     /* instructions of this tick */
     uint32_t fetch_simds; /* those whose fetch_wanted is not 0 */
@@ -365,10 +363,9 @@ struct compute_unit {
     uint32_t played;   /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends; /* struct cu_lds_end[lds_end_slots], a ring, downwards */
     uint32_t lds_end_slots;
-    uint32_t vmem_free;  /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
-    uint32_t smem;       /* struct cu_smem[CU_SMEM] */
-    uint32_t smem_data;  /* uint32_t[CU_SMEM][CU_SMEM_DATA] */
-    uint32_t placements; /* struct work_placement[CU_MAX_GROUPS], if work-groups are lent; else 0 */
+    uint32_t vmem_free; /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
+    uint32_t smem;      /* struct cu_smem[CU_SMEM] */
+    uint32_t smem_data; /* uint32_t[CU_SMEM][CU_SMEM_DATA] */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_free_count, rest_free_count;
@@ -714,11 +711,6 @@ static void late_take_all(struct compute_unit *c, uint64_t cycle);
 static void late_end(struct compute_unit *c, unsigned simd, uint64_t now);
 static void late_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd, struct cu_wave *w,
                        unsigned wave, uint64_t now);
-
-/* cu_lend.c */
-static void lend_init(struct compute_unit *c);
-static void lend_go_on(struct compute_unit *c, uint64_t now);
-static unsigned lend_in_flight(const struct compute_unit *c);
 
 /* cu_memory_only.c */
 static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);

@@ -5,8 +5,7 @@
  * thousands of wavefronts, whose stores wait for their turn, that is a large part of all memory.
  * Where a new work-group begins it finds zeros.
  *
- * A page goes when nobody who goes on has a byte of it. Called when s_endpgm issues, never while
- * wavefronts are lent. */
+ * A page goes when nobody who goes on has a byte of it. Called when s_endpgm issues. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"

@@ -12,8 +12,6 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "components/sampling/sampling_options.h"
-#include "components/sampling/sampling_thresholds.h"
 
 /* Until an instruction that has been executed lets the next one of its wavefront issue. */
 static inline uint64_t late_cycles(const struct compute_unit *c, const struct decoded *d)
@@ -254,18 +252,11 @@ static void late_settle(struct component *base, uint64_t cycle)
     c->retired = 0;
 }
 
-/* May a unit be paused within a launch? */
-static bool late_is_watched(void)
-{
-    const struct sampling *s = platform_sampling();
-    return s->automatic && s->aim >= GAPS_AIM;
-}
-
 static void late_init(struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
     c->may_be_late = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
-                     && !late_is_watched() && engine_settles(&c->io.base, late_settle, NULL);
+                     && engine_settles(&c->io.base, late_settle, NULL);
     c->even = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
         c->even &= c->valu_cycles[i] % p->simds == 0;

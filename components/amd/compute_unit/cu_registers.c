@@ -12,15 +12,12 @@
  * and where all wavefronts of a SIMD have as many registers as the first of them, what they use
  * stands without gaps.
  *
- * Wavefronts that may be lent (cu_lend.c) keep their accumulators behind their other registers.
- *
  * The registers of a SIMD are four banks then: those of wavefronts that are alike, close by; those
  * of others; and the accumulators of either. Invariant: in its bank each wavefront has a part of
  * its own. Address space takes no memory. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "components/sampling/sampling_options.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/state/platform.h"
@@ -48,10 +45,9 @@ static void registers_allocate(struct compute_unit *c)
 {
     const struct platform_table *table = engine_base.platform;
     bool unified = isa_traits[cu_target(c)].accumulators == ISA_ACCUMULATORS_UNIFIED;
-    bool lent = platform_sampling()->in_parts;
     uint32_t simds = (uint32_t)compute_unit_params(c)->simds, stride;
     size_t bank_bytes = registers_of_bank(c) * REGISTER_BYTES;
-    if (unified && !lent && c->forgets && table->instance_count <= REGISTERS_MOST)
+    if (unified && c->forgets && table->instance_count <= REGISTERS_MOST)
         c->agpr_gap = BANKS_OF_VGPRS * registers_of_bank(c);
     if (c->forgets) {
         size_t bytes = simds * registers_of_simd(c) * REGISTER_BYTES;
@@ -107,8 +103,7 @@ static inline void registers_leave(struct compute_unit *c, unsigned simd)
         c->packing[simd].waves--;
 }
 
-/* Of a work-group that has ended, as the dispatcher does: until then a wavefront that has ended may
- * be followed by another one in its place (cu_lend.c). */
+/* Of a work-group that has ended, as the dispatcher does. */
 static void registers_give(struct compute_unit *c, const struct cu_group *g)
 {
     if (c->forgets)

@@ -139,8 +139,6 @@ static unsigned compute_unit_outstanding(const struct compute_unit *c, struct ha
     enum { SHOWN = 3 };
     unsigned slots = (unsigned)compute_unit_params(c)->wavefronts;
     unsigned waves = (unsigned)compute_unit_params(c)->simds * slots, shown = 0;
-    if (!report && compute_unit_now(c) < c->paused_until)
-        return lend_in_flight(c);
     if (!report || !c->resident)
         return c->resident;
     if (is_first_busy(c)) /* once a report */

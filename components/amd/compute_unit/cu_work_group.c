@@ -135,8 +135,6 @@ static void group_start(struct compute_unit *c, uint64_t now)
     c->resident += p.wavefronts;
     c->io.stats.work_groups++;
     c->io.stats.wavefronts_run += p.wavefronts;
-    if (engine_unlikely(c->placements))
-        arena_at(struct work_placement, c->placements)[p.work_group_slot] = p;
     for (unsigned i = 0; i < p.wavefronts; i++)
         wave_start(c, g, &p, i, now);
     timeline_begin(&c->io.base, p.work_group_slot,

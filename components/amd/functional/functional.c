@@ -33,7 +33,6 @@ struct wave {
     enum wave_state state;
     struct wave_sync_wait sync; /* WAVE_AT_SYNC */
     uint32_t vgpr;              /* arena: uint32_t[stored][64] */
-    uint64_t budget;            /* lent: instructions that it may still execute now */
     uint32_t block;             /* profiles: bucket of the present basic block, */
     uint64_t expected;          /* which goes on there */
 };
@@ -388,20 +387,14 @@ static bool end_slice(struct run *r, const struct group *g, const struct wave *w
     return false;
 }
 
-/* wave_run() before the end of the workspace. `bounded`: it ends with the slice, not at the next
- * branch. */
-static inline __attribute__((always_inline)) bool wave_steps(struct run *r, struct group *g,
-                                                             struct wave *w,
-                                                             struct isa_context *context,
-                                                             uint64_t slice, const bool bounded)
+/* wave_run() before the end of the workspace. */
+static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *context)
 {
-    uint64_t slice_end = r->instructions + slice;
+    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
     slice_end = slice_end < r->limit ? slice_end : r->limit;
     const bool observed = r->observed;
     const uint32_t launch = launches;
     for (;;) {
-        if (bounded && r->instructions >= slice_end)
-            return true;
         uint64_t pc = w->scalars.pc;
         struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
         if (__builtin_expect(s->address != pc || s->launch != launch, 0) && !(s = decode(r, g, w)))
@@ -423,7 +416,7 @@ static inline __attribute__((always_inline)) bool wave_steps(struct run *r, stru
         const struct isa_inst *inst = s->ready.inst;
         if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
             return true;
-        if (!bounded && (inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end)
+        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end)
             return end_slice(r, g, w, inst);
     }
 }
@@ -433,7 +426,7 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
     view.unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
-    bool done = wave_steps(r, g, w, &context, FUNCTIONAL_SLICE, false);
+    bool done = wave_steps(r, g, w, &context);
     isa_workspace_end(&workspace);
     return done;
 }
@@ -742,224 +735,5 @@ void functional_resume(uint32_t number, uint64_t before, bool may_yield,
     r->result.end = FUNCTIONAL_DONE;
     take_turn(r);
     run_on(r);
-    *result = r->result;
-}
-
-/* ---- work-groups of compute units ---- */
-
-enum {
-    LENT_LEAST = 64, /* instructions of a turn, */
-    LENT_MOST = 512, /* and so many at most: then registers of a wavefront leave the host's caches
-                        seldom enough */
-    LENT_TURNS = 8,  /* at least */
-    LENT_TAIL = 16   /* where nothing follows, turns end when one wavefront of so many has ended */
-};
-
-/* All that `lent` has, as this file sees it. */
-static struct group *guests;
-static uint32_t guest_order[LENT_ROOM];
-
-static uint32_t unit_of(uint32_t leaf)
-{
-    uint32_t i = 0;
-    while (i < warm_unit_count() && warm_unit_leaf(i) != leaf)
-        i++;
-    return i < warm_unit_count() ? i : HOST_VIEW_NO_UNIT;
-}
-
-static void guest_take(struct group *g, const struct lent_group *from)
-{
-    static const enum wave_state states[] = {
-        [LENT_RUNS] = WAVE_RUNS, [LENT_AT_BARRIER] = WAVE_AT_BARRIER, [LENT_ENDED] = WAVE_ENDED};
-    g->placement = from->placement;
-    memcpy(g->id, from->id, sizeof g->id);
-    g->waves = from->waves;
-    g->lds = from->lds;
-    g->ended = g->at_barrier = 0;
-    for (uint32_t i = 0; i < g->waves; i++) {
-        struct wave *w = &g->wave[i];
-        w->state = states[from->wave[i].state];
-        w->vgpr = from->wave[i].vgpr;
-        w->expected = 0;
-        g->ended += w->state == WAVE_ENDED;
-        g->at_barrier += w->state == WAVE_AT_BARRIER;
-        if (w->state != WAVE_ENDED)
-            w->scalars = *from->wave[i].scalars;
-    }
-}
-
-static void guest_give(const struct group *g, struct lent_group *to)
-{
-    static const uint8_t states[] = {
-        [WAVE_RUNS] = LENT_RUNS, [WAVE_AT_BARRIER] = LENT_AT_BARRIER, [WAVE_ENDED] = LENT_ENDED};
-    memcpy(to->id, g->id, sizeof to->id);
-    for (uint32_t i = 0; i < g->waves; i++) {
-        to->wave[i].state = states[g->wave[i].state];
-        if (g->wave[i].state != WAVE_ENDED)
-            *to->wave[i].scalars = g->wave[i].scalars;
-    }
-}
-
-/* The next work-group of the launch takes the place, if it fits: those at the edges of the grid may
- * have fewer wavefronts. */
-static void guest_follow(struct run *r, struct functional_lent *lent, struct group *g,
-                         struct lent_group *at)
-{
-    uint32_t id[3];
-    if (!lent->launch.left)
-        return;
-    work_nth_group(lent->launch.groups, lent->launch.first, id);
-    struct work_placement placement = g->placement;
-    work_cut_group(id, &placement);
-    if (placement.wavefronts > g->waves)
-        return;
-    lent->account.ended++;
-    lent->account.begun++;
-    lent->account.instructions += at->counted;
-    for (uint32_t i = 0; i < g->waves; i++)
-        lent->account.instructions += at->wave[i].executed;
-    at->counted = 0;
-    at->begun++;
-    lent->launch.left--;
-    lent->launch.first++;
-    g->placement = placement;
-    memcpy(g->id, id, sizeof g->id);
-    g->ended = g->waves - placement.wavefronts;
-    for (uint32_t i = 0; i < g->waves; i++) {
-        struct wave *w = &g->wave[i];
-        at->wave[i].executed = 0;
-        if (i >= placement.wavefronts)
-            continue;
-        wavefront_start(r->launch->target, &w->scalars, arena_at(uint32_t, w->vgpr), &placement, id,
-                        i);
-        w->state = WAVE_RUNS;
-    }
-}
-
-/* False: the run has failed. */
-static bool guest_wave(struct run *r, struct group *g, struct wave *w, struct lent_wave *at,
-                       uint64_t turn)
-{
-    struct isa_context context = context_of(r, g, w);
-    uint64_t before = r->instructions, slice = w->budget < turn ? w->budget : turn;
-    view.unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
-    bool done = wave_steps(r, g, w, &context, slice, true);
-    isa_workspace_end(&workspace);
-    w->budget -= r->instructions - before;
-    at->executed += r->instructions - before;
-    return done;
-}
-
-/* A turn of a work-group: false: the run has failed. */
-static bool guest_turn(struct run *r, struct functional_lent *lent, uint32_t number, uint64_t turn)
-{
-    struct group *g = &guests[number];
-    struct lent_group *at = &lent->group[number];
-    uint64_t end = r->instructions + turn * g->waves;
-    bool released;
-    do {
-        released = false;
-        for (uint32_t i = 0; i < g->waves; i++) {
-            struct wave *w = &g->wave[i];
-            if (w->state == WAVE_RUNS && w->budget && !guest_wave(r, g, w, &at->wave[i], turn))
-                return false;
-        }
-        if (g->at_barrier && g->at_barrier + g->ended == g->waves) {
-            release_barrier(g);
-            released = true;
-        }
-    } while (released && r->instructions < end);
-    if (g->ended == g->waves)
-        guest_follow(r, lent, g, at);
-    return true;
-}
-
-/* Of each unit the first, then the second of each, and so on: what follows is spread over all units
- * then, as a dispatcher spreads it. */
-static void order_guests(const struct functional_lent *lent)
-{
-    uint32_t done = 0;
-    for (uint32_t rank = 0; done < lent->count; rank++) {
-        for (uint32_t i = 0, place = 0; i < lent->count; i++, place++) {
-            if (!i || lent->group[i].leaf != lent->group[i - 1].leaf)
-                place = 0;
-            if (place == rank)
-                guest_order[done++] = i;
-        }
-    }
-}
-
-static uint64_t count_running(const struct functional_lent *lent)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < lent->count; i++)
-        sum += guests[i].waves - guests[i].ended;
-    return sum;
-}
-
-static void run_guests(struct run *r, struct functional_lent *lent)
-{
-    uint64_t turn = lent->budget / LENT_TURNS, running = count_running(lent);
-    turn = turn < LENT_LEAST ? LENT_LEAST : turn > LENT_MOST ? LENT_MOST : turn;
-    for (uint64_t before = UINT64_MAX; before != r->instructions;) {
-        before = r->instructions;
-        for (uint32_t i = 0; i < lent->count; i++)
-            if (!guest_turn(r, lent, guest_order[i], turn))
-                return;
-        lent->running = count_running(lent);
-        if (engine_is_interrupted())
-            r->result.end = FUNCTIONAL_INTERRUPTED;
-        bool ends = !lent->launch.left && lent->running < running - running / LENT_TAIL;
-        if (ends || r->result.end == FUNCTIONAL_INTERRUPTED)
-            return;
-    }
-}
-
-/* Work-groups drift apart in time, and those of a launch, which begin together, would not without
- * it: so budgets vary by a 32nd, as long as others follow. */
-static uint64_t budget_of(const struct functional_lent *lent, uint32_t number)
-{
-    uint64_t hash = ((number + 1 + lent->launch.first) * 0x9e3779b97f4a7c15u) >> 56;
-    if (!lent->launch.left)
-        return lent->budget;
-    return lent->budget * (31 * 128 + hash) / 4096;
-}
-
-void functional_run_lent(const struct functional_launch *launch, struct functional_lent *lent,
-                         struct functional_result *result)
-{
-    static struct run guest_run;
-    struct run *r = &guest_run;
-    uint32_t unit = 0;
-    if (!guests)
-        guests = arena_reserve(LENT_ROOM * sizeof *guests);
-    *r = (struct run){.asked = *launch, .result = {.end = FUNCTIONAL_DONE}};
-    r->launch = &r->asked;
-    r->access = &variants[isa_variant_current()];
-    r->common = work_common(launch->target, launch->packet, launch->descriptor, launch->entry,
-                            launch->packet_address, launch->pid, launch->dispatch_id);
-    r->stored = work_registers(launch->target, r->common.vgprs);
-    r->asked.most_instructions = 0;
-    take_turn(r);
-    counted_count = 0;
-    touch_begin(&r->touch, r->launch, &r->result.profile);
-    touch_turn(&r->touch);
-    for (uint32_t i = 0; i < lent->count; i++) {
-        struct group *g = &guests[i];
-        guest_take(g, &lent->group[i]);
-        if (!i || lent->group[i].leaf != lent->group[i - 1].leaf)
-            unit = unit_of(lent->group[i].leaf);
-        g->unit = unit;
-        g->slot = i;
-        for (uint32_t k = 0; k < g->waves; k++)
-            g->wave[k].budget = budget_of(lent, i);
-    }
-    order_guests(lent);
-    run_guests(r, lent);
-    for (uint32_t i = 0; i < lent->count; i++)
-        guest_give(&guests[i], &lent->group[i]);
-    lent->instructions += r->instructions;
-    for (uint32_t i = 0; i < counted_count; i++)
-        take_count(r, &steps[counted[i]]);
     *result = r->result;
 }

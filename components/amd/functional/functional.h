@@ -31,7 +31,6 @@
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
-#include "components/amd/execute/lent_groups.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/sampling/warmup.h"
@@ -117,20 +116,5 @@ void functional_run(const struct functional_launch *launch, struct functional_re
  * this launch included; what the result says is of the whole launch. */
 void functional_resume(uint32_t number, uint64_t before, bool may_yield,
                        struct functional_result *result);
-
-/* Work-groups that run on compute units go on for a while (components/amd/execute/lent_groups.h):
- * each wavefront, or those that follow it in its place, executes up to `budget` instructions, all
- * of them side by side. Where no work-groups are left to follow, they stop when some have ended. */
-struct functional_lent {
-    struct lent_group *group;
-    uint32_t count;
-    struct lent_launch launch;
-    uint64_t budget;
-    /* Results, added to what is there. `running`: wavefronts that have not ended; set. */
-    uint64_t instructions, running;
-    struct lent_account account;
-};
-void functional_run_lent(const struct functional_launch *launch, struct functional_lent *lent,
-                         struct functional_result *result);
 
 #endif

@@ -17,7 +17,6 @@
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_direct.h"
 #include "components/host/driver/commands/driver_flush.h"
-#include "components/host/driver/commands/driver_gaps.h"
 #include "components/host/driver/commands/driver_sampling.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_api_table.h"
@@ -80,7 +79,6 @@ static bool driver_tick(struct driver *d)
     progress |= user_tick(d);
     progress |= calls_tick(d, driver_window_end);
     progress |= packets_tick(d);
-    gaps_tick(d);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {

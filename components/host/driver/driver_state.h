@@ -171,18 +171,6 @@ struct driver_sample {
     uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
-enum gaps_state { GAPS_NONE, GAPS_RUN, GAPS_DRAIN /* for a gap */ };
-
-/* The launch with gaps that is under way; see driver_gaps.c. */
-struct driver_gaps {
-    uint32_t state; /* enum gaps_state */
-    uint32_t command, device;
-    bool begins, over;
-    uint32_t tries;    /* to find all quiet */
-    uint64_t next;     /* cycle in which something is to be done; ENGINE_NEVER: none */
-    uint64_t asked_ps; /* time of the tick that wants something done; 0: none does */
-};
-
 /* See driver_migration.c. */
 struct driver_migrate {
     uint32_t touches; /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
@@ -233,7 +221,6 @@ struct driver {
     bool await_migration; /* stop when no page is on its way */
     struct driver_migrate migrate;
     struct driver_sample sample;
-    struct driver_gaps gaps;
     uint64_t launches_asked; /* numbers of launches */
     uint64_t stop_at;        /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;     /* the program has got this far */

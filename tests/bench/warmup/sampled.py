@@ -2,7 +2,7 @@
 """How far is `heddle run --mode sampled` from full simulation, and how fast is it?
 
     tests/bench/warmup/sampled.py HEDDLE PROGRAMS LOG [--list developed|judged] [--ways WAY,...]
-        measures what is not in LOG yet, a line of JSON a run; WAY: full, sampled, gaps
+        measures what is not in LOG yet, a line of JSON a run; WAY: full, sampled
     tests/bench/warmup/sampled.py HEDDLE PROGRAMS LOG --write docs/evidence/sampled.md
         puts the tables between the marks there
 
@@ -40,7 +40,7 @@ CASES = {
         ("mi210", "cdna/vectoradd.gfx90a 16777216"), ("mi300x", "cdna/stencil2d.gfx942 4096")],
 }
 TRAFFIC = ("read", "written")
-MODES = {"sampled": ["sampled"], "gaps": ["sampled", "--error", "20%"], "full": ["timing"]}
+MODES = {"sampled": ["sampled"], "full": ["timing"]}
 
 
 def run(heddle, programs, platform, program, way):
@@ -68,12 +68,8 @@ def run(heddle, programs, platform, program, way):
     sample = result["sample"]
     detailed = sum(k["wavefront_instructions"] for k in kernels
                    if k["simulated"] in ("detailed", "part"))
-    gaps = sample["with_gaps"]
-    detailed -= sum(g["wavefront_instructions"] - g["detailed_wavefront_instructions"]
-                    for g in gaps)
-    cut = len(sample["in_parts"]) + sum(len(g["windows"]) > 0 for g in gaps)
     return record | {key: sample[key] for key in ("cycles", "interval", "count", "simulated")} | {
-        "detailed": detailed, "cut": cut} | {
+        "detailed": detailed, "cut": len(sample["in_parts"])} | {
             which: [sample["memory"][which][key] for key in ("bytes", "interval")]
             for which in TRAFFIC}
 

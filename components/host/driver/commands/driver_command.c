@@ -12,7 +12,6 @@
 #include "components/traces/replay/replay.h"
 #include "driver_command_kinds.h"
 #include "driver_flush.h"
-#include "driver_gaps.h"
 #include "runtime/observe/timeline.h"
 
 /* The longest line that a cache holds bytes of (`param line` of cache.heddle). */
@@ -68,7 +67,6 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     ring_give(device, k->piece);
     scratch_release(device, k);
     d->sample.timed -= k->launch.timed;
-    gaps_stop(d, k);
     k->launch.timed = false;
     if (d->sample.chosen == k->launch.number)
         d->sample.chosen = 0;

@@ -72,7 +72,6 @@ struct command_launch {
     uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
     uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
     bool timed;              /* counted in sample.timed */
-    bool has_gaps;           /* simulated with gaps, driver_gaps.c */
     bool in_parts;           /* executed part after part, driver_parts.c; then its packet's */
     uint16_t header;         /* header as a whole */
     bool played;             /* its work-groups play a recorded trace */

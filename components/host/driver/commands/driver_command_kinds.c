@@ -13,7 +13,6 @@
 #include "driver_command_queues.h"
 #include "driver_direct.h"
 #include "driver_flush.h"
-#include "driver_gaps.h"
 #include "driver_parts.h"
 #include "driver_sampling.h"
 #include "driver_transfer.h"
@@ -171,8 +170,6 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     launch_find_preload(d, k, command_launch_descriptor(payload));
     if (k->launch.in_parts)
         online_parts_start();
-    if (k->launch.has_gaps)
-        gaps_start(d, command, number);
     record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     dirty_note(d, number, k->pid);

@@ -17,7 +17,6 @@
 #include "driver_flush.h"
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
-#include "driver_gaps.h"
 #include "driver_parts.h"
 #include "driver_sampling.h"
 #include "driver_setup.h"
@@ -31,7 +30,6 @@ static void driver_window_end(struct component *c)
     scratch_make(d);
     user_make_pools(d);
     migrate_swap(d);
-    gaps_window_end(d);
     sample_window_end(d);
 }
 

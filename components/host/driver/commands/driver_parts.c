@@ -7,7 +7,6 @@
 
 #include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
-#include "driver_gaps.h"
 #include "components/sampling/online_parts.h"
 #include "components/sampling/sampling_options.h"
 #include "runtime/observe/timeline.h"
@@ -54,9 +53,7 @@ static void parts_choose(const struct driver *d, struct driver_command *k, uint3
     bool whole = !k->launch.first_group && k->launch.groups == groups && groups <= UINT32_MAX
                  && !aql_meets(&k->launch.packet);
     k->launch.header = k->launch.packet.header;
-    k->launch.has_gaps = whole && gaps_choose(d, k);
-    k->launch.in_parts = whole && !k->launch.has_gaps && k->launch.user == DRIVER_NONE
-                         && !k->launch.played
+    k->launch.in_parts = whole && k->launch.user == DRIVER_NONE && !k->launch.played
                          && online_parts_begin(k->launch.number, groups, parts_resident(info, k));
     if (k->launch.in_parts)
         parts_take(k);
