@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "estimate_write.h"
-#include "kernel_stats.h"
+#include "components/statistics/kernel_stats.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "stratified_sampler.h"

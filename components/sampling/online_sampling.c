@@ -9,7 +9,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "estimate_write.h"
-#include "kernel_stats.h"
+#include "components/statistics/kernel_stats.h"
 #include "online_parts.h"
 #include "runtime/engine/arena.h"
 #include "sampling_thresholds.h"

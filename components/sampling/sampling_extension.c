@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "address_list.h"
-#include "instruction_recorder_ranks.h"
-#include "kernel_ranks.h"
-#include "kernel_stats.h"
+#include "components/statistics/address_list.h"
+#include "components/statistics/instruction_recorder_ranks.h"
+#include "components/statistics/kernel_ranks.h"
+#include "components/statistics/kernel_stats.h"
 #include "launch_census.h"
 #include "online_sampling.h"
-#include "run_progress.h"
+#include "components/statistics/run_progress.h"
 #include "runtime/engine/engine.h"
 #include "runtime/state/platform.h"
 #include "sampling_options.h"

@@ -75,7 +75,7 @@ struct heddle_options {
     const char *instruction_profile; /* NULL, or a file that counts by instruction are written to;
                                         platforms that are built for it */
     const char *addresses;           /* NULL, or a file that a profile of memory writes
-                                        (components/sampling/address_list.h) */
+                                        (components/statistics/address_list.h) */
     /* Platforms that drive themselves, and players of calls (runtime/state/checkpoint.h). */
     const char *checkpoint_path;   /* NULL: none; written at */
     uint64_t checkpoint_ps;        /* this time, or */

@@ -5,7 +5,7 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "components/sampling/kernel_stats.h"
+#include "components/statistics/kernel_stats.h"
 #include "runtime/state/platform.h"
 #include "runtime/observe/timeline.h"
 

@@ -28,8 +28,8 @@
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
-#include "components/sampling/kernel_shares.h"
-#include "components/sampling/kernel_stats.h"
+#include "components/statistics/kernel_shares.h"
+#include "components/statistics/kernel_stats.h"
 
 static uint64_t slot_use_until(const struct slot_use *u, uint64_t now)
 {

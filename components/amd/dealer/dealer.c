@@ -11,8 +11,8 @@
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/command/launch_record.h"
-#include "components/sampling/kernel_shares.h"
-#include "components/sampling/kernel_stats.h"
+#include "components/statistics/kernel_shares.h"
+#include "components/statistics/kernel_stats.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
 

@@ -1,11 +1,11 @@
 /* What a wavefront is about to execute, told to whoever records it
- * (components/sampling/instruction_recorder.h): for the compute unit, and the functional executor.
+ * (components/statistics/instruction_recorder.h): for the compute unit, and the functional executor.
  * Only called while somebody does; out of line, so that it costs the others nothing. */
 #ifndef HEDDLE_EXECUTE_WORK_RECORD_H
 #define HEDDLE_EXECUTE_WORK_RECORD_H
 
 #include "components/amd/isa/isa.h"
-#include "components/sampling/instruction_recorder.h"
+#include "components/statistics/instruction_recorder.h"
 
 /* An instruction that accesses no memory, or only the LDS: there the address is what its register
  * holds, for all active lanes. */

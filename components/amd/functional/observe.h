@@ -1,11 +1,11 @@
-/* Telling whoever records it what wavefronts execute (components/sampling/instruction_recorder.h).
+/* Telling whoever records it what wavefronts execute (components/statistics/instruction_recorder.h).
  * Private to components/amd/functional; called while instruction_recorder is there. `wave` tells
  * apart those that have begun and not ended. */
 #ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
 #define HEDDLE_FUNCTIONAL_OBSERVE_H
 
 #include "components/amd/isa/isa.h"
-#include "components/sampling/instruction_recorder.h"
+#include "components/statistics/instruction_recorder.h"
 
 void observe_begin(uint32_t wave, const struct recorded_wavefront *what);
 /* The instruction is about to be executed; registers stay as they are. */

@@ -5,7 +5,7 @@
 #include "components/amd/isa/isa_lanes.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
-#include "components/sampling/address_list.h"
+#include "components/statistics/address_list.h"
 #include "components/sampling/warmup.h"
 
 /* A line of simulated memory has a mark: the profiled launch that accessed it last, and how. */

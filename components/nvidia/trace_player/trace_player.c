@@ -6,7 +6,7 @@
  * player knows what is free everywhere, so nobody refuses. */
 #include "trace_player.gen.h"
 
-#include "components/sampling/run_progress.h"
+#include "components/statistics/run_progress.h"
 #include "runtime/observe/hang.h"
 #include "trace_player_state.h"
 #include "runtime/observe/timeline.h"

@@ -11,7 +11,7 @@
 #include "components/traces/instruction_trace/reader/sass_list.h"
 #include "components/traces/instruction_trace/reader/sass_set.h"
 #include "components/traces/instruction_trace/reader/sass_trace.h"
-#include "components/sampling/kernel_stats.h"
+#include "components/statistics/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/stratified_sampler.h"
 #include "components/sampling/warmup.h"

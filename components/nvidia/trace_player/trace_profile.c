@@ -1,7 +1,7 @@
 /* --profile: what a kernel executed and accessed, counted while its trace is read and touched. Host
  * memory, of the kernel that is being read; kernels come one after another. */
 #include "trace_player_state.h"
-#include "components/sampling/address_list.h"
+#include "components/statistics/address_list.h"
 #include "runtime/engine/hash.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* See launch_record.h. */
 #include "components/protocols/command/launch_record.h"
 
-#include "components/sampling/kernel_stats.h"
+#include "components/statistics/kernel_stats.h"
 #include "components/sampling/online_parts.h"
 #include "components/sampling/sampling_options.h"
 

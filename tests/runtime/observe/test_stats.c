@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "components/sampling/kernel_stats.h"
+#include "components/statistics/kernel_stats.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/observe/stats.h"

@@ -16,7 +16,7 @@
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/protocols/host_call/host_call_data.h"
 #include "components/sampling/launch_census.h"
-#include "components/sampling/run_progress.h"
+#include "components/statistics/run_progress.h"
 #include "components/sampling/sampling_options.h"
 #include "components/traces/replay/replay.h"
 #include "driver_journal.h"

@@ -15,7 +15,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
-#include "components/sampling/instruction_recorder_ranks.h"
+#include "components/statistics/instruction_recorder_ranks.h"
 #include "runtime/engine/rank.h"
 #include "driver_code.h"
 

@@ -18,7 +18,7 @@
 
 #include "components/protocols/command/aql_packet.h"
 #include "components/amd/isa/isa.h"
-#include "components/sampling/instruction_recorder.h"
+#include "components/statistics/instruction_recorder.h"
 
 /* The file by whose name a recording is known to be complete. */
 #define AMD_RECORDING_LIST "kernelslist.g"

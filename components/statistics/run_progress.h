@@ -1,7 +1,7 @@
 /* How far a run has come, for people who wait for it: kernels and work-groups. Nothing simulated,
  * and no statistic, depends on it. */
-#ifndef HEDDLE_SAMPLING_RUN_PROGRESS_H
-#define HEDDLE_SAMPLING_RUN_PROGRESS_H
+#ifndef HEDDLE_STATISTICS_RUN_PROGRESS_H
+#define HEDDLE_STATISTICS_RUN_PROGRESS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* See instruction_recorder.h. */
-#include "components/sampling/instruction_recorder.h"
+#include "components/statistics/instruction_recorder.h"
 
 #include <stddef.h>
 

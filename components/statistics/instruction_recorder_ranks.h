@@ -3,8 +3,8 @@
  * The recorder counts on hearing of one unit in order, and of no wavefront before its kernel has
  * begun or after it has ended. Both hold: a rank keeps a list for each unit, ranks tell their lists
  * whenever they meet, and what begins and ends kernels crosses between ranks, too. */
-#ifndef HEDDLE_SAMPLING_INSTRUCTION_RECORDER_RANKS_H
-#define HEDDLE_SAMPLING_INSTRUCTION_RECORDER_RANKS_H
+#ifndef HEDDLE_STATISTICS_INSTRUCTION_RECORDER_RANKS_H
+#define HEDDLE_STATISTICS_INSTRUCTION_RECORDER_RANKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

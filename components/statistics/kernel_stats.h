@@ -4,8 +4,8 @@
  * Records and the components' statistics of a kernel (the difference of two snapshots) are taken at
  * the end of the window of the call, so that they do not depend on the order of ticks. Kernels may
  * overlap. */
-#ifndef HEDDLE_SAMPLING_KERNEL_STATS_H
-#define HEDDLE_SAMPLING_KERNEL_STATS_H
+#ifndef HEDDLE_STATISTICS_KERNEL_STATS_H
+#define HEDDLE_STATISTICS_KERNEL_STATS_H
 
 #include "memory_traffic.h"
 #include "runtime/engine/engine.h"

@@ -24,7 +24,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/state/checkpoint.h"
-#include "sampling_options.h"
+#include "components/sampling/sampling_options.h"
 
 enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4, KERNEL_CUT = 8 };
 

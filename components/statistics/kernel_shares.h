@@ -4,10 +4,10 @@
  * Whoever cuts the launch begins the record, opens its shares, and closes them before it ends the
  * record. Each that runs a share adds what it has to say once. Sums do not depend on who comes
  * first, and command processors may be in several shards. */
-#ifndef HEDDLE_SAMPLING_KERNEL_SHARES_H
-#define HEDDLE_SAMPLING_KERNEL_SHARES_H
+#ifndef HEDDLE_STATISTICS_KERNEL_SHARES_H
+#define HEDDLE_STATISTICS_KERNEL_SHARES_H
 
-#include "components/sampling/kernel_stats.h"
+#include "components/statistics/kernel_stats.h"
 
 /* What becomes of a number that two shares tell. */
 enum kernel_merge {

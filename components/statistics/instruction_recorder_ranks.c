@@ -1,6 +1,6 @@
 /* See instruction_recorder_ranks.h. A list has what the recorder was told: a head, and behind it
  * the wavefront, or the instruction and the addresses of its active lanes. */
-#include "components/sampling/instruction_recorder_ranks.h"
+#include "components/statistics/instruction_recorder_ranks.h"
 
 #include <stdlib.h>
 #include <string.h>

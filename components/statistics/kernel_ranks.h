@@ -4,12 +4,12 @@
  * A handle of kernel_stats.h names the rank of its record. What is added to a record of another
  * rank waits until ranks meet. Whoever ends the record has then heard of it: that a share is over
  * crosses between ranks, too, and no earlier. */
-#ifndef HEDDLE_SAMPLING_KERNEL_RANKS_H
-#define HEDDLE_SAMPLING_KERNEL_RANKS_H
+#ifndef HEDDLE_STATISTICS_KERNEL_RANKS_H
+#define HEDDLE_STATISTICS_KERNEL_RANKS_H
 
 #include <stdint.h>
 
-#include "components/sampling/kernel_shares.h"
+#include "components/statistics/kernel_shares.h"
 
 /* For a record of another rank; from any thread. */
 void kernel_ranks_count(uint32_t kernel, uint64_t work_groups, uint64_t instructions);

@@ -4,8 +4,8 @@
  * instructions in their order, and of its end. Of one unit only one thread tells at a time; several
  * units may be told of at once. It must change nothing that is simulated. While nobody wants to
  * see, `instruction_recorder` is NULL and costs those components one test for each instruction. */
-#ifndef HEDDLE_SAMPLING_INSTRUCTION_RECORDER_H
-#define HEDDLE_SAMPLING_INSTRUCTION_RECORDER_H
+#ifndef HEDDLE_STATISTICS_INSTRUCTION_RECORDER_H
+#define HEDDLE_STATISTICS_INSTRUCTION_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
