@@ -16,15 +16,15 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
                       uint32_t gpu);
 
 /* Is there a record? Not without statistics, nor for kernels beyond those told apart. */
-/* At which rank its record is (runtime/engine/rank.h). */
-uint32_t kernel_rank(uint32_t kernel);
 bool kernel_is_kept(uint32_t kernel);
+/* The rank that has the record (runtime/engine/rank.h). */
+uint32_t kernel_rank(uint32_t kernel);
 
 /* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions);
 
-/* The number of the kernel's launch, and how it was executed, a word that lasts; for runs in which
- * only some kernels are simulated in detail. Before kernel_end(). */
+/* The number of the kernel's launch, and how it was executed, in a word; for runs in which only
+ * some kernels are simulated in detail. Before kernel_end(). */
 void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how);
 
 /* One number or one word (`text` not NULL) about a kernel. `group` is the path of the JSON object
@@ -47,11 +47,11 @@ struct kernel_times {
     uint64_t start_ps, end_ps, cycles;
     struct memory_traffic traffic; /* while it ran */
 };
-/* Of launch `number`, the last one that ended with that number, from the end of the window on in
+/* The times of the last launch with that number that has ended, from the end of the window on in
  * which it ended. false: there is none. */
 bool kernel_times_of(uint32_t number, struct kernel_times *times);
 
-/* ---- for sampling_extension.c ---- */
+/* ---- for statistics_extension.c ---- */
 
 struct json;
 /* Statistics begin: no kernel yet. */

@@ -1,6 +1,6 @@
-/* What a wavefront is about to execute, told to whoever records it
- * (components/statistics/instruction_recorder.h): for the compute unit, and the functional executor.
- * Only called while somebody does; out of line, so that it costs the others nothing. */
+/* Tells the recorder (components/statistics/instruction_recorder.h) what a wavefront is about to
+ * execute: for the compute unit, and the functional executor. These functions are called only while
+ * there is a recorder; they are out of line, so that they cost other runs nothing. */
 #ifndef HEDDLE_EXECUTE_WORK_RECORD_H
 #define HEDDLE_EXECUTE_WORK_RECORD_H
 

@@ -1,6 +1,6 @@
-/* Telling whoever records it what wavefronts execute (components/statistics/instruction_recorder.h).
- * Private to components/amd/functional; called while instruction_recorder is there. `wave` tells
- * apart those that have begun and not ended. */
+/* Tells the recorder (components/statistics/instruction_recorder.h) what wavefronts execute.
+ * Private to components/amd/functional; called while there is a recorder. `wave` tells apart those
+ * that have begun and not ended. */
 #ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
 #define HEDDLE_FUNCTIONAL_OBSERVE_H
 

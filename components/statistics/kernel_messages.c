@@ -1,0 +1,125 @@
+/* Records of kernels on their way to rank 0, which writes the statistics: each other rank sends
+ * those that began or ended, and rank 0 has a record of its own for each. */
+#include <string.h>
+
+#include "kernel_records.h"
+#include "kernel_stats.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/rank.h"
+#include "runtime/observe/json.h"
+
+/* One kernel of another rank; its texts follow, each with its end. */
+struct message {
+    uint32_t kernel;  /* the other rank's handle; KERNELS_MOST: there are no more */
+    uint32_t details; /* bytes of text */
+    struct kernel_record record;
+};
+
+static struct kernel_handles handles[RANK_MOST];
+
+struct kernel_handles *kernel_handles_of(uint32_t rank)
+{
+    return &handles[rank];
+}
+
+void kernel_handles_reserve(struct kernel_handles *h)
+{
+    if (!h->record)
+        h->record = arena_reserve(KERNELS_MOST * sizeof *h->record);
+}
+
+void kernel_handles_forget(void)
+{
+    for (uint32_t i = 0; i < RANK_MOST; i++)
+        handles[i].count = 0;
+}
+
+static void send_text(uint32_t text)
+{
+    const char *bytes = text ? arena_at(char, text) : "";
+    rank_put(0, bytes, strlen(bytes) + 1);
+}
+
+static void send(uint32_t kernel, uint64_t end_ps)
+{
+    const struct kernel_record *k = &kernel_records.record[kernel];
+    struct message m = {kernel, (uint32_t)k->details.bytes, *k};
+    if (!kernel_has_ended(k, end_ps))
+        m.record.state &= ~(uint32_t)KERNEL_ENDED;
+    rank_put(0, &m, sizeof m);
+    send_text(k->name);
+    send_text(k->symbol);
+    send_text(k->how);
+    stats_spool_read(k->details, rank_room(0, m.details));
+}
+
+void kernel_tell(uint64_t end_ps, bool last)
+{
+    static const struct message none = {.kernel = KERNELS_MOST};
+    if (!ranks.number)
+        return;
+    kernel_records_take_marks(end_ps, send);
+    for (uint32_t i = 0; last && i < kernel_records.count; i++)
+        if (!(kernel_records.record[i].state & KERNEL_ENDED))
+            send(i, end_ps);
+    rank_put(0, &none, sizeof none);
+}
+
+static const char *take_text(uint32_t from)
+{
+    const char *text = rank_take(from, 0);
+    return rank_take(from, strlen(text) + 1);
+}
+
+/* The record of the other rank's kernel; NULL: there is no room for it. */
+static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
+{
+    struct kernel_handles *h = &handles[from];
+    kernel_handles_reserve(h);
+    if (h->record[kernel])
+        return &kernel_records.record[h->record[kernel] - 1];
+    struct kernel_record *k = kernel_records_add();
+    if (!k)
+        return NULL;
+    h->record[kernel] = k->number + 1;
+    if (kernel >= h->count)
+        h->count = kernel + 1;
+    return k;
+}
+
+/* The other rank's record in place of ours, except for how far we have come with it. */
+static void update(struct kernel_record *k, const struct kernel_record *theirs, uint32_t from)
+{
+    struct kernel_record own = *k;
+    const char *name = take_text(from), *symbol = take_text(from), *how = take_text(from);
+    *k = *theirs;
+    k->name = own.name ? own.name : kernel_records_keep_text(name);
+    k->symbol = own.symbol ? own.symbol : kernel_records_keep_text(symbol);
+    k->how = own.how ? own.how : kernel_records_keep_text(how);
+    k->number = own.number;
+    k->span = own.span;
+    k->traffic = own.traffic;
+    k->share = own.share;
+    k->details = own.details;
+    k->state = own.state | (theirs->state & KERNEL_ENDED);
+}
+
+void kernel_take(uint32_t from)
+{
+    struct message m;
+    for (;;) {
+        memcpy(&m, rank_take(from, sizeof m), sizeof m);
+        if (m.kernel == KERNELS_MOST)
+            return;
+        struct kernel_record unused = {0}, *k = record_of(from, m.kernel);
+        update(k ? k : &unused, &m.record, from);
+        const char *details = rank_take(from, m.details);
+        if (!k)
+            continue;
+        if (m.details) {
+            json_raw(stats_spool_begin(true), details, m.details);
+            k->details = stats_spool_end();
+        }
+        kernel_records_mark(k, k->state & KERNEL_ENDED ? k->end_ps : k->start_ps);
+    }
+}

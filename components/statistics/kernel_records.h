@@ -1,0 +1,78 @@
+/* The table of kernels' records, as the files of this folder share it: kernel_stats.c keeps it,
+ * kernel_messages.c sends it from rank to rank, kernel_state.c has it in states of a run, and
+ * kernel_section.c writes it into the statistics. Texts are in the arena, so records are plain
+ * bytes. */
+#ifndef HEDDLE_STATISTICS_KERNEL_RECORDS_H
+#define HEDDLE_STATISTICS_KERNEL_RECORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "memory_traffic.h"
+#include "runtime/observe/stats_span.h"
+
+enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4, KERNEL_CUT = 8 };
+
+struct kernel_record {
+    uint32_t name, symbol; /* arena offsets */
+    uint32_t gpu;
+    uint32_t component; /* instance: the command processor */
+    uint32_t number;
+    uint32_t launch; /* 0: not said */
+    uint32_t how;    /* arena offset of a word; 0: not said */
+    uint32_t state;  /* bits of enum kernel_state */
+    uint32_t span;
+    uint64_t start_ps;
+    uint64_t end_ps;
+    uint64_t start_cycle;
+    uint64_t cycles;
+    uint64_t work_groups;
+    uint64_t instructions;
+    struct memory_traffic traffic; /* until it has ended: of the run, when it began */
+    struct stats_text details;     /* what kernel_describe() was told */
+    struct stats_text share;       /* of the components' statistics */
+};
+
+enum {
+    KERNELS_MOST = 1 << 22, /* records; as a handle: there is none */
+    KERNELS_RANK_SHIFT = 23 /* handles have the number of the record's rank from this bit on */
+};
+
+struct kernel_records {
+    struct kernel_record *record;
+    uint32_t count;
+    uint32_t running;
+    bool unkept; /* kernels began of which nothing is known */
+};
+extern struct kernel_records kernel_records __attribute__((visibility("hidden")));
+
+/* Makes room for the most records, which takes no memory before they are used. */
+void kernel_records_reserve(void);
+/* One more record, with its number only. NULL: there are no more; the first time, this is said. */
+struct kernel_record *kernel_records_add(void);
+/* A copy of the text in the arena. */
+uint32_t kernel_records_keep_text(const char *text);
+/* The kernel has begun or ended at that time, which kernel_settle() has to see. */
+void kernel_records_mark(const struct kernel_record *record, uint64_t time_ps);
+/* Gives the marks before `end_ps` to `deal`, and drops them. */
+void kernel_records_take_marks(uint64_t end_ps, void (*deal)(uint32_t kernel, uint64_t end_ps));
+bool kernel_has_ended(const struct kernel_record *record, uint64_t end_ps);
+
+/* kernel_details.c: details as members of the kernel's record, each behind a comma. */
+struct kernel_detail;
+struct stats_text kernel_details_write(const struct kernel_detail *details, uint32_t number);
+
+/* kernel_state.c: states of a run have the records from now on. */
+void kernel_state_register(void);
+
+/* kernel_messages.c: by rank, how many of its handles are known, and their records here: 1 + number
+ * of each, or 0. */
+struct kernel_handles {
+    uint32_t count;
+    uint32_t *record;
+};
+struct kernel_handles *kernel_handles_of(uint32_t rank);
+void kernel_handles_reserve(struct kernel_handles *handles);
+void kernel_handles_forget(void);
+
+#endif

@@ -1,0 +1,10 @@
+/* The functions by which the runtime calls this room; components/sampling registers them before its
+ * own, so that the section `kernels` stands first. */
+#ifndef HEDDLE_STATISTICS_STATISTICS_EXTENSION_H
+#define HEDDLE_STATISTICS_STATISTICS_EXTENSION_H
+
+#include "runtime/engine/extension.h"
+
+extern const struct extension statistics_extension __attribute__((visibility("hidden")));
+
+#endif
