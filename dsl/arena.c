@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_BYTES ((size_t)64 * 1024)
+#define CHUNK_BYTES ((size_t)256 * 1024) /* malloc maps it, so it is zero already */
 #define ALIGNMENT   ((size_t)16)
 
 struct arena_chunk {

@@ -63,21 +63,21 @@ static bool is_nearly_a_kind(const char *word, size_t length)
 struct origin origin_in(const char *doc)
 {
     struct origin found = {.source = ""};
-    for (const char *at = doc; *at != '\0';) {
-        size_t length = 0;
-        while (is_letter(at[length]))
-            length++;
-        if (length > 0 && at[length] == ':' && begins_sentence(doc, at)) {
-            enum origin_kind kind = kind_of(at, length);
-            if (kind != ORIGIN_UNSTATED && found.kind == ORIGIN_UNSTATED) {
-                found.kind = kind;
-                found.source = at + length + 1 + strspn(at + length + 1, " \n");
-            } else if (kind == ORIGIN_UNSTATED && !found.misspelt && is_nearly_a_kind(at, length)) {
-                found.misspelt = at;
-                found.misspelt_length = length;
-            }
+    for (const char *colon = strchr(doc, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        const char *at = colon;
+        while (at > doc && is_letter(at[-1]))
+            at--;
+        size_t length = (size_t)(colon - at);
+        if (length == 0 || !begins_sentence(doc, at))
+            continue;
+        enum origin_kind kind = kind_of(at, length);
+        if (kind != ORIGIN_UNSTATED && found.kind == ORIGIN_UNSTATED) {
+            found.kind = kind;
+            found.source = colon + 1 + strspn(colon + 1, " \n");
+        } else if (kind == ORIGIN_UNSTATED && !found.misspelt && is_nearly_a_kind(at, length)) {
+            found.misspelt = at;
+            found.misspelt_length = length;
         }
-        at += length > 0 ? length : 1;
     }
     return found;
 }

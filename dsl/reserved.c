@@ -1,5 +1,5 @@
-/* Three tables and a pattern; see reserved.h. A test compares them with what the compiler finds in
- * the headers (tests/system/test_names.py). */
+/* Three sorted tables and a pattern; see reserved.h. A test compares them with what the compiler
+ * finds in the headers (tests/system/test_names.py). */
 #include "dsl/reserved.h"
 
 #include <stddef.h>
@@ -236,9 +236,6 @@ static const char *const symbols[] = {
     "ENGINE_FRONT",
     "ENGINE_IDLE",
     "ENGINE_INTERRUPTED",
-    "PLATFORM_PROGRESS_LINE",
-    "PLATFORM_PROGRESS_LINES",
-    "PLATFORM_QUIET",
     "ENGINE_LIMIT",
     "ENGINE_MAX_CLOCKS",
     "ENGINE_MAX_DOMAINS",
@@ -272,6 +269,9 @@ static const char *const symbols[] = {
     "PLATFORM_FUNCTIONAL",
     "PLATFORM_LARGE",
     "PLATFORM_LINES",
+    "PLATFORM_PROGRESS_LINE",
+    "PLATFORM_PROGRESS_LINES",
+    "PLATFORM_QUIET",
     "PLATFORM_SAMPLED",
     "PLATFORM_SPAN_STATS_ALL",
     "PLATFORM_SPAN_STATS_NONE",
@@ -305,27 +305,23 @@ static const char *const symbols[] = {
     "component_tick_now",
     "component_wake_at",
     "component_wake_at_periodic",
+    "engine_abandon",
     "engine_arrives_far",
     "engine_at_window_end",
-    "engine_abandon",
-    "engine_cut_by",
-    "engine_interrupt",
-    "engine_is_interrupted",
-    "engine_is_stopping",
-    "platform_allows_incomplete",
-    "platform_page_bounds",
-    "platform_progress",
-    "ring_link_bandwidth",
     "engine_base",
     "engine_before_tick",
     "engine_clear_failure",
     "engine_count_instructions",
+    "engine_cut_by",
     "engine_cycle_at",
     "engine_fail",
     "engine_failure",
     "engine_find_reason",
     "engine_instructions",
+    "engine_interrupt",
     "engine_is_awake",
+    "engine_is_interrupted",
+    "engine_is_stopping",
     "engine_likely",
     "engine_mark_arrival",
     "engine_mark_of",
@@ -370,6 +366,7 @@ static const char *const symbols[] = {
     "packet_decode",
     "packet_encode",
     "packet_fault_text",
+    "platform_allows_incomplete",
     "platform_api_trace",
     "platform_build",
     "platform_build_threads",
@@ -385,6 +382,8 @@ static const char *const symbols[] = {
     "platform_max_cycles",
     "platform_mode",
     "platform_module",
+    "platform_page_bounds",
+    "platform_progress",
     "platform_rank_of",
     "platform_record_trace",
     "platform_register_driver",
@@ -419,6 +418,7 @@ static const char *const symbols[] = {
     "ring_is_free",
     "ring_is_still_full",
     "ring_limit",
+    "ring_link_bandwidth",
     "ring_next",
     "ring_next_payload",
     "ring_number",
@@ -473,9 +473,17 @@ static const char *const symbols[] = {
 
 static bool has(const char *const *list, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i], name) == 0)
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(list[middle], name);
+        if (order == 0)
             return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return false;
 }
 

@@ -80,9 +80,9 @@ bool source_exists(const struct source_set *set, const char *name)
     return text_in_editor(set, name, &size) != NULL || source_is_readable(name);
 }
 
-/* Opens a file that may be read whole; NULL with a reason. A FIFO would wait for its writer, and a
- * device may have no end. */
-static FILE *open_bounded(const char *name, const char **reason)
+/* Opens a file that may be read whole, and says how long it is now; NULL with a reason. A FIFO
+ * would wait for its writer, and a device may have no end. */
+static FILE *open_bounded(const char *name, size_t *size, const char **reason)
 {
     struct stat status;
     const char *why = NULL;
@@ -97,6 +97,7 @@ static FILE *open_bounded(const char *name, const char **reason)
     FILE *stream = why == NULL ? fopen(name, "rb") : NULL;
     if (stream == NULL)
         *reason = why != NULL ? why : strerror(errno);
+    *size = (size_t)status.st_size;
     return stream;
 }
 
@@ -110,14 +111,15 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
             *reason = SOURCE_TOO_LARGE;
         return opened;
     }
-    FILE *stream = open_bounded(name, reason);
+    size_t expected;
+    FILE *stream = open_bounded(name, &expected, reason);
     if (stream == NULL)
         return NULL;
     /* Files of /proc say that they are empty, and one may grow meanwhile. */
     size_t size = 0, room = 0;
     char *buffer = NULL;
     while (size == room && size <= SOURCE_MAX_BYTES) {
-        room = room == 0 ? (size_t)64 * 1024 : 2 * room;
+        room = room == 0 ? expected + 1 : 2 * room;
         char *grown = arena_alloc(set->arena, room);
         if (size > 0)
             memcpy(grown, buffer, size);

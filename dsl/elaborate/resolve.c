@@ -4,6 +4,7 @@
 #include "dsl/elaborate/resolve.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dsl/elaborate/declare.h"
@@ -56,9 +57,11 @@ struct model_place program_place(const struct program *program, struct span span
 
 int32_t item_list_find(const struct item_list *list, const char *name)
 {
-    for (uint32_t i = 0; i < list->v.count; i++)
-        if (strcmp(list->v.items[i]->name.text, name) == 0)
+    for (uint32_t i = 0; i < list->v.count; i++) {
+        const char *other = list->v.items[i]->name.text;
+        if (other[0] == name[0] && strcmp(other, name) == 0)
             return (int32_t)i;
+    }
     return -1;
 }
 
@@ -129,56 +132,66 @@ static const char *normalise(struct arena *arena, const char *path)
     return out;
 }
 
-void library_walk(const struct program *program,
-                  void (*visit)(void *context, const char *room, const char *name), void *context)
+static int by_name(const void *a, const void *b)
 {
-    const char *root = program->options->library_root;
-    DIR *rooms = root != NULL ? opendir(root) : NULL;
-    if (rooms == NULL)
+    const struct library_entry *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : strcmp(x->room, y->room);
+}
+
+static void list_room(const struct program *program, const char *root, const char *name)
+{
+    DIR *folder = opendir(arena_printf(program->arena, "%s/%s", root, name));
+    if (folder == NULL)
         return;
-    for (const struct dirent *room = readdir(rooms); room != NULL; room = readdir(rooms)) {
-        DIR *folder = room->d_name[0] != '.'
-                          ? opendir(arena_printf(program->arena, "%s/%s", root, room->d_name))
-                          : NULL;
-        if (folder == NULL)
+    const char *room = arena_strdup(program->arena, name);
+    for (const struct dirent *one = readdir(folder); one != NULL; one = readdir(folder)) {
+        if (one->d_name[0] == '.')
             continue;
-        for (const struct dirent *one = readdir(folder); one != NULL; one = readdir(folder))
-            if (one->d_name[0] != '.')
-                visit(context, room->d_name, one->d_name);
-        closedir(folder);
+        struct library_entry entry = {room, arena_strdup(program->arena, one->d_name)};
+        vector_push(program->arena, &program->library->entries, entry);
     }
-    closedir(rooms);
+    closedir(folder);
 }
 
-struct library_search {
-    struct program *program;
-    const char *wanted;
-    struct suggestion best; /* for suggest_import */
-    const char *room;       /* the first in the alphabet that has it, for library_file */
-};
-
-static char *library_path(struct program *program, const char *room, const char *name)
+const struct library_entry *program_library(const struct program *program, uint32_t *count)
 {
-    return arena_printf(program->arena, "%s/%s/%s/%s.heddle", program->options->library_root, room,
-                        name, name);
+    struct library *library = program->library;
+    const char *root = program->options->library_root;
+    DIR *rooms = root != NULL && !library->is_listed ? opendir(root) : NULL;
+    if (rooms != NULL) {
+        for (const struct dirent *room = readdir(rooms); room != NULL; room = readdir(rooms))
+            if (room->d_name[0] != '.')
+                list_room(program, root, room->d_name);
+        closedir(rooms);
+        if (library->entries.count > 0)
+            qsort(library->entries.items, library->entries.count, sizeof *library->entries.items,
+                  by_name);
+    }
+    library->is_listed = true;
+    *count = library->entries.count;
+    return library->entries.items;
 }
 
-static void find_room(void *context, const char *room, const char *name)
+const char *library_path(const struct program *program, const struct library_entry *entry)
 {
-    struct library_search *search = context;
-    if (strcmp(name, search->wanted) == 0
-        && (search->room == NULL || strcmp(room, search->room) < 0)
-        && source_is_readable(library_path(search->program, room, name)))
-        search->room = arena_strdup(search->program->arena, room);
+    return arena_printf(program->arena, "%s/%s/%s/%s.heddle", program->options->library_root,
+                        entry->room, entry->name, entry->name);
 }
 
 /* The file of std/NAME, in whichever room it is, or NULL. */
 static const char *library_file(struct program *program, const char *name)
 {
-    struct library_search search = {.program = program, .wanted = name};
-    library_walk(program, find_room, &search);
-    return search.room != NULL ? normalise(program->arena, library_path(program, search.room, name))
-                               : NULL;
+    uint32_t count;
+    const struct library_entry *entries = program_library(program, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(entries[i].name, name) != 0)
+            continue;
+        const char *path = library_path(program, &entries[i]);
+        if (source_is_readable(path))
+            return normalise(program->arena, path);
+    }
+    return NULL;
 }
 
 /* The path of an import, or NULL. */
@@ -203,32 +216,23 @@ static const char *find_import(struct program *program, const struct source_file
     return library_file(program, wanted + 4);
 }
 
-/* Ties go to the first in the alphabet, not in the directory. */
-static void try_name(void *context, const char *room, const char *name)
-{
-    struct library_search *search = context;
-    struct suggestion one = suggestion_for(search->wanted);
-    suggestion_try(&one, name);
-    if (strcmp(name, search->wanted) == 0) { /* without "std/" */
-        one.best = name;
-        one.distance = 0;
-    }
-    if (one.best == NULL || one.distance > search->best.distance
-        || (one.distance == search->best.distance && strcmp(one.best, search->best.best) >= 0)
-        || !source_is_readable(library_path(search->program, room, name)))
-        return;
-    search->best.best = arena_strdup(search->program->arena, one.best);
-    search->best.distance = one.distance;
-}
-
+/* The entry nearest to what was wanted; on a tie the first in the alphabet. */
 static void suggest_import(struct program *program, struct diagnostic *d, const char *wanted)
 {
     const char *name = strncmp(wanted, "std/", 4) == 0 ? wanted + 4 : wanted;
-    struct library_search search = {
-        .program = program, .wanted = name, .best = suggestion_for(name)};
-    library_walk(program, try_name, &search);
-    if (search.best.best != NULL)
-        diagnostic_help(program->diagnostics, d, "did you mean \"std/%s\"?", search.best.best);
+    struct suggestion best = suggestion_for(name);
+    uint32_t count;
+    const struct library_entry *entries = program_library(program, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct suggestion one = best;
+        suggestion_try(&one, entries[i].name);
+        if (strcmp(entries[i].name, name) == 0) /* without "std/" */
+            one = (struct suggestion){name, entries[i].name, 0};
+        if (one.distance < best.distance && source_is_readable(library_path(program, &entries[i])))
+            best = one;
+    }
+    if (best.best != NULL)
+        diagnostic_help(program->diagnostics, d, "did you mean \"std/%s\"?", best.best);
 }
 
 static void load_file(struct program *program, struct source_file *source);
@@ -289,6 +293,7 @@ static void load_file(struct program *program, struct source_file *source)
 void program_load(struct program *program, struct source_file *main)
 {
     main->is_library = is_under(main->name, program->options->library_root);
+    program->library = arena_alloc(program->arena, sizeof *program->library);
     program->diagnostics->library_is_quiet = !main->is_library;
     load_file(program, main);
     declare_finish(program);

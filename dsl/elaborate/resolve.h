@@ -69,6 +69,16 @@ struct elsewhere {
     const char *import; /* as an import would name its file */
 };
 
+/* A folder ROOM/NAME of the library. */
+struct library_entry {
+    const char *room, *name;
+};
+
+struct library {
+    VECTOR(struct library_entry) entries; /* see program_library */
+    bool is_listed;
+};
+
 /* An import that was found. */
 struct import_info {
     const struct ast_item *item;
@@ -88,6 +98,7 @@ struct program {
     VECTOR(struct link_info *) links;
     VECTOR(struct model_interface *) interfaces;
     VECTOR(struct model_enum *) enums;
+    struct library *library;
     VECTOR(struct elsewhere) elsewhere; /* see program_suggest_import */
     bool knows_elsewhere;
     bool damaged; /* a file could not be read or has syntax errors */
@@ -116,8 +127,10 @@ bool program_suggest_import(struct program *program, struct diagnostic *d, enum 
 /* Index of a literal, or -1. */
 int32_t model_enum_find(const struct model_enum *choice, const char *name);
 
-/* Calls `visit` with every folder ROOM/NAME of the library, in no order. */
-void library_walk(const struct program *program,
-                  void (*visit)(void *context, const char *room, const char *name), void *context);
+/* The folders of the library by name, and by room where two rooms have the same name. The library
+ * is walked once, the first time somebody asks. */
+const struct library_entry *program_library(const struct program *program, uint32_t *count);
+/* ROOM/NAME/NAME.heddle, which need not exist. */
+const char *library_path(const struct program *program, const struct library_entry *entry);
 
 #endif

@@ -26,13 +26,15 @@ static void enter(struct program *program, const char *path, const char *import)
     }
 }
 
-static void enter_library(void *context, const char *room, const char *name)
+static void enter_library(struct program *program)
 {
-    struct program *program = context;
-    const char *path = arena_printf(program->arena, "%s/%s/%s/%s.heddle",
-                                    program->options->library_root, room, name, name);
-    if (source_is_readable(path))
-        enter(program, path, arena_printf(program->arena, "std/%s", name));
+    uint32_t count;
+    const struct library_entry *entries = program_library(program, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *path = library_path(program, &entries[i]);
+        if (source_is_readable(path))
+            enter(program, path, arena_printf(program->arena, "std/%s", entries[i].name));
+    }
 }
 
 /* NAME.heddle of a folder. */
@@ -57,7 +59,7 @@ bool program_suggest_import(struct program *program, struct diagnostic *d, enum 
 {
     if (!program->knows_elsewhere) {
         program->knows_elsewhere = true;
-        library_walk(program, enter_library, program);
+        enter_library(program);
         enter_folder(program, program->files.items[0]->source->folder);
         for (size_t i = 0; i < program->options->include_count; i++)
             enter_folder(program, program->options->include_paths[i]);

@@ -231,14 +231,14 @@ static void add_member_of(struct completer *c, const struct type_info *from, uns
 
 /* ---- imports */
 
-static void add_room(void *context, const char *room, const char *name)
+static void add_library(struct completer *c)
 {
-    struct completer *c = context;
-    const char *path = arena_printf(c->arena, "%s/%s/%s/%s.heddle",
-                                    c->program->options->library_root, room, name, name);
-    if (source_is_readable(path))
-        add(c, SERVICE_FILE, arena_printf(c->arena, "std/%s", name), arena_strdup(c->arena, room),
-            "");
+    uint32_t count;
+    const struct library_entry *entries = program_library(c->program, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (source_is_readable(library_path(c->program, &entries[i])))
+            add(c, SERVICE_FILE, arena_printf(c->arena, "std/%s", entries[i].name),
+                arena_strdup(c->arena, entries[i].room), "");
 }
 
 static void add_folder(struct completer *c, const char *folder)
@@ -263,7 +263,7 @@ static void complete_string(struct completer *c)
     add_folder(c, c->service->file->folder);
     for (size_t i = 0; i < c->program->options->include_count; i++)
         add_folder(c, c->program->options->include_paths[i]);
-    library_walk(c->program, add_room, c);
+    add_library(c);
 }
 
 /* ---- places */

@@ -150,9 +150,12 @@ def test_each_accepted_name_compiles(kind, heddle, tmp_path):
     compile_all(tmp_path, tmp_path / "out")
 
 
-def test_the_lists_of_taken_names_are_complete():
+def test_the_lists_of_taken_names_are_complete_and_sorted():
     source = (harness.ROOT / "dsl/reserved.c").read_text()
     listed = set(re.findall(r'"(\w+)"', source))
+    for table in re.findall(r"\*const (?:words|tags|symbols)\[\] = \{(.*?)\};", source, re.S):
+        names = re.findall(r'"(\w+)"', table)
+        assert names == sorted(names)
 
     def compiled(headers, *options):
         text = "".join(f"#include {name}\n" for name in headers)
