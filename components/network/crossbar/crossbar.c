@@ -12,7 +12,7 @@ struct crossbar {
     struct interconnect interconnect;
 };
 
-#include "components/network/interconnect/interconnect.h"
+#include "components/network/interconnect/interconnect.c"
 #include "components/network/interconnect/interconnect_warm.h"
 
 static void crossbar_init(struct crossbar *c)

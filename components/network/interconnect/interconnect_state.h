@@ -1,5 +1,5 @@
 /* State of an interconnect: messages from any of n sources to one of m targets, and replies back.
- * Crossbar and switch are made of it. interconnect_side.c has what needs no component,
+ * Crossbar and switch are made of it. arbitration.c has what needs no component,
  * interconnect.h what depends on the component's generated functions.
  *
  * Both directions are the same machine, a `side`: each source shows its oldest message, which is

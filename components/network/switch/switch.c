@@ -20,7 +20,7 @@ struct switch_ {
     struct interconnect interconnect;
 };
 
-#include "components/network/interconnect/interconnect.h"
+#include "components/network/interconnect/interconnect.c"
 #include "components/network/interconnect/interconnect_warm.h"
 
 /* Is the other end of a ring a stop like this one? */
