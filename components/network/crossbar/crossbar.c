@@ -1,11 +1,11 @@
-/* Every input to every output. See interconnect.h for how; here is only what makes it a crossbar: a
+/* Every input to every output. See interconnect.c for how; here is only what makes it a crossbar: a
  * width, and a latency of the whole way, legs on either side included. */
 #include "crossbar.gen.h"
 
 #define INTERCONNECT(name)  crossbar_##name
 #define INTERCONNECT_TYPE   crossbar
 #define INTERCONNECT_BUBBLE 0
-#include "components/network/interconnect/interconnect_state.h"
+#include "components/network/interconnect/interconnect.h"
 
 struct crossbar {
     struct crossbar_io io;

@@ -1,6 +1,6 @@
 /* One direction of an interconnect: who shows a message, which target wants it, and whose turn it
- * is. See interconnect_state.h. Crossbar and switch name this file among theirs. */
-#include "components/network/interconnect/interconnect_state.h"
+ * is. See interconnect.h. Crossbar and switch name this file among theirs. */
+#include "components/network/interconnect/interconnect.h"
 #include "runtime/link/ring.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The body of crossbar and switch: a template over their generated functions. The C file of each
  * includes it behind the component's struct, with INTERCONNECT(x) naming the functions and
- * INTERCONNECT_TYPE the struct, whose member `interconnect` is the state. See interconnect_state.h
+ * INTERCONNECT_TYPE the struct, whose member `interconnect` is the state. See interconnect.h
  * for the algorithm. */
-#include "components/network/interconnect/interconnect_state.h"
+#include "components/network/interconnect/interconnect.h"
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
 

@@ -1,5 +1,5 @@
 /* Network switch: a message that has arrived from its link stays `latency` cycles before it can
- * leave by another. See interconnect.h.
+ * leave by another. See interconnect.c.
  *
  * With `bubble` it is a stop of a ring: what comes from another such stop goes on to the next when
  * there is one place, what enters the ring needs two. Only this stop sends into the place that it
@@ -13,7 +13,7 @@
 #define INTERCONNECT(name)  switch__##name
 #define INTERCONNECT_TYPE   switch_
 #define INTERCONNECT_BUBBLE 1
-#include "components/network/interconnect/interconnect_state.h"
+#include "components/network/interconnect/interconnect.h"
 
 struct switch_ {
     struct switch__io io;

@@ -1,6 +1,6 @@
 /* State of an interconnect: messages from any of n sources to one of m targets, and replies back.
  * Crossbar and switch are made of it. arbitration.c has what needs no component,
- * interconnect.h what depends on the component's generated functions.
+ * interconnect.c what depends on the component's generated functions.
  *
  * Both directions are the same machine, a `side`: each source shows its oldest message, which is
  * entered in the bitmap of its target; each target takes one a cycle, round robin from the source
