@@ -1,34 +1,67 @@
-/* Every input to every output. See interconnect.c for how; here is only what makes it a crossbar: a
+/* Every input to every output. See interconnect.h for how; here is only what makes it a crossbar: a
  * width, and a latency of the whole way, legs on either side included. */
 #include "crossbar.gen.h"
 
-#define INTERCONNECT(name)  crossbar_##name
-#define INTERCONNECT_TYPE   crossbar
-#define INTERCONNECT_BUBBLE 0
 #include "components/network/interconnect/interconnect.h"
+#include "components/protocols/sector_mem/sector_map.h"
+#include "components/sampling/warmup.h"
 
 struct crossbar {
     struct crossbar_io io;
     struct interconnect interconnect;
+    struct sector_hash hash;
 };
 
-#include "components/network/interconnect/interconnect.c"
-#include "components/network/interconnect/interconnect_warm.h"
+static inline struct interconnect_unit crossbar_unit(struct crossbar *c)
+{
+    const struct crossbar_params *k = crossbar_params(c);
+    return (struct interconnect_unit){
+        .component = &c->io.base,
+        .x = &c->interconnect,
+        .requests = &c->io.stats.requests,
+        .replies = &c->io.stats.replies,
+        .conflicts = &c->io.stats.conflicts,
+        .from_count = crossbar_from_count(c),
+        .from_first = c->io.from_first,
+        .from_pending = crossbar_from_first_pending(c),
+        .to_count = crossbar_to_count(c),
+        .to_first = c->io.to_first,
+        .to_pending = crossbar_to_first_pending(c),
+        .request_width = (uint64_t)k->request_width,
+        .reply_width = (uint64_t)k->width,
+        .header = (uint64_t)k->header,
+        .carried = k->carries == CROSSBAR_CARRIES_SECTORS ? sector_carried_bytes : NULL,
+        .busy_sources = k->busy_sources,
+        .hash = k->hash != CROSSBAR_HASH_NONE ? &c->hash : NULL,
+        .chunk = (uint64_t)k->interleave,
+    };
+}
+
+static void crossbar_touch(struct component *self, const struct warm_access *access)
+{
+    struct interconnect_unit u = crossbar_unit((struct crossbar *)(void *)self);
+    interconnect_touch(&u, access);
+}
+
+static const struct warm_ops crossbar_warm_ops = {.touch = crossbar_touch};
 
 static void crossbar_init(struct crossbar *c)
 {
+    const struct crossbar_params *k = crossbar_params(c);
+    struct interconnect_unit u = crossbar_unit(c);
     warm_register(&c->io.base, &crossbar_warm_ops);
-    crossbar_setup(c, (uint32_t)crossbar_params(c)->latency, true,
-                   (uint64_t)crossbar_params(c)->request_width,
-                   (uint64_t)crossbar_params(c)->width);
+    interconnect_setup(&u, (uint32_t)k->latency, true);
+    if (u.hash)
+        sector_hash_init(&c->hash, k->hash - CROSSBAR_HASH_PLAIN, crossbar_to_count(c));
 }
 
 static bool crossbar_tick(struct crossbar *c)
 {
-    return crossbar_move(c);
+    struct interconnect_unit u = crossbar_unit(c);
+    return interconnect_move(&u);
 }
 
 static unsigned crossbar_outstanding(const struct crossbar *c, struct hang_report *report)
 {
-    return crossbar_unfinished(c, report);
+    return interconnect_unfinished(&c->interconnect, report);
 }

@@ -1,6 +1,6 @@
 /* State of an interconnect: messages from any of n sources to one of m targets, and replies back.
- * Crossbar and switch are made of it. arbitration.c has what needs no component,
- * interconnect.c what depends on the component's generated functions.
+ * Crossbar and switch are made of it: they name arbitration.c and interconnect.c among their files,
+ * and hand their ports, statistics and rules in as a `struct interconnect_unit`.
  *
  * Both directions are the same machine, a `side`: each source shows its oldest message, which is
  * entered in the bitmap of its target; each target takes one a cycle, round robin from the source
@@ -14,14 +14,17 @@
  *
  * A request's tag is replaced by its number in the table of requests in flight, which says where
  * the answer goes and what tag it had. */
-#ifndef HEDDLE_COMPONENTS_INTERCONNECT_STATE_H
-#define HEDDLE_COMPONENTS_INTERCONNECT_STATE_H
+#ifndef HEDDLE_COMPONENTS_INTERCONNECT_H
+#define HEDDLE_COMPONENTS_INTERCONNECT_H
 
 #include "components/protocols/mem/index_pool.h"
 #include "runtime/state/platform.h"
 
+struct hang_report;
+struct sector_hash;
+struct warm_access;
+
 #define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
-#define INTERCONNECT_AT_FIRST  64    /* most never have more */
 #define INTERCONNECT_KINDS     8
 
 /* Where a request came from. */
@@ -37,25 +40,27 @@ struct interconnect_kind {
     uint8_t awaited;
 };
 
+struct interconnect_source {
+    uint64_t free_at; /* cycle from which it can show the next message, where sources are busy */
+    uint32_t ring;    /* ring_place_of() */
+};
+
 struct interconnect_target {
     uint64_t free_at; /* cycle from which it can take the next message */
     uint32_t last_served;
     uint32_t ring; /* ring_place_of() */
 };
 
-#define INTERCONNECT_FEW 64u /* sources, targets: bitmaps of one word */
-
 struct interconnect_side {
     uint32_t sources, targets;
-    uint32_t source_words, target_words;
-    uint32_t known;         /* arena offsets: bitmap of sources */
-    uint32_t wanted;        /* bitmap of sources, each target */
-    uint32_t busy;          /* bitmap of targets that are wanted */
-    uint32_t rings;         /* uint32_t by source: place of the ring it shows messages on */
-    uint32_t by_target;     /* struct interconnect_target [targets] */
-    uint32_t first_message; /* in the platform's table */
-    uint32_t ring_in;       /* bubble: bitmap of sources that are other stops of the ring */
-    uint32_t ring_out;      /* bubble: bitmap of targets that are */
+    uint32_t words;      /* of a bitmap, of sources and of targets */
+    uint32_t known;      /* arena offsets: bitmap of sources */
+    uint32_t wanted;     /* bitmap of sources, each target */
+    uint32_t busy;       /* bitmap of targets that are wanted */
+    uint32_t by_source;  /* struct interconnect_source [sources] */
+    uint32_t by_target;  /* struct interconnect_target [targets] */
+    uint32_t bubble_in;  /* bitmap of sources that are other stops of a ring */
+    uint32_t bubble_out; /* bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
@@ -64,90 +69,74 @@ struct interconnect {
     struct platform_way way;          /* when there is a space that routes */
     struct interconnect_side side[2]; /* requests, replies */
     struct index_pool free_origins;
-    uint32_t origins; /* struct interconnect_origin by number: INTERCONNECT_AT_FIRST */
-    uint32_t all_origins, all_stack; /* the same, and the end of the stack of the pool, for as many
-                                        as there can be: moves there when the first are in use */
-    uint32_t routes;                 /* by the map: first word in the platform's routes */
+    uint32_t origins; /* struct interconnect_origin by number */
+    uint32_t routes;  /* by the map: first word in the platform's routes */
     bool by_map;
-    bool bubble;
 };
 
-/* Where a side lies, looked up once a tick: in locals, which no store can change. */
-struct interconnect_view {
-    uint64_t now, limit;
-    uint64_t *known, *wanted, *busy;
-    const uint32_t *rings;
-    struct interconnect_target *by_target;
-    uint32_t source_words, target_words;
+/* An interconnect as its component sees it, made for each call. Everything is inlined into the
+ * component's unit, so the rules are constants there. */
+struct interconnect_unit {
+    struct component *component;
+    struct interconnect *x;
+    uint64_t *requests, *replies, *conflicts; /* statistics */
+    /* Ports: their number, the first in engine_base.port_rings, and the first pending bit. */
+    uint32_t from_count, from_first, from_pending;
+    uint32_t to_count, to_first, to_pending;
+    uint64_t request_width, reply_width; /* bytes a cycle; 0: any message in one */
+    uint64_t header;                     /* bytes that each message has besides its payload */
+    /* Bytes that a message stands for without having them; NULL: its payload counts. */
+    uint32_t (*carried)(const uint8_t *fields, unsigned kind, bool reply);
+    bool busy_sources; /* a source is busy for as long as the target that it sends to */
+    bool bubble;       /* a stop of a ring: see switch.c */
+    const struct sector_hash *hash; /* of the number of an address's chunk; NULL: by spaces */
+    uint64_t chunk;                 /* bytes */
 };
-
-static inline struct interconnect_origin *interconnect_origin(const struct interconnect *x,
-                                                              uint32_t number)
-{
-    return arena_at(struct interconnect_origin, x->origins) + number;
-}
-
-static void interconnect_origins_init(struct interconnect *x);
-
-/* All numbers of requests in flight are in use: more of them. false: there are no more. */
-static bool interconnect_origins_grow(struct interconnect *x);
-
-static inline bool interconnect_has_origin(struct interconnect *x)
-{
-    return engine_likely(index_pool_has(&x->free_origins)) || interconnect_origins_grow(x);
-}
 
 static inline uint64_t *interconnect_bits(uint32_t offset)
 {
     return arena_at(uint64_t, offset);
 }
 
-static inline struct interconnect_view interconnect_look(const struct interconnect *x, bool reply,
-                                                         uint64_t limit)
-{
-    const struct interconnect_side *s = &x->side[reply];
-    return (struct interconnect_view){
-        .now = limit >> 16,
-        .limit = limit,
-        .known = interconnect_bits(s->known),
-        .wanted = interconnect_bits(s->wanted),
-        .busy = interconnect_bits(s->busy),
-        .rings = arena_at(uint32_t, s->rings),
-        .by_target = arena_at(struct interconnect_target, s->by_target),
-        .source_words = s->source_words,
-        .target_words = s->target_words,
-    };
-}
-
-static inline bool interconnect_is_set(uint32_t bitmap, uint32_t i)
-{
-    return interconnect_bits(bitmap)[i / 64] >> (i % 64) & 1;
-}
+/* ---- arbitration.c */
 
 static void interconnect_side_init(struct interconnect_side *s, uint32_t sources, uint32_t targets);
 
 /* How long messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte masks and what
  * else is below 32 bytes have wires of their own. */
-static void interconnect_side_messages(struct interconnect_side *s, uint32_t first_message,
-                                       uint32_t count, uint64_t width);
+static void interconnect_side_messages(struct interconnect_side *s,
+                                       const struct platform_message *messages, uint32_t count,
+                                       uint64_t width, uint64_t header);
 
 /* Bits first .. first + 63 of the component's pending bits, those at and behind `end` cleared. */
 static uint64_t interconnect_pending(const struct component *c, uint32_t first, uint32_t end);
 
-/* A source shows a message for `target`. */
-static void interconnect_enter(const struct interconnect_view *v, uint32_t source, uint32_t target);
+/* Takes the next in turn of the sources that want a target, of those `among` (NULL: all). At least
+ * one must be there. */
+static uint32_t interconnect_take_turn(uint64_t *wanted, const uint64_t *among, uint32_t words,
+                                       uint32_t *last_served);
 
-/* Does one of the sources `among` want `target`? */
-static bool interconnect_ring_wants(const struct interconnect_view *v, const uint64_t *among,
-                                    uint32_t target);
-
-/* The next source for `target` in turn, of `sources`, and whether others are left waiting. At least
- * one must want it. `among`: bitmap of those that count, NULL: all. */
-static uint32_t interconnect_choose(const struct interconnect_view *v, uint32_t sources,
-                                    uint32_t target, const uint64_t *among, bool *others);
+/* Whether two bitmaps have a bit in common; `b` NULL: whether `a` has any. */
+static bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint32_t words);
 
 /* Counts the cycles now .. now + cycles - 1 as conflicts, each cycle once however many ports there
  * are. */
 static uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now, uint64_t cycles);
+
+/* ---- interconnect.c */
+
+/* From the component's init function. A message is held for `latency` cycles, or (`whole_way`) so
+ * long that it has needed as many from end to end. */
+static void interconnect_setup(const struct interconnect_unit *u, uint32_t latency, bool whole_way);
+
+/* A tick: answers first, since they free entries of the table of requests in flight. */
+static bool interconnect_move(const struct interconnect_unit *u);
+
+/* A touch without time takes the way of requests. */
+static void interconnect_touch(const struct interconnect_unit *u, const struct warm_access *access);
+
+/* Requests that have passed and are not answered: their answers are in rings or owed by those
+ * below, so they are not this component's own outstanding work; they are only named. */
+static unsigned interconnect_unfinished(const struct interconnect *x, struct hang_report *report);
 
 #endif

@@ -10,18 +10,39 @@
 
 #include <string.h>
 
-#define INTERCONNECT(name)  switch__##name
-#define INTERCONNECT_TYPE   switch_
-#define INTERCONNECT_BUBBLE 1
 #include "components/network/interconnect/interconnect.h"
+#include "components/sampling/warmup.h"
 
 struct switch_ {
     struct switch__io io;
     struct interconnect interconnect;
 };
 
-#include "components/network/interconnect/interconnect.c"
-#include "components/network/interconnect/interconnect_warm.h"
+static inline struct interconnect_unit switch_unit(struct switch_ *c)
+{
+    return (struct interconnect_unit){
+        .component = &c->io.base,
+        .x = &c->interconnect,
+        .requests = &c->io.stats.requests,
+        .replies = &c->io.stats.replies,
+        .conflicts = &c->io.stats.conflicts,
+        .from_count = switch__from_count(c),
+        .from_first = c->io.from_first,
+        .from_pending = switch__from_first_pending(c),
+        .to_count = switch__to_count(c),
+        .to_first = c->io.to_first,
+        .to_pending = switch__to_first_pending(c),
+        .bubble = switch__params(c)->bubble,
+    };
+}
+
+static void switch_touch(struct component *self, const struct warm_access *access)
+{
+    struct interconnect_unit u = switch_unit((struct switch_ *)(void *)self);
+    interconnect_touch(&u, access);
+}
+
+static const struct warm_ops switch_warm_ops = {.touch = switch_touch};
 
 /* Is the other end of a ring a stop like this one? */
 static bool is_stop(const struct switch_ *c, uint32_t ring)
@@ -52,22 +73,23 @@ static void note_stops(const struct switch_ *c, uint32_t first, uint32_t count, 
 
 static void switch__init(struct switch_ *c)
 {
+    struct interconnect_unit u = switch_unit(c);
     struct interconnect_side *side = c->interconnect.side;
-    switch__setup(c, (uint32_t)switch__params(c)->latency, false, 0, 0);
-    c->interconnect.bubble = switch__params(c)->bubble;
-    warm_register(&c->io.base, &switch__warm_ops);
-    if (!c->interconnect.bubble || !side[0].sources)
+    warm_register(&c->io.base, &switch_warm_ops);
+    interconnect_setup(&u, (uint32_t)switch__params(c)->latency, false);
+    if (!u.bubble || !side[0].sources)
         return;
-    note_stops(c, c->io.from_first, side[0].sources, side[0].ring_in, side[1].ring_out);
-    note_stops(c, c->io.to_first, side[0].targets, side[1].ring_in, side[0].ring_out);
+    note_stops(c, u.from_first, side[0].sources, side[0].bubble_in, side[1].bubble_out);
+    note_stops(c, u.to_first, side[0].targets, side[1].bubble_in, side[0].bubble_out);
 }
 
 static bool switch__tick(struct switch_ *c)
 {
-    return switch__move(c);
+    struct interconnect_unit u = switch_unit(c);
+    return interconnect_move(&u);
 }
 
 static unsigned switch__outstanding(const struct switch_ *c, struct hang_report *report)
 {
-    return switch__unfinished(c, report);
+    return interconnect_unfinished(&c->interconnect, report);
 }

@@ -16,6 +16,20 @@
 
 #include "runtime/observe/hang.h"
 
+/* What sector_carried_bytes() knows of the protocol. */
+_Static_assert(SECTOR_MEM_STORE == 1 && SECTOR_MEM_ATOMIC == 2 && SECTOR_MEM_DATA == 0, "kinds");
+_Static_assert(offsetof(struct sector_mem_request, store.sectors)
+                       - offsetof(struct sector_mem_request, fields)
+                   == 8,
+               "mask of a store");
+_Static_assert(offsetof(struct sector_mem_request, atomic.sectors)
+                       - offsetof(struct sector_mem_request, fields)
+                   == 12,
+               "mask of an atomic");
+_Static_assert(offsetof(struct sector_mem_reply, data.sectors)
+                   == offsetof(struct sector_mem_reply, fields),
+               "mask of an answer");
+
 static void sector_cache_init(struct sector_cache *c)
 {
     const struct sector_cache_params *k = sector_cache_params(c);

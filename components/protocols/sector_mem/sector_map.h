@@ -84,6 +84,18 @@ static inline uint32_t sector_hash(const struct sector_hash *h, uint64_t number)
 #define SECTOR_OF_REQUEST(m)                                                                       \
     (unsigned)(message_kind(m) == SECTOR_MEM_ATOMIC ? (m)->atomic.sectors : (m)->load.sectors)
 
+/* Bytes of the sectors that a message carries, for those who pass it on and know no protocol: where
+ * the mask stands among the fields of each kind, or none. sector_cache.c holds it against the
+ * protocol. */
+static inline uint32_t sector_carried_bytes(const uint8_t *fields, unsigned kind, bool reply)
+{
+    enum { LOAD, STORE, ATOMIC, FILL, NONE = 255 };
+    static const uint8_t requests[] = {[LOAD] = NONE, [STORE] = 8, [ATOMIC] = 12, [FILL] = NONE};
+    static const uint8_t replies[] = {0, NONE}; /* data, done */
+    uint8_t at = reply ? replies[kind] : requests[kind];
+    return at == NONE ? 0 : SECTOR_BYTES * (uint32_t)__builtin_popcount(fields[at]);
+}
+
 /* The address with what chose one of `slices` taken out: what a slice calls its lines, and its
  * memory its places. Every `interleave` bytes (a power of two) the next slice. */
 static inline uint64_t sector_local(uint64_t address, int64_t interleave, int64_t slices)

@@ -63,7 +63,7 @@ def check_page(folder, name):
 
 
 KINDS = {"trace_player": "host", "streaming_multiprocessor": "compute", "sector_cache": "cache",
-         "sector_crossbar": "interconnect", "sector_dram": "memory",
+         "sector_dram": "memory",
          "command_processor": "control", "compute_unit": "compute", "cache": "cache",
          "crossbar": "interconnect", "dram": "memory", "dma_engine": "transfer",
          "tlb": "translation", "mmu": "translation"}

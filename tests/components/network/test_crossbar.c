@@ -28,11 +28,17 @@ static int64_t request_width; /* 0: as that of replies */
 /* Width and latency. */
 static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memory_latency)
 {
-    const int64_t values[] = {params[0], request_width ? request_width : params[0], params[1]};
+    const struct crossbar_params k = {.width = params[0],
+                                      .request_width = request_width ? request_width : params[0],
+                                      .latency = params[1]};
+    int64_t values[sizeof k / sizeof(int64_t)];
+    memcpy(values, &k, sizeof values);
     harness_start();
     int32_t space = (int32_t)build_space("memory", 0, 1 << 20, INTERLEAVE, m);
-    net = build_instance(&crossbar_type, 0, "net", values, NULL, 3);
-    uint32_t idle = idle_inputs ? build_instance(&crossbar_type, 0, "idle", values, NULL, 3) : 0;
+    net = build_instance(&crossbar_type, 0, "net", values, NULL, sizeof values / sizeof values[0]);
+    uint32_t idle = idle_inputs ? build_instance(&crossbar_type, 0, "idle", values, NULL,
+                                                 sizeof values / sizeof values[0])
+                                : 0;
     build_route(net, m > 1 ? space : -1, -1);
     for (uint32_t i = 0; i < n; i++)
         sources[i] = harness_requester();

@@ -1,20 +1,20 @@
-/* The crossbar of sectors: latency, flits, fairness, and that answers find back. */
+/* The crossbar as machines that replay traces use it: messages as long as their sectors, busy
+ * sources, outputs by a hash. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
 
 #include "components/protocols/sector_mem/sector_map.h"
-#include "sector_crossbar.gen.h"
+#include "crossbar.gen.h"
 #include "tests/components/nvidia/sector_memory/sector_messages.h"
 
-extern const struct unit_type sector_crossbar__generic;
+extern const struct unit_type crossbar__generic;
 
 #define SOURCES_MAX 8u
 #define TARGETS_MAX 8u
 
 static const struct build_port ports[] = {{"from", BUILD_IN, true}, {"to", BUILD_OUT, true}};
-static const struct build_type type = {
-    .unit = &sector_crossbar__generic, .ports = ports, .port_count = 2};
+static const struct build_type type = {.unit = &crossbar__generic, .ports = ports, .port_count = 2};
 
 static uint32_t crossbar, sources[SOURCES_MAX], targets[TARGETS_MAX];
 static uint32_t source_count, target_count;
@@ -22,12 +22,19 @@ static int64_t flit = 40;
 
 static void set_up(uint32_t from, uint32_t to, int64_t latency, int64_t hash, uint64_t memory)
 {
-    struct sector_crossbar_params k = {
-        .latency = latency, .flit = flit, .header = 8, .interleave = 256, .hash = hash};
+    struct crossbar_params k = {.width = flit,
+                                .request_width = flit,
+                                .header = 8,
+                                .latency = latency,
+                                .carries = CROSSBAR_CARRIES_SECTORS,
+                                .busy_sources = true,
+                                .hash = hash,
+                                .interleave = 256};
     int64_t values[sizeof k / sizeof(int64_t)];
     memcpy(values, &k, sizeof values);
     harness_start();
     crossbar = build_instance(&type, 0, "crossbar", values, NULL, sizeof values / sizeof values[0]);
+    build_route(crossbar, -1, -1);
     source_count = from;
     target_count = to;
     for (uint32_t i = 0; i < from; i++)
@@ -43,9 +50,9 @@ static void set_up(uint32_t from, uint32_t to, int64_t latency, int64_t hash, ui
     harness_build();
 }
 
-static const struct sector_crossbar_stats *stats(void)
+static const struct crossbar_stats *stats(void)
 {
-    return &((const struct sector_crossbar_io *)harness_instance(crossbar))->stats;
+    return &((const struct crossbar_io *)harness_instance(crossbar))->stats;
 }
 
 static void run(void)
@@ -59,16 +66,16 @@ static void send(uint32_t source, struct harness_message m)
     harness_send(sources[source], &m);
 }
 
-ParameterizedTestParameters(sector_crossbar, a_round_trip_is_twice_the_latency_and_the_memory)
+ParameterizedTestParameters(crossbar_of_sectors, a_round_trip_is_twice_the_latency_and_the_memory)
 {
     static int64_t latencies[] = {2, 3, 10, 50};
     return cr_make_param_array(int64_t, latencies, sizeof latencies / sizeof latencies[0]);
 }
 
-ParameterizedTest(int64_t *latency, sector_crossbar,
+ParameterizedTest(int64_t *latency, crossbar_of_sectors,
                   a_round_trip_is_twice_the_latency_and_the_memory)
 {
-    set_up(3, 4, *latency, SECTOR_CROSSBAR_HASH_PLAIN, 20);
+    set_up(3, 4, *latency, CROSSBAR_HASH_PLAIN, 20);
     send(1, sector_load(10, 7, 0x300, 1, false)); /* the fourth slice */
     run();
     cr_expect_eq(harness_count(targets[3]), 1);
@@ -85,7 +92,7 @@ struct flit_case {
     int64_t flit;
 };
 
-ParameterizedTestParameters(sector_crossbar, messages_take_their_bytes)
+ParameterizedTestParameters(crossbar_of_sectors, messages_take_their_bytes)
 {
     static struct flit_case cases[] = {
         {false, 1, 1, 1, 40}, {false, 7, 1, 3, 40}, {false, 15, 1, 4, 40}, {true, 1, 1, 1, 40},
@@ -95,11 +102,11 @@ ParameterizedTestParameters(sector_crossbar, messages_take_their_bytes)
 }
 
 /* One source and one slice: the wider direction sets the rate. */
-ParameterizedTest(struct flit_case *p, sector_crossbar, messages_take_their_bytes)
+ParameterizedTest(struct flit_case *p, crossbar_of_sectors, messages_take_their_bytes)
 {
     enum { COUNT = 200 };
     flit = p->flit;
-    set_up(1, 1, 2, SECTOR_CROSSBAR_HASH_POLYNOMIAL, 1);
+    set_up(1, 1, 2, CROSSBAR_HASH_POLYNOMIAL, 1);
     for (uint16_t i = 0; i < COUNT; i++)
         send(0, p->store ? sector_store(1, i, i * 128u, p->sectors, 0)
                          : sector_load(1, i, i * 128u, p->sectors, false));
@@ -107,16 +114,14 @@ ParameterizedTest(struct flit_case *p, sector_crossbar, messages_take_their_byte
     uint64_t each = p->request > p->reply ? p->request : p->reply;
     cr_expect_eq(harness_reply(sources[0], COUNT - 1)->cycle,
                  harness_reply(sources[0], 0)->cycle + (COUNT - 1) * each);
-    cr_expect_eq(stats()->request_flits, COUNT * p->request);
-    cr_expect_eq(stats()->reply_flits, COUNT * p->reply);
 }
 
 /* Stores of four flits to slices in turn: a source sends one flit a cycle, however many slices
  * there are; four sources keep four slices busy. */
-Test(sector_crossbar, a_source_sends_one_flit_a_cycle)
+Test(crossbar_of_sectors, a_source_sends_one_flit_a_cycle)
 {
     for (uint32_t from = 1; from <= 4; from += 3) {
-        set_up(from, 4, 2, SECTOR_CROSSBAR_HASH_PLAIN, 1);
+        set_up(from, 4, 2, CROSSBAR_HASH_PLAIN, 1);
         for (uint16_t i = 0; i < 100; i++)
             for (uint32_t s = 0; s < from; s++)
                 send(s, sector_store(1, i, (i + s) % 4 * 256u, 15, 0));
@@ -127,9 +132,9 @@ Test(sector_crossbar, a_source_sends_one_flit_a_cycle)
     }
 }
 
-Test(sector_crossbar, sources_take_turns_at_a_slice)
+Test(crossbar_of_sectors, sources_take_turns_at_a_slice)
 {
-    set_up(4, 2, 4, SECTOR_CROSSBAR_HASH_PLAIN, 1);
+    set_up(4, 2, 4, CROSSBAR_HASH_PLAIN, 1);
     for (uint16_t i = 0; i < 50; i++)
         for (uint32_t s = 0; s < 4; s++)
             send(s, sector_load(1, (uint16_t)(s * 100 + i), 0, 1, false));
@@ -141,12 +146,12 @@ Test(sector_crossbar, sources_take_turns_at_a_slice)
         for (uint32_t i = 1; i < 50; i++)
             cr_expect_eq(harness_log(sources[s], i)->cycle,
                          harness_log(sources[s], i - 1)->cycle + 4);
-    cr_expect_gt(stats()->conflicts, 190);
+    cr_expect_gt(stats()->conflicts, 190); /* of 200 cycles, since one source is left in the end */
 }
 
 /* Random traffic: each request arrives where the hash says, each answer where it came from, and the
  * same under any order of ticks. */
-Test(sector_crossbar, answers_find_back_in_any_tick_order)
+Test(crossbar_of_sectors, answers_find_back_in_any_tick_order)
 {
     static const int orders[] = {ENGINE_ASCENDING, ENGINE_DESCENDING, ENGINE_RANDOM};
     uint64_t hash = 0;
@@ -154,7 +159,7 @@ Test(sector_crossbar, answers_find_back_in_any_tick_order)
         uint64_t seed = 3, found = 0, asked[SOURCES_MAX][500];
         struct sector_hash h;
         sector_hash_init(&h, SECTOR_HASH_POLYNOMIAL, 8);
-        set_up(8, 8, 5, SECTOR_CROSSBAR_HASH_POLYNOMIAL, 9);
+        set_up(8, 8, 5, CROSSBAR_HASH_POLYNOMIAL, 9);
         harness_tick_order(orders[turn % 3], turn == 3);
         for (uint16_t i = 0; i < 500; i++)
             for (uint32_t s = 0; s < 8; s++) {
