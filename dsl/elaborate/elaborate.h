@@ -410,7 +410,7 @@ struct shared_wire *wires_choose(struct elaboration *e, const struct statement *
 struct node *wire_side(const struct wire *wire, const struct wire_end *end);
 void wires_make(struct elaboration *e, struct model *model);
 
-/* elaborate_trace.c */
+/* elaborate_connection_path.c */
 void paths_trace(struct elaboration *e);
 /* The protocol of a port with `any` replaced by what it is bound to; NULL: unknown. */
 const struct model_protocol *protocol_bound(struct elaboration *e, const struct wire_end *at);
