@@ -2,7 +2,7 @@
  * port are thin casts around runtime/link/ring.h, with ring numbers out of the binding words that
  * start-up copied behind `struct component`. */
 #include "codegen/emit/emitters.h"
-#include "codegen/emit/message_layout.h"
+#include "dsl/message_layout.h"
 #include "codegen/emit/names.h"
 #include "dsl/reserved.h"
 

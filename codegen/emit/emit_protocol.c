@@ -1,7 +1,7 @@
 /* Headers of protocols and of named enumerations. A protocol's header holds for all its arguments:
  * what depends on them (places in the payload) takes them as arguments. */
 #include "codegen/emit/emitters.h"
-#include "codegen/emit/message_layout.h"
+#include "dsl/message_layout.h"
 #include "codegen/emit/names.h"
 #include "dsl/reserved.h"
 

@@ -4,7 +4,7 @@
  * A slot's table of functions is a constant where only one part can fill it, so that its calls
  * become direct; otherwise the part's kind selects it. */
 #include "codegen/emit/emitters.h"
-#include "codegen/emit/message_layout.h"
+#include "dsl/message_layout.h"
 #include "codegen/emit/names.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/emit/layout_builder.h"
-#include "codegen/emit/message_layout.h"
+#include "dsl/message_layout.h"
 #include "runtime/link/ring.h"
 
 static const char *port_path(struct builder *b, const struct model_port *port)

@@ -90,7 +90,7 @@ static void make_field(struct elaboration *e, const struct protocol_info *info,
 }
 
 /* `bytes[n] by FIELD`: on a link, as many bytes travel as that field says. It is the first field of
- * four bytes, which always has its place in the header (codegen/emit/message_layout.h). */
+ * four bytes, which always has its place in the header (dsl/message_layout.h). */
 static void find_length(struct elaboration *e, const struct ast_item *message,
                         const struct ast_item *item, const struct model_field *fields,
                         struct model_field *field)

@@ -1,5 +1,5 @@
-/* codegen/emit/message_layout.c: which field stands where. */
-#include "codegen/emit/message_layout.h"
+/* dsl/message_layout.c: which field stands where. */
+#include "dsl/message_layout.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

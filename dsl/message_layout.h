@@ -4,8 +4,8 @@
  * among equals, as long as they fit; so every field is aligned by its size, and an interconnect
  * finds a request's address at offset 8 of the message. Payload: fields that did not fit, then
  * masks (8-aligned), then bytes (16-aligned), each in this order. */
-#ifndef HEDDLE_CODEGEN_MESSAGE_LAYOUT_H
-#define HEDDLE_CODEGEN_MESSAGE_LAYOUT_H
+#ifndef HEDDLE_DSL_MESSAGE_LAYOUT_H
+#define HEDDLE_DSL_MESSAGE_LAYOUT_H
 
 #include "dsl/arena.h"
 #include "dsl/model.h"

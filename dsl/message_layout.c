@@ -1,6 +1,6 @@
-/* See message_layout.h for the rule. Called by the emitters of protocols and ports and by the
- * tables. */
-#include "codegen/emit/message_layout.h"
+/* See message_layout.h for the rule. Called by the check of depths and by the emitters of
+ * protocols, ports and tables. */
+#include "dsl/message_layout.h"
 
 static uint32_t align(uint32_t value, uint32_t to)
 {
