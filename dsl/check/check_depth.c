@@ -1,27 +1,21 @@
 /* Ports too shallow for what leads to them. A ring of `depth` lets `depth` messages go in the time
  * that space takes to come back: two latencies. */
 #include "dsl/check/check.h"
+#include "dsl/message_layout.h"
 
 __extension__ typedef unsigned __int128 wide;
 
 #define PS_PER_S 1000000000000u
 
-/* What a message has on a link beside its fields: kind and tag (codegen/emit/message_layout.h). */
-#define FRAME_BYTES 8
-
 /* Bytes of the longest message in one direction. */
-static uint64_t longest(const struct model_message *messages, uint32_t count)
+static uint64_t longest(struct arena *arena, const struct model_message *messages, uint32_t count)
 {
-    uint64_t most = 0;
+    uint64_t most = MESSAGE_FRAME_BYTES;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t bytes = 0;
-        for (uint32_t k = 0; k < messages[i].field_count; k++) {
-            const struct model_field *field = &messages[i].fields[k];
-            bytes += field->kind == MODEL_FIELD_BITS ? (field->size + 7) / 8 : field->size;
-        }
+        uint64_t bytes = message_wire_bytes(arena, &messages[i]);
         most = bytes > most ? bytes : most;
     }
-    return most + FRAME_BYTES;
+    return most;
 }
 
 /* Messages that a link carries in two latencies, counted in the longest ones: what is too shallow
@@ -35,8 +29,8 @@ static uint64_t needed_by_link(struct elaboration *e, const struct route_path *p
     uint64_t hz = e->domains.items[path->to.node->domain].hz;
     wide needed = (wide)link->latency_ps * 2 * hz / PS_PER_S * path_width(e, path);
     if (link->bandwidth_bytes_per_s != 0) {
-        uint64_t out = longest(protocol->requests, protocol->request_count);
-        uint64_t back = longest(protocol->replies, protocol->reply_count);
+        uint64_t out = longest(e->arena, protocol->requests, protocol->request_count);
+        uint64_t back = longest(e->arena, protocol->replies, protocol->reply_count);
         wide most = (wide)link->latency_ps * 2 * link->bandwidth_bytes_per_s / PS_PER_S
                     / (out > back ? out : back);
         needed = most < needed ? most : needed;

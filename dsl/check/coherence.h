@@ -185,7 +185,7 @@ void way_go_on(struct coherence *c, uint32_t class, struct node *joint,
 void way_reach(struct coherence *c, struct node *node, uint32_t port,
                void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
 /* Does a leaf take part in accesses of the protocol of its port `in`, without a word about it? */
-uint32_t way_silent_exit(struct coherence *c, const struct node *node, uint32_t in);
+uint32_t way_silent_exit(const struct node *node, uint32_t in);
 
 bool node_is_inside(const struct node *node, const struct node *owner);
 

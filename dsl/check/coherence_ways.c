@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dsl/check/coherence.h"
+#include "runtime/engine/hash.h"
 
 void ways_init(struct coherence *c, struct elaboration *e)
 {
@@ -51,10 +52,8 @@ static uint32_t output_by_space(const struct node *node, uint64_t address)
     uint64_t piece = (address - base) / space->interleave_bytes;
     if (address < base || address - base >= size)
         return space->target_count;
-    if (space->hashed) {
-        unsigned bits = (unsigned)__builtin_ctz(space->target_count);
-        piece ^= piece >> bits ^ piece >> 2 * bits ^ piece >> 3 * bits ^ piece >> 4 * bits;
-    }
+    if (space->hashed)
+        return (uint32_t)hash_fold(piece, (unsigned)__builtin_ctz(space->target_count));
     return (uint32_t)(piece % space->target_count);
 }
 
@@ -78,9 +77,8 @@ static const char *protocol_of(const struct node *node, uint32_t port)
     return node->object.type->ports.v.items[port]->target.text;
 }
 
-uint32_t way_silent_exit(struct coherence *c, const struct node *node, uint32_t in)
+uint32_t way_silent_exit(const struct node *node, uint32_t in)
 {
-    (void)c;
     const struct item_list *ports = &node->object.type->ports;
     for (uint32_t i = 0; i < ports->v.count && facts_of(node) == NULL; i++)
         if (!ports->v.items[i]->is_in && strcmp(protocol_of(node, i), protocol_of(node, in)) == 0)
@@ -104,7 +102,7 @@ static const struct route_path *pass(struct coherence *c, struct node *node, uin
 {
     const struct ast_items *facts = facts_of(node);
     if (facts == NULL)
-        return way_path(c, node, way_silent_exit(c, node, in), element);
+        return way_path(c, node, way_silent_exit(node, in), element);
     for (uint32_t i = 0; i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
         enum fact_verb verb = fact_verb(fact);
@@ -251,8 +249,7 @@ static void reach(struct coherence *c, const struct route_path *path, unsigned d
     if (path == NULL || !path->whole || depth == REACH_DEPTH)
         return;
     struct node *node = path->to.node;
-    uint32_t out =
-        node_forwards(node) ? forward_port(node) : way_silent_exit(c, node, path->to.port);
+    uint32_t out = node_forwards(node) ? forward_port(node) : way_silent_exit(node, path->to.port);
     if (!node_forwards(node))
         found(c, path->to, data);
     for (uint32_t i = 0; out != PORT_NONE && i < node->ports[out].count; i++)

@@ -12,4 +12,12 @@ static inline uint64_t hash_multiply(uint64_t number)
     return number * HASH_MULTIPLIER;
 }
 
+/* Groups of `bits` bits: the exclusive or of the lowest and the next four. Of a hashed address
+ * space it is the number of the target, so that no stride of a power of two meets few of them. */
+static inline uint64_t hash_fold(uint64_t number, unsigned bits)
+{
+    number ^= number >> bits ^ number >> 2 * bits ^ number >> 3 * bits ^ number >> 4 * bits;
+    return number & (((uint64_t)1 << bits) - 1);
+}
+
 #endif

@@ -126,10 +126,9 @@ struct platform_protocol {
     uint32_t reply_count;
 };
 
-/* Target of an address: ((address - base) / interleave) % target_count when inside; hashed: the
- * exclusive or of that and of the next four groups of as many bits above it, so that no stride of a
- * power of two meets few targets. targets[i] is
- * the index of the interconnect output in order, so only the count matters here. */
+/* Target of an address: ((address - base) / interleave) % target_count when inside; hashed:
+ * hash_fold() instead of the remainder. targets[i] is the index of the interconnect output in
+ * order, so only the count matters here. */
 struct platform_space {
     uint32_t name; /* string */
     uint32_t target_count;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/engine/hash.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 
@@ -69,9 +70,7 @@ static inline int32_t platform_way_target(const struct platform_way *w, uint64_t
         return -1;
     if (w->powers) {
         uint64_t x = offset >> w->shift;
-        if (w->fold)
-            x ^= x >> w->fold ^ x >> 2 * w->fold ^ x >> 3 * w->fold ^ x >> 4 * w->fold;
-        return (int32_t)(x & (w->targets - 1));
+        return (int32_t)(w->fold ? hash_fold(x, w->fold) : x & (w->targets - 1));
     }
     return (int32_t)(offset / w->interleave % w->targets);
 }
