@@ -417,8 +417,15 @@ const struct model_protocol *protocol_bound(struct elaboration *e, const struct 
 /* Where requests that arrive at the end of a path go on without being looked at: the next path, or
  * NULL. */
 const struct route_path *path_through(struct elaboration *e, const struct route_path *path);
+
+/* elaborate_port.c */
+/* Messages that a port holds by its declaration; not `stated`: a default. */
 uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stated);
+/* Messages a cycle. */
 uint32_t path_width(struct elaboration *e, const struct route_path *path);
+/* The depth of the port at the end of a path: as stated, or as full speed needs, since room comes
+ * back after two latencies. */
+uint32_t path_depth(struct elaboration *e, const struct route_path *path, uint64_t latency_cy);
 
 /* elaborate_protocol.c */
 /* The size of bits[], bytes[] or string[]: a count or a number of bytes. */

@@ -162,8 +162,6 @@ static uint64_t ps_to_cycles(uint64_t ps, uint64_t hz)
     return (uint64_t)(((unsigned __int128)ps * hz + 999999999999u) / 1000000000000u);
 }
 
-#define DEPTH_MOST 4096u
-
 /* Do requests lead away from the end of the shared wire? */
 static bool is_reversed(const struct wire *wire)
 {
@@ -193,13 +191,7 @@ static struct model_connection *make_connection(struct elaboration *e,
         path->carrier != NULL && path->carrier->link != NULL ? path->carrier->link->model : NULL;
     uint64_t hz = e->domains.items[path->to.node->model.domain].hz;
     uint64_t latency = link != NULL ? ps_to_cycles(link->latency_ps, hz) : path->latency_cy;
-    bool stated;
-    uint32_t depth = port_depth(e, &path->to, &stated), width = path_width(e, path);
-    if (!stated) { /* as deep as full speed needs: room comes back after two latencies */
-        uint64_t needed = 2 * latency * width;
-        depth = needed > DEPTH_MOST ? DEPTH_MOST : needed > depth ? (uint32_t)needed : depth;
-        to->depth = depth;
-    }
+    to->depth = path_depth(e, path, latency);
     struct model_connection *made = arena_alloc(e->arena, sizeof *made);
     *made =
         (struct model_connection){.id = e->connections.count,
@@ -207,9 +199,9 @@ static struct model_connection *make_connection(struct elaboration *e,
                                   .to = to,
                                   .protocol = to->protocol,
                                   .latency_cy = path->latency_cy,
-                                  .depth = depth,
-                                  .reply_depth = depth,
-                                  .width = width,
+                                  .depth = to->depth,
+                                  .reply_depth = to->depth,
+                                  .width = path_width(e, path),
                                   .link = link,
                                   .bus = wire->bus,
                                   .wire = wire->shared != NULL ? wire->shared->model : 0,
