@@ -25,7 +25,7 @@ void emit_component_header(struct emit *e, const struct model *model,
 void emit_part_header(struct emit *e, const struct model *model, const struct model_type *type);
 
 /* The wrapper file of a unit: constants, headers, C files, descriptor. */
-void emit_unit(struct emit *e, const struct layout *layout, const struct layout_unit *unit);
+void emit_unit(struct emit *e, const struct layout_unit *unit);
 
 /* The tables of the platform and the list of its units; generic builds have only the list. */
 void emit_platform(struct emit *e, const struct layout *layout);

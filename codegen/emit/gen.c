@@ -134,7 +134,7 @@ bool gen_platform(struct arena *arena, const struct layout *layout, const char *
     for (uint32_t i = 0; ok && i < layout->units.count; i++) {
         struct emit e;
         emit_init(&e, arena);
-        emit_unit(&e, layout, layout->units.items[i]);
+        emit_unit(&e, layout->units.items[i]);
         ok = write_file(arena, &e, folder,
                         arena_printf(arena, "%s.c", layout->units.items[i]->symbol), files);
     }
