@@ -101,8 +101,6 @@ const struct compile_diagnostic *compile_diagnostic_at(const struct compilation 
 /* With source line, caret, notes, and a last line that counts; prints nothing when there are none.
  */
 void compile_print_diagnostics(const struct compilation *c, FILE *out, bool colour);
-/* A JSON array of all of them; "[]" when there are none. */
-void compile_print_json(const struct compilation *c, FILE *out);
 
 /* Paths of all files read, main file first: for dependency files and content hashes. */
 size_t compile_file_count(const struct compilation *c);

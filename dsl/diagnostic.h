@@ -68,6 +68,5 @@ enum compile_severity diagnostic_severity(enum diagnostic_code code);
 /* Sorts, and fills the public form. After this nothing may be added. */
 void diagnostics_finish(struct diagnostics *d);
 void diagnostics_print(const struct diagnostics *d, FILE *out, bool colour);
-void diagnostics_print_json(const struct diagnostics *d, FILE *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* Commands that elaborate a description and show the result: check, gen, dot, dump, params, doc. */
 #include <glob.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/command_place.h"
 #include "codegen/emit/gen.h"
+#include "codegen/lsp/rpc.h"
 #include "codegen/views/view.h"
 
 /* Says what was checked, for people. */
@@ -22,38 +24,45 @@ static void print_summary(const char *file, const struct model *model)
         printf("%s: no errors\n", file);
 }
 
-/* Appends the diagnostics of one file to the JSON array. */
-static void add_json(const struct compilation *compilation, FILE *out, bool *first)
+/* Where something stands; nothing when it stands nowhere. */
+static void add_place(json_t *to, struct model_place place, uint32_t end_line, uint32_t end_column)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return;
-    compile_print_json(compilation, stream);
-    fclose(stream);
-    char *begin = strchr(text, '['), *end = strrchr(text, ']');
-    if (begin && end && compile_diagnostic_count(compilation) > 0) {
-        *end = '\0';
-        fprintf(out, "%s%s", *first ? "" : ",", begin + 1);
-        *first = false;
+    if (place.file)
+        json_object_update_new(to,
+                               json_pack("{s:o, s:i, s:i, s:i, s:i}", "file", rpc_text(place.file),
+                                         "line", (int)place.line, "column", (int)place.column,
+                                         "end_line", (int)end_line, "end_column", (int)end_column));
+}
+
+static json_t *diagnostic_json(const struct compile_diagnostic *d)
+{
+    json_t *notes = json_array();
+    for (size_t i = 0; i < d->note_count; i++) {
+        const struct compile_note *note = &d->notes[i];
+        json_t *one = json_pack("{s:s}", "kind", note->is_help ? "help" : "note");
+        add_place(one, note->place, note->end_line, note->end_column);
+        json_object_set_new(one, "message", rpc_text(note->message));
+        json_array_append_new(notes, one);
     }
-    free(text);
+    json_t *made = json_pack("{s:s, s:s, s:s}", "code", d->code, "name", d->name, "severity",
+                             d->severity == COMPILE_ERROR ? "error" : "warning");
+    add_place(made, d->place, d->end_line, d->end_column);
+    json_object_set_new(made, "message", rpc_text(d->message));
+    json_object_set_new(made, "notes", notes);
+    return made;
 }
 
 int command_check(struct command *c)
 {
     const struct options *o = c->options;
     int status = EXIT_CLEAN;
-    bool first = true;
-    if (o->json)
-        printf("[");
+    json_t *found = json_array();
     for (size_t i = 0; i < o->arguments.count; i++) {
         struct compilation *compilation = command_open(c);
         const struct model *model = compile_check(compilation, o->arguments.items[i], o->platform);
-        if (o->json)
-            add_json(compilation, stdout, &first);
-        else
+        for (size_t d = 0; d < compile_diagnostic_count(compilation); d++)
+            json_array_append_new(found, diagnostic_json(compile_diagnostic_at(compilation, d)));
+        if (!o->json)
             command_print_diagnostics(compilation);
         if (!model)
             status = EXIT_ERRORS;
@@ -64,8 +73,9 @@ int command_check(struct command *c)
             status = EXIT_ERRORS;
         compile_close(compilation);
     }
-    if (o->json)
-        printf("]\n");
+    if (o->json && (json_dumpf(found, stdout, JSON_INDENT(1)) != 0 || putchar('\n') == EOF))
+        status = EXIT_ERRORS;
+    json_decref(found);
     return status;
 }
 

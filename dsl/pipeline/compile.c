@@ -274,11 +274,6 @@ void compile_print_diagnostics(const struct compilation *c, FILE *out, bool colo
     diagnostics_print(&c->diagnostics, out, colour);
 }
 
-void compile_print_json(const struct compilation *c, FILE *out)
-{
-    diagnostics_print_json(&c->diagnostics, out);
-}
-
 /* Files on disk only, without the texts of --set. */
 static const struct source_file *file_at(const struct compilation *c, size_t index)
 {
