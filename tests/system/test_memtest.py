@@ -1,12 +1,16 @@
 """The random memory tester: every load and atomic is checked against a model of its own, on many
 memory systems; a mistake is reported with the whole story of its line."""
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from harness import call, heddle, same, same_bytes
+from harness import ROOT, heddle, same, same_bytes
 from programs import only_full
+
+sys.path.insert(0, str(ROOT / "tests/mutation"))
+import seeded  # noqa: E402
 
 MEMTEST = "tests/system/memtest.heddle"
 LEVELS = "tests/system/memtest_levels.heddle"
@@ -88,8 +92,8 @@ def own_cache(folder, bug):
     """The tester's platform above a copy of the cache that has a bug."""
     for part in "components/memory/cache", "components/protocols/translate":
         shutil.copytree(part, folder / part)
-    mutation = f"tests/mutation/{bug}.mutation"
-    call(["bash", "-c", f". tests/mutation/apply.sh && apply {mutation} {folder}"])
+    file, text = seeded.place(seeded.bug_called(bug))
+    (folder / file).write_text(text)
     with open(MEMTEST, encoding="utf-8") as file:
         text = file.read().replace("std/cache", "cache/cache")
     (folder / "memtest.heddle").write_text(text)
