@@ -5,13 +5,13 @@
  * this library's destructor, which runs after the program's own exit handlers. Options come from
  * the environment that `heddle run` sets, and the outcome goes back to it;
  * runtime/session/options_env.h and run_ledger.h describe both. */
-#include "hip_hostcall.h"
-#include "hip_process.h"
 #include "hip_recorder.h"
-#include "hip_registered.h"
-#include "hip_stream.h"
 #include "hip_unsupported.h"
 #include "components/amd/isa/isa_target.h"
+#include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/memory/hip_registered.h"
+#include "components/hip/api/process/hip_process.h"
+#include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
 #include "runtime/session/options_env.h"

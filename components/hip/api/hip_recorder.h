@@ -14,8 +14,8 @@
 #ifndef HEDDLE_HIP_RECORDER_H
 #define HEDDLE_HIP_RECORDER_H
 
-#include "components/traces/api_trace/api_trace.h"
 #include "hip_internal.h"
+#include "components/traces/api_trace/api_trace.h"
 
 /* A copy: addresses as the program gave them, and where its host side really is. */
 struct hip_recorded_copy {

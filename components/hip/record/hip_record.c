@@ -6,7 +6,7 @@
  *
  * Asynchronous copies to pinned memory are looked at whenever a call of HIP returns: the
  * program learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
-#include "components/hip/api/hip_process.h"
+#include "components/hip/api/process/hip_process.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/turns/hip_turns.h"
 #include "hip_record_files.h"

@@ -1,0 +1,255 @@
+/* What a program may ask of a kernel: attributes, and how many work-groups fit on a compute unit.
+ */
+#include "components/hip/api/hip_internal.h"
+
+#include <string.h>
+
+static unsigned smaller(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Work-groups of `threads` work-items that one compute unit holds at a time: the tightest of
+ * wavefront slots, vector and scalar registers, LDS and work-group slots. */
+static unsigned count_work_groups(const struct hip_function *function, unsigned threads,
+                                  size_t dynamic_lds)
+{
+    const struct driver_device_info *info = &hip.devices[function->module->device].info;
+    const struct code_object_kernel *kernel = function->kernel;
+    unsigned wavefronts = (threads + HIP_WAVEFRONT - 1) / HIP_WAVEFRONT;
+    if (threads == 0 || threads > info->max_work_group || dynamic_lds > info->lds_bytes_per_cu)
+        return 0;
+    unsigned slots = info->wavefronts_per_simd;
+    if (kernel->vgpr_count > 0)
+        slots = smaller(slots, info->vgprs_per_simd / kernel->vgpr_count);
+    if (kernel->sgpr_count > 0)
+        slots = smaller(slots, info->sgprs_per_simd / kernel->sgpr_count);
+    unsigned groups = slots * info->simds_per_cu / wavefronts;
+    size_t lds = kernel->group_size + dynamic_lds;
+    if (lds > 0)
+        groups = smaller(groups, (unsigned)(info->lds_bytes_per_cu / lds));
+    return smaller(groups, info->work_groups_per_cu);
+}
+
+static unsigned threads_limit(const struct hip_function *function)
+{
+    unsigned limit = hip.devices[function->module->device].info.max_work_group;
+    unsigned bound = function->kernel->max_group_threads;
+    return bound > 0 ? smaller(limit, bound) : limit;
+}
+
+/* The function of a handle or, for the calls without "Module", of a registered host function. */
+static hipError_t find_function(const void *either, bool is_handle,
+                                const struct hip_function **function)
+{
+    if (!is_handle)
+        return hip_find_host_function(either, hip_current_device(), function);
+    *function = hip_check_function((hipFunction_t)(uintptr_t)either);
+    return *function ? hipSuccess : hipErrorInvalidHandle;
+}
+
+hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,
+                             size_t dynamic_lds)
+{
+    const struct hip_function *function = NULL;
+    if (!count || threads <= 0)
+        return hipErrorInvalidValue;
+    hipError_t error = find_function(either, is_handle, &function);
+    if (error == hipSuccess) {
+        *count = (unsigned)threads > threads_limit(function)
+                     ? 0
+                     : (int)count_work_groups(function, (unsigned)threads, dynamic_lds);
+    }
+    return error;
+}
+
+/* The largest work-group among those that fill a compute unit best, and a grid that fills the
+ * device. */
+static hipError_t best_block(int *grid, int *block, const void *either, bool is_handle,
+                             size_t dynamic_lds, int limit)
+{
+    const struct hip_function *function = NULL;
+    if (!grid || !block)
+        return hipErrorInvalidValue;
+    hipError_t error = find_function(either, is_handle, &function);
+    if (error != hipSuccess)
+        return error;
+    unsigned most = threads_limit(function), best = 0, best_groups = 0;
+    most = limit > 0 ? smaller(most, (unsigned)limit) : most;
+    for (unsigned threads = most; threads > 0;) {
+        unsigned groups = count_work_groups(function, threads, dynamic_lds);
+        if (groups * threads > best_groups * best) {
+            best = threads;
+            best_groups = groups;
+        }
+        threads =
+            threads % HIP_WAVEFRONT ? threads - threads % HIP_WAVEFRONT : threads - HIP_WAVEFRONT;
+    }
+    *block = (int)best;
+    *grid = (int)(best_groups * hip.devices[function->module->device].info.compute_units);
+    return best > 0 ? hipSuccess : hipErrorLaunchOutOfResources;
+}
+
+HIP_DEFINE(hipFuncGetAttributes, (attributes, host_function), hipFuncAttributes *attributes,
+           const void *host_function)
+{
+    const struct hip_function *function = NULL;
+    if (!attributes)
+        return hipErrorInvalidValue;
+    hipError_t error = find_function(host_function, false, &function);
+    if (error != hipSuccess)
+        return error;
+    const struct driver_device_info *info = &hip.devices[function->module->device].info;
+    const struct code_object_kernel *kernel = function->kernel;
+    *attributes = (hipFuncAttributes){
+        .binaryVersion = (int)function->module->object.version,
+        .localSizeBytes = kernel->private_size,
+        .maxDynamicSharedSizeBytes = (int)(info->lds_bytes_per_cu - kernel->group_size),
+        .maxThreadsPerBlock = (int)threads_limit(function),
+        .numRegs = (int)kernel->vgpr_count,
+        .sharedSizeBytes = kernel->group_size,
+    };
+    return hipSuccess;
+}
+
+HIP_DEFINE(hipFuncGetAttribute, (value, attribute, handle), int *value,
+           hipFunction_attribute attribute, hipFunction_t handle)
+{
+    const struct hip_function *function = hip_check_function(handle);
+    if (!value || !function)
+        return value ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    const struct code_object_kernel *kernel = function->kernel;
+    const struct driver_device_info *info = &hip.devices[function->module->device].info;
+    switch (attribute) {
+    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = (int)threads_limit(function);
+        return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *value = (int)kernel->group_size;
+        return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+        *value = (int)kernel->private_size;
+        return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
+        *value = (int)kernel->vgpr_count;
+        return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = (int)function->module->object.version;
+        return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = (int)(info->lds_bytes_per_cu - kernel->group_size);
+        return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
+    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *value = 0;
+        return hipSuccess;
+    default:
+        return hipErrorInvalidValue;
+    }
+}
+
+/* LDS above the default needs no permission here; more than there is must not be promised. */
+HIP_DEFINE(hipFuncSetAttribute, (host_function, attribute, value), const void *host_function,
+           hipFuncAttribute attribute, int value)
+{
+    const struct hip_function *function = NULL;
+    hipError_t error = find_function(host_function, false, &function);
+    if (error != hipSuccess)
+        return error;
+    uint32_t lds = hip.devices[function->module->device].info.lds_bytes_per_cu;
+    switch (attribute) {
+    case hipFuncAttributeMaxDynamicSharedMemorySize:
+        return value >= 0 && (uint32_t)value <= lds - function->kernel->group_size
+                   ? hipSuccess
+                   : hipErrorInvalidValue;
+    case hipFuncAttributePreferredSharedMemoryCarveout:
+        return value >= -1 && value <= 100 ? hipSuccess : hipErrorInvalidValue;
+    default:
+        return hipErrorInvalidValue;
+    }
+}
+
+hipError_t hipFuncSetCacheConfig(const void *host_function, hipFuncCache_t config)
+{
+    (void)host_function; /* a hint that no modelled architecture has a switch for */
+    HIP_API((unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue);
+}
+
+hipError_t hipFuncSetSharedMemConfig(const void *host_function, hipSharedMemConfig config)
+{
+    (void)host_function;
+    HIP_API((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue);
+}
+
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *host_function,
+                                                        int threads, size_t dynamic_lds)
+{
+    HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
+}
+
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
+                                                                 const void *host_function,
+                                                                 int threads, size_t dynamic_lds,
+                                                                 unsigned flags)
+{
+    (void)flags;
+    HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
+}
+
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *count, hipFunction_t function,
+                                                              int threads, size_t dynamic_lds)
+{
+    HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
+}
+
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *count, hipFunction_t function, int threads, size_t dynamic_lds, unsigned flags)
+{
+    (void)flags;
+    HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
+}
+
+hipError_t hipOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *host_function,
+                                             size_t dynamic_lds, int limit)
+{
+    HIP_API(best_block(grid, block, host_function, false, dynamic_lds, limit));
+}
+
+hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *block, hipFunction_t function,
+                                                   size_t dynamic_lds, int limit)
+{
+    HIP_API(best_block(grid, block, function, true, dynamic_lds, limit));
+}
+
+hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
+                                                            hipFunction_t function,
+                                                            size_t dynamic_lds, int limit,
+                                                            unsigned flags)
+{
+    (void)flags;
+    HIP_API(best_block(grid, block, function, true, dynamic_lds, limit));
+}
+
+static const char *kernel_name(const void *either, bool is_handle)
+{
+    const struct hip_function *function = NULL;
+    hipError_t error = hip_enter("hipKernelNameRef");
+    if (error == hipSuccess)
+        error = find_function(either, is_handle, &function);
+    const char *name = error == hipSuccess ? function->kernel->name : NULL;
+    hip_leave(error);
+    return name;
+}
+
+const char *hipKernelNameRef(const hipFunction_t function)
+{
+    return kernel_name(function, true);
+}
+
+const char *hipKernelNameRefByPtr(const void *host_function, hipStream_t stream)
+{
+    (void)stream;
+    return kernel_name(host_function, false);
+}

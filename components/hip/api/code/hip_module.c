@@ -1,0 +1,348 @@
+/* Modules: code objects that are loaded on a device, with their kernels and device variables.
+ *
+ * A module comes from a file or memory that the program names, or from a binary embedded in it
+ * (hip_fat_binary.c). Invariant: a module's memory and functions live from its loading to its
+ * unloading. */
+#include "components/hip/api/hip_handle.h"
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/hip_recorder.h"
+
+#include "components/amd/isa/object/kernarg.h"
+
+#include <libiberty/demangle.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX = 1 << 30 };
+
+static struct hip_module *modules;
+
+/* ---- loading a code object ---- */
+
+/* Says what a binary has, when none of it fits. */
+static hipError_t refuse_target(int device, const char *targets)
+{
+    const char *isa = hip.devices[device].info.isa;
+    hip_say("device %d is %s, but the code is only for: %s; compile with --offload-arch=%s", device,
+            isa, *targets ? targets : "no GPU", isa);
+    return hipErrorNoBinaryForGpu;
+}
+
+static bool fits_device(const struct code_object *object, int device)
+{
+    char target[64];
+    const struct hip_device *info = &hip.devices[device];
+    code_object_target_name(&object->target, target, sizeof target);
+    return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
+}
+
+/* Has it anything that is written? LLD puts what is only relocated (.dynamic, 112 bytes in code
+ * objects) into a segment of its own in front of variables. */
+static bool has_variables(const struct code_object *object)
+{
+    enum { DYNAMIC_BYTES = 112 };
+    uint64_t writable = 0;
+    for (size_t i = 0; i < object->segment_count; i++)
+        writable += object->segments[i].writable ? object->segments[i].memory_size : 0;
+    return writable > DYNAMIC_BYTES;
+}
+
+/* Copies the image to the device and tells the driver of its code. The lock stays held, so that no
+ * other thread loads the same binary at the same time. */
+static hipError_t place_image(struct hip_module *module, const char *name)
+{
+    struct code_object *object = &module->object;
+    hipError_t error = hip_allocate_device(module->device, object->span, CODE_OBJECT_PAGE,
+                                           HIP_MODULE_MEMORY, &module->base);
+    if (error != hipSuccess)
+        return error;
+    uint8_t *image = hip_allocate(object->span);
+    code_object_load(object, module->base, image);
+    uint64_t ticket = 0;
+    uint32_t queue = hip.devices[module->device].queue;
+    enum driver_status status = hip.api->register_code(hip.devices[module->device].number, name,
+                                                       module->base, image, object->span);
+    if (status == DRIVER_OK)
+        status = hip.api->write(queue, module->base, image, object->span, &ticket);
+    if (status == DRIVER_OK)
+        status = hip.api->wait(ticket);
+    if (status == DRIVER_OK && !has_variables(object))
+        status = hip.api->copy_code(hip.devices[module->device].number, module->base);
+    hip_release(image);
+    return hip_status_of(status, "loading a module");
+}
+
+/* In a memory of its own. */
+static char *readable_name(const char *symbol)
+{
+    char *demangled = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
+    size_t size = strlen(demangled ? demangled : symbol) + 1;
+    char *name = memcpy(hip_allocate(size), demangled ? demangled : symbol, size);
+    hip_release(demangled);
+    return name;
+}
+
+static hipError_t register_kernels(struct hip_module *module)
+{
+    module->functions = hip_allocate(module->object.kernel_count * sizeof *module->functions);
+    for (size_t i = 0; i < module->object.kernel_count; i++) {
+        const struct code_object_kernel *kernel = &module->object.kernels[i];
+        struct hip_function *function = &module->functions[i];
+        function->module = module;
+        function->kernel = kernel;
+        function->name = readable_name(kernel->name);
+        kernarg_make_descriptor(&module->object, kernel, function->descriptor);
+        hipError_t error = hip_status_of(
+            hip.api->register_kernel(hip.devices[module->device].number, function->name,
+                                     module->base + kernel->entry_address),
+            "loading a module");
+        if (error != hipSuccess)
+            return error;
+    }
+    return hipSuccess;
+}
+
+hipError_t hip_unload_module(struct hip_module *module)
+{
+    for (struct hip_module **link = &modules; *link; link = &(*link)->next) {
+        if (*link == module) {
+            *link = module->next;
+            break;
+        }
+    }
+    hipError_t error = hipSuccess;
+    if (module->base != 0 && hip.state == HIP_OPEN && hip.lost == hipSuccess) {
+        uint64_t base = module->base;
+        error = hip_release_device(base); /* waits for kernels that still run in it */
+        hip.api->unregister_code(base);
+    }
+    hip_handle_destroy(module->handle);
+    for (size_t i = 0; module->functions && i < module->object.kernel_count; i++) {
+        hip_handle_destroy(module->functions[i].handle);
+        hip_release(module->functions[i].name);
+    }
+    code_object_release(&module->object);
+    hip_release(module->functions);
+    hip_release(module);
+    return error;
+}
+
+void hip_unload_device(int device)
+{
+    hip_unload_embedded(device);
+    for (struct hip_module *module = modules, *next; module; module = next) {
+        next = module->next;
+        if (module->device == device)
+            hip_unload_module(module);
+    }
+}
+
+/* Loads one ELF file of `size` bytes. */
+static hipError_t load_object(const void *bytes, size_t size, int device, const char *name,
+                              struct hip_module **loaded)
+{
+    struct hip_module *module = hip_allocate(sizeof *module);
+    module->device = device;
+    hipError_t error = hipSuccess;
+    if (!code_object_read(&module->object, bytes, size)) {
+        hip_say("%s: %s", name, module->object.error);
+        error = hipErrorInvalidImage;
+    } else if (!fits_device(&module->object, device)) {
+        char target[64];
+        code_object_target_name(&module->object.target, target, sizeof target);
+        error = refuse_target(device, target);
+    }
+    if (error == hipSuccess)
+        error = place_image(module, name);
+    if (error == hipSuccess)
+        error = register_kernels(module);
+    if (error != hipSuccess) {
+        hip_unload_module(module);
+        return error;
+    }
+    struct hip_module **link = &modules;
+    while (*link)
+        link = &(*link)->next;
+    *link = module;
+    *loaded = module;
+    return hipSuccess;
+}
+
+static hipError_t load_bundle(const void *bytes, size_t size, int device, const char *name,
+                              struct hip_module **loaded)
+{
+    struct bundle bundle;
+    hipError_t error = hipSuccess;
+    const struct hip_device *info = &hip.devices[device];
+    if (!bundle_read(&bundle, bytes, size)) {
+        hip_say("%s: %s", name, bundle.error);
+        error = hipErrorInvalidImage;
+    } else {
+        const struct bundle_entry *entry =
+            bundle_find(&bundle, info->info.isa, info->xnack, info->sramecc);
+        if (!entry) {
+            char targets[400];
+            bundle_list_targets(&bundle, targets, sizeof targets);
+            error = refuse_target(device, targets);
+        } else {
+            error = load_object(entry->code, entry->size, device, name, loaded);
+        }
+    }
+    bundle_release(&bundle);
+    return error;
+}
+
+hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,
+                           struct hip_module **loaded)
+{
+    size_t exact = code_object_recognise(bytes, size) ? code_object_image_size(bytes, size) : 0;
+    hipError_t error = code_object_recognise(bytes, size)
+                           ? load_object(bytes, exact > 0 ? exact : size, device, name, loaded)
+                           : load_bundle(bytes, size, device, name, loaded);
+    if (error == hipSuccess)
+        HIP_RECORD_STEP(module(*loaded, bytes, size));
+    return error;
+}
+
+hipError_t hip_find_variable(const struct hip_module *module, const char *name, uint64_t *address,
+                             uint64_t *size)
+{
+    const struct code_object_symbol *symbol = code_object_find_symbol(&module->object, name);
+    if (!symbol || !symbol->is_variable)
+        return hipErrorNotFound;
+    *address = module->base + symbol->address;
+    *size = symbol->size;
+    return hipSuccess;
+}
+
+/* ---- modules that the program loads ---- */
+
+static struct hip_module *find_module(hipModule_t handle)
+{
+    return hip_handle_find(HIP_HANDLE_MODULE, handle);
+}
+
+const struct hip_function *hip_check_function(hipFunction_t handle)
+{
+    return hip_handle_find(HIP_HANDLE_FUNCTION, handle);
+}
+
+bool hip_first_refusal(const struct hip_function *function)
+{
+    struct hip_module *module = function->module;
+    bool *refused = &module->functions[function->kernel - module->object.kernels].refused;
+    bool first = !*refused;
+    *refused = true;
+    return first;
+}
+
+const struct hip_module *hip_module_at(uint64_t base)
+{
+    const struct hip_module *each = modules;
+    while (each && each->base != base)
+        each = each->next;
+    return each;
+}
+
+static hipError_t load_data(hipModule_t *handle, const void *image, size_t size, const char *name)
+{
+    if (!handle || !image)
+        return hipErrorInvalidValue;
+    struct hip_module *module = NULL;
+    hipError_t error = hip_load_module(image, size, hip_current_device(), name, &module);
+    if (error == hipSuccess)
+        module->handle = hip_handle_make(HIP_HANDLE_MODULE, module);
+    *handle = module ? module->handle : NULL;
+    return error;
+}
+
+static hipError_t load_stream(hipModule_t *handle, FILE *stream, const char *name)
+{
+    size_t room = 1 << 16, size = 0;
+    uint8_t *bytes = hip_grow(NULL, room);
+    for (size_t got; (got = fread(bytes + size, 1, room - size, stream)) > 0;) {
+        size += got;
+        if (size == room) {
+            room *= 2;
+            bytes = hip_grow(bytes, room);
+        }
+        if (size > FILE_MAX)
+            break;
+    }
+    hipError_t error = load_data(handle, bytes, size, name);
+    hip_release(bytes);
+    return error;
+}
+
+HIP_DEFINE(hipModuleLoad, (handle, name), hipModule_t *handle, const char *name)
+{
+    if (!handle || !name)
+        return hipErrorInvalidValue;
+    FILE *stream = fopen(name, "rb");
+    if (!stream) {
+        hip_say("cannot open the module file '%s'", name);
+        return hipErrorFileNotFound;
+    }
+    hipError_t error = load_stream(handle, stream, name);
+    fclose(stream);
+    return error;
+}
+
+HIP_DEFINE_ALWAYS(hipModuleUnload, (handle), hipModule_t handle)
+{
+    struct hip_module *module = find_module(handle);
+    if (!module || hip_is_embedded(module))
+        return hipErrorInvalidHandle; /* the program's own code stays */
+    HIP_RECORD(.kind = API_TRACE_MODULE_UNLOAD, .module = hip_allocation_number(module->base));
+    return hip_unload_module(module);
+}
+
+HIP_DEFINE(hipModuleGetFunction, (function, handle, name), hipFunction_t *function,
+           hipModule_t handle, const char *name)
+{
+    struct hip_module *module = find_module(handle);
+    if (!function || !name || !module)
+        return function && name ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    const struct code_object_kernel *kernel = code_object_find_kernel(&module->object, name);
+    if (!kernel) {
+        hip_say("the module has no kernel '%s'", name);
+        return hipErrorNotFound;
+    }
+    struct hip_function *found = &module->functions[kernel - module->object.kernels];
+    if (!found->handle)
+        found->handle = hip_handle_make(HIP_HANDLE_FUNCTION, found);
+    *function = found->handle;
+    return hipSuccess;
+}
+
+HIP_DEFINE(hipModuleGetGlobal, (pointer, size, handle, name), hipDeviceptr_t *pointer, size_t *size,
+           hipModule_t handle, const char *name)
+{
+    const struct hip_module *module = find_module(handle);
+    uint64_t address = 0, bytes = 0;
+    if (!name || !module)
+        return name ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    hipError_t error = hip_find_variable(module, name, &address, &bytes);
+    if (error != hipSuccess) {
+        hip_say("the module has no device variable '%s'", name);
+        return error;
+    }
+    if (pointer)
+        *pointer = (hipDeviceptr_t)(uintptr_t)address;
+    if (size)
+        *size = bytes;
+    return hipSuccess;
+}
+
+hipError_t hipModuleLoadData(hipModule_t *handle, const void *image)
+{
+    HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
+}
+
+hipError_t hipModuleLoadDataEx(hipModule_t *handle, const void *image, unsigned count,
+                               hipJitOption *options, void **values)
+{
+    (void)count, (void)options, (void)values; /* options are for compilers; the code is compiled */
+    HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
+}

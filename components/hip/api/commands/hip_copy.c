@@ -1,0 +1,384 @@
+/* Copies: hipMemcpy in all its forms, to and from device variables too.
+ *
+ * Every copy is a rectangle of rows that goes through the same steps: check, managed (contents move
+ * to where the copy needs them), order (what streams promise), record, enqueue, finish. Copies
+ * inside of the host's memory are made at once. A copy is checked before anything else happens, so
+ * a refused one has no effect. Invariant: pageable host memory is not read or written after the
+ * call returned.
+ */
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/memory/hip_managed.h"
+#include "components/hip/api/memory/hip_place.h"
+#include "components/hip/api/memory/hip_registered.h"
+#include "components/hip/api/streams/hip_graph.h"
+#include "components/hip/api/streams/hip_stream.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A rectangle of `rows` rows of `width` bytes; a plain copy has one. */
+struct copy {
+    uint64_t to_address, from_address;
+    size_t to_pitch, from_pitch, width, rows;
+    hipMemcpyKind kind;
+    hipStream_t stream;
+    bool blocking;
+    /* Found out on the way. */
+    struct hip_place to, from;
+    uint64_t to_bytes, from_bytes; /* from the first row's start to the last one's end */
+    uint32_t queue;
+    bool waits;                      /* the call returns when the copy is complete */
+    uint64_t to_memory, from_memory; /* where the driver reads and writes */
+    uint64_t ticket;                 /* of the last row; 0: none was enqueued */
+    struct hip_recorded_copy recorded;
+    size_t line; /* in the recording */
+};
+
+/* ---- the steps ---- */
+
+static hipError_t check(struct copy *copy)
+{
+    size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
+    size_t last = copy->rows - 1;
+    if (last > 0 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
+        return hipErrorInvalidPitchValue;
+    if (last > 0 && widest > (SIZE_MAX - copy->width) / last)
+        return hipErrorInvalidValue;
+    copy->to_bytes = last * copy->to_pitch + copy->width;
+    copy->from_bytes = last * copy->from_pitch + copy->width;
+    return hip_place_check_copy(&copy->to, copy->to_bytes, &copy->from, copy->from_bytes,
+                                copy->kind);
+}
+
+/* Kernels use it, too. */
+static bool is_registered(const struct hip_place *place)
+{
+    return place->kind == HIP_PLACE_REGISTERED && place->allocation.mapped > 0;
+}
+
+/* Both sides get their contents where the copy needs them: on the device for a device address, at
+ * the host for a host address that is mapped. */
+static hipError_t managed(struct copy *copy)
+{
+    const struct hip_place *to = &copy->to, *from = &copy->from;
+    bool to_device = hip_place_on_device(to), from_device = hip_place_on_device(from);
+    hipError_t error = hipSuccess;
+    copy->to_memory = to->address;
+    copy->from_memory = from->address;
+    /* What is managed may be the host's before and afterwards. */
+    bool inside = to_device && from_device && hip_place_device(to) == hip_place_device(from)
+                  && !to->managed && !from->managed;
+    copy->waits = (copy->blocking && !(inside && hip.copy_returns))
+                  || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
+    if (from->managed && from_device) {
+        error = hip_managed_before_use(copy->queue, from->address, copy->from_bytes, false);
+    }
+    if (error == hipSuccess && (is_registered(to) || is_registered(from))
+        && hip_registered_is_behind()) {
+        error = hip_wait_all_devices();
+        error = error == hipSuccess ? hip_registered_settle() : error;
+    }
+    if (error == hipSuccess && to->managed && to_device)
+        error = hip_managed_before_use(copy->queue, to->address, copy->to_bytes, true);
+    if (error == hipSuccess && from->managed && !from_device && to_device)
+        error = hip_managed_pinned(&copy->from_memory, copy->from_bytes, false, copy->waits);
+    if (error == hipSuccess && to->managed && !to_device && from_device)
+        error = hip_managed_pinned(&copy->to_memory, copy->to_bytes, true, copy->waits);
+    return error;
+}
+
+/* The null stream's copies are in order with the null streams of all devices that they touch. */
+static hipError_t order(const struct copy *copy)
+{
+    const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
+    hipError_t error = hip_stream_order(copy->stream, copy->blocking ? DRIVER_STREAM_COPY
+                                                                     : DRIVER_STREAM_COPY_ASYNC);
+    for (int i = 0; i < 2 && error == hipSuccess; i++)
+        if (devices[i] >= 0)
+            error = hip_stream_order_device(copy->stream, devices[i]);
+    return error;
+}
+
+static hipError_t order_after(const struct copy *copy)
+{
+    const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
+    hipError_t error = hipSuccess;
+    for (int i = 0; i < 2 && error == hipSuccess; i++)
+        if (devices[i] >= 0)
+            error = hip_stream_order_after(copy->stream, devices[i], copy->ticket);
+    return error;
+}
+
+static void record(struct copy *copy)
+{
+    bool to_device = hip_place_on_device(&copy->to);
+    if (!hip.recording)
+        return;
+    copy->recorded = (struct hip_recorded_copy){
+        .to = copy->to.address,
+        .from = copy->from.address,
+        .host = (void *)(uintptr_t)(to_device ? copy->from_memory : copy->to_memory),
+        .size = copy->width,
+        .rows = copy->rows,
+        .to_pitch = copy->to_pitch,
+        .from_pitch = copy->from_pitch,
+        .to_device = to_device,
+        .from_device = hip_place_on_device(&copy->from),
+        .waits = copy->waits,
+        .stream = hip_stream_number(copy->stream),
+    };
+    copy->line = hip_recorder.copy(&copy->recorded);
+}
+
+static hipError_t enqueue(struct copy *copy)
+{
+    bool to_device = hip_place_on_device(&copy->to), from_device = hip_place_on_device(&copy->from);
+    hipError_t error = hipSuccess;
+    for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
+        uint64_t to = copy->to_memory + row * copy->to_pitch, ticket = 0;
+        uint64_t from = copy->from_memory + row * copy->from_pitch;
+        void *host = (void *)(uintptr_t)(to_device ? from : to);
+        if (to_device && !from_device)
+            hip_look_for_pointers(to, host, copy->width);
+        enum driver_status status =
+            to_device && from_device ? hip.api->copy(copy->queue, to, from, copy->width, &ticket)
+            : to_device              ? hip.api->write(copy->queue, to, host, copy->width, &ticket)
+                                     : hip.api->read(copy->queue, host, from, copy->width, &ticket);
+        copy->ticket = status == DRIVER_OK ? ticket : copy->ticket;
+        error = hip_status(status);
+    }
+    hip_stream_note(copy->stream, copy->ticket);
+    if (!to_device && copy->ticket != 0 && copy->to.allocation.mapped > 0)
+        hip_managed_written(copy->ticket);
+    return error;
+}
+
+/* Earlier copies of the stream may still fill the source. */
+static hipError_t copy_on_host(const struct copy *copy)
+{
+    hipError_t error = hip_stream_wait(copy->stream);
+    for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
+        memmove((void *)(uintptr_t)(copy->to.address + row * copy->to_pitch),
+                (const void *)(uintptr_t)(copy->from.address + row * copy->from_pitch),
+                copy->width);
+    }
+    return error;
+}
+
+/* After an error it waits for the rows that were enqueued before. */
+static hipError_t finish(const struct copy *copy, hipError_t error)
+{
+    if (copy->waits || error != hipSuccess) {
+        hipError_t waited = hip_wait_ticket(copy->ticket);
+        error = error != hipSuccess ? error : waited;
+    }
+    if (copy->waits)
+        HIP_RECORD_STEP(copy_done(copy->line, &copy->recorded));
+    return error;
+}
+
+static hipError_t capture(const struct copy *copy)
+{
+    struct hip_node_action action = {.kind = NODE_COPY};
+    hipMemcpy3DParms *p = &action.copy;
+    if (copy->blocking)
+        return hip_capture_spoil(copy->stream);
+    p->dstPtr.ptr = (void *)(uintptr_t)copy->to_address;
+    p->dstPtr.pitch = copy->to_pitch;
+    p->srcPtr.ptr = (void *)(uintptr_t)copy->from_address;
+    p->srcPtr.pitch = copy->from_pitch;
+    p->extent = (hipExtent){copy->width, copy->rows, 1};
+    p->kind = copy->kind;
+    return hip_capture_call(copy->stream, &action);
+}
+
+static hipError_t run(struct copy *copy)
+{
+    int device = 0;
+    hipError_t error = hip_stream_queue(copy->stream, &copy->queue, &device);
+    if (error != hipSuccess || copy->width == 0 || copy->rows == 0)
+        return error;
+    copy->to = hip_place_of(copy->to_address);
+    copy->from = hip_place_of(copy->from_address);
+    error = check(copy);
+    if (hip_captures(copy->stream))
+        return error == hipSuccess ? capture(copy) : error;
+    if (error == hipSuccess)
+        error = managed(copy);
+    if (error == hipSuccess && !hip_place_on_device(&copy->to) && !hip_place_on_device(&copy->from))
+        return copy_on_host(copy);
+    if (error == hipSuccess)
+        error = order(copy);
+    if (error != hipSuccess)
+        return error;
+    record(copy);
+    error = enqueue(copy);
+    if (copy->ticket == 0)
+        return error;
+    if (error == hipSuccess)
+        error = order_after(copy);
+    HIP_RECORD_STEP(copy_sent(copy->line, &copy->recorded, copy->ticket));
+    return finish(copy, error);
+}
+
+/* ---- the API ---- */
+
+hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
+                    bool blocking)
+{
+    return hip_copy_2d(to, 0, from, 0, size, 1, kind, stream, blocking);
+}
+
+hipError_t hipMemcpy(void *to, const void *from, size_t size, hipMemcpyKind kind)
+{
+    HIP_API(hip_copy(to, from, size, kind, NULL, true));
+}
+
+hipError_t hipMemcpyWithStream(void *to, const void *from, size_t size, hipMemcpyKind kind,
+                               hipStream_t stream)
+{
+    HIP_API(hip_copy(to, from, size, kind, stream, true));
+}
+
+hipError_t hipMemcpyAsync(void *to, const void *from, size_t size, hipMemcpyKind kind,
+                          hipStream_t stream)
+{
+    HIP_API(hip_copy(to, from, size, kind, stream, false));
+}
+
+hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void *from, size_t size)
+{
+    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, NULL, true));
+}
+
+hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t size)
+{
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, NULL, true));
+}
+
+hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t size)
+{
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, NULL, true));
+}
+
+hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void *from, size_t size, hipStream_t stream)
+{
+    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, stream, false));
+}
+
+hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t size, hipStream_t stream)
+{
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false));
+}
+
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t size,
+                              hipStream_t stream)
+{
+    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false));
+}
+
+static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
+                            hipStream_t stream, bool blocking)
+{
+    if (!hip_is_device(to_device) || !hip_is_device(from_device))
+        return hipErrorInvalidDevice;
+    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking);
+}
+
+hipError_t hipMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
+{
+    HIP_API(copy_peer(to, to_device, from, from_device, size, NULL, true));
+}
+
+hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                              size_t size, hipStream_t stream)
+{
+    HIP_API(copy_peer(to, to_device, from, from_device, size, stream, false));
+}
+
+static struct copy rectangle(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t rows, hipMemcpyKind kind)
+{
+    return (struct copy){.to_address = (uintptr_t)to,
+                         .from_address = (uintptr_t)from,
+                         .to_pitch = to_pitch,
+                         .from_pitch = from_pitch,
+                         .width = width,
+                         .rows = rows,
+                         .kind = kind};
+}
+
+hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking)
+{
+    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
+    copy.stream = stream;
+    copy.blocking = blocking;
+    return run(&copy);
+}
+
+hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t rows, hipMemcpyKind kind)
+{
+    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
+    if (width == 0 || rows == 0)
+        return hipSuccess;
+    copy.to = hip_place_of(copy.to_address);
+    copy.from = hip_place_of(copy.from_address);
+    return check(&copy);
+}
+
+hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t height, hipMemcpyKind kind)
+{
+    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
+}
+
+hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream)
+{
+    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
+}
+
+/* ---- device variables ---- */
+
+static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_t offset,
+                              bool to_symbol, hipMemcpyKind kind, hipStream_t stream, bool blocking)
+{
+    uint64_t address = 0, symbol_size = 0;
+    hipError_t error = hip_find_host_variable(symbol, hip_current_device(), &address, &symbol_size);
+    if (error != hipSuccess)
+        return error;
+    if (offset > symbol_size || size > symbol_size - offset) {
+        hip_complain("%zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", size,
+                     offset, symbol_size);
+        return hipErrorInvalidValue;
+    }
+    void *device = (void *)(uintptr_t)(address + offset);
+    return to_symbol ? hip_copy(device, host, size, kind, stream, blocking)
+                     : hip_copy(host, device, size, kind, stream, blocking);
+}
+
+hipError_t hipMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
+                             hipMemcpyKind kind)
+{
+    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, NULL, true));
+}
+
+hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,
+                                  hipMemcpyKind kind, hipStream_t stream)
+{
+    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, stream, false));
+}
+
+hipError_t hipMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset,
+                               hipMemcpyKind kind)
+{
+    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, NULL, true));
+}
+
+hipError_t hipMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
+                                    hipMemcpyKind kind, hipStream_t stream)
+{
+    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, stream, false));
+}

@@ -1,0 +1,215 @@
+/* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
+ * filled, too. The steps are those of a copy: check, managed, order, record, enqueue. */
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/memory/hip_managed.h"
+#include "components/hip/api/memory/hip_place.h"
+#include "components/hip/api/streams/hip_graph.h"
+#include "components/hip/api/streams/hip_stream.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* `rows` rows of `count` elements of `width` bytes, `pitch` bytes apart. */
+struct fill {
+    uint64_t address;
+    uint32_t value, width;
+    size_t count, rows, pitch;
+    hipStream_t stream;
+    bool blocking;
+    /* Found out on the way. */
+    struct hip_place to;
+    uint32_t queue;
+    uint64_t ticket; /* of the last row; 0: none was enqueued */
+};
+
+/* ---- the steps ---- */
+
+static hipError_t check(const struct fill *fill)
+{
+    void *pointer = (void *)(uintptr_t)fill->address;
+    if (fill->to.allocation.number == 0) {
+        hip_complain("%p is not device memory that is allocated", pointer);
+        return hipErrorInvalidValue;
+    }
+    uint64_t left = hip_place_left(&fill->to);
+    if (fill->address % fill->width != 0 || fill->count > left / fill->width
+        || (fill->rows > 1
+            && (fill->pitch < fill->count * fill->width
+                || fill->rows - 1 > (left - fill->count * fill->width) / fill->pitch))) {
+        hip_complain(
+            "%zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
+            " bytes left there",
+            fill->count, fill->width, pointer, left);
+        return hipErrorInvalidValue;
+    }
+    return hipSuccess;
+}
+
+static hipError_t managed(const struct fill *fill)
+{
+    if (!fill->to.managed || !hip_place_on_device(&fill->to))
+        return hipSuccess;
+    uint64_t size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
+    return hip_managed_before_use(fill->queue, fill->address, size, true);
+}
+
+static void record(const struct fill *fill)
+{
+    if (!hip.recording)
+        return;
+    uint32_t mask = fill->width < 4 ? (1u << 8 * fill->width) - 1 : UINT32_MAX;
+    struct api_trace_call call = {.kind = API_TRACE_MEMSET,
+                                  .is_async = !fill->blocking,
+                                  .value = fill->value & mask,
+                                  .width = fill->width,
+                                  .size = fill->count,
+                                  .rows = fill->rows,
+                                  .pitch = fill->pitch,
+                                  .stream = hip_stream_number(fill->stream)};
+    hip_recorder.call_to(&call, fill->address);
+}
+
+static hipError_t enqueue(struct fill *fill)
+{
+    hipError_t error = hipSuccess;
+    for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
+        error = hip_status(hip.api->fill(fill->queue, fill->address + row * fill->pitch,
+                                         &fill->value, fill->width, fill->count, &fill->ticket));
+    }
+    hip_stream_note(fill->stream, fill->ticket);
+    return error;
+}
+
+static hipError_t fill_on_host(const struct fill *fill)
+{
+    hipError_t error = hip_stream_wait(fill->stream);
+    for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
+        uint8_t *at = (uint8_t *)(uintptr_t)(fill->address + row * fill->pitch);
+        for (size_t i = 0; i < fill->count; i++)
+            memcpy(at + i * fill->width, &fill->value, fill->width);
+    }
+    return error;
+}
+
+static hipError_t capture(const struct fill *fill)
+{
+    struct hip_node_action action = {.kind = NODE_FILL,
+                                     .fill = {.address = fill->address,
+                                              .value = fill->value,
+                                              .width = fill->width,
+                                              .count = fill->count,
+                                              .rows = fill->rows,
+                                              .pitch = fill->pitch}};
+    return fill->blocking ? hip_capture_spoil(fill->stream)
+                          : hip_capture_call(fill->stream, &action);
+}
+
+static hipError_t run(struct fill *fill)
+{
+    int device = 0;
+    hipError_t error = hip_stream_queue(fill->stream, &fill->queue, &device);
+    if (error != hipSuccess || fill->count == 0 || fill->rows == 0)
+        return error;
+    fill->to = hip_place_of(fill->address);
+    error = check(fill);
+    if (hip_captures(fill->stream))
+        return error == hipSuccess ? capture(fill) : error;
+    if (error == hipSuccess)
+        error = managed(fill);
+    if (error == hipSuccess && !hip_place_on_device(&fill->to))
+        return fill_on_host(fill);
+    if (error == hipSuccess)
+        error = hip_stream_order(fill->stream, DRIVER_STREAM_FILL);
+    if (error != hipSuccess)
+        return error;
+    record(fill);
+    error = enqueue(fill);
+    return error == hipSuccess && fill->blocking && hip.fill_waits ? hip_wait_ticket(fill->ticket)
+                                                                   : error;
+}
+
+/* ---- the API ---- */
+
+hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
+                    size_t rows, hipStream_t stream, bool blocking)
+{
+    struct fill fill = {.address = (uintptr_t)to,
+                        .value = value,
+                        .width = width,
+                        .count = count,
+                        .rows = rows,
+                        .pitch = pitch,
+                        .stream = stream,
+                        .blocking = blocking};
+    return run(&fill);
+}
+
+static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
+                             hipStream_t stream, bool blocking)
+{
+    return hip_fill(to, 0, value, width, count, 1, stream, blocking);
+}
+
+hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows)
+{
+    struct fill fill = {.address = (uintptr_t)to,
+                        .width = 1,
+                        .count = width,
+                        .rows = rows,
+                        .pitch = pitch,
+                        .to = hip_place_of((uintptr_t)to)};
+    return width == 0 || rows == 0 ? hipSuccess : check(&fill);
+}
+
+hipError_t hipMemset(void *to, int value, size_t size)
+{
+    HIP_API(fill_plain(to, (uint32_t)value, 1, size, NULL, true));
+}
+
+hipError_t hipMemsetAsync(void *to, int value, size_t size, hipStream_t stream)
+{
+    HIP_API(fill_plain(to, (uint32_t)value, 1, size, stream, false));
+}
+
+hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count)
+{
+    HIP_API(fill_plain(to, value, 1, count, NULL, true));
+}
+
+hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
+                            hipStream_t stream)
+{
+    HIP_API(fill_plain(to, value, 1, count, stream, false));
+}
+
+hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count)
+{
+    HIP_API(fill_plain(to, value, 2, count, NULL, true));
+}
+
+hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
+                             hipStream_t stream)
+{
+    HIP_API(fill_plain(to, value, 2, count, stream, false));
+}
+
+hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count)
+{
+    HIP_API(fill_plain(to, (uint32_t)value, 4, count, NULL, true));
+}
+
+hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream)
+{
+    HIP_API(fill_plain(to, (uint32_t)value, 4, count, stream, false));
+}
+
+hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, NULL, true));
+}
+
+hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
+                            hipStream_t stream)
+{
+    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, stream, false));
+}

@@ -1,0 +1,483 @@
+/* Launches: what a program asks for is checked against the device and the kernel, its arguments are
+ * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
+ */
+#include "hip_launch.h"
+#include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/memory/hip_managed.h"
+#include "components/hip/api/memory/hip_registered.h"
+#include "components/hip/api/streams/hip_graph.h"
+#include "components/hip/api/streams/hip_stream.h"
+
+#include "components/amd/isa/object/kernarg.h"
+#include "runtime/session/run_ledger.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What a program asks for; `grid` in work-items. */
+struct request {
+    const struct hip_function *function;
+    const void *host_function; /* by which the program knows it, or */
+    hipFunction_t handle;      /* this one */
+    uint64_t grid[3];
+    uint64_t block[3];
+    uint64_t dynamic_lds;
+    hipStream_t stream;
+    void **values; /* explicit arguments one by one, or */
+    bool cooperative;
+    const void *packed; /* all together */
+    size_t packed_size;
+};
+
+static hipError_t check_geometry(const struct request *request, int device)
+{
+    const struct driver_device_info *info = &hip.devices[device].info;
+    const struct code_object_kernel *kernel = request->function->kernel;
+    const uint64_t *block = request->block;
+    for (int dimension = 0; dimension < 3; dimension++) {
+        if (request->grid[dimension] == 0 || request->grid[dimension] > UINT32_MAX
+            || block[dimension] == 0 || block[dimension] > info->max_work_group) {
+            hip_complain("kernel '%s' with a work-group of %" PRIu64 " and a grid of %" PRIu64
+                         " work-items in dimension %d; allowed are 1 to %u and 1 to %u",
+                         request->function->name, block[dimension], request->grid[dimension],
+                         dimension, info->max_work_group, UINT32_MAX);
+            return hipErrorInvalidConfiguration;
+        }
+    }
+    uint64_t threads = block[0] * block[1] * block[2];
+    if (threads > info->max_work_group) {
+        hip_complain("kernel '%s' with a work-group of %" PRIu64
+                     " work-items; the device takes up to %u",
+                     request->function->name, threads, info->max_work_group);
+        return hipErrorInvalidConfiguration;
+    }
+    if (kernel->max_group_threads > 0 && threads > kernel->max_group_threads) {
+        hip_complain("kernel '%s' with a work-group of %" PRIu64
+                     " work-items, but it was compiled for up to %u (__launch_bounds__)",
+                     request->function->name, threads, kernel->max_group_threads);
+        return hipErrorLaunchFailure;
+    }
+    if (request->dynamic_lds > info->lds_bytes_per_cu
+        || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
+        hip_complain("kernel '%s' needs %u bytes of LDS and %" PRIu64
+                     " dynamic ones; a compute unit has %u",
+                     request->function->name, kernel->group_size, request->dynamic_lds,
+                     info->lds_bytes_per_cu);
+        return hipErrorInvalidConfiguration;
+    }
+    return hipSuccess;
+}
+
+static hipError_t check_kernel(const struct request *request, int device)
+{
+    if (request->function->module->device != device) {
+        hip_complain("kernel '%s' is loaded on device %d, the stream belongs to device %d",
+                     request->function->name, request->function->module->device, device);
+        return hipErrorInvalidHandle;
+    }
+    return hipSuccess;
+}
+
+static bool meets(const struct request *request)
+{
+    const struct hip_function *function = request->function;
+    return hip.api->meets(function->module->base + function->kernel->entry_address);
+}
+
+static struct kernarg_geometry geometry_of(const struct request *request, int device)
+{
+    struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
+    kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
+    geometry.meets = request->cooperative || meets(request);
+    for (int dimension = 0; dimension < 3; dimension++) {
+        geometry.grid[dimension] = (uint32_t)request->grid[dimension];
+        geometry.block[dimension] = (uint32_t)request->block[dimension];
+    }
+    return geometry;
+}
+
+/* What the driver gets. */
+static struct driver_launch describe(const struct request *request, const uint8_t *kernarg)
+{
+    const struct hip_function *function = request->function;
+    const struct code_object_kernel *kernel = function->kernel;
+    struct driver_launch launch = {
+        .name = function->name,
+        .symbol = kernel->name,
+        .entry = function->module->base + kernel->entry_address,
+        .kernel_object = function->module->base + kernel->descriptor_address,
+        .group_bytes = (uint32_t)(kernel->group_size + request->dynamic_lds),
+        .private_bytes = code_object_private_bytes(kernel),
+        .kernarg = kernarg,
+        .kernarg_bytes = kernarg_size(kernel),
+        .kernarg_align = kernel->kernarg_align,
+    };
+    memcpy(launch.descriptor, function->descriptor, sizeof launch.descriptor);
+    for (int dimension = 0; dimension < 3; dimension++) {
+        launch.grid[dimension] = (uint32_t)request->grid[dimension];
+        launch.block[dimension] = (uint16_t)request->block[dimension];
+    }
+    return launch;
+}
+
+/* Returns the line of the recording. */
+static size_t record(const struct request *request, const uint8_t *kernarg)
+{
+    if (!hip.recording)
+        return 0;
+    struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
+                                  .shared_bytes = (uint32_t)request->dynamic_lds,
+                                  .stream = hip_stream_number(request->stream)};
+    for (int i = 0; i < 3; i++) {
+        call.grid[i] = (uint32_t)(request->grid[i] / request->block[i]);
+        call.block[i] = (uint32_t)request->block[i];
+    }
+    return hip_recorder.launch(&call, request->function, kernarg);
+}
+
+/* The driver refused the kernel before it began, as an instruction is missing. Nothing is broken,
+ * but the run must not look like a good one to a program that ignores errors of launches. */
+static hipError_t refuse(const struct request *request)
+{
+    if (hip_first_refusal(request->function))
+        hip_complain("%s", hip.api->error_text());
+    run_ledger_report(EXIT_GAVE_UP);
+    return hipErrorLaunchFailure;
+}
+
+/* With arguments laid out in `kernarg`. */
+static hipError_t enqueue(const struct request *request, uint32_t queue, const uint8_t *kernarg,
+                          uint64_t *ticket)
+{
+    struct driver_launch launch = describe(request, kernarg);
+    size_t line = record(request, kernarg);
+    enum driver_status status = hip.api->launch(queue, &launch, ticket);
+    if (status != DRIVER_OK)
+        HIP_RECORD_STEP(drop(line));
+    hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
+    return status == DRIVER_FAULT ? refuse(request) : hip_status(status);
+}
+
+/* The arguments as the kernel finds them; to be released. */
+static hipError_t lay_out(const struct request *request, const struct kernarg_geometry *geometry,
+                          uint8_t **kernarg)
+{
+    const struct code_object_kernel *kernel = request->function->kernel;
+    *kernarg = hip_allocate(kernarg_size(kernel));
+    int missing = request->packed ? kernarg_fill_packed(kernel, request->packed,
+                                                        request->packed_size, geometry, *kernarg)
+                                  : kernarg_fill(kernel, request->values, geometry, *kernarg);
+    if (missing >= 0) {
+        hip_complain("argument %d of kernel '%s' is missing", missing, request->function->name);
+        return hipErrorInvalidValue;
+    }
+    return hipSuccess;
+}
+
+/* Memory that both sides use is where the kernel needs it. What goes to the device may contain
+ * addresses of more. */
+static hipError_t bring_memory(uint32_t queue)
+{
+    hipError_t error = hipSuccess;
+    do {
+        error = hip_map_wanted();
+        error = error == hipSuccess ? hip_managed_before_launch(queue) : error;
+        error = error == hipSuccess ? hip_registered_before_launch(queue) : error;
+    } while (error == hipSuccess && hip_find_wanted());
+    return error;
+}
+
+/* The arguments, to be laid out again with what is hidden when it is launched. */
+static hipError_t keep(const struct request *request, int device, struct hip_kernel_call *call)
+{
+    struct kernarg_geometry geometry = geometry_of(request, device);
+    uint8_t *kernarg = NULL;
+    hipError_t error = lay_out(request, &geometry, &kernarg);
+    if (error != hipSuccess) {
+        hip_release(kernarg);
+        return error;
+    }
+    *call = (struct hip_kernel_call){.host_function = request->host_function,
+                                     .function = request->handle,
+                                     .dynamic_lds = request->dynamic_lds,
+                                     .cooperative = request->cooperative,
+                                     .arguments = kernarg,
+                                     .size = kernarg_size(request->function->kernel)};
+    for (int i = 0; i < 3; i++) {
+        call->blocks[i] = (uint32_t)(request->grid[i] / request->block[i]);
+        call->block[i] = (uint32_t)request->block[i];
+    }
+    return hipSuccess;
+}
+
+static hipError_t capture(const struct request *request, int device)
+{
+    struct hip_node_action action = {.kind = NODE_KERNEL};
+    hipError_t error = keep(request, device, &action.kernel);
+    return error == hipSuccess ? hip_capture_call(request->stream, &action) : error;
+}
+
+/* The steps are those of a copy: check, managed, order, record, enqueue. */
+static hipError_t launch(const struct request *request)
+{
+    uint32_t queue = 0;
+    int device = 0;
+    hipError_t error = hip_stream_queue(request->stream, &queue, &device);
+    if (error == hipSuccess)
+        error = check_kernel(request, device);
+    if (error == hipSuccess)
+        error = check_geometry(request, device);
+    if (error != hipSuccess)
+        return error;
+    if (hip_captures(request->stream))
+        return capture(request, device);
+    struct kernarg_geometry geometry = geometry_of(request, device);
+    if (hip_calls_host(request->function))
+        error = hip_hostcall_buffer(request->function, device, &geometry.hostcall_buffer);
+    uint8_t *kernarg = NULL;
+    uint64_t ticket = 0;
+    if (error == hipSuccess)
+        error = lay_out(request, &geometry, &kernarg);
+    if (error == hipSuccess) {
+        hip_look_for_pointers(0, kernarg, kernarg_size(request->function->kernel));
+        error = bring_memory(queue);
+    }
+    if (error == hipSuccess)
+        error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
+    if (error == hipSuccess)
+        error = enqueue(request, queue, kernarg, &ticket);
+    if (error == hipSuccess && geometry.hostcall_buffer != 0)
+        hip_hostcall_begin(device, request->function->name, ticket);
+    if (error == hipSuccess)
+        hip_registered_launched(ticket);
+    hip_release(kernarg);
+    return error;
+}
+
+/* ---- launches of kernels that the program contains ---- */
+
+struct call {
+    dim3 grid, block;
+    size_t dynamic_lds;
+    hipStream_t stream;
+};
+
+/* Kernel calls inside the arguments of kernel calls; the list stays as long as it has some. */
+static _Thread_local struct {
+    struct call *list;
+    size_t count;
+} calls;
+
+/* clang's expansion of kernel<<<grid, block, lds, stream>>>(...) pushes and, in the stub, pops. */
+#pragma GCC visibility push(default)
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
+                                      hipStream_t stream);
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
+                                     hipStream_t *stream);
+#pragma GCC visibility pop
+
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
+{
+    calls.list = hip_grow(calls.list, (calls.count + 1) * sizeof *calls.list);
+    calls.list[calls.count++] = (struct call){grid, block, dynamic_lds, stream};
+    return hipSuccess;
+}
+
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
+                                     hipStream_t *stream)
+{
+    if (calls.count == 0)
+        return hipErrorMissingConfiguration;
+    const struct call call = calls.list[--calls.count];
+    if (calls.count == 0) {
+        hip_release(calls.list);
+        calls.list = NULL;
+    }
+    *grid = call.grid;
+    *block = call.block;
+    *dynamic_lds = call.dynamic_lds;
+    *stream = call.stream;
+    return hipSuccess;
+}
+
+static void set_block_grid(struct request *request, const uint32_t blocks[3],
+                           const uint32_t block[3])
+{
+    for (int dimension = 0; dimension < 3; dimension++) {
+        request->grid[dimension] = (uint64_t)blocks[dimension] * block[dimension];
+        request->block[dimension] = block[dimension];
+    }
+}
+
+/* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
+static hipError_t check_cooperative(const struct request *request)
+{
+    if (request->cooperative || !meets(request))
+        return hipSuccess;
+    hip_complain("kernel '%s' lets its work-groups meet (grid sync): launch it with "
+                 "hipLaunchCooperativeKernel",
+                 request->function->name);
+    run_ledger_report(EXIT_GAVE_UP);
+    return hipErrorLaunchFailure;
+}
+
+static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block,
+                                       void **values, size_t dynamic_lds, hipStream_t stream,
+                                       bool cooperative)
+{
+    struct request request = {.host_function = host_function,
+                              .dynamic_lds = dynamic_lds,
+                              .stream = stream,
+                              .values = values,
+                              .cooperative = cooperative};
+    uint32_t queue = 0;
+    int device = 0;
+    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    if (error == hipSuccess)
+        error = hip_find_host_function(host_function, device, &request.function);
+    if (error == hipSuccess)
+        error = check_cooperative(&request);
+    set_block_grid(&request, (uint32_t[3]){grid.x, grid.y, grid.z},
+                   (uint32_t[3]){block.x, block.y, block.z});
+    return error != hipSuccess ? error : launch(&request);
+}
+
+hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
+                           size_t dynamic_lds, hipStream_t stream)
+{
+    HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false));
+}
+
+hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
+                              size_t dynamic_lds, hipStream_t stream, hipEvent_t start,
+                              hipEvent_t stop, int flags)
+{
+    (void)flags; /* hipExtAnyOrderLaunch allows another order and asks for none */
+    hipError_t error = start ? hipEventRecord(start, stream) : hipSuccess;
+    error = error == hipSuccess
+                ? hipLaunchKernel(host_function, grid, block, values, dynamic_lds, stream)
+                : error;
+    return error == hipSuccess && stop ? hipEventRecord(stop, stream) : error;
+}
+
+/* All work-groups of the launch must have room at the same time, as they may wait for each other
+ * (grid sync). */
+static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
+{
+    const uint32_t units = hip.devices[hip_current_device()].info.compute_units;
+    const uint64_t groups = (uint64_t)grid.x * grid.y * grid.z;
+    int blocks = 0;
+    hipError_t error = hip_active_blocks(&blocks, host_function, false,
+                                         (int)(block.x * block.y * block.z), dynamic_lds);
+    if (error == hipSuccess && groups > (uint64_t)blocks * units) {
+        hip_complain("%" PRIu64 " work-groups; %u units with room for %d each can hold no more "
+                     "than %" PRIu64 " at a time",
+                     groups, units, blocks, (uint64_t)blocks * units);
+        error = hipErrorCooperativeLaunchTooLarge;
+    }
+    return error;
+}
+
+HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dynamic_lds, stream),
+           const void *host_function, dim3 grid, dim3 block, void **values, unsigned dynamic_lds,
+           hipStream_t stream)
+{
+    hipError_t error = check_room(host_function, grid, block, dynamic_lds);
+    return error == hipSuccess
+               ? launch_host_function(host_function, grid, block, values, dynamic_lds, stream, true)
+               : error;
+}
+
+/* ---- launches of functions of modules ---- */
+
+/* The `extra` list: pairs of key and value up to the end mark. */
+static hipError_t read_extra(void **extra, struct request *request)
+{
+    for (size_t i = 0; extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
+            request->packed = extra[i + 1];
+        } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1]) {
+            request->packed_size = *(const size_t *)extra[i + 1];
+        } else {
+            hip_complain("entry %zu of `extra` is %p, which is no key", i, extra[i]);
+            return hipErrorInvalidValue;
+        }
+    }
+    return request->packed ? hipSuccess : hipErrorInvalidValue;
+}
+
+static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3],
+                                  const uint32_t block[3], unsigned dynamic_lds, hipStream_t stream,
+                                  void **values, void **extra)
+{
+    struct request request = {.function = hip_check_function(handle),
+                              .handle = handle,
+                              .dynamic_lds = dynamic_lds,
+                              .stream = stream,
+                              .values = values};
+    if (!request.function || (values && extra))
+        return request.function ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    if (extra) {
+        hipError_t error = read_extra(extra, &request);
+        if (error != hipSuccess)
+            return error;
+    }
+    set_block_grid(&request, blocks, block);
+    return launch(&request);
+}
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
+                                 unsigned grid_z, unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned dynamic_lds, hipStream_t stream,
+                                 void **values, void **extra)
+{
+    const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+    HIP_API(launch_function(function, blocks, block, dynamic_lds, stream, values, extra));
+}
+
+/* ---- launches that are kept ---- */
+
+/* Finds the kernel on `device`. */
+static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
+                              struct request *request)
+{
+    request->host_function = call->host_function;
+    request->handle = call->function;
+    request->dynamic_lds = call->dynamic_lds;
+    request->cooperative = call->cooperative;
+    set_block_grid(request, call->blocks, call->block);
+    if (call->host_function)
+        return hip_find_host_function(call->host_function, device, &request->function);
+    request->function = hip_check_function(call->function);
+    return request->function ? hipSuccess : hipErrorInvalidHandle;
+}
+
+hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **extra)
+{
+    int device = hip_current_device();
+    struct request request = {.values = values};
+    hipError_t error = find_kernel(call, device, &request);
+    if (error == hipSuccess && extra)
+        error = read_extra(extra, &request);
+    if (error == hipSuccess)
+        error = check_geometry(&request, device);
+    return error == hipSuccess ? keep(&request, device, call) : error;
+}
+
+hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream)
+{
+    uint32_t queue = 0;
+    int device = 0;
+    struct request request = {
+        .stream = stream, .packed = call->arguments, .packed_size = call->size};
+    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    error = error == hipSuccess ? find_kernel(call, device, &request) : error;
+    return error == hipSuccess ? launch(&request) : error;
+}
+
+void hip_release_call(struct hip_kernel_call *call)
+{
+    hip_release(call->arguments);
+    call->arguments = NULL;
+}

@@ -1,0 +1,226 @@
+/* Memory of three dimensions: rows of bytes, of which some make a slice. Volumes are copied and
+ * filled slice by slice, after all of them have been checked, so that a refused one has no effect.
+ * Arrays (hipArray), which only images use, are refused. */
+#include "components/hip/api/hip_internal.h"
+
+/* Where a volume begins, and the bytes from row to row and from slice to slice. */
+struct volume {
+    char *start;
+    size_t pitch, slice;
+};
+
+struct volume_copy {
+    struct volume to, from;
+    size_t width, rows, slices;
+    hipMemcpyKind kind;
+    hipStream_t stream;
+    bool blocking;
+};
+
+/* False: some product is larger than any memory. */
+static bool begin_volume(struct volume *v, void *base, size_t pitch, size_t rows,
+                         const size_t at[3])
+{
+    size_t slice, slices, lines;
+    if (__builtin_mul_overflow(pitch, rows, &slice) || __builtin_mul_overflow(slice, at[2], &slices)
+        || __builtin_mul_overflow(pitch, at[1], &lines)
+        || __builtin_add_overflow(slices, lines, &slices)
+        || __builtin_add_overflow(slices, at[0], &slices))
+        return false;
+    *v = (struct volume){(char *)base + slices, pitch, slice};
+    return true;
+}
+
+static hipError_t check_slices(const struct volume_copy *c)
+{
+    hipError_t error = hipSuccess;
+    size_t widest = c->to.slice > c->from.slice ? c->to.slice : c->from.slice;
+    if (c->slices > 1 && widest > SIZE_MAX / c->slices)
+        return hipErrorInvalidValue;
+    for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
+        error = hip_check_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
+                                  c->from.start + i * c->from.slice, c->from.pitch, c->width,
+                                  c->rows, c->kind);
+    }
+    return error;
+}
+
+static hipError_t copy_volume(const struct volume_copy *c)
+{
+    hipError_t error = check_slices(c);
+    for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
+        error = hip_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
+                            c->from.start + i * c->from.slice, c->from.pitch, c->width, c->rows,
+                            c->kind, c->stream, c->blocking);
+    }
+    return error;
+}
+
+static hipError_t refuse_arrays(void)
+{
+    hip_complain(
+        "no device here has arrays (hipArray): use memory of hipMalloc3D or hipMallocPitch");
+    return hipErrorNotSupported;
+}
+
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking)
+{
+    if (!p)
+        return hipErrorInvalidValue;
+    if (p->srcArray || p->dstArray)
+        return refuse_arrays();
+    struct volume_copy c = {.width = p->extent.width,
+                            .rows = p->extent.height,
+                            .slices = p->extent.depth,
+                            .kind = p->kind,
+                            .stream = stream,
+                            .blocking = blocking};
+    bool fits = begin_volume(&c.from, p->srcPtr.ptr, p->srcPtr.pitch, p->srcPtr.ysize,
+                             (size_t[3]){p->srcPos.x, p->srcPos.y, p->srcPos.z})
+                && begin_volume(&c.to, p->dstPtr.ptr, p->dstPtr.pitch, p->dstPtr.ysize,
+                                (size_t[3]){p->dstPos.x, p->dstPos.y, p->dstPos.z});
+    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+}
+
+hipError_t hipMemcpy3D(const hipMemcpy3DParms *p)
+{
+    HIP_API(hip_copy_3d(p, NULL, true));
+}
+
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream)
+{
+    HIP_API(hip_copy_3d(p, stream, false));
+}
+
+/* ---- as drivers have it: a side says of which kind its memory is ---- */
+
+struct side {
+    hipMemoryType type;
+    const void *host;
+    hipDeviceptr_t device;
+    size_t pitch, rows, at[3];
+};
+
+static void *memory_of(const struct side *s)
+{
+    return s->type == hipMemoryTypeHost ? (void *)(uintptr_t)s->host : s->device;
+}
+
+static hipMemcpyKind direction(const struct side *to, const struct side *from)
+{
+    bool to_host = to->type == hipMemoryTypeHost, from_host = from->type == hipMemoryTypeHost;
+    if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified)
+        return hipMemcpyDefault;
+    return to_host     ? from_host ? hipMemcpyHostToHost : hipMemcpyDeviceToHost
+           : from_host ? hipMemcpyHostToDevice
+                       : hipMemcpyDeviceToDevice;
+}
+
+/* `c` has the extent, and how it is to be copied. */
+static hipError_t copy_sides(struct volume_copy c, const struct side *to, const struct side *from)
+{
+    if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
+        return refuse_arrays();
+    c.kind = direction(to, from);
+    bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->at)
+                && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->at);
+    return fits ? copy_volume(&c) : hipErrorInvalidValue;
+}
+
+static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool blocking)
+{
+    if (!p)
+        return hipErrorInvalidValue;
+    struct side from = {p->srcMemoryType, p->srcHost,   p->srcDevice,
+                        p->srcPitch,      p->srcHeight, {p->srcXInBytes, p->srcY, p->srcZ}};
+    struct side to = {p->dstMemoryType, p->dstHost,   p->dstDevice,
+                      p->dstPitch,      p->dstHeight, {p->dstXInBytes, p->dstY, p->dstZ}};
+    struct volume_copy c = {.width = p->WidthInBytes,
+                            .rows = p->Height,
+                            .slices = p->Depth,
+                            .stream = stream,
+                            .blocking = blocking};
+    return copy_sides(c, &to, &from);
+}
+
+hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *p)
+{
+    HIP_API(copy_drv_3d(p, NULL, true));
+}
+
+hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *p, hipStream_t stream)
+{
+    HIP_API(copy_drv_3d(p, stream, false));
+}
+
+static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking)
+{
+    if (!p)
+        return hipErrorInvalidValue;
+    struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice,
+                        p->srcPitch,      1,          {p->srcXInBytes, p->srcY, 0}};
+    struct side to = {p->dstMemoryType, p->dstHost, p->dstDevice,
+                      p->dstPitch,      1,          {p->dstXInBytes, p->dstY, 0}};
+    struct volume_copy c = {.width = p->WidthInBytes,
+                            .rows = p->Height,
+                            .slices = 1,
+                            .stream = stream,
+                            .blocking = blocking};
+    return copy_sides(c, &to, &from);
+}
+
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D *p)
+{
+    HIP_API(copy_param_2d(p, NULL, true));
+}
+
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *p, hipStream_t stream)
+{
+    HIP_API(copy_param_2d(p, stream, false));
+}
+
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *p)
+{
+    HIP_API(copy_param_2d(p, NULL, true));
+}
+
+/* ---- allocation and fills ---- */
+
+HIP_DEFINE(hipMalloc3D, (p, extent), hipPitchedPtr *p, hipExtent extent)
+{
+    size_t rows;
+    if (!p || __builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return hipErrorInvalidValue;
+    hipError_t error = hip_allocate_pitch(&p->ptr, &p->pitch, extent.width, rows);
+    p->xsize = extent.width;
+    p->ysize = extent.height;
+    return error;
+}
+
+static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream,
+                          bool blocking)
+{
+    struct volume v;
+    hipError_t error = begin_volume(&v, p.ptr, p.pitch, p.ysize, (size_t[3]){0, 0, extent.depth})
+                           ? hipSuccess
+                           : hipErrorInvalidValue;
+    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
+        error =
+            hip_check_fill_2d((char *)p.ptr + i * v.slice, v.pitch, extent.width, extent.height);
+    }
+    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
+        error = hip_fill((char *)p.ptr + i * v.slice, v.pitch, (uint32_t)value, 1, extent.width,
+                         extent.height, stream, blocking);
+    }
+    return error;
+}
+
+hipError_t hipMemset3D(hipPitchedPtr p, int value, hipExtent extent)
+{
+    HIP_API(fill_3d(p, value, extent, NULL, true));
+}
+
+hipError_t hipMemset3DAsync(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream)
+{
+    HIP_API(fill_3d(p, value, extent, stream, false));
+}

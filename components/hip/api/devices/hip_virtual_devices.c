@@ -1,0 +1,200 @@
+/* Devices that the program makes: several GPUs as one, and GPUs in a process of their own
+ * (heddle_hip.h). To the rest of the library they are devices like others; `number` is what the
+ * driver calls them. */
+#include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/streams/hip_stream.h"
+
+#include <stdio.h>
+
+#pragma GCC visibility push(default)
+#include "components/hip/api/heddle_hip.h"
+#pragma GCC visibility pop
+
+/* A place for a further device; -1: all are taken. */
+static int free_place(void)
+{
+    int place = 0;
+    while (place < hip.device_count && (place < hip.platform_devices || hip.devices[place].used))
+        place++;
+    return place < HIP_DEVICES_MAX ? place : -1;
+}
+
+hipError_t hip_open_device(int place, uint32_t number)
+{
+    struct hip_device *device = &hip.devices[place];
+    memset(device, 0, sizeof *device);
+    hipError_t error =
+        hip_status_of(hip.api->device_info(number, &device->info), "opening a device");
+    if (error == hipSuccess)
+        error = hip_status_of(hip.api->queue_create(number, &device->queue), "opening a device");
+    if (error != hipSuccess)
+        return error;
+    device->number = number;
+    device->used = true;
+    hip_set_features(device);
+    if (place >= hip.device_count)
+        hip.device_count = place + 1;
+    return hipSuccess;
+}
+
+static hipError_t add_device(uint32_t number, int *device)
+{
+    int place = free_place();
+    if (place < 0)
+        hip_say("more than %d devices, with those that the program has made", HIP_DEVICES_MAX);
+    hipError_t error = place >= 0 ? hip_open_device(place, number) : hipErrorOutOfMemory;
+    if (error == hipSuccess)
+        *device = place;
+    else
+        hip.api->context_destroy(number);
+    return error;
+}
+
+static void record_unified(int device, const int *gpus, int count)
+{
+    enum { DIGITS = 12 };
+    size_t room = (size_t)count * DIGITS, used = 0;
+    char *list = hip_allocate(room);
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(list + used, room - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
+    HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
+}
+
+static hipError_t unify(int *device, const int *gpus, int count)
+{
+    uint32_t numbers[HIP_DEVICES_MAX], number = 0;
+    if (!device || !gpus || count < 1 || count > HIP_DEVICES_MAX)
+        return hipErrorInvalidValue;
+    for (int i = 0; i < count; i++)
+        numbers[i] = gpus[i] < 0 ? UINT32_MAX : (uint32_t)gpus[i];
+    hipError_t error = hip_status(hip.api->unify(numbers, (uint32_t)count, &number));
+    error = error == hipSuccess ? add_device(number, device) : error;
+    if (error == hipSuccess && hip.recording)
+        record_unified(*device, gpus, count);
+    return error;
+}
+
+int heddleUnifyDevices(int *device, const int *gpus, int count)
+{
+    HIP_API(unify(device, gpus, count));
+}
+
+static hipError_t create_context(int *device, int like)
+{
+    uint32_t number = 0;
+    if (!device || !hip_is_device(like))
+        return device ? hipErrorInvalidDevice : hipErrorInvalidValue;
+    hipError_t error = hip_status(hip.api->context_create(hip.devices[like].number, 0, &number));
+    error = error == hipSuccess ? add_device(number, device) : error;
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_CONTEXT_CREATE, .device = (uint32_t)*device,
+                   .value = (uint32_t)like);
+    }
+    return error;
+}
+
+int heddleCreateContext(int *device, int like)
+{
+    HIP_API(create_context(device, like));
+}
+
+static hipError_t destroy_device(int device)
+{
+    if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device())
+        return hipErrorInvalidDevice;
+    HIP_RECORD(.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device);
+    hipError_t error = hip_wait_device(device);
+    if (error != hipSuccess)
+        return error;
+    hip_streams_forget(device);
+    hip_hostcall_forget(device);
+    hip_unload_device(device);
+    hip_memory_forget(device);
+    error = hip_status(hip.api->context_destroy(hip.devices[device].number));
+    hip.devices[device].used = false;
+    return error;
+}
+
+int heddleDestroyDevice(int device)
+{
+    HIP_API(destroy_device(device));
+}
+
+static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)
+{
+    uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, address);
+    hipError_t error = hip_status(hip.api->remap(name, size, gpu));
+    struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = size, .device = gpu};
+    if (error == hipSuccess)
+        HIP_RECORD_STEP(call_to(&call, address));
+    return error;
+}
+
+int heddleRemap(void *pointer, unsigned long bytes, int gpu)
+{
+    HIP_API(remap((uintptr_t)pointer, bytes, gpu < 0 ? UINT32_MAX : (uint32_t)gpu));
+}
+
+static hipError_t allocate_at(uint64_t address, uint64_t size)
+{
+    int device = hip_current_device();
+    const struct hip_allocation *before = hip_find_allocation(address);
+    uint32_t number = hip.devices[device].number;
+    hipError_t error = hip_status(hip.api->allocate_at(number, address, size, false));
+    if (error != hipSuccess)
+        return error;
+    struct hip_allocation made = {
+        .address = address, .size = size, .kind = HIP_DEVICE_MEMORY, .device = device};
+    if (before || hip.api->name(number, address) != address)
+        hip_add_own_allocation(made);
+    else
+        hip_add_allocation(made);
+    HIP_RECORD(.kind = API_TRACE_MALLOC_AT, .to.allocation = hip_allocation_number(address),
+               .size = size, .device_address = address);
+    return hipSuccess;
+}
+
+int heddleAllocateAt(void *pointer, unsigned long bytes)
+{
+    HIP_API(allocate_at((uintptr_t)pointer, bytes));
+}
+
+static hipError_t page_owner(int *gpu, const void *pointer)
+{
+    struct driver_page page;
+    if (!gpu)
+        return hipErrorInvalidValue;
+    uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, (uintptr_t)pointer);
+    hipError_t error = hip_status(hip.api->page_info(name, &page));
+    *gpu = error == hipSuccess ? (int)page.device : -1;
+    return error;
+}
+
+int heddlePageOwner(int *gpu, const void *pointer)
+{
+    HIP_API(page_owner(gpu, pointer));
+}
+
+/* "0,1,3": the GPUs of --unified. False: it was said what is wrong. */
+static bool parse_gpus(const char *text, uint32_t *gpus, uint32_t *count)
+{
+    *count = 0;
+    for (char *end; *text; text = *end == ',' ? end + 1 : end) {
+        unsigned long number = strtoul(text, &end, 10);
+        if (end == text || (*end != ',' && *end != 0) || *count == HIP_DEVICES_MAX) {
+            hip_say("--unified: '%s' is no list of GPU numbers such as 0,1,2,3", text);
+            return false;
+        }
+        gpus[(*count)++] = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+    }
+    return true;
+}
+
+bool hip_unify_all(const char *list)
+{
+    uint32_t gpus[HIP_DEVICES_MAX], count, number = 0;
+    return parse_gpus(list, gpus, &count)
+           && hip_status_of(hip.api->unify(gpus, count, &number), "--unified") == hipSuccess
+           && hip_open_device(0, number) == hipSuccess;
+}

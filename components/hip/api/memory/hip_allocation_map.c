@@ -1,0 +1,182 @@
+/* The map of allocations: everything that HIP has allocated or that was registered with it, by
+ * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
+ * that a context has at an address that another process uses (heddleAllocateAt) stands in a list
+ * beside it, and counts while that context is the current device. */
+#include "components/hip/api/hip_internal.h"
+
+static struct {
+    struct hip_allocation *list;
+    size_t count, room;
+    size_t wanted; /* how many are */
+    uint32_t last_number;
+    struct hip_allocation *own; /* beside it */
+    size_t own_count, own_room;
+} map;
+
+/* The number of entries that begin at or below `address`. */
+static size_t count_below(uint64_t address)
+{
+    size_t low = 0, high = map.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map.list[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct hip_allocation *find_own(uint64_t address)
+{
+    for (size_t i = 0; i < map.own_count; i++) {
+        const struct hip_allocation *each = &map.own[i];
+        if (address - each->address < each->size && each->device == hip_current_device())
+            return each;
+    }
+    return NULL;
+}
+
+const struct hip_allocation *hip_find_allocation(uint64_t address)
+{
+    const struct hip_allocation *own = map.own_count > 0 ? find_own(address) : NULL;
+    if (own)
+        return own;
+    size_t below = count_below(address);
+    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
+    return last && address - last->address < last->size ? last : NULL;
+}
+
+uint32_t hip_allocation_number(uint64_t address)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    return allocation ? allocation->number : 0;
+}
+
+const struct hip_allocation *hip_find_allocation_below(uint64_t address)
+{
+    size_t below = count_below(address);
+    return below > 0 && hip_is_device_address(map.list[below - 1].address) ? &map.list[below - 1]
+                                                                           : NULL;
+}
+
+bool hip_is_device_address(uint64_t address)
+{
+    return address >= hip.window_base && address - hip.window_base < hip.window_size;
+}
+
+bool hip_is_pinned_address(uint64_t address)
+{
+    return address >= hip.pinned_base && address - hip.pinned_base < hip.pinned_size;
+}
+
+const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size)
+{
+    size_t below = count_below(address + size - 1);
+    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
+    return last && last->address + last->size > address ? last : NULL;
+}
+
+uint64_t hip_find_pinned_gap(uint64_t size)
+{
+    uint64_t at = hip.pinned_base, end = hip.pinned_base + hip.pinned_size;
+    size_t i = at > 0 ? count_below(at - 1) : 0;
+    for (; i < map.count && map.list[i].address < end; i++) {
+        if (map.list[i].address - at >= size)
+            return at;
+        uint64_t next = map.list[i].address + map.list[i].size;
+        at = (next + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
+    }
+    return end - at >= size ? at : 0;
+}
+
+void hip_set_mapped(uint64_t address)
+{
+    size_t below = count_below(address);
+    if (below > 0) {
+        map.list[below - 1].mapped = ++map.last_number;
+        map.wanted -= map.list[below - 1].wanted;
+        map.list[below - 1].wanted = false;
+    }
+}
+
+void hip_set_pool(uint64_t address, const void *pool)
+{
+    size_t below = count_below(address);
+    if (below > 0)
+        map.list[below - 1].pool = pool;
+}
+
+uint64_t hip_pool_bytes(const void *pool)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < map.count; i++)
+        sum += map.list[i].pool == pool ? map.list[i].size : 0;
+    return sum;
+}
+
+const struct hip_allocation *hip_find_wanted(void)
+{
+    size_t i = 0;
+    while (map.wanted > 0 && i < map.count && !map.list[i].wanted)
+        i++;
+    return map.wanted > 0 && i < map.count ? &map.list[i] : NULL;
+}
+
+void hip_set_wanted(uint64_t address)
+{
+    const struct hip_allocation *found = hip_find_allocation(address);
+    if (found && (found->kind == HIP_PINNED_MEMORY || found->kind == HIP_REGISTERED_MEMORY)
+        && !found->mapped && !found->wanted) {
+        map.list[found - map.list].wanted = true;
+        map.wanted++;
+    }
+}
+
+void hip_add_allocation(struct hip_allocation allocation)
+{
+    if (map.count == map.room) {
+        map.room = map.room ? map.room * 2 : 64;
+        map.list = hip_grow(map.list, map.room * sizeof *map.list);
+    }
+    size_t at = count_below(allocation.address);
+    memmove(&map.list[at + 1], &map.list[at], (map.count - at) * sizeof *map.list);
+    map.list[at] = allocation;
+    map.list[at].number = ++map.last_number;
+    map.count++;
+}
+
+void hip_add_own_allocation(struct hip_allocation allocation)
+{
+    if (map.own_count == map.own_room) {
+        map.own_room = map.own_room ? map.own_room * 2 : 16;
+        map.own = hip_grow(map.own, map.own_room * sizeof *map.own);
+    }
+    allocation.number = ++map.last_number;
+    map.own[map.own_count++] = allocation;
+}
+
+void hip_remove_allocation(const struct hip_allocation *allocation)
+{
+    if (map.own_count > 0 && allocation >= map.own && allocation < map.own + map.own_count) {
+        map.own[allocation - map.own] = map.own[--map.own_count];
+        return;
+    }
+    size_t at = (size_t)(allocation - map.list);
+    map.wanted -= allocation->wanted;
+    map.count--;
+    memmove(&map.list[at], &map.list[at + 1], (map.count - at) * sizeof *map.list);
+}
+
+const struct hip_allocation *hip_last_allocation_of(int device)
+{
+    for (size_t i = map.own_count; i-- > 0;)
+        if (map.own[i].device == device)
+            return &map.own[i];
+    for (size_t i = map.count; i-- > 0;) {
+        const struct hip_allocation *each = &map.list[i];
+        if (each->device == device && hip_is_device_address(each->address))
+            return each;
+    }
+    return NULL;
+}

@@ -1,0 +1,222 @@
+/* Device memory: hipMalloc, hipFree, and what programs ask about pointers. */
+#include "hip_managed.h"
+#include "hip_place.h"
+#include "components/hip/api/hip_recorder.h"
+
+hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
+                               enum hip_allocation_kind kind, uint64_t *address)
+{
+    if (size > hip.devices[device].info.memory_bytes)
+        return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
+    bool open = kind == HIP_MANAGED_MEMORY; /* to all devices */
+    uint32_t number = hip.devices[device].number;
+    enum driver_status status = open ? hip.api->allocate_unified(number, size, align, address)
+                                     : hip.api->allocate(number, size, align, address);
+    uint64_t available = 0, total;
+    if (status == DRIVER_OUT_OF_MEMORY
+        && (hip.api->memory_info(number, &available, &total) != DRIVER_OK || available < size))
+        return hipErrorOutOfMemory; /* an answer that programs expect: no message */
+    hipError_t error = hip_status_of(status, "allocating device memory");
+    if (error == hipSuccess) {
+        hip_add_allocation((struct hip_allocation){
+            .address = *address, .size = size, .kind = kind, .device = device});
+    }
+    return error;
+}
+
+hipError_t hip_release_device(uint64_t address)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    uint64_t name = address; /* the device's own, where several have the address */
+    if (allocation && allocation->address == address) {
+        name = hip.api->name(hip.devices[allocation->device].number, address);
+        hip_remove_allocation(allocation);
+    }
+    /* The driver waits for queued work first, so the simulation may run. */
+    const char *before = hip_doing("releasing device memory");
+    hip_wait_all_devices();
+    hip_managed_forget(address);
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->release(name);
+    pthread_mutex_lock(&hip.lock);
+    hipError_t error = hip_status(status);
+    hip_doing(before);
+    return error;
+}
+
+void hip_memory_forget(int device)
+{
+    const struct hip_allocation *last;
+    while ((last = hip_last_allocation_of(device))) {
+        uint64_t address = last->address;
+        hip_managed_forget(address);
+        hip.api->release(hip.api->name(hip.devices[device].number, address));
+        hip_remove_allocation(last);
+    }
+}
+
+hipError_t hip_allocate_for_program(void **pointer, size_t size)
+{
+    if (!pointer)
+        return hipErrorInvalidValue;
+    *pointer = NULL;
+    if (size == 0)
+        return hipSuccess;
+    uint64_t address = 0;
+    hipError_t error = hip_allocate_device(hip_current_device(), size, HIP_ALLOCATION_ALIGN,
+                                           HIP_DEVICE_MEMORY, &address);
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_MALLOC, .to.allocation = hip_allocation_number(address),
+                   .size = size);
+        *pointer = (void *)(uintptr_t)address;
+    }
+    return error;
+}
+
+/* Only whole allocations that the program made are freed. */
+static hipError_t check_release(const struct hip_place *place)
+{
+    void *pointer = (void *)(uintptr_t)place->address;
+    bool inside = place->allocation.number > 0;
+    if (!inside || place->allocation.address != place->address) {
+        hip_complain("%p is %s", pointer,
+                     inside ? "inside of an allocation, not its start"
+                     : hip_place_on_device(place)
+                         ? "device memory that is not, or no longer, allocated"
+                         : "host memory that HIP has not allocated");
+        return hipErrorInvalidValue;
+    }
+    enum hip_allocation_kind kind = place->allocation.kind;
+    return kind == HIP_PINNED_MEMORY || kind == HIP_DEVICE_MEMORY || kind == HIP_MANAGED_MEMORY
+               ? hipSuccess
+               : hipErrorInvalidValue;
+}
+
+static hipError_t release(void *pointer)
+{
+    if (!pointer)
+        return hipSuccess;
+    struct hip_place place = hip_place_of((uintptr_t)pointer);
+    hipError_t error = check_release(&place);
+    if (error != hipSuccess)
+        return error;
+    if (place.kind == HIP_PLACE_PINNED)
+        return hip_release_pinned(&place.allocation);
+    HIP_RECORD(.kind = API_TRACE_FREE, .to.allocation = place.allocation.number);
+    return hip_release_device(place.address);
+}
+
+hipError_t hipMalloc(void **pointer, size_t size)
+{
+    HIP_API(hip_allocate_for_program(pointer, size));
+}
+
+hipError_t hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
+{
+    HIP_API(flags > hipMallocSignalMemory ? hipErrorInvalidValue
+                                          : hip_allocate_for_program(pointer, size));
+}
+
+hipError_t hipFree(void *pointer)
+{
+    HIP_API_ALWAYS(release(pointer));
+}
+
+hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
+{
+    (void)stream;
+    HIP_API_ALWAYS(release(pointer));
+}
+
+hipError_t hipHostFree(void *pointer)
+{
+    HIP_API_ALWAYS(release(pointer));
+}
+
+hipError_t hipFreeHost(void *pointer)
+{
+    HIP_API_ALWAYS(release(pointer));
+}
+
+/* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
+hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
+{
+    if (!pitch || width > SIZE_MAX - 255
+        || (rows > 0 && (width + 255) / 256 * 256 > SIZE_MAX / rows))
+        return hipErrorInvalidValue;
+    *pitch = (width + 255) / 256 * 256;
+    return hip_allocate_for_program(pointer, *pitch * rows);
+}
+
+hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    HIP_API(hip_allocate_pitch(pointer, pitch, width, height));
+}
+
+hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width, size_t height,
+                            unsigned element)
+{
+    bool is_size = element == 4 || element == 8 || element == 16;
+    HIP_API(is_size ? hip_allocate_pitch((void **)pointer, pitch, width, height)
+                    : hipErrorInvalidValue);
+}
+
+static hipError_t memory_info(size_t *available, size_t *total)
+{
+    uint64_t available_bytes = 0, total_bytes = 0;
+    hipError_t error = hip_status(hip.api->memory_info(hip.devices[hip_current_device()].number,
+                                                       &available_bytes, &total_bytes));
+    if (available)
+        *available = available_bytes;
+    if (total)
+        *total = total_bytes;
+    return error;
+}
+
+hipError_t hipMemGetInfo(size_t *available, size_t *total)
+{
+    HIP_API_ALWAYS(memory_info(available, total));
+}
+
+static hipError_t address_range(hipDeviceptr_t *base, size_t *size, hipDeviceptr_t pointer)
+{
+    const struct hip_allocation *allocation = hip_find_allocation((uintptr_t)pointer);
+    if (!allocation)
+        return hipErrorNotFound;
+    if (base)
+        *base = (hipDeviceptr_t)(uintptr_t)allocation->address;
+    if (size)
+        *size = allocation->size;
+    return hipSuccess;
+}
+
+hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *size, hipDeviceptr_t pointer)
+{
+    HIP_API_ALWAYS(address_range(base, size, pointer));
+}
+
+hipError_t hipMemPtrGetInfo(void *pointer, size_t *size)
+{
+    HIP_API_ALWAYS(size ? address_range(NULL, size, pointer) : hipErrorInvalidValue);
+}
+
+/* ---- pointers ---- */
+
+HIP_DEFINE_ALWAYS(hipPointerGetAttributes, (attributes, pointer), hipPointerAttribute_t *attributes,
+                  const void *pointer)
+{
+    struct hip_place place = hip_place_of((uintptr_t)pointer);
+    if (!attributes || place.allocation.number == 0)
+        return hipErrorInvalidValue;
+    bool on_device = hip_place_on_device(&place);
+    bool on_host = place.kind == HIP_PLACE_MANAGED || !on_device;
+    *attributes = (hipPointerAttribute_t){
+        .memoryType = on_device ? hipMemoryTypeDevice : hipMemoryTypeHost,
+        .device = place.allocation.device,
+        .devicePointer = (void *)(uintptr_t)place.address,
+        .hostPointer = (void *)(uintptr_t)(on_host ? place.address : 0),
+        .isManaged = place.kind == HIP_PLACE_MANAGED,
+        .allocationFlags = place.allocation.flags,
+    };
+    return hipSuccess;
+}

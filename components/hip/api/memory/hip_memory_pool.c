@@ -1,0 +1,198 @@
+/* Pools: memory that is asked for and released in the order of a stream. Here it is there at once,
+ * and gone when all work that was queued before the release is done, so a pool keeps nothing: what
+ * is reserved is what is used. A pool only has its properties, and says how much was made from it.
+ * Sharing with other processes is refused (hip_stubs.c). */
+#include "components/hip/api/hip_handle.h"
+#include "components/hip/api/hip_internal.h"
+
+#define SWITCHES hipMemPoolReuseAllowInternalDependencies
+
+struct pool {
+    struct pool *next;
+    hipMemPool_t handle;
+    int device;
+    bool is_default;
+    int switches[SWITCHES]; /* by attribute - 1; hints: nothing is reused */
+    uint64_t threshold;     /* likewise */
+    uint64_t most;          /* bytes at a time */
+};
+
+static struct pool *pools;
+static hipMemPool_t chosen[HIP_DEVICES_MAX]; /* by device; NULL: the default one */
+
+static struct pool *find_pool(hipMemPool_t handle)
+{
+    return hip_handle_find(HIP_HANDLE_POOL, handle);
+}
+
+static struct pool *make_pool(int device, bool is_default)
+{
+    struct pool *pool = hip_allocate(sizeof *pool);
+    *pool = (struct pool){
+        .next = pools, .device = device, .is_default = is_default, .switches = {1, 1, 1}};
+    pool->handle = hip_handle_make(HIP_HANDLE_POOL, pool);
+    pools = pool;
+    return pool;
+}
+
+static struct pool *default_pool(int device)
+{
+    struct pool *pool = pools;
+    while (pool && !(pool->is_default && pool->device == device))
+        pool = pool->next;
+    return pool ? pool : make_pool(device, true);
+}
+
+static struct pool *pool_of(int device)
+{
+    struct pool *pool = find_pool(chosen[device]);
+    return pool ? pool : default_pool(device);
+}
+
+/* ---- memory ---- */
+
+/* On the pool's device, whichever is current. */
+static hipError_t allocate_from(struct pool *pool, void **pointer, size_t size)
+{
+    int current = hip_current_device();
+    hipError_t error = hip_set_current_device(pool->device);
+    error = error == hipSuccess ? hip_allocate_for_program(pointer, size) : error;
+    if (current != pool->device)
+        hip_set_current_device(current);
+    if (error == hipSuccess && *pointer) {
+        hip_set_pool((uintptr_t)*pointer, pool->handle);
+        uint64_t used = hip_pool_bytes(pool->handle);
+        pool->most = used > pool->most ? used : pool->most;
+    }
+    return error;
+}
+
+hipError_t hipMallocAsync(void **pointer, size_t size, hipStream_t stream)
+{
+    (void)stream; /* memory that is there at once is there in the stream's order, too */
+    HIP_API(allocate_from(pool_of(hip_current_device()), pointer, size));
+}
+
+static hipError_t allocate_from_handle(void **pointer, size_t size, hipMemPool_t handle)
+{
+    struct pool *pool = find_pool(handle);
+    return pool ? allocate_from(pool, pointer, size) : hipErrorInvalidValue;
+}
+
+hipError_t hipMallocFromPoolAsync(void **pointer, size_t size, hipMemPool_t pool,
+                                  hipStream_t stream)
+{
+    (void)stream;
+    HIP_API(allocate_from_handle(pointer, size, pool));
+}
+
+/* ---- pools ---- */
+
+static hipError_t give_pool(hipMemPool_t *handle, int device, bool is_default)
+{
+    if (!handle || !hip_is_device(device))
+        return handle ? hipErrorInvalidDevice : hipErrorInvalidValue;
+    *handle = (is_default ? default_pool(device) : pool_of(device))->handle;
+    return hipSuccess;
+}
+
+hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device)
+{
+    HIP_API_ALWAYS(give_pool(pool, device, true));
+}
+
+hipError_t hipDeviceGetMemPool(hipMemPool_t *pool, int device)
+{
+    HIP_API_ALWAYS(give_pool(pool, device, false));
+}
+
+HIP_DEFINE_ALWAYS(hipDeviceSetMemPool, (device, handle), int device, hipMemPool_t handle)
+{
+    const struct pool *pool = find_pool(handle);
+    if (!hip_is_device(device))
+        return hipErrorInvalidDevice;
+    if (!pool || pool->device != device)
+        return hipErrorInvalidValue;
+    chosen[device] = handle;
+    return hipSuccess;
+}
+
+HIP_DEFINE_ALWAYS(hipMemPoolCreate, (handle, properties), hipMemPool_t *handle,
+                  const hipMemPoolProps *properties)
+{
+    if (!handle || !properties || properties->allocType != hipMemAllocationTypePinned
+        || properties->location.type != hipMemLocationTypeDevice)
+        return hipErrorInvalidValue;
+    if (!hip_is_device(properties->location.id))
+        return hipErrorInvalidDevice;
+    if (properties->handleTypes != hipMemHandleTypeNone) {
+        hip_complain("pools are not shared with other processes");
+        return hipErrorNotSupported;
+    }
+    *handle = make_pool(properties->location.id, false)->handle;
+    return hipSuccess;
+}
+
+/* What was made from it stays until it is freed. */
+HIP_DEFINE_ALWAYS(hipMemPoolDestroy, (handle), hipMemPool_t handle)
+{
+    struct pool *pool = find_pool(handle);
+    if (!pool || pool->is_default)
+        return hipErrorInvalidValue;
+    struct pool **link = &pools;
+    while (*link != pool)
+        link = &(*link)->next;
+    *link = pool->next;
+    hip_handle_destroy(handle);
+    hip_release(pool);
+    return hipSuccess;
+}
+
+hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t bytes)
+{
+    (void)bytes; /* nothing is kept */
+    HIP_API_ALWAYS(find_pool(pool) ? hipSuccess : hipErrorInvalidValue);
+}
+
+/* The most there was at a time; what is reserved is what is used. */
+static bool is_mark(hipMemPoolAttr attribute)
+{
+    return attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;
+}
+
+HIP_DEFINE_ALWAYS(hipMemPoolSetAttribute, (handle, attribute, value), hipMemPool_t handle,
+                  hipMemPoolAttr attribute, void *value)
+{
+    struct pool *pool = find_pool(handle);
+    if (!pool || !value)
+        return hipErrorInvalidValue;
+    if (attribute >= 1 && attribute <= SWITCHES) {
+        pool->switches[attribute - 1] = *(const int *)value;
+        return hipSuccess;
+    }
+    uint64_t number = *(const uint64_t *)value;
+    if (attribute == hipMemPoolAttrReleaseThreshold) {
+        pool->threshold = number;
+        return hipSuccess;
+    }
+    if (!is_mark(attribute) || number != 0)
+        return hipErrorInvalidValue;
+    pool->most = hip_pool_bytes(pool->handle);
+    return hipSuccess;
+}
+
+HIP_DEFINE_ALWAYS(hipMemPoolGetAttribute, (handle, attribute, value), hipMemPool_t handle,
+                  hipMemPoolAttr attribute, void *value)
+{
+    const struct pool *pool = find_pool(handle);
+    if (!pool || !value || attribute < 1 || attribute > hipMemPoolAttrUsedMemHigh)
+        return hipErrorInvalidValue;
+    if (attribute <= SWITCHES) {
+        *(int *)value = pool->switches[attribute - 1];
+        return hipSuccess;
+    }
+    *(uint64_t *)value = attribute == hipMemPoolAttrReleaseThreshold ? pool->threshold
+                         : is_mark(attribute)                        ? pool->most
+                                                                     : hip_pool_bytes(pool->handle);
+    return hipSuccess;
+}

@@ -1,0 +1,325 @@
+/* See hip_registered.h. For each range the library keeps what both sides have, as far as it knows
+ * (`known`): bytes of the host that differ were changed by the host, bytes of the device that
+ * differ by kernels. Invariant: `known` does not change while a command may read it. */
+#include "hip_registered.h"
+
+#include "components/hip/api/hip_recorder.h"
+
+#include <inttypes.h>
+#include <sys/personality.h>
+
+enum { PIECE = 4096 /* bytes that are compared at once */ };
+
+/* Pages of the device, one allocation of the driver. */
+struct run {
+    uint64_t address, size;
+    unsigned users; /* ranges */
+};
+
+struct range {
+    uint64_t start, size;
+    int device;
+    char *known;
+    bool fresh;    /* the device has nothing yet */
+    uint64_t sent; /* the last write */
+};
+
+static struct {
+    struct run *runs; /* by address */
+    size_t run_count, run_room;
+    struct range *ranges;
+    size_t count, room;
+    uint64_t *launches; /* that may have changed something which the host has not got */
+    size_t launch_count, launch_room;
+} all;
+
+/* ---- pages ---- */
+
+static size_t first_run_behind(uint64_t address)
+{
+    size_t i = 0;
+    while (i < all.run_count && all.runs[i].address + all.runs[i].size <= address)
+        i++;
+    return i;
+}
+
+/* The run that holds `address`, or a new one up to `end` or to the next run. */
+static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
+{
+    size_t at = first_run_behind(address);
+    if (at < all.run_count && all.runs[at].address <= address) {
+        *run = &all.runs[at];
+        return hipSuccess;
+    }
+    if (at < all.run_count && all.runs[at].address < end)
+        end = all.runs[at].address;
+    hipError_t error = hip_status_of(hip.api->allocate_at(hip.devices[hip_current_device()].number,
+                                                          address, end - address, true),
+                                     "mapping registered memory");
+    if (error != hipSuccess)
+        return error;
+    if (all.run_count == all.run_room) {
+        all.run_room = all.run_room ? 2 * all.run_room : 16;
+        all.runs = hip_grow(all.runs, all.run_room * sizeof *all.runs);
+    }
+    memmove(&all.runs[at + 1], &all.runs[at], (all.run_count - at) * sizeof *all.runs);
+    all.runs[at] = (struct run){.address = address, .size = end - address};
+    all.run_count++;
+    *run = &all.runs[at];
+    return hipSuccess;
+}
+
+/* One user less of all runs from `address` up to `end`. */
+static void leave_runs(uint64_t address, uint64_t end)
+{
+    size_t at = first_run_behind(address);
+    while (at < all.run_count && all.runs[at].address < end) {
+        struct run *run = &all.runs[at];
+        if (--run->users > 0) {
+            at++;
+            continue;
+        }
+        hip_status_of(hip.api->release(run->address), "freeing registered memory");
+        memmove(run, run + 1, (--all.run_count - at) * sizeof *run);
+    }
+}
+
+static hipError_t join_runs(uint64_t address, uint64_t end)
+{
+    uint64_t at = address;
+    while (at < end) {
+        struct run *run = NULL;
+        hipError_t error = take_run(at, end, &run);
+        if (error != hipSuccess) {
+            leave_runs(address, at);
+            return error;
+        }
+        run->users++;
+        at = run->address + run->size;
+    }
+    return hipSuccess;
+}
+
+/* ---- ranges ---- */
+
+static uint64_t first_page(uint64_t address)
+{
+    return address / hip.page_bytes * hip.page_bytes;
+}
+
+static uint64_t end_of_pages(const struct range *range)
+{
+    return first_page(range->start + range->size - 1) + hip.page_bytes;
+}
+
+/* `heddle run` has asked for the same addresses in every run. */
+static void check_layout(void)
+{
+    static bool said;
+    if (!said && !(personality(UINT32_MAX) & ADDR_NO_RANDOMIZE)) {
+        hip_say("kernels use registered memory, whose addresses differ from run to run on this "
+                "system (personality() is refused); cycle counts may, too");
+    }
+    said = true;
+}
+
+hipError_t hip_registered_map(uint64_t start, uint64_t size)
+{
+    check_layout();
+    struct range range = {
+        .start = start, .size = size, .device = hip_current_device(), .fresh = true};
+    hipError_t error = join_runs(first_page(start), end_of_pages(&range));
+    if (error != hipSuccess)
+        return error;
+    if (all.count == all.room) {
+        all.room = all.room ? 2 * all.room : 16;
+        all.ranges = hip_grow(all.ranges, all.room * sizeof *all.ranges);
+    }
+    range.known = hip_allocate(size);
+    all.ranges[all.count++] = range;
+    return hipSuccess;
+}
+
+void hip_registered_unmap(uint64_t start)
+{
+    size_t i = 0;
+    while (i < all.count && all.ranges[i].start != start)
+        i++;
+    if (i == all.count)
+        return;
+    struct range *range = &all.ranges[i];
+    hip_release(range->known);
+    leave_runs(first_page(start), end_of_pages(range));
+    memmove(range, range + 1, (--all.count - i) * sizeof *range);
+}
+
+/* Writes to the device, or reads from it, `size` bytes of the range from `offset` on: a command for
+ * each run of pages. */
+static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, char *read,
+                           uint64_t *ticket)
+{
+    uint64_t at = range->start + offset, end = at + size;
+    uint32_t queue = hip.devices[range->device].queue;
+    while (at < end) {
+        const struct run *run = &all.runs[first_run_behind(at)];
+        uint64_t stop = run->address + run->size < end ? run->address + run->size : end;
+        uint64_t place = at - range->start;
+        enum driver_status status =
+            read ? hip.api->read_shared(queue, read + place, at, stop - at, ticket)
+                 : hip.api->write_shared(queue, at, range->known + place, stop - at, ticket);
+        if (status != DRIVER_OK)
+            return hip_status(status);
+        at = stop;
+    }
+    return hipSuccess;
+}
+
+/* ---- to the device ---- */
+
+/* What the program has freed without a word cannot be read any more. */
+static hipError_t check(const struct range *range, bool written)
+{
+    uint64_t end = range->start;
+    if (hip_is_accessible(range->start, range->size, written, &end))
+        return hipSuccess;
+    hip_complain("of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
+                 "kernels, only %" PRIu64
+                 " can be %s: call hipHostUnregister before they are freed",
+                 range->size, range->start, end > range->start ? end - range->start : 0,
+                 written ? "written" : "read");
+    return hipErrorInvalidValue;
+}
+
+static bool has_changed(const struct range *range)
+{
+    return range->fresh
+           || memcmp(range->known, (const void *)(uintptr_t)range->start, range->size) != 0;
+}
+
+/* The bytes from `offset` on, up to `end`, that differ: the first, and behind the last. Bytes in
+ * between are the same on both sides. False: there are none. */
+static bool find_changed(const struct range *range, uint64_t *offset, uint64_t *end)
+{
+    const char *host = (const char *)(uintptr_t)range->start;
+    while (*offset < *end && !range->fresh && host[*offset] == range->known[*offset])
+        (*offset)++;
+    while (*end > *offset && !range->fresh && host[*end - 1] == range->known[*end - 1])
+        (*end)--;
+    return *offset < *end;
+}
+
+static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
+{
+    if (first >= last)
+        return hipSuccess;
+    memcpy(range->known + first, (const char *)(uintptr_t)range->start + first, last - first);
+    hip_look_for_pointers(range->start + first, range->known + first, last - first);
+    HIP_RECORD_STEP(host_write(range->start + first, range->known + first, last - first));
+    return transfer(range, first, last - first, NULL, &range->sent);
+}
+
+/* What the host has changed, in pieces; neighbours go together. */
+static hipError_t send(struct range *range)
+{
+    hipError_t error = range->sent ? hip_wait_here(range->sent) : hipSuccess;
+    uint64_t first = 0, last = 0; /* changed and not sent yet */
+    for (uint64_t at = 0; at < range->size && error == hipSuccess; at += PIECE) {
+        uint64_t from = at, end = at + PIECE < range->size ? at + PIECE : range->size;
+        if (!find_changed(range, &from, &end))
+            continue;
+        if (from != last) {
+            error = send_bytes(range, first, last);
+            first = from;
+        }
+        last = end;
+    }
+    error = error == hipSuccess ? send_bytes(range, first, last) : error;
+    range->fresh = false;
+    return error;
+}
+
+hipError_t hip_registered_before_launch(uint32_t queue)
+{
+    hipError_t error = hipSuccess;
+    bool changed = false;
+    for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
+        error = check(&all.ranges[i], false);
+        changed |= error == hipSuccess && has_changed(&all.ranges[i]);
+    }
+    if (changed && error == hipSuccess && all.launch_count > 0) {
+        /* Bytes between those that the host has changed go along: they must be the newest. */
+        for (size_t i = 0; i < all.launch_count && error == hipSuccess; i++)
+            error = hip_wait_here(all.launches[i]);
+        error = error == hipSuccess ? hip_registered_settle() : error;
+    }
+    for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
+        struct range *range = &all.ranges[i];
+        error = changed && has_changed(range) ? send(range) : hipSuccess;
+        uint64_t done_ps = 0;
+        if (error == hipSuccess && range->sent && queue != hip.devices[range->device].queue
+            && hip.api->time_of(range->sent, &done_ps) == DRIVER_NOT_READY)
+            error = hip_status(hip.api->wait_for(queue, range->sent));
+    }
+    return error;
+}
+
+/* ---- to the host ---- */
+
+void hip_registered_launched(uint64_t ticket)
+{
+    if (all.count == 0)
+        return;
+    if (all.launch_count == all.launch_room) {
+        all.launch_room = all.launch_room ? 2 * all.launch_room : 16;
+        all.launches = hip_grow(all.launches, all.launch_room * sizeof *all.launches);
+    }
+    all.launches[all.launch_count++] = ticket;
+}
+
+bool hip_registered_is_behind(void)
+{
+    return all.launch_count > 0;
+}
+
+/* What kernels have changed, to the host and to `known`. */
+static hipError_t merge(struct range *range, const char *found)
+{
+    char *host = (char *)(uintptr_t)range->start;
+    if (memcmp(found, range->known, range->size) == 0)
+        return hipSuccess;
+    hipError_t error = check(range, true);
+    for (uint64_t i = 0; i < range->size && error == hipSuccess; i++)
+        if (found[i] != range->known[i])
+            host[i] = range->known[i] = found[i];
+    return error;
+}
+
+static hipError_t fetch(struct range *range)
+{
+    uint64_t ticket = 0;
+    char *found = hip_allocate(range->size);
+    hipError_t error = transfer(range, 0, range->size, found, &ticket);
+    if (error == hipSuccess)
+        error = hip_wait_here(ticket);
+    if (error == hipSuccess)
+        error = merge(range, found);
+    hip_release(found);
+    return error;
+}
+
+hipError_t hip_registered_settle(void)
+{
+    size_t kept = 0, running = 0;
+    hipError_t error = hip.lost;
+    for (size_t i = 0; i < all.launch_count; i++)
+        running += !hip_ticket_done(all.launches[i]);
+    if (running == all.launch_count)
+        return error; /* nothing new */
+    for (size_t i = 0; i < all.launch_count; i++)
+        if (!hip_ticket_done(all.launches[i]))
+            all.launches[kept++] = all.launches[i];
+    all.launch_count = kept;
+    for (size_t i = 0; i < all.count && error == hipSuccess; i++)
+        error = all.ranges[i].fresh ? hipSuccess : fetch(&all.ranges[i]);
+    return error;
+}

@@ -1,0 +1,49 @@
+/* What opening a platform takes of the process: memory of the heap, mapped objects, threads. How
+ * much depends on the options of the run, but where the program's own memory lies must not, since
+ * kernels that use it (hipHostRegister) see its addresses. So a thread of its own opens the
+ * platform, with a heap of its own, and for that time the address space that the program's next
+ * mappings will get is held back. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/turns/hip_turns.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+/* More than programs map; the system gives the highest free addresses first. */
+#define HELD_BYTES (1ull << 36)
+
+struct work {
+    bool (*run)(const char *path);
+    const char *path;
+    bool good;
+};
+
+static void *run_work(void *argument)
+{
+    struct work *work = argument;
+    hip_turns_inside(1);
+    work->good = work->run(work->path);
+    hip_turns_inside(-1);
+    return NULL;
+}
+
+bool hip_run_apart(bool (*run)(const char *path), const char *path)
+{
+    struct work work = {.run = run, .path = path};
+    void *held =
+        mmap(NULL, HELD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all); /* signals are for the program's threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, run_work, &work);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        pthread_join(thread, NULL);
+    else
+        work.good = run(path);
+    if (held != MAP_FAILED)
+        munmap(held, HELD_BYTES);
+    return work.good;
+}

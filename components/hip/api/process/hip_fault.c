@@ -1,0 +1,209 @@
+/* Device addresses lie in a range of the host's address space that nothing may touch, so a host
+ * access to device memory faults; the handler here says which allocation it was, then lets the
+ * program die by the signal. Addresses of pinned memory lie behind it, so that one that was freed
+ * is known as such. The simulator's own state faults, too, while code of the program runs. Other
+ * faults go to the handler that was there before; of those inside of the library it is said that
+ * the program has passed a wrong pointer.
+ *
+ * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
+ * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
+ * handler. */
+#define _GNU_SOURCE /* REG_ERR */
+#include "components/hip/api/memory/hip_managed.h"
+#include "components/hip/turns/hip_turns.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+/* Tried in turn. */
+static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
+
+/* Elsewhere the low bits of addresses are at least the same, from which caches and TLBs choose
+ * their sets. */
+#define WINDOW_ALIGN (1ull << 36)
+
+static struct sigaction previous_handler;
+
+/* Room for pinned memory: its addresses are given out one behind the other, so that one that was
+ * freed is not soon in use again. */
+#define PINNED_BYTES (1ull << 38)
+
+bool hip_reserve_window(uint64_t device_bytes)
+{
+    uint64_t size = device_bytes + PINNED_BYTES;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *base = MAP_FAILED;
+    for (size_t i = 0; i < sizeof window_bases / sizeof window_bases[0] && base == MAP_FAILED;
+         i++) {
+        void *wish = (void *)(uintptr_t)window_bases[i];
+        base = mmap(wish, size, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+        if (base != MAP_FAILED && base != wish) { /* kernels before 4.17 ignore the flag */
+            munmap(base, size);
+            base = MAP_FAILED;
+        }
+    }
+    if (base == MAP_FAILED) {
+        base = mmap(NULL, size + WINDOW_ALIGN, PROT_NONE, flags, -1, 0);
+        if (base != MAP_FAILED) {
+            base = (void *)(((uintptr_t)base + WINDOW_ALIGN - 1) / WINDOW_ALIGN * WINDOW_ALIGN);
+            hip_say(
+                "the usual range of device addresses is taken; cycle counts of this run may differ "
+                "from others");
+        }
+    }
+    if (base == MAP_FAILED) {
+        hip_say("cannot reserve %llu bytes of device addresses: %s", (unsigned long long)size,
+                strerror(errno));
+        return false;
+    }
+    hip.window_base = (uintptr_t)base;
+    hip.window_size = device_bytes;
+    hip.pinned_base = hip.window_base + device_bytes;
+    hip.pinned_size = PINNED_BYTES;
+    return true;
+}
+
+/* A message in a buffer of fixed size; what does not fit is dropped. */
+struct note {
+    char text[400];
+    size_t used;
+};
+
+static void add_text(struct note *note, const char *text)
+{
+    while (*text && note->used < sizeof note->text)
+        note->text[note->used++] = *text++;
+}
+
+static void add_number(struct note *note, uint64_t number, unsigned base)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = '\0';
+    do {
+        digits[--at] = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number > 0 && at > 0);
+    add_text(note, base == 16 ? "0x" : "");
+    add_text(note, digits + at);
+}
+
+static void add_place(struct note *note, uint64_t address)
+{
+    const struct hip_allocation *allocation = hip_find_allocation_below(address);
+    if (!allocation) {
+        add_text(note, "; no allocation lies there");
+        return;
+    }
+    uint64_t offset = address - allocation->address;
+    add_text(note, ": byte ");
+    add_number(note, offset, 10);
+    add_text(note, offset < allocation->size ? " of" : " from the start of");
+    add_text(note, allocation->kind == HIP_MODULE_MEMORY ? " a loaded module of "
+                                                         : " the allocation of ");
+    add_number(note, allocation->size, 10);
+    add_text(note, " bytes at ");
+    add_number(note, allocation->address, 16);
+    add_text(note, " on device ");
+    add_number(note, (uint64_t)allocation->device, 10);
+    add_text(note, offset < allocation->size ? "" : ", behind its end");
+}
+
+static void say(const struct note *note)
+{
+    ssize_t written = write(STDERR_FILENO, note->text, note->used);
+    (void)written; /* the program is about to die: there is no one to tell */
+}
+
+static bool is_state(uint64_t address)
+{
+    return hip.state == HIP_OPEN && hip.api->is_hidden((const void *)(uintptr_t)address);
+}
+
+static void explain_other(uint64_t address)
+{
+    struct note note = {.used = 0};
+    if (hip_is_pinned_address(address)) {
+        add_text(&note, "heddle: host code touched pinned memory at ");
+        add_number(&note, address, 16);
+        add_text(&note, ", which is not, or no longer, allocated\n");
+    } else if (is_state(address)) {
+        add_text(&note, "heddle: host code touched ");
+        add_number(&note, address, 16);
+        add_text(&note, ", where the simulator keeps its own state: the program has used a wrong "
+                        "pointer, perhaps one that was cut to 32 bits\n");
+    } else {
+        add_text(&note, "heddle: a call of HIP touched ");
+        add_number(&note, address, 16);
+        add_text(&note, ", where nothing is: the program has passed a wrong pointer\n");
+    }
+    say(&note);
+}
+
+static void explain(uint64_t address)
+{
+    struct note note = {.used = 0};
+    bool managed = false;
+    add_text(&note, "heddle: host code touched device memory at ");
+    add_number(&note, address, 16);
+    /* When the faulting thread is inside the library itself the map may be in motion. */
+    if (pthread_mutex_trylock(&hip.lock) == 0) {
+        add_place(&note, address);
+        managed = hip_is_managed(address);
+        pthread_mutex_unlock(&hip.lock);
+    }
+    add_text(&note, managed ? "; it cannot be fetched any more, as the device is lost\n"
+                            : "; copy it with hipMemcpy first\n");
+    say(&note);
+}
+
+/* The processor's page-fault error code: bit 1 is set for writes (Intel SDM, volume 3A, 4.7). */
+static bool is_write(const void *context)
+{
+    const ucontext_t *where = context;
+    return (where->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+}
+
+static void handle(int signal_number, siginfo_t *info, void *context)
+{
+    uint64_t address = (uintptr_t)info->si_addr;
+    bool ours = address >= hip.window_base && address - hip.window_base < hip.window_size;
+    bool in_call = hip_turns_depth > 0;
+    hip_turns_inside(1);
+    bool served = hip_managed_fault(address, is_write(context));
+    if (ours && !served)
+        explain(address);
+    else if (!served && (in_call || hip_is_pinned_address(address) || is_state(address)))
+        explain_other(address);
+    hip_turns_inside(-1);
+    if (served)
+        return;
+    if (ours) {
+        /* explained */
+    } else if ((previous_handler.sa_flags & SA_SIGINFO) != 0) {
+        previous_handler.sa_sigaction(signal_number, info, context);
+        return;
+    } else if (previous_handler.sa_handler != SIG_DFL && previous_handler.sa_handler != SIG_IGN) {
+        previous_handler.sa_handler(signal_number);
+        return;
+    }
+    /* The same instruction faults again in the program, and then nothing catches it. */
+    struct sigaction die = {.sa_handler = SIG_DFL};
+    sigaction(SIGSEGV, &die, NULL);
+}
+
+void hip_install_fault_handler(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    action.sa_sigaction = handle;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &previous_handler);
+}

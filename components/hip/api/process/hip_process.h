@@ -1,0 +1,29 @@
+/* The process and what it owns of a run: its number among the processes of `heddle run`, its files,
+ * its end by a signal, and its children. docs/reference/outputs.md is
+ * the contract. */
+#ifndef HEDDLE_HIP_PROCESS_H
+#define HEDDLE_HIP_PROCESS_H
+
+#include "components/hip/api/hip_internal.h"
+
+#include "runtime/state/platform.h"
+
+/* Before the platform starts: numbers this process, gives the options files of its own, and names
+ * the program in them. False: said on stderr. */
+bool hip_process_open(struct heddle_options *options);
+/* The platform stands: from now on signals end the process with what is known written, and children
+ * have no GPU. */
+void hip_process_guard(const struct heddle_platform *platform,
+                       const struct heddle_options *options);
+/* The folder of this process for what `heddle run` has the first one record in `folder`; made when
+ * it is another one. NULL: errno says why. */
+const char *hip_process_folder(const char *folder);
+/* The end of the process, all work done: the platform's files. */
+void hip_process_finish(void);
+/* Was the process forked from the one that had opened the platform? By number, also where no
+ * handler of forks was called. */
+bool hip_process_is_child(void);
+/* In such a child, a call that needs the GPU: says so. */
+hipError_t hip_process_refuse(void);
+
+#endif

@@ -1,0 +1,166 @@
+/* Events: marks in the queues of streams. An event remembers the last mark that it was recorded as.
+ */
+#include "hip_graph.h"
+#include "hip_stream.h"
+#include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/hip_handle.h"
+#include "components/hip/api/hip_recorder.h"
+
+struct event {
+    unsigned flags;
+    int device;
+    uint32_t number; /* from 1, in order of creation */
+    bool recorded;
+    uint64_t ticket;
+};
+
+static uint32_t last_number;
+
+static struct event *find_event(hipEvent_t event)
+{
+    return hip_handle_find(HIP_HANDLE_EVENT, event);
+}
+
+static hipError_t create_event(hipEvent_t *event, unsigned flags)
+{
+    const unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess
+                           | hipEventReleaseToDevice | hipEventReleaseToSystem;
+    if (!event || (flags & ~known) != 0)
+        return hipErrorInvalidValue;
+    struct event *made = hip_allocate(sizeof *made);
+    made->flags = flags;
+    made->device = hip_current_device();
+    made->number = ++last_number;
+    *event = hip_handle_make(HIP_HANDLE_EVENT, made);
+    HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = made->number, .flags = flags);
+    return hipSuccess;
+}
+
+HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
+{
+    struct event *found = find_event(event);
+    if (!found)
+        return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = found->number);
+    hip_handle_destroy(event);
+    hip_release(found);
+    return hipSuccess;
+}
+
+HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream)
+{
+    struct event *found = find_event(event);
+    uint32_t queue = 0;
+    int device = 0;
+    hipError_t error = found ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
+    uint64_t ticket = 0;
+    if (error == hipSuccess && found->device != device) {
+        hip_complain("the event belongs to device %d, the stream to device %d", found->device,
+                     device);
+        error = hipErrorInvalidHandle;
+    }
+    if (error == hipSuccess && hip_captures(stream))
+        return hip_capture_record(stream, event);
+    if (error == hipSuccess)
+        error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
+    if (error == hipSuccess) {
+        found = find_event(event); /* the wait may have released the lock */
+        enum driver_status status = found ? hip.api->mark(queue, &ticket) : DRIVER_INVALID_VALUE;
+        hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
+        error = found ? hip_status(status) : hipErrorInvalidHandle;
+    }
+    if (error == hipSuccess) {
+        found->recorded = true;
+        found->ticket = ticket;
+        HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = found->number,
+                   .stream = hip_stream_number(stream));
+    }
+    return error;
+}
+
+/* An event that was never recorded is done (HIP documentation of hipEventQuery). */
+HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
+{
+    const struct event *found = find_event(event);
+    if (!found)
+        return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = found->number);
+    return found->recorded ? hip_wait_ticket(found->ticket) : hipSuccess;
+}
+
+HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
+{
+    const struct event *found = find_event(event);
+    if (!found)
+        return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    if (!found->recorded)
+        return hipSuccess;
+    struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
+    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    hipError_t error = hip_query_ticket(found->ticket);
+    HIP_RECORD_ANSWER(line, error);
+    return error;
+}
+
+/* Simulated milliseconds between two events, of which the hardware knows picoseconds. */
+HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds, hipEvent_t start,
+           hipEvent_t stop)
+{
+    const struct event *first = find_event(start), *last = find_event(stop);
+    if (!milliseconds)
+        return hipErrorInvalidValue;
+    if (!first || !last || !first->recorded || !last->recorded
+        || ((first->flags | last->flags) & hipEventDisableTiming) != 0)
+        return hipErrorInvalidHandle;
+    uint64_t first_ps = 0, last_ps = 0;
+    hipError_t error = hip_status(hip.api->time_of(first->ticket, &first_ps));
+    if (error == hipSuccess)
+        error = hip_status(hip.api->time_of(last->ticket, &last_ps));
+    if (error == hipSuccess) {
+        *milliseconds = last_ps >= first_ps ? (float)((double)(last_ps - first_ps) * 1e-9)
+                                            : -(float)((double)(first_ps - last_ps) * 1e-9);
+    }
+    return error;
+}
+
+HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEvent_t event,
+           unsigned flags)
+{
+    const struct event *found = find_event(event);
+    uint32_t queue = 0;
+    int device = 0;
+    hipError_t error = found && flags == 0 ? hip_stream_queue(stream, &queue, &device)
+                       : found             ? hipErrorInvalidValue
+                                           : hipErrorInvalidHandle;
+    if (error == hipSuccess && hip_capture_wait(stream, event))
+        return hipSuccess;
+    if (error == hipSuccess)
+        error = hip_stream_order(stream, DRIVER_STREAM_WAIT_EVENT);
+    bool begun = error == hipSuccess;
+    found = find_event(event); /* the wait may have released the lock */
+    if (!found)
+        error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
+                   .event = found->number);
+    }
+    if (error == hipSuccess && found->recorded)
+        error = hip_status(hip.api->wait_for(queue, found->ticket));
+    if (begun && !hip.orders_streams) {
+        uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
+        if (error == hipSuccess && found->recorded)
+            hip.api->last(queue, &ticket);
+        hip_stream_note(stream, ticket);
+    }
+    return error;
+}
+
+hipError_t hipEventCreate(hipEvent_t *event)
+{
+    HIP_API(create_event(event, hipEventDefault));
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags)
+{
+    HIP_API(create_event(event, flags));
+}

@@ -1,0 +1,455 @@
+/* Streams: each is a queue of the driver. A queue executes in order; queues run side by side.
+ *
+ * What HIP promises between the streams of a device (HIP programming guide, "Default stream"; the
+ * same as CUDA's): a command of the null stream begins when all earlier ones in blocking streams
+ * are done, and a command of a blocking stream begins when all earlier ones in the null stream are
+ * done. Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it
+ * into waits in the queues, right before a command is enqueued. On a platform whose driver has
+ * stream rules of its own (components/host/driver/stream_rules.h), a call waits there until they
+ * let it begin. The streams per host thread (hipStreamPerThread) are blocking ones.
+ *
+ * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
+ * it (hip_handle.h). */
+#include "hip_stream.h"
+#include "hip_graph.h"
+#include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/hip_handle.h"
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/turns/hip_turns.h"
+
+enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
+
+struct stream {
+    struct stream *next;
+    hipStream_t handle; /* NULL: found by its thread */
+    int device, priority;
+    unsigned flags;
+    uint32_t queue;
+    uint32_t number; /* from 1, in order of creation */
+    bool destroyed;
+    uint64_t null_met; /* the last command of the null stream that this queue waits for */
+    uint64_t met;      /* of this stream, that the null stream waits for */
+};
+
+static struct stream *streams; /* newest first */
+static uint32_t last_number;
+static struct stream null_streams[HIP_DEVICES_MAX];
+static _Thread_local uint32_t own_streams[HIP_DEVICES_MAX]; /* numbers */
+
+/* The null stream has two names, 0 and hipStreamLegacy (1). */
+static bool is_null_stream(hipStream_t stream)
+{
+    return (uintptr_t)stream < (uintptr_t)hipStreamPerThread;
+}
+
+/* The last command of a queue that is not done; 0: none, or the device is lost. */
+static uint64_t last_of(uint32_t queue)
+{
+    uint64_t ticket = 0;
+    return hip.api->last(queue, &ticket) == DRIVER_OK ? ticket : 0;
+}
+
+/* Frees destroyed streams whose work is done. */
+static void reap(void)
+{
+    for (struct stream **link = &streams; *link;) {
+        struct stream *stream = *link;
+        if (!stream->destroyed || last_of(stream->queue)) {
+            link = &stream->next;
+            continue;
+        }
+        *link = stream->next;
+        hip.api->queue_destroy(stream->queue);
+        hip_release(stream);
+    }
+}
+
+static hipError_t make_stream(struct stream **stream, unsigned flags, int priority)
+{
+    uint32_t queue = 0;
+    reap();
+    hipError_t error =
+        hip_status_of(hip.api->queue_create(hip.devices[hip_current_device()].number, &queue),
+                      "creating a stream");
+    if (error != hipSuccess)
+        return error;
+    struct stream *made = hip_allocate(sizeof *made);
+    *made = (struct stream){.next = streams,
+                            .device = hip_current_device(),
+                            .priority = priority,
+                            .flags = flags,
+                            .queue = queue,
+                            .number = ++last_number};
+    streams = made;
+    *stream = made;
+    return hipSuccess;
+}
+
+/* Its handle is refused from now on. */
+static void forget(struct stream *stream)
+{
+    stream->destroyed = true;
+    hip_handle_destroy(stream->handle);
+}
+
+void hip_streams_forget(int device)
+{
+    for (struct stream *each = streams; each; each = each->next)
+        if (each->device == device)
+            forget(each);
+    reap();
+}
+
+/* The calling thread's own stream on its current device, which may have been destroyed and made
+ * anew. */
+static struct stream *own_stream(void)
+{
+    uint32_t *own = &own_streams[hip_current_device()];
+    struct stream *each = *own > 0 ? streams : NULL;
+    while (each && (each->number != *own || each->destroyed))
+        each = each->next;
+    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess)
+        *own = each->number;
+    return each;
+}
+
+static struct stream *find_stream(hipStream_t stream)
+{
+    if (is_null_stream(stream)) {
+        struct stream *null_stream = &null_streams[hip_current_device()];
+        null_stream->device = hip_current_device();
+        null_stream->queue = hip.devices[null_stream->device].queue;
+        return null_stream;
+    }
+    if (stream == hipStreamPerThread)
+        return own_stream();
+    return hip_handle_find(HIP_HANDLE_STREAM, stream);
+}
+
+hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
+{
+    const struct stream *found = find_stream(stream);
+    if (!found)
+        return hipErrorInvalidHandle;
+    *queue = found->queue;
+    *device = found->device;
+    return hipSuccess;
+}
+
+uint32_t hip_stream_number(hipStream_t stream)
+{
+    const struct stream *found =
+        is_null_stream(stream) || stream == hipStreamPerThread ? NULL : find_stream(stream);
+    return stream == hipStreamPerThread ? API_TRACE_STREAM_OF_THREAD : found ? found->number : 0;
+}
+
+static bool is_blocking(const struct stream *stream)
+{
+    return (stream->flags & hipStreamNonBlocking) == 0;
+}
+
+/* The queue waits for what `*met` has not covered yet of another queue's commands. */
+static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
+{
+    uint64_t ticket = last_of(other);
+    if (ticket == 0 || ticket == *met || queue == other)
+        return hipSuccess;
+    *met = ticket;
+    return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
+}
+
+/* A command of `queue` that stands for the null stream of `device`. */
+static hipError_t order_null(uint32_t queue, int device)
+{
+    hipError_t error = hipSuccess;
+    for (struct stream *each = streams; each && error == hipSuccess; each = each->next) {
+        if (each->device == device && is_blocking(each)) {
+            uint64_t other_met = 0;
+            bool own = queue == hip.devices[device].queue;
+            error = meet(queue, each->queue, own ? &each->met : &other_met);
+        }
+    }
+    return error;
+}
+
+/* Rules of the driver: a call that may not begin yet is tried again when something is done. */
+static hipError_t wait_for_rules(hipStream_t stream, enum driver_stream_call call)
+{
+    for (;;) {
+        const struct stream *found = find_stream(stream);
+        uint64_t blocker = 0;
+        if (!found)
+            return hipErrorInvalidHandle; /* destroyed while we waited */
+        enum driver_status status =
+            hip.api->call_begin(found->queue, call, is_null_stream(stream), &blocker);
+        if (status != DRIVER_NOT_READY)
+            return hip_status(status);
+        if (hip_ticket_done(blocker)) {
+            hip_say("the driver's stream rules wait for a command that is done already");
+            return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
+        }
+        hipError_t error = hip_wait_ticket(blocker);
+        if (error != hipSuccess)
+            return error;
+    }
+}
+
+hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
+{
+    if (!hip.orders_streams) {
+        const char *before = hip_doing("waiting for other streams");
+        hipError_t error = wait_for_rules(stream, call);
+        hip_doing(before);
+        return error;
+    }
+    struct stream *found = find_stream(stream);
+    if (!found)
+        return hipErrorInvalidHandle;
+    if (is_null_stream(stream))
+        return order_null(found->queue, found->device);
+    return is_blocking(found)
+               ? meet(found->queue, hip.devices[found->device].queue, &found->null_met)
+               : hipSuccess;
+}
+
+void hip_stream_note(hipStream_t stream, uint64_t ticket)
+{
+    const struct stream *found = hip.orders_streams ? NULL : find_stream(stream);
+    if (found)
+        hip.api->call_end(found->queue, ticket);
+    if (ticket != 0)
+        hip_turns_progress();
+}
+
+hipError_t hip_stream_order_device(hipStream_t stream, int device)
+{
+    const struct stream *found = find_stream(stream);
+    uint64_t met = 0;
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
+        return found ? hipSuccess : hipErrorInvalidHandle;
+    hipError_t error = meet(found->queue, hip.devices[device].queue, &met);
+    return error == hipSuccess ? order_null(found->queue, device) : error;
+}
+
+hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
+{
+    const struct stream *found = find_stream(stream);
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
+        return found ? hipSuccess : hipErrorInvalidHandle;
+    return hip_status_of(hip.api->wait_for(hip.devices[device].queue, ticket),
+                         "waiting for another device");
+}
+
+/* ---- waiting ---- */
+
+/* Last commands of streams: of one, of the null stream and the blocking ones, or of all. */
+struct tickets {
+    uint64_t *list;
+    size_t count;
+};
+
+static void tickets_add(struct tickets *tickets, uint32_t queue)
+{
+    uint64_t ticket = last_of(queue);
+    if (ticket) {
+        tickets->list = hip_grow(tickets->list, (tickets->count + 1) * sizeof *tickets->list);
+        tickets->list[tickets->count++] = ticket;
+    }
+}
+
+static struct tickets tickets_of_device(int device, bool all)
+{
+    struct tickets tickets = {0};
+    tickets_add(&tickets, hip.devices[device].queue);
+    for (const struct stream *each = streams; each; each = each->next)
+        if (each->device == device && (all || is_blocking(each)))
+            tickets_add(&tickets, each->queue);
+    return tickets;
+}
+
+static struct tickets tickets_of(const struct stream *stream)
+{
+    if (stream == &null_streams[stream->device] && hip.orders_streams)
+        return tickets_of_device(stream->device, false);
+    struct tickets tickets = {0};
+    tickets_add(&tickets, stream->queue);
+    return tickets;
+}
+
+static hipError_t wait_for_tickets(struct tickets tickets, hipError_t (*wait)(uint64_t ticket))
+{
+    hipError_t error = hip.lost;
+    hip_has_waited();
+    for (size_t i = 0; i < tickets.count && error == hipSuccess; i++)
+        error = wait(tickets.list[i]);
+    hip_release(tickets.list);
+    return error;
+}
+
+hipError_t hip_streams_wait(int device, hipError_t (*wait)(uint64_t ticket))
+{
+    return wait_for_tickets(tickets_of_device(device, true), wait);
+}
+
+/* The null stream stands for the blocking ones, too. */
+hipError_t hip_stream_wait(hipStream_t stream)
+{
+    const struct stream *found = find_stream(stream);
+    if (!found)
+        return hipErrorInvalidHandle;
+    HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
+    return wait_for_tickets(tickets_of(found), hip_wait_ticket);
+}
+
+hipError_t hip_query_ticket(uint64_t ticket)
+{
+    hip_has_waited();
+    hipError_t error = hip_hostcall_serve();
+    if (error != hipSuccess)
+        return error;
+    if (hip_take_turn(ticket, true) && !hip_ticket_done(ticket))
+        return hipErrorNotReady;
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->query(ticket);
+    pthread_mutex_lock(&hip.lock);
+    return hip_status(status);
+}
+
+static hipError_t query_stream(hipStream_t stream)
+{
+    const struct stream *found = find_stream(stream);
+    if (!found)
+        return hipErrorInvalidHandle;
+    struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
+                                  .stream = hip_stream_number(stream)};
+    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    struct tickets tickets = tickets_of(found);
+    hip_has_waited();
+    hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.lost;
+    for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
+        error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
+    hip_release(tickets.list);
+    HIP_RECORD_ANSWER(line, error);
+    return error;
+}
+
+/* ---- the API ---- */
+
+static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priority)
+{
+    if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
+        return hipErrorInvalidValue;
+    struct stream *made = NULL;
+    hipError_t error = make_stream(&made, flags,
+                                   priority < PRIORITY_HIGH  ? PRIORITY_HIGH
+                                   : priority > PRIORITY_LOW ? PRIORITY_LOW
+                                                             : priority);
+    if (error == hipSuccess) {
+        *stream = made->handle = hip_handle_make(HIP_HANDLE_STREAM, made);
+        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = made->number, .flags = flags);
+    }
+    return error;
+}
+
+HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
+{
+    struct stream *found = find_stream(stream);
+    if (!found || is_null_stream(stream) || stream == hipStreamPerThread)
+        return hipErrorInvalidHandle;
+    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
+    forget(found);
+    reap();
+    return hipSuccess;
+}
+
+HIP_DEFINE_ALWAYS(hipStreamGetFlags, (stream, flags), hipStream_t stream, unsigned *flags)
+{
+    const struct stream *found = find_stream(stream);
+    if (!found || !flags)
+        return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    *flags = found->flags;
+    return hipSuccess;
+}
+
+HIP_DEFINE_ALWAYS(hipStreamGetPriority, (stream, priority), hipStream_t stream, int *priority)
+{
+    const struct stream *found = find_stream(stream);
+    if (!found || !priority)
+        return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    *priority = found->priority;
+    return hipSuccess;
+}
+
+/* The callback may call HIP only in ways that do not wait (the HIP documentation's rule), so it
+ * runs here. */
+HIP_DEFINE(hipStreamAddCallback, (stream, callback, data, flags), hipStream_t stream,
+           hipStreamCallback_t callback, void *data, unsigned flags)
+{
+    if (!callback || flags != 0)
+        return hipErrorInvalidValue;
+    if (hip_captures(stream)) {
+        struct hip_node_action action = {.kind = NODE_HOST,
+                                         .host = {.callback = callback, .data = data}};
+        return hip_capture_call(stream, &action);
+    }
+    return hip_call_back(stream, callback, data);
+}
+
+hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void *data)
+{
+    hipError_t error = hip_stream_wait(stream);
+    hip_unlock();
+    const char *call = hip_doing(""); /* the program may call HIP from there */
+    callback(stream, error, data);
+    hip_doing(call);
+    hip_lock();
+    return error;
+}
+
+hipError_t hipStreamCreate(hipStream_t *stream)
+{
+    HIP_API(create_stream(stream, hipStreamDefault, 0));
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
+{
+    HIP_API(create_stream(stream, flags, 0));
+}
+
+hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int priority)
+{
+    HIP_API(create_stream(stream, flags, priority));
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least)
+        *least = PRIORITY_LOW;
+    if (greatest)
+        *greatest = PRIORITY_HIGH;
+    return hipSuccess;
+}
+
+hipError_t hipStreamSynchronize(hipStream_t stream)
+{
+    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream));
+}
+
+hipError_t hipStreamQuery(hipStream_t stream)
+{
+    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream));
+}
+
+static int stream_device(hipStream_t stream)
+{
+    hipError_t error = hip_enter("hipGetStreamDeviceId");
+    const struct stream *found = error == hipSuccess ? find_stream(stream) : NULL;
+    int device = found ? found->device : -1;
+    hip_leave(error);
+    return device;
+}
+
+int hipGetStreamDeviceId(hipStream_t stream)
+{
+    return stream_device(stream);
+}
