@@ -35,10 +35,7 @@ static struct entry *find(const void *handle)
 
 void *hip_handle_make(enum hip_handle_kind kind, void *object)
 {
-    if (table.count == table.room) {
-        table.room = table.room ? 2 * table.room : 64;
-        table.list = hip_grow(table.list, table.room * sizeof *table.list);
-    }
+    HIP_MAKE_ROOM(table.list, table.count, table.room);
     uint64_t handle = FIRST_HANDLE + ++table.given * HANDLE_STEP;
     table.list[table.count++] = (struct entry){handle, kind, object};
     return (void *)(uintptr_t)handle;

@@ -117,10 +117,6 @@ hipError_t hip_status(enum driver_status status);
 hipError_t hip_status_of(enum driver_status status, const char *step);
 /* The command is done, or nothing will be done any more. */
 bool hip_ticket_done(uint64_t ticket);
-/* The thread has learnt that some command is done: before the call is over, it gets what kernels
- * have changed in registered memory. */
-void hip_has_waited(void);
-hipError_t hip_settle(void);
 /* Run the simulation without the lock; return like hip_status(). */
 hipError_t hip_wait_ticket(uint64_t ticket);
 hipError_t hip_wait_device(int device);
@@ -166,18 +162,18 @@ const struct hip_allocation *hip_find_allocation(uint64_t address);
 uint32_t hip_allocation_number(uint64_t address);
 /* The last allocation of device memory at or below `address`, or NULL. */
 const struct hip_allocation *hip_find_allocation_below(uint64_t address);
-/* The device's last one in device memory, or NULL. */
+/* The last allocation in memory of the device, or NULL. */
 const struct hip_allocation *hip_last_allocation_of(int device);
-/* Gives the allocation its number. */
-/* At an address that an entry of another process has. */
-void hip_add_own_allocation(struct hip_allocation allocation);
+/* Adds an allocation and gives it its number. The second function takes an address that another
+ * process has, too, and that means this allocation while its context is the current device. */
 void hip_add_allocation(struct hip_allocation allocation);
+void hip_add_own_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
 /* Notes that the allocation at `address` was made from a pool; and the bytes made from it. */
 void hip_set_pool(uint64_t address, const void *pool);
 uint64_t hip_pool_bytes(const void *pool);
 bool hip_is_device_address(uint64_t address);
-/* The same for what pinned memory comes from. */
+/* Is the address of the range that pinned memory comes from? */
 bool hip_is_pinned_address(uint64_t address);
 /* An allocation that overlaps `size` bytes at `address`, or NULL. */
 const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size);
@@ -201,22 +197,6 @@ void hip_memory_forget(int device);
 /* What hipMalloc and hipMallocPitch do. */
 hipError_t hip_allocate_for_program(void **pointer, size_t size);
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows);
-
-/* ---- hip_host_memory.c ---- */
-
-/* What hipHostFree does with pinned memory: waits for copies that may still use it. */
-hipError_t hip_release_pinned(const struct hip_allocation *allocation);
-/* Makes host memory whose address went to the device usable there. Before a launch. */
-hipError_t hip_map_wanted(void);
-
-/* ---- hip_pointers.c ---- */
-
-/* Bytes go to the device, to the address `to`: pinned and registered memory that they point to is
- * wanted there. */
-void hip_look_for_pointers(uint64_t to, const void *bytes, uint64_t size);
-/* Host memory that is to be looked for, and no longer. */
-void hip_watch_pointers(uint64_t address, uint64_t size);
-void hip_unwatch_pointers(void);
 
 /* ---- hip_copy.c ---- */
 

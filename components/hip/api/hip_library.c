@@ -9,7 +9,7 @@
 #include "hip_unsupported.h"
 #include "components/amd/isa/isa_target.h"
 #include "components/hip/api/code/hip_hostcall.h"
-#include "components/hip/api/memory/hip_registered.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
@@ -203,30 +203,10 @@ void hip_set_last_error(hipError_t error)
     last_error = error;
 }
 
-/* The thread has learnt since its call began that commands are done. */
-static _Thread_local bool waited;
-
-void hip_has_waited(void)
-{
-    waited = true;
-}
-
-hipError_t hip_settle(void)
-{
-    bool looks = waited && hip_registered_is_behind() && hip.lost == hipSuccess;
-    waited = false;
-    if (!looks)
-        return hipSuccess;
-    const char *before = hip_doing("registered memory");
-    hipError_t error = hip_registered_settle();
-    hip_doing(before);
-    return error;
-}
-
 hipError_t hip_leave(hipError_t error)
 {
-    hipError_t settled = hip_settle();
-    error = error == hipSuccess ? settled : error;
+    hipError_t fetched = hip_host_memory_fetch();
+    error = error == hipSuccess ? fetched : error;
     hip_recorder.leave();
     hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady)
@@ -338,7 +318,7 @@ static hipError_t wait_alone(uint64_t ticket)
 
 hipError_t hip_wait_ticket(uint64_t ticket)
 {
-    hip_has_waited();
+    hip_host_memory_waited();
     hip_take_turn(ticket, false);
     return wait_alone(ticket);
 }

@@ -67,6 +67,14 @@ void *hip_allocate(size_t size)
     return memset(hip_grow(NULL, size), 0, size);
 }
 
+void *hip_make_room(void *list, size_t count, size_t *room, size_t element_bytes)
+{
+    if (count < *room)
+        return list;
+    *room = *room ? 2 * *room : 16;
+    return hip_grow(list, *room * element_bytes);
+}
+
 void hip_release(void *memory)
 {
     free(memory);

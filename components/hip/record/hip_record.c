@@ -6,10 +6,10 @@
  *
  * Asynchronous copies to pinned memory are looked at whenever a call of HIP returns: the
  * program learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
-#include "components/hip/api/process/hip_process.h"
-#include "components/hip/api/hip_recorder.h"
-#include "components/hip/turns/hip_turns.h"
 #include "hip_record_files.h"
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/process/hip_process.h"
+#include "components/hip/turns/hip_turns.h"
 #include "runtime/session/options_env.h"
 
 #include <errno.h>
@@ -177,10 +177,7 @@ static struct api_trace_pointer pointer_to(uint64_t address)
 
 static void add_pending(const struct pending *pending)
 {
-    if (record.pending_count == record.pending_room) {
-        record.pending_room = record.pending_room ? 2 * record.pending_room : 16;
-        record.pending = hip_grow(record.pending, record.pending_room * sizeof *record.pending);
-    }
+    HIP_MAKE_ROOM(record.pending, record.pending_count, record.pending_room);
     record.pending[record.pending_count++] = *pending;
 }
 

@@ -109,10 +109,7 @@ const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, ui
         if (file->hash == hash && file->size == total && is_same(file, &rows))
             return file->name;
     }
-    if (files.count == files.room) {
-        files.room = files.room ? 2 * files.room : 64;
-        files.list = hip_grow(files.list, files.room * sizeof *files.list);
-    }
+    HIP_MAKE_ROOM(files.list, files.count, files.room);
     char *name = hip_allocate(NAME_BYTES);
     snprintf(name, NAME_BYTES, "data-%zu.bin", files.count + 1);
     write_rows(name, &rows);

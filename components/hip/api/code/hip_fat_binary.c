@@ -5,7 +5,7 @@
  * loaded when something of the binary is first used there. Invariant: a registry's entries belong
  * to binaries that are registered. */
 #include "components/hip/api/hip_recorder.h"
-#include "components/hip/api/memory/hip_managed.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 #include "runtime/session/options_env.h"
 
 #include <stdlib.h>
@@ -117,10 +117,7 @@ static const struct registered *registry_find(const struct registry *registry, c
 
 static void registry_add(struct registry *registry, struct registered entry)
 {
-    if (registry->count == registry->room) {
-        registry->room = registry->room ? registry->room * 2 : 64;
-        registry->list = hip_grow(registry->list, registry->room * sizeof *registry->list);
-    }
+    HIP_MAKE_ROOM(registry->list, registry->count, registry->room);
     size_t place = registry_place(registry, entry.host);
     memmove(&registry->list[place + 1], &registry->list[place],
             (registry->count - place) * sizeof *registry->list);
@@ -282,7 +279,7 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
     uint64_t address = 0;
     hipError_t error = platform && *platform ? hip_enter("managed variables") : hipErrorNoDevice;
     if (error == hipSuccess)
-        error = hip_managed_allocate(size, hipMemAttachGlobal, &address);
+        error = hip_allocate_managed(size, hipMemAttachGlobal, &address);
     if (platform && *platform)
         hip_leave(hipSuccess); /* errors come with the first use */
     (void)align;               /* whole pages */

@@ -246,10 +246,7 @@ static hipError_t answer_chain(int device, uint64_t packet)
             error = hipErrorLaunchFailure;
             break;
         }
-        if (count == room) {
-            room = room ? 2 * room : 16;
-            chain = hip_grow(chain, room * sizeof *chain);
-        }
+        HIP_MAKE_ROOM(chain, count, room);
         chain[count].packet = packet;
         error = get(device, &chain[count].header,
                     layout->headers + (packet & layout->index_mask) * HEADER_BYTES, HEADER_BYTES);

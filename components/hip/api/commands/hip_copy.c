@@ -1,15 +1,13 @@
 /* Copies: hipMemcpy in all its forms, to and from device variables too.
  *
- * Every copy is a rectangle of rows that goes through the same steps: check, managed (contents move
- * to where the copy needs them), order (what streams promise), record, enqueue, finish. Copies
+ * Every copy is a rectangle of rows that goes through the same steps: check, prepare (contents
+ * move to where the copy needs them), order (what streams promise), record, enqueue, finish. Copies
  * inside of the host's memory are made at once. A copy is checked before anything else happens, so
  * a refused one has no effect. Invariant: pageable host memory is not read or written after the
  * call returned.
  */
 #include "components/hip/api/hip_recorder.h"
-#include "components/hip/api/memory/hip_managed.h"
-#include "components/hip/api/memory/hip_place.h"
-#include "components/hip/api/memory/hip_registered.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_graph.h"
 #include "components/hip/api/streams/hip_stream.h"
 
@@ -24,73 +22,56 @@ struct copy {
     hipStream_t stream;
     bool blocking;
     /* Found out on the way. */
-    struct hip_place to, from;
-    uint64_t to_bytes, from_bytes; /* from the first row's start to the last one's end */
+    struct hip_use uses[2]; /* FROM and TO */
     uint32_t queue;
-    bool waits;                      /* the call returns when the copy is complete */
-    uint64_t to_memory, from_memory; /* where the driver reads and writes */
-    uint64_t ticket;                 /* of the last row; 0: none was enqueued */
+    bool waits;      /* the call returns when the copy is complete */
+    uint64_t ticket; /* of the last row; 0: none was enqueued */
     struct hip_recorded_copy recorded;
     size_t line; /* in the recording */
 };
+enum { FROM, TO };
+
+static bool on_device(const struct copy *copy, int side)
+{
+    return hip_place_on_device(&copy->uses[side].place);
+}
 
 /* ---- the steps ---- */
 
 static hipError_t check(struct copy *copy)
 {
+    struct hip_use *to = &copy->uses[TO], *from = &copy->uses[FROM];
     size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
     size_t last = copy->rows - 1;
+    to->place = hip_place_of(copy->to_address);
+    from->place = hip_place_of(copy->from_address);
     if (last > 0 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
         return hipErrorInvalidPitchValue;
     if (last > 0 && widest > (SIZE_MAX - copy->width) / last)
         return hipErrorInvalidValue;
-    copy->to_bytes = last * copy->to_pitch + copy->width;
-    copy->from_bytes = last * copy->from_pitch + copy->width;
-    return hip_place_check_copy(&copy->to, copy->to_bytes, &copy->from, copy->from_bytes,
-                                copy->kind);
+    to->size = last * copy->to_pitch + copy->width;
+    to->written = true;
+    from->size = last * copy->from_pitch + copy->width;
+    return hip_place_check_copy(&to->place, to->size, &from->place, from->size, copy->kind);
 }
 
-/* Kernels use it, too. */
-static bool is_registered(const struct hip_place *place)
+static hipError_t prepare(struct copy *copy)
 {
-    return place->kind == HIP_PLACE_REGISTERED && place->allocation.mapped > 0;
-}
-
-/* Both sides get their contents where the copy needs them: on the device for a device address, at
- * the host for a host address that is mapped. */
-static hipError_t managed(struct copy *copy)
-{
-    const struct hip_place *to = &copy->to, *from = &copy->from;
-    bool to_device = hip_place_on_device(to), from_device = hip_place_on_device(from);
-    hipError_t error = hipSuccess;
-    copy->to_memory = to->address;
-    copy->from_memory = from->address;
+    const struct hip_place *to = &copy->uses[TO].place, *from = &copy->uses[FROM].place;
     /* What is managed may be the host's before and afterwards. */
-    bool inside = to_device && from_device && hip_place_device(to) == hip_place_device(from)
-                  && !to->managed && !from->managed;
+    bool inside = on_device(copy, TO) && on_device(copy, FROM)
+                  && hip_place_device(to) == hip_place_device(from) && !to->managed
+                  && !from->managed;
     copy->waits = (copy->blocking && !(inside && hip.copy_returns))
                   || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
-    if (from->managed && from_device) {
-        error = hip_managed_before_use(copy->queue, from->address, copy->from_bytes, false);
-    }
-    if (error == hipSuccess && (is_registered(to) || is_registered(from))
-        && hip_registered_is_behind()) {
-        error = hip_wait_all_devices();
-        error = error == hipSuccess ? hip_registered_settle() : error;
-    }
-    if (error == hipSuccess && to->managed && to_device)
-        error = hip_managed_before_use(copy->queue, to->address, copy->to_bytes, true);
-    if (error == hipSuccess && from->managed && !from_device && to_device)
-        error = hip_managed_pinned(&copy->from_memory, copy->from_bytes, false, copy->waits);
-    if (error == hipSuccess && to->managed && !to_device && from_device)
-        error = hip_managed_pinned(&copy->to_memory, copy->to_bytes, true, copy->waits);
-    return error;
+    return hip_host_memory_prepare(copy->queue, copy->uses, 2, copy->waits);
 }
 
 /* The null stream's copies are in order with the null streams of all devices that they touch. */
 static hipError_t order(const struct copy *copy)
 {
-    const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
+    const int devices[] = {hip_place_device(&copy->uses[TO].place),
+                           hip_place_device(&copy->uses[FROM].place)};
     hipError_t error = hip_stream_order(copy->stream, copy->blocking ? DRIVER_STREAM_COPY
                                                                      : DRIVER_STREAM_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++)
@@ -101,7 +82,8 @@ static hipError_t order(const struct copy *copy)
 
 static hipError_t order_after(const struct copy *copy)
 {
-    const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
+    const int devices[] = {hip_place_device(&copy->uses[TO].place),
+                           hip_place_device(&copy->uses[FROM].place)};
     hipError_t error = hipSuccess;
     for (int i = 0; i < 2 && error == hipSuccess; i++)
         if (devices[i] >= 0)
@@ -111,19 +93,19 @@ static hipError_t order_after(const struct copy *copy)
 
 static void record(struct copy *copy)
 {
-    bool to_device = hip_place_on_device(&copy->to);
+    bool to_device = on_device(copy, TO);
     if (!hip.recording)
         return;
     copy->recorded = (struct hip_recorded_copy){
-        .to = copy->to.address,
-        .from = copy->from.address,
-        .host = (void *)(uintptr_t)(to_device ? copy->from_memory : copy->to_memory),
+        .to = copy->to_address,
+        .from = copy->from_address,
+        .host = (void *)(uintptr_t)copy->uses[to_device ? FROM : TO].memory,
         .size = copy->width,
         .rows = copy->rows,
         .to_pitch = copy->to_pitch,
         .from_pitch = copy->from_pitch,
         .to_device = to_device,
-        .from_device = hip_place_on_device(&copy->from),
+        .from_device = on_device(copy, FROM),
         .waits = copy->waits,
         .stream = hip_stream_number(copy->stream),
     };
@@ -132,14 +114,14 @@ static void record(struct copy *copy)
 
 static hipError_t enqueue(struct copy *copy)
 {
-    bool to_device = hip_place_on_device(&copy->to), from_device = hip_place_on_device(&copy->from);
+    bool to_device = on_device(copy, TO), from_device = on_device(copy, FROM);
     hipError_t error = hipSuccess;
     for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
-        uint64_t to = copy->to_memory + row * copy->to_pitch, ticket = 0;
-        uint64_t from = copy->from_memory + row * copy->from_pitch;
+        uint64_t to = copy->uses[TO].memory + row * copy->to_pitch, ticket = 0;
+        uint64_t from = copy->uses[FROM].memory + row * copy->from_pitch;
         void *host = (void *)(uintptr_t)(to_device ? from : to);
         if (to_device && !from_device)
-            hip_look_for_pointers(to, host, copy->width);
+            hip_host_memory_scan(to, host, copy->width);
         enum driver_status status =
             to_device && from_device ? hip.api->copy(copy->queue, to, from, copy->width, &ticket)
             : to_device              ? hip.api->write(copy->queue, to, host, copy->width, &ticket)
@@ -148,8 +130,8 @@ static hipError_t enqueue(struct copy *copy)
         error = hip_status(status);
     }
     hip_stream_note(copy->stream, copy->ticket);
-    if (!to_device && copy->ticket != 0 && copy->to.allocation.mapped > 0)
-        hip_managed_written(copy->ticket);
+    if (copy->ticket != 0)
+        hip_host_memory_queued(copy->ticket, &copy->uses[TO]);
     return error;
 }
 
@@ -158,14 +140,14 @@ static hipError_t copy_on_host(const struct copy *copy)
 {
     hipError_t error = hip_stream_wait(copy->stream);
     for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
-        memmove((void *)(uintptr_t)(copy->to.address + row * copy->to_pitch),
-                (const void *)(uintptr_t)(copy->from.address + row * copy->from_pitch),
+        memmove((void *)(uintptr_t)(copy->to_address + row * copy->to_pitch),
+                (const void *)(uintptr_t)(copy->from_address + row * copy->from_pitch),
                 copy->width);
     }
     return error;
 }
 
-/* After an error it waits for the rows that were enqueued before. */
+/* After an error the call waits for the rows that were enqueued before. */
 static hipError_t finish(const struct copy *copy, hipError_t error)
 {
     if (copy->waits || error != hipSuccess) {
@@ -198,14 +180,12 @@ static hipError_t run(struct copy *copy)
     hipError_t error = hip_stream_queue(copy->stream, &copy->queue, &device);
     if (error != hipSuccess || copy->width == 0 || copy->rows == 0)
         return error;
-    copy->to = hip_place_of(copy->to_address);
-    copy->from = hip_place_of(copy->from_address);
     error = check(copy);
     if (hip_captures(copy->stream))
         return error == hipSuccess ? capture(copy) : error;
     if (error == hipSuccess)
-        error = managed(copy);
-    if (error == hipSuccess && !hip_place_on_device(&copy->to) && !hip_place_on_device(&copy->from))
+        error = prepare(copy);
+    if (error == hipSuccess && !on_device(copy, TO) && !on_device(copy, FROM))
         return copy_on_host(copy);
     if (error == hipSuccess)
         error = order(copy);
@@ -321,11 +301,7 @@ hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t
                              size_t width, size_t rows, hipMemcpyKind kind)
 {
     struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
-    if (width == 0 || rows == 0)
-        return hipSuccess;
-    copy.to = hip_place_of(copy.to_address);
-    copy.from = hip_place_of(copy.from_address);
-    return check(&copy);
+    return width == 0 || rows == 0 ? hipSuccess : check(&copy);
 }
 
 hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

@@ -1,8 +1,8 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
- * filled, too. The steps are those of a copy: check, managed, order, record, enqueue. */
+ * filled, too. The steps are those of a copy: check, prepare (contents move to where the
+ * device needs them), order, record, enqueue. */
 #include "components/hip/api/hip_recorder.h"
-#include "components/hip/api/memory/hip_managed.h"
-#include "components/hip/api/memory/hip_place.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_graph.h"
 #include "components/hip/api/streams/hip_stream.h"
 
@@ -17,7 +17,7 @@ struct fill {
     hipStream_t stream;
     bool blocking;
     /* Found out on the way. */
-    struct hip_place to;
+    struct hip_use to;
     uint32_t queue;
     uint64_t ticket; /* of the last row; 0: none was enqueued */
 };
@@ -27,11 +27,11 @@ struct fill {
 static hipError_t check(const struct fill *fill)
 {
     void *pointer = (void *)(uintptr_t)fill->address;
-    if (fill->to.allocation.number == 0) {
+    if (fill->to.place.allocation.number == 0) {
         hip_complain("%p is not device memory that is allocated", pointer);
         return hipErrorInvalidValue;
     }
-    uint64_t left = hip_place_left(&fill->to);
+    uint64_t left = hip_place_left(&fill->to.place);
     if (fill->address % fill->width != 0 || fill->count > left / fill->width
         || (fill->rows > 1
             && (fill->pitch < fill->count * fill->width
@@ -45,12 +45,11 @@ static hipError_t check(const struct fill *fill)
     return hipSuccess;
 }
 
-static hipError_t managed(const struct fill *fill)
+static hipError_t prepare(struct fill *fill)
 {
-    if (!fill->to.managed || !hip_place_on_device(&fill->to))
-        return hipSuccess;
-    uint64_t size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
-    return hip_managed_before_use(fill->queue, fill->address, size, true);
+    fill->to.size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
+    fill->to.written = true;
+    return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->blocking);
 }
 
 static void record(const struct fill *fill)
@@ -110,13 +109,13 @@ static hipError_t run(struct fill *fill)
     hipError_t error = hip_stream_queue(fill->stream, &fill->queue, &device);
     if (error != hipSuccess || fill->count == 0 || fill->rows == 0)
         return error;
-    fill->to = hip_place_of(fill->address);
+    fill->to.place = hip_place_of(fill->address);
     error = check(fill);
     if (hip_captures(fill->stream))
         return error == hipSuccess ? capture(fill) : error;
     if (error == hipSuccess)
-        error = managed(fill);
-    if (error == hipSuccess && !hip_place_on_device(&fill->to))
+        error = prepare(fill);
+    if (error == hipSuccess && !hip_place_on_device(&fill->to.place))
         return fill_on_host(fill);
     if (error == hipSuccess)
         error = hip_stream_order(fill->stream, DRIVER_STREAM_FILL);
@@ -157,7 +156,7 @@ hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows)
                         .count = width,
                         .rows = rows,
                         .pitch = pitch,
-                        .to = hip_place_of((uintptr_t)to)};
+                        .to.place = hip_place_of((uintptr_t)to)};
     return width == 0 || rows == 0 ? hipSuccess : check(&fill);
 }
 

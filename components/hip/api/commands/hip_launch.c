@@ -4,8 +4,7 @@
 #include "hip_launch.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_recorder.h"
-#include "components/hip/api/memory/hip_managed.h"
-#include "components/hip/api/memory/hip_registered.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_graph.h"
 #include "components/hip/api/streams/hip_stream.h"
 
@@ -175,19 +174,6 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
     return hipSuccess;
 }
 
-/* Memory that both sides use is where the kernel needs it. What goes to the device may contain
- * addresses of more. */
-static hipError_t bring_memory(uint32_t queue)
-{
-    hipError_t error = hipSuccess;
-    do {
-        error = hip_map_wanted();
-        error = error == hipSuccess ? hip_managed_before_launch(queue) : error;
-        error = error == hipSuccess ? hip_registered_before_launch(queue) : error;
-    } while (error == hipSuccess && hip_find_wanted());
-    return error;
-}
-
 /* The arguments, to be laid out again with what is hidden when it is launched. */
 static hipError_t keep(const struct request *request, int device, struct hip_kernel_call *call)
 {
@@ -218,7 +204,7 @@ static hipError_t capture(const struct request *request, int device)
     return error == hipSuccess ? hip_capture_call(request->stream, &action) : error;
 }
 
-/* The steps are those of a copy: check, managed, order, record, enqueue. */
+/* The steps are those of a copy: check, prepare, order, record, enqueue. */
 static hipError_t launch(const struct request *request)
 {
     uint32_t queue = 0;
@@ -239,10 +225,9 @@ static hipError_t launch(const struct request *request)
     uint64_t ticket = 0;
     if (error == hipSuccess)
         error = lay_out(request, &geometry, &kernarg);
-    if (error == hipSuccess) {
-        hip_look_for_pointers(0, kernarg, kernarg_size(request->function->kernel));
-        error = bring_memory(queue);
-    }
+    if (error == hipSuccess)
+        error =
+            hip_host_memory_prepare_launch(queue, kernarg, kernarg_size(request->function->kernel));
     if (error == hipSuccess)
         error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
     if (error == hipSuccess)
@@ -250,7 +235,7 @@ static hipError_t launch(const struct request *request)
     if (error == hipSuccess && geometry.hostcall_buffer != 0)
         hip_hostcall_begin(device, request->function->name, ticket);
     if (error == hipSuccess)
-        hip_registered_launched(ticket);
+        hip_host_memory_queued(ticket, NULL);
     hip_release(kernarg);
     return error;
 }

@@ -7,7 +7,7 @@
 enum { STACK_MOST = 65536 };
 
 static _Thread_local struct {
-    unsigned depth, room;
+    size_t depth, room;
     uint16_t *device;
 } stack;
 _Static_assert(HIP_DEVICES_MAX <= UINT16_MAX + 1, "device numbers fit the stack");
@@ -40,10 +40,7 @@ static hipError_t push(int device)
                 STACK_MOST);
         return hipErrorOutOfMemory;
     }
-    if (stack.depth == stack.room) {
-        stack.room = stack.room ? 2 * stack.room : 16;
-        stack.device = hip_grow(stack.device, stack.room * sizeof *stack.device);
-    }
+    HIP_MAKE_ROOM(stack.device, stack.depth, stack.room);
     hipError_t error = hip_set_current_device(device);
     if (error == hipSuccess)
         stack.device[stack.depth++] = (uint16_t)device;

@@ -135,10 +135,7 @@ void hip_set_wanted(uint64_t address)
 
 void hip_add_allocation(struct hip_allocation allocation)
 {
-    if (map.count == map.room) {
-        map.room = map.room ? map.room * 2 : 64;
-        map.list = hip_grow(map.list, map.room * sizeof *map.list);
-    }
+    HIP_MAKE_ROOM(map.list, map.count, map.room);
     size_t at = count_below(allocation.address);
     memmove(&map.list[at + 1], &map.list[at], (map.count - at) * sizeof *map.list);
     map.list[at] = allocation;
@@ -148,10 +145,7 @@ void hip_add_allocation(struct hip_allocation allocation)
 
 void hip_add_own_allocation(struct hip_allocation allocation)
 {
-    if (map.own_count == map.own_room) {
-        map.own_room = map.own_room ? map.own_room * 2 : 16;
-        map.own = hip_grow(map.own, map.own_room * sizeof *map.own);
-    }
+    HIP_MAKE_ROOM(map.own, map.own_count, map.own_room);
     allocation.number = ++map.last_number;
     map.own[map.own_count++] = allocation;
 }

@@ -1,22 +1,109 @@
-/* Host memory that HIP knows: pinned (hipHostMalloc) and registered (hipHostRegister). Kernels use
- * either by its own address, once that address has gone to the device or was asked for: pinned
- * memory as hip_managed.h says, registered memory as hip_registered.h does. Addresses of pinned
- * memory come from a range of their own, one behind the other. */
+/* See hip_host_memory.h. Addresses of pinned memory come from a range of their own, one behind the
+ * other. The map of allocations says of pinned and registered memory whether a kernel may have its
+ * address (`wanted`) and whether kernels can use it (`mapped`); what is wanted is mapped before the
+ * next launch. */
+#include "hip_host_memory.h"
 #include "hip_managed.h"
 #include "hip_registered.h"
 #include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/streams/hip_stream.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
-/* ---- pinned ---- */
+/* ---- which memory kernels may have addresses of ---- */
+
+/* The pinned and registered memory that is not mapped, all of which lies in [low, high). */
+static struct {
+    uint64_t low, high;
+    size_t count;
+} watched;
+
+static void watch(uint64_t address, uint64_t size)
+{
+    if (watched.count == 0 || address < watched.low)
+        watched.low = address;
+    if (watched.count == 0 || address + size > watched.high)
+        watched.high = address + size;
+    watched.count++;
+}
+
+/* A number that only looks like an address costs copies and changes no result. */
+void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size)
+{
+    enum { WORDS = 512 }; /* compared together, for speed */
+    uint64_t skipped = -to % sizeof(uint64_t), span = watched.high - watched.low;
+    if (watched.count == 0 || size < skipped + sizeof(uint64_t))
+        return;
+    const unsigned char *at = (const unsigned char *)bytes + skipped;
+    const unsigned char *end = at + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
+    while (at < end) {
+        uint64_t words[WORDS], found = 0;
+        size_t left = (size_t)(end - at) / sizeof words[0], count = left < WORDS ? left : WORDS;
+        memcpy(words, at, count * sizeof words[0]);
+        for (size_t i = 0; i < count; i++)
+            found |= words[i] - watched.low < span;
+        for (size_t i = 0; i < count && found; i++)
+            if (words[i] - watched.low < span)
+                hip_set_wanted(words[i]);
+        at += count * sizeof words[0];
+    }
+}
+
+/* Makes the memory usable by kernels, at its own address. */
+static hipError_t map(const struct hip_allocation *allocation)
+{
+    uint64_t start = allocation->address, size = allocation->size;
+    uint32_t number = allocation->number;
+    hipError_t error = hip_wait_all_devices();
+    allocation = hip_find_allocation(start); /* the wait has released the lock */
+    if (error != hipSuccess || !allocation || allocation->number != number || allocation->mapped)
+        return error;
+    struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
+                                  .place = {number, API_TRACE_HOST, 0, NULL}};
+    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    error = allocation->kind == HIP_PINNED_MEMORY ? hip_managed_map(start, size)
+                                                  : hip_registered_map(start, size);
+    if (error == hipSuccess) {
+        hip_set_mapped(start);
+        watched.count--;
+        HIP_RECORD_STEP(at(line)->to.allocation = hip_find_allocation(start)->mapped);
+    } else {
+        HIP_RECORD_STEP(drop(line));
+    }
+    return error;
+}
+
+static hipError_t map_wanted(void)
+{
+    hipError_t error = hipSuccess;
+    const struct hip_allocation *wanted;
+    while (error == hipSuccess && (wanted = hip_find_wanted()))
+        error = map(wanted);
+    return error;
+}
+
+static void add(enum hip_allocation_kind kind, uint64_t address, uint64_t size, unsigned flags,
+                enum api_trace_kind call)
+{
+    hip_add_allocation((struct hip_allocation){.address = address,
+                                               .size = size,
+                                               .kind = kind,
+                                               .device = hip_current_device(),
+                                               .flags = flags});
+    watch(address, size);
+    HIP_RECORD(.kind = call, .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
+               .size = size, .flags = flags);
+}
+
+/* ---- pinned memory ---- */
 
 static uint64_t whole_pages(uint64_t size)
 {
     return (size + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
 }
 
-/* Addresses of which nothing is left: to touch them is an error. */
+/* Nothing is left at these addresses: to touch them is an error. */
 static void close_pages(uint64_t start, uint64_t pages)
 {
     void *address = (void *)(uintptr_t)start;
@@ -42,7 +129,7 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
         hip_managed_unmap(start);
     allocation = hip_find_allocation(start);
     if (!allocation->mapped)
-        hip_unwatch_pointers();
+        watched.count--;
     uint64_t pages = whole_pages(allocation->size);
     hip_remove_allocation(allocation);
     close_pages(start, pages);
@@ -77,15 +164,7 @@ static hipError_t host_allocate(void **pointer, size_t size, unsigned flags)
     uint64_t address = size > hip.pinned_size ? 0 : take_pages(whole_pages(size));
     if (!address)
         return hipErrorOutOfMemory;
-    hip_add_allocation((struct hip_allocation){.address = address,
-                                               .size = size,
-                                               .kind = HIP_PINNED_MEMORY,
-                                               .device = hip_current_device(),
-                                               .flags = flags});
-    hip_watch_pointers(address, size);
-    HIP_RECORD(.kind = API_TRACE_HOST_MALLOC,
-               .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL}, .size = size,
-               .flags = flags);
+    add(HIP_PINNED_MEMORY, address, size, flags, API_TRACE_HOST_MALLOC);
     *pointer = (void *)(uintptr_t)address;
     return hipSuccess;
 }
@@ -110,7 +189,7 @@ hipError_t hipMemAllocHost(void **pointer, size_t size)
     HIP_API(host_allocate(pointer, size, hipHostMallocDefault));
 }
 
-/* ---- registered ---- */
+/* ---- registered memory ---- */
 
 enum { HOST_REGISTER_READ_ONLY = 8 /* hipHostRegisterReadOnly of later versions */ };
 
@@ -129,19 +208,11 @@ HIP_DEFINE(hipHostRegister, (pointer, size, flags), void *pointer, size_t size, 
                      (unsigned long long)(end > address ? end - address : 0));
         return hipErrorInvalidValue;
     }
-    hip_add_allocation((struct hip_allocation){.address = address,
-                                               .size = size,
-                                               .kind = HIP_REGISTERED_MEMORY,
-                                               .device = hip_current_device(),
-                                               .flags = flags});
-    hip_watch_pointers(address, size);
-    HIP_RECORD(.kind = API_TRACE_HOST_REGISTER,
-               .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL}, .size = size,
-               .flags = flags);
+    add(HIP_REGISTERED_MEMORY, address, size, flags, API_TRACE_HOST_REGISTER);
     return hipSuccess;
 }
 
-/* By its start, as it was registered. */
+/* Memory is unregistered by the start that it was registered with. */
 HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
 {
     uint64_t start = (uintptr_t)pointer;
@@ -152,7 +223,7 @@ HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
     hipError_t error = hipSuccess;
     if (allocation->mapped && hip.lost == hipSuccess) {
         error = hip_wait_all_devices();
-        hip_registered_settle();
+        hip_registered_fetch();
     }
     allocation = hip_find_allocation(start);
     if (!allocation || allocation->number != number)
@@ -161,7 +232,7 @@ HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
     if (allocation->mapped && hip.lost == hipSuccess)
         hip_registered_unmap(start);
     else if (!allocation->mapped)
-        hip_unwatch_pointers();
+        watched.count--;
     hip_remove_allocation(hip_find_allocation(start));
     return error;
 }
@@ -173,41 +244,6 @@ HIP_DEFINE_ALWAYS(hipHostGetFlags, (flags, pointer), unsigned *flags, void *poin
         return hipErrorInvalidValue;
     *flags = allocation->flags;
     return hipSuccess;
-}
-
-/* ---- kernels ---- */
-
-/* The memory is usable by kernels, at its own address. */
-static hipError_t map(const struct hip_allocation *allocation)
-{
-    uint64_t start = allocation->address, size = allocation->size;
-    uint32_t number = allocation->number;
-    hipError_t error = hip_wait_all_devices();
-    allocation = hip_find_allocation(start); /* the wait has released the lock */
-    if (error != hipSuccess || !allocation || allocation->number != number || allocation->mapped)
-        return error;
-    struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
-                                  .place = {number, API_TRACE_HOST, 0, NULL}};
-    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
-    error = allocation->kind == HIP_PINNED_MEMORY ? hip_managed_map(start, size)
-                                                  : hip_registered_map(start, size);
-    if (error == hipSuccess) {
-        hip_set_mapped(start);
-        hip_unwatch_pointers();
-        HIP_RECORD_STEP(at(line)->to.allocation = hip_find_allocation(start)->mapped);
-    } else {
-        HIP_RECORD_STEP(drop(line));
-    }
-    return error;
-}
-
-hipError_t hip_map_wanted(void)
-{
-    hipError_t error = hipSuccess;
-    const struct hip_allocation *wanted;
-    while (error == hipSuccess && (wanted = hip_find_wanted()))
-        error = map(wanted);
-    return error;
 }
 
 HIP_DEFINE(hipHostGetDevicePointer, (device, pointer, flags), void **device, void *pointer,
@@ -223,5 +259,133 @@ HIP_DEFINE(hipHostGetDevicePointer, (device, pointer, flags), void **device, voi
     else if (allocation->kind != HIP_MANAGED_MEMORY)
         error = hipErrorInvalidValue;
     *device = error == hipSuccess ? pointer : NULL;
+    return error;
+}
+
+/* ---- managed memory ---- */
+
+HIP_DEFINE(hipMallocManaged, (pointer, size, flags), void **pointer, size_t size, unsigned flags)
+{
+    uint64_t address = 0;
+    if (!pointer)
+        return hipErrorInvalidValue;
+    *pointer = NULL;
+    hipError_t error = hip_allocate_managed(size, flags, &address);
+    if (error == hipSuccess)
+        *pointer = (void *)(uintptr_t)address;
+    return error;
+}
+
+static hipError_t check_managed(const void *pointer, size_t size)
+{
+    return hip_managed_holds((uintptr_t)pointer, size) ? hipSuccess : hipErrorInvalidValue;
+}
+
+/* A prefetch to a device copies what the host has written. One to the host does nothing, as the
+ * host fetches what it touches. */
+HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *pointer, size_t size,
+           int device, hipStream_t stream)
+{
+    uint32_t queue = 0;
+    int stream_device = 0;
+    hipError_t error = check_managed(pointer, size);
+    if (error == hipSuccess)
+        error = hip_stream_queue(stream, &queue, &stream_device);
+    if (error != hipSuccess || device == hipCpuDeviceId)
+        return error;
+    if (!hip_is_device(device))
+        return hipErrorInvalidDevice;
+    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false);
+    struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
+                                  .is_async = true,
+                                  .size = size,
+                                  .device = (uint32_t)device,
+                                  .stream = hip_stream_number(stream)};
+    if (error == hipSuccess)
+        HIP_RECORD_STEP(call_to(&call, (uintptr_t)pointer));
+    return error;
+}
+
+hipError_t hipMemAdvise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
+{
+    (void)advice, (void)device; /* hints for systems that hold several copies */
+    HIP_API(check_managed(pointer, size));
+}
+
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t size, unsigned flags)
+{
+    (void)stream, (void)flags;
+    HIP_API(check_managed(pointer, size ? size : 1));
+}
+
+/* ---- commands ---- */
+
+static bool is_mirrored(const struct hip_place *place)
+{
+    return place->kind == HIP_PLACE_REGISTERED && place->allocation.mapped > 0;
+}
+
+static hipError_t prepare_side(uint32_t queue, const struct hip_use *use)
+{
+    if (use->place.managed && hip_place_on_device(&use->place))
+        return hip_managed_before_use(queue, use->place.address, use->size, use->written);
+    if (!is_mirrored(&use->place) || !hip_registered_is_behind())
+        return hipSuccess;
+    hipError_t error = hip_wait_all_devices();
+    return error == hipSuccess ? hip_registered_fetch() : error;
+}
+
+hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t count, bool waits)
+{
+    hipError_t error = hipSuccess;
+    bool by_device = false; /* a device executes the command */
+    for (size_t i = 0; i < count && error == hipSuccess; i++) {
+        uses[i].memory = uses[i].place.address;
+        by_device |= hip_place_on_device(&uses[i].place);
+        error = prepare_side(queue, &uses[i]);
+    }
+    for (size_t i = 0; i < count && error == hipSuccess && by_device; i++)
+        if (uses[i].place.managed && !hip_place_on_device(&uses[i].place))
+            error = hip_managed_before_host_use(&uses[i], waits);
+    return error;
+}
+
+/* What goes to the device may contain addresses of more memory. */
+hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments, uint64_t size)
+{
+    hipError_t error = hipSuccess;
+    hip_host_memory_scan(0, arguments, size);
+    do {
+        error = map_wanted();
+        error = error == hipSuccess ? hip_managed_before_launch(queue) : error;
+        error = error == hipSuccess ? hip_registered_before_launch(queue) : error;
+    } while (error == hipSuccess && hip_find_wanted());
+    return error;
+}
+
+void hip_host_memory_queued(uint64_t ticket, const struct hip_use *target)
+{
+    if (!target)
+        hip_registered_launched(ticket);
+    else if (!hip_place_on_device(&target->place) && target->place.allocation.mapped > 0)
+        hip_managed_written(ticket);
+}
+
+static _Thread_local bool waited;
+
+void hip_host_memory_waited(void)
+{
+    waited = true;
+}
+
+hipError_t hip_host_memory_fetch(void)
+{
+    bool looks = waited && hip_registered_is_behind() && hip.lost == hipSuccess;
+    waited = false;
+    if (!looks)
+        return hipSuccess;
+    const char *before = hip_doing("registered memory");
+    hipError_t error = hip_registered_fetch();
+    hip_doing(before);
     return error;
 }

@@ -22,7 +22,7 @@ enum {
     FETCH_BLOCKS = 32 /* most that one fault fetches */
 };
 
-enum place {
+enum location {
     UNUSED, /* neither side has used it: zero for the host, anything for the device */
     AT_HOST,
     AT_BOTH,
@@ -31,20 +31,20 @@ enum place {
 
 struct managed {
     uint64_t address, size; /* whole pages */
-    bool pinned;            /* mapped memory */
+    bool pinned;            /* mapped, not managed */
     uint64_t blocks;
     int device;
-    char *own;             /* the second mapping */
+    char *own;             /* the second mapping, of this library */
     bool open;             /* some block is not AT_DEVICE */
-    uint64_t next, streak; /* block that would go on upwards from the last fetch; its blocks */
-    uint8_t *places;       /* enum place */
+    uint64_t next, streak; /* the block behind the last fetch, and the blocks of that fetch */
+    uint8_t *locations;    /* enum location */
 };
 
 static struct {
     struct managed **list;
     size_t count, room;
     uint64_t sent[HIP_DEVICES_MAX]; /* last write to each device */
-    uint64_t *written;              /* tickets of hip_managed_written() */
+    uint64_t *written;              /* tickets of commands that write mapped memory */
     size_t written_count, written_room;
 } all;
 
@@ -72,8 +72,8 @@ static uint64_t block_end(const struct managed *m, uint64_t block)
     return block < m->blocks - 1 ? (block + 1) * BLOCK : m->size;
 }
 
-/* Gives `count` blocks a new place, and the rights that follow. */
-static bool put(struct managed *m, uint64_t first, uint64_t count, enum place place)
+/* Gives `count` blocks a new location, and the rights that follow from it. */
+static bool put(struct managed *m, uint64_t first, uint64_t count, enum location location)
 {
     static const int rights[] = {
         [UNUSED] = PROT_NONE,
@@ -82,33 +82,33 @@ static bool put(struct managed *m, uint64_t first, uint64_t count, enum place pl
         [AT_DEVICE] = PROT_NONE,
     };
     uint64_t start = first * BLOCK, end = block_end(m, first + count - 1);
-    if (mprotect((void *)(uintptr_t)(m->address + start), end - start, rights[place]) != 0) {
+    if (mprotect((void *)(uintptr_t)(m->address + start), end - start, rights[location]) != 0) {
         hip_say("cannot change the protection of managed memory: %s", strerror(errno));
         return false;
     }
-    memset(m->places + first, place, count);
-    m->open |= place != AT_DEVICE;
+    memset(m->locations + first, location, count);
+    m->open |= location != AT_DEVICE;
     return true;
 }
 
 /* ---- to the device ---- */
 
-/* Blocks [first, end) before the device reads or, with `written`, changes them. The pages are
+/* Sends blocks [first, end) before the device reads or, with `written`, changes them. The pages are
  * closed before the command is enqueued, which reads `own`. */
 static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool written)
 {
     for (uint64_t block = first, next; block < end; block = next) {
-        enum place place = m->places[block], after = written ? AT_DEVICE : AT_BOTH;
-        for (next = block + 1; next < end && m->places[next] == place;)
+        enum location location = m->locations[block], after = written ? AT_DEVICE : AT_BOTH;
+        for (next = block + 1; next < end && m->locations[next] == location;)
             next++;
-        if (place == AT_DEVICE || (place != AT_HOST && !written))
+        if (location == AT_DEVICE || (location != AT_HOST && !written))
             continue;
         if (!put(m, block, next - block, after))
             return hipErrorOperatingSystem;
-        if (place == AT_HOST) {
+        if (location == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
             HIP_RECORD_STEP(host_write(m->address + start, m->own + start, size));
-            hip_look_for_pointers(m->address + start, m->own + start, size);
+            hip_host_memory_scan(m->address + start, m->own + start, size);
             enum driver_status status = hip.api->write_shared(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
             all.sent[m->device] = ticket;
@@ -135,10 +135,7 @@ static hipError_t wait_for_sent(uint32_t queue)
 
 void hip_managed_written(uint64_t ticket)
 {
-    if (all.written_count == all.written_room) {
-        all.written_room = all.written_room ? 2 * all.written_room : 16;
-        all.written = hip_grow(all.written, all.written_room * sizeof *all.written);
-    }
+    HIP_MAKE_ROOM(all.written, all.written_count, all.written_room);
     all.written[all.written_count++] = ticket;
 }
 
@@ -179,17 +176,17 @@ hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t siz
 
 /* ---- to the host ---- */
 
-/* This thread has fetched something, which is recorded; another may have been faster. */
+/* This thread has fetched blocks, which are recorded. Another thread may have been faster. */
 static _Thread_local bool fetched;
 
-/* Blocks from `block` on, after the work that may change them. */
+/* Fetches blocks from `block` on. The work that may change them is done. */
 static bool fetch(struct managed *m, uint64_t block, bool write)
 {
     uint64_t count = 1, ticket = 0, start = block * BLOCK;
     if (block == m->next && m->streak > 0)
         count = 2 * m->streak < FETCH_BLOCKS ? 2 * m->streak : FETCH_BLOCKS;
     uint64_t end = block;
-    while (end < m->blocks && end < block + count && m->places[end] == AT_DEVICE)
+    while (end < m->blocks && end < block + count && m->locations[end] == AT_DEVICE)
         end++;
     fetched = true;
     m->next = end;
@@ -204,7 +201,7 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
 static bool bring_block(uint64_t host, bool write)
 {
     struct managed *m = find(host);
-    if (m && m->places[(host - m->address) / BLOCK] == AT_DEVICE) {
+    if (m && m->locations[(host - m->address) / BLOCK] == AT_DEVICE) {
         if (hip_wait_all_devices() != hipSuccess)
             return false;
         m = find(host); /* the wait has released the lock */
@@ -212,7 +209,7 @@ static bool bring_block(uint64_t host, bool write)
     if (!m)
         return false;
     uint64_t block = (host - m->address) / BLOCK;
-    switch ((enum place)m->places[block]) {
+    switch ((enum location)m->locations[block]) {
     case AT_DEVICE:
         return fetch(m, block, write);
     case AT_BOTH:
@@ -233,7 +230,7 @@ static bool bring(uint64_t host, bool write)
     return open;
 }
 
-/* A touch that the trace repeats, and what the host finds. */
+/* Notes the access, which a player of the trace repeats, and what the host finds. */
 static bool bring_recorded(uint64_t host, bool write)
 {
     const struct managed *m = find(host);
@@ -251,7 +248,7 @@ static bool bring_recorded(uint64_t host, bool write)
     return open;
 }
 
-bool hip_managed_fault(uint64_t address, bool write)
+bool hip_host_memory_fault(uint64_t address, bool write)
 {
     if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0)
         return false;
@@ -261,7 +258,7 @@ bool hip_managed_fault(uint64_t address, bool write)
         hip_lock();
     bool open = hip.recording ? bring_recorded(address, write) : bring(address, write);
     if (!mine) {
-        hip_settle();
+        hip_host_memory_fetch();
         hip_recorder.leave();
         hip_unlock();
     }
@@ -271,7 +268,7 @@ bool hip_managed_fault(uint64_t address, bool write)
 
 /* ---- allocation ---- */
 
-/* Both mappings; false, with nothing left behind, when the host has no memory for them. */
+/* Makes both mappings. False: the host has no memory for them, and nothing is left behind. */
 static bool map_pages(struct managed *m)
 {
     int file = memfd_create("heddle managed memory", MFD_CLOEXEC);
@@ -303,18 +300,15 @@ static void unmap_pages(const struct managed *m)
 
 static struct managed *add(const struct managed *m)
 {
-    if (all.count == all.room) {
-        all.room = all.room ? 2 * all.room : 16;
-        all.list = hip_grow(all.list, all.room * sizeof *all.list);
-    }
+    HIP_MAKE_ROOM(all.list, all.count, all.room);
     struct managed *added = all.list[all.count++] = hip_allocate(sizeof *added);
     *added = *m;
     added->blocks = (m->size + BLOCK - 1) / BLOCK;
-    added->places = hip_allocate(added->blocks); /* UNUSED */
+    added->locations = hip_allocate(added->blocks); /* UNUSED */
     return added;
 }
 
-hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address)
+hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address)
 {
     if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0)
         return hipErrorInvalidValue;
@@ -338,7 +332,7 @@ hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address
     return hipSuccess;
 }
 
-void hip_managed_forget(uint64_t address)
+void hip_forget_managed(uint64_t address)
 {
     struct managed *m = find(address);
     if (!m || m->address != address)
@@ -347,13 +341,13 @@ void hip_managed_forget(uint64_t address)
         if (all.list[i] == m)
             memmove(&all.list[i], &all.list[i + 1], (--all.count - i) * sizeof *all.list);
     unmap_pages(m);
-    hip_release(m->places);
+    hip_release(m->locations);
     hip_release(m);
 }
 
 /* ---- mapped memory ---- */
 
-/* Takes the contents over. The caller has waited for commands that know the memory as plain. */
+/* Moves the contents to the new pages. The caller has waited for commands that use the old ones. */
 static hipError_t take_over(struct managed *m, uint64_t size)
 {
     char *copy = hip_allocate(size);
@@ -386,7 +380,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
     return error;
 }
 
-/* For a recording, before bring(): what comes to the host, and what the host has stored there. */
+/* Notes before bring() what comes to the host, and what the host has stored there. */
 static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
 {
     const struct managed *m = find(host);
@@ -394,38 +388,39 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
     uint64_t end = m ? (host - m->address + size - 1) / BLOCK + 1 : 0;
     for (uint64_t block = first; m && block < end; block++) {
         uint64_t start = block * BLOCK;
-        bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
+        bool moves =
+            m->locations[block] == AT_DEVICE || (m->locations[block] == AT_BOTH && written);
         if (waits && moves) {
             bring_recorded(m->address + start, written);
             m = find(host); /* the wait has released the lock */
-        } else if (!waits && m->places[block] == AT_HOST) {
+        } else if (!waits && m->locations[block] == AT_HOST) {
             HIP_RECORD_STEP(
                 host_write(m->address + start, m->own + start, block_end(m, block) - start));
         }
     }
 }
 
-hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, bool waits)
+hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
 {
-    uint64_t host = *memory;
+    uint64_t host = use->place.address;
     if (hip.recording)
-        record_pinned(host, size, written, waits);
+        record_pinned(host, use->size, use->written, waits);
     const struct managed *m = find(host);
     if (!m)
         return hipSuccess;
     uint64_t offset = host - m->address;
-    for (uint64_t at = offset; at < offset + size; at = (at / BLOCK + 1) * BLOCK)
-        if (!bring(m->address + at, written))
+    for (uint64_t at = offset; at < offset + use->size; at = (at / BLOCK + 1) * BLOCK)
+        if (!bring(m->address + at, use->written))
             return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
-    *memory = (uintptr_t)m->own + offset;
+    use->memory = (uintptr_t)m->own + offset;
     return hipSuccess;
 }
 
-hipError_t hip_managed_unmap(uint64_t start)
+void hip_managed_unmap(uint64_t start)
 {
     const struct managed *m = find(start);
-    if (!m || !m->pinned || m->address != start)
-        return hipSuccess;
-    hip_managed_forget(start);
-    return hip_status_of(hip.api->release(start), "freeing pinned memory");
+    if (m && m->pinned && m->address == start) {
+        hip_forget_managed(start);
+        hip_status_of(hip.api->release(start), "freeing pinned memory");
+    }
 }

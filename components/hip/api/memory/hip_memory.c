@@ -1,6 +1,5 @@
 /* Device memory: hipMalloc, hipFree, and what programs ask about pointers. */
-#include "hip_managed.h"
-#include "hip_place.h"
+#include "hip_host_memory.h"
 #include "components/hip/api/hip_recorder.h"
 
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
@@ -35,7 +34,7 @@ hipError_t hip_release_device(uint64_t address)
     /* The driver waits for queued work first, so the simulation may run. */
     const char *before = hip_doing("releasing device memory");
     hip_wait_all_devices();
-    hip_managed_forget(address);
+    hip_forget_managed(address);
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->release(name);
     pthread_mutex_lock(&hip.lock);
@@ -49,7 +48,7 @@ void hip_memory_forget(int device)
     const struct hip_allocation *last;
     while ((last = hip_last_allocation_of(device))) {
         uint64_t address = last->address;
-        hip_managed_forget(address);
+        hip_forget_managed(address);
         hip.api->release(hip.api->name(hip.devices[device].number, address));
         hip_remove_allocation(last);
     }

@@ -1,7 +1,7 @@
 /* See hip_place.h. Called by copies, fills, frees and questions about pointers. */
 #include "hip_place.h"
 
-#include "hip_managed.h"
+#include "hip_host_memory.h"
 
 #include <inttypes.h>
 

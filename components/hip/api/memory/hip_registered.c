@@ -1,8 +1,9 @@
-/* See hip_registered.h. For each range the library keeps what both sides have, as far as it knows
- * (`known`): bytes of the host that differ were changed by the host, bytes of the device that
- * differ by kernels. Invariant: `known` does not change while a command may read it. */
+/* See hip_registered.h. For each range the library keeps the bytes that both sides have, as far as
+ * it knows (`known`). Bytes of the host that differ were changed by the host, bytes of the device
+ * that differ by kernels. Invariant: `known` does not change while a command may read it. */
 #include "hip_registered.h"
 
+#include "hip_host_memory.h"
 #include "components/hip/api/hip_recorder.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 
 enum { PIECE = 4096 /* bytes that are compared at once */ };
 
-/* Pages of the device, one allocation of the driver. */
+/* Neighbouring pages of the device: one allocation of the driver. */
 struct run {
     uint64_t address, size;
     unsigned users; /* ranges */
@@ -21,7 +22,7 @@ struct range {
     int device;
     char *known;
     bool fresh;    /* the device has nothing yet */
-    uint64_t sent; /* the last write */
+    uint64_t sent; /* ticket of the last write to the device */
 };
 
 static struct {
@@ -29,7 +30,7 @@ static struct {
     size_t run_count, run_room;
     struct range *ranges;
     size_t count, room;
-    uint64_t *launches; /* that may have changed something which the host has not got */
+    uint64_t *launches; /* tickets of kernels whose changes the host may not have */
     size_t launch_count, launch_room;
 } all;
 
@@ -43,7 +44,7 @@ static size_t first_run_behind(uint64_t address)
     return i;
 }
 
-/* The run that holds `address`, or a new one up to `end` or to the next run. */
+/* Finds the run that holds `address`, or makes one up to `end` or to the next run. */
 static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
 {
     size_t at = first_run_behind(address);
@@ -58,10 +59,7 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
                                      "mapping registered memory");
     if (error != hipSuccess)
         return error;
-    if (all.run_count == all.run_room) {
-        all.run_room = all.run_room ? 2 * all.run_room : 16;
-        all.runs = hip_grow(all.runs, all.run_room * sizeof *all.runs);
-    }
+    HIP_MAKE_ROOM(all.runs, all.run_count, all.run_room);
     memmove(&all.runs[at + 1], &all.runs[at], (all.run_count - at) * sizeof *all.runs);
     all.runs[at] = (struct run){.address = address, .size = end - address};
     all.run_count++;
@@ -69,7 +67,7 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
     return hipSuccess;
 }
 
-/* One user less of all runs from `address` up to `end`. */
+/* All runs from `address` up to `end` have one user less. */
 static void leave_runs(uint64_t address, uint64_t end)
 {
     size_t at = first_run_behind(address);
@@ -131,10 +129,7 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size)
     hipError_t error = join_runs(first_page(start), end_of_pages(&range));
     if (error != hipSuccess)
         return error;
-    if (all.count == all.room) {
-        all.room = all.room ? 2 * all.room : 16;
-        all.ranges = hip_grow(all.ranges, all.room * sizeof *all.ranges);
-    }
+    HIP_MAKE_ROOM(all.ranges, all.count, all.room);
     range.known = hip_allocate(size);
     all.ranges[all.count++] = range;
     return hipSuccess;
@@ -153,8 +148,8 @@ void hip_registered_unmap(uint64_t start)
     memmove(range, range + 1, (--all.count - i) * sizeof *range);
 }
 
-/* Writes to the device, or reads from it, `size` bytes of the range from `offset` on: a command for
- * each run of pages. */
+/* Writes `size` bytes of the range from `offset` on to the device, or reads them from it, with a
+ * command for each run of pages. */
 static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, char *read,
                            uint64_t *ticket)
 {
@@ -163,10 +158,10 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
     while (at < end) {
         const struct run *run = &all.runs[first_run_behind(at)];
         uint64_t stop = run->address + run->size < end ? run->address + run->size : end;
-        uint64_t place = at - range->start;
+        uint64_t offset_now = at - range->start;
         enum driver_status status =
-            read ? hip.api->read_shared(queue, read + place, at, stop - at, ticket)
-                 : hip.api->write_shared(queue, at, range->known + place, stop - at, ticket);
+            read ? hip.api->read_shared(queue, read + offset_now, at, stop - at, ticket)
+                 : hip.api->write_shared(queue, at, range->known + offset_now, stop - at, ticket);
         if (status != DRIVER_OK)
             return hip_status(status);
         at = stop;
@@ -176,7 +171,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
 
 /* ---- to the device ---- */
 
-/* What the program has freed without a word cannot be read any more. */
+/* A program may free registered memory without unregistering it: then it cannot be read. */
 static hipError_t check(const struct range *range, bool written)
 {
     uint64_t end = range->start;
@@ -196,8 +191,8 @@ static bool has_changed(const struct range *range)
            || memcmp(range->known, (const void *)(uintptr_t)range->start, range->size) != 0;
 }
 
-/* The bytes from `offset` on, up to `end`, that differ: the first, and behind the last. Bytes in
- * between are the same on both sides. False: there are none. */
+/* Narrows `offset` and `end` to the first byte that differs and to behind the last one. Bytes in
+ * between may be the same on both sides. False: no byte differs. */
 static bool find_changed(const struct range *range, uint64_t *offset, uint64_t *end)
 {
     const char *host = (const char *)(uintptr_t)range->start;
@@ -213,16 +208,16 @@ static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
     if (first >= last)
         return hipSuccess;
     memcpy(range->known + first, (const char *)(uintptr_t)range->start + first, last - first);
-    hip_look_for_pointers(range->start + first, range->known + first, last - first);
+    hip_host_memory_scan(range->start + first, range->known + first, last - first);
     HIP_RECORD_STEP(host_write(range->start + first, range->known + first, last - first));
     return transfer(range, first, last - first, NULL, &range->sent);
 }
 
-/* What the host has changed, in pieces; neighbours go together. */
+/* Sends what the host has changed. Changed pieces that are neighbours go together. */
 static hipError_t send(struct range *range)
 {
     hipError_t error = range->sent ? hip_wait_here(range->sent) : hipSuccess;
-    uint64_t first = 0, last = 0; /* changed and not sent yet */
+    uint64_t first = 0, last = 0; /* changed bytes that are not sent yet */
     for (uint64_t at = 0; at < range->size && error == hipSuccess; at += PIECE) {
         uint64_t from = at, end = at + PIECE < range->size ? at + PIECE : range->size;
         if (!find_changed(range, &from, &end))
@@ -250,7 +245,7 @@ hipError_t hip_registered_before_launch(uint32_t queue)
         /* Bytes between those that the host has changed go along: they must be the newest. */
         for (size_t i = 0; i < all.launch_count && error == hipSuccess; i++)
             error = hip_wait_here(all.launches[i]);
-        error = error == hipSuccess ? hip_registered_settle() : error;
+        error = error == hipSuccess ? hip_registered_fetch() : error;
     }
     for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
         struct range *range = &all.ranges[i];
@@ -269,10 +264,7 @@ void hip_registered_launched(uint64_t ticket)
 {
     if (all.count == 0)
         return;
-    if (all.launch_count == all.launch_room) {
-        all.launch_room = all.launch_room ? 2 * all.launch_room : 16;
-        all.launches = hip_grow(all.launches, all.launch_room * sizeof *all.launches);
-    }
+    HIP_MAKE_ROOM(all.launches, all.launch_count, all.launch_room);
     all.launches[all.launch_count++] = ticket;
 }
 
@@ -281,7 +273,7 @@ bool hip_registered_is_behind(void)
     return all.launch_count > 0;
 }
 
-/* What kernels have changed, to the host and to `known`. */
+/* Writes what kernels have changed to the host and to `known`. */
 static hipError_t merge(struct range *range, const char *found)
 {
     char *host = (char *)(uintptr_t)range->start;
@@ -294,7 +286,7 @@ static hipError_t merge(struct range *range, const char *found)
     return error;
 }
 
-static hipError_t fetch(struct range *range)
+static hipError_t fetch_range(struct range *range)
 {
     uint64_t ticket = 0;
     char *found = hip_allocate(range->size);
@@ -307,7 +299,7 @@ static hipError_t fetch(struct range *range)
     return error;
 }
 
-hipError_t hip_registered_settle(void)
+hipError_t hip_registered_fetch(void)
 {
     size_t kept = 0, running = 0;
     hipError_t error = hip.lost;
@@ -320,6 +312,6 @@ hipError_t hip_registered_settle(void)
             all.launches[kept++] = all.launches[i];
     all.launch_count = kept;
     for (size_t i = 0; i < all.count && error == hipSuccess; i++)
-        error = all.ranges[i].fresh ? hipSuccess : fetch(&all.ranges[i]);
+        error = all.ranges[i].fresh ? hipSuccess : fetch_range(&all.ranges[i]);
     return error;
 }

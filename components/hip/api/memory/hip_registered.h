@@ -1,12 +1,12 @@
-/* Registered host memory that kernels use by its own address. It lies among other data of the
- * program, on the stack or on the heap, so its pages cannot be taken from the host while the device
- * has them, as managed memory is (hip_managed.h). The device has a copy of the bytes instead, and
- * what either side changes goes to the other: what the host has changed before each launch, what
- * kernels have changed when the program has waited for something. Only bytes that differ are
- * written, so host and kernels may change different bytes of it at the same time.
+/* Registered memory that kernels use by its own address. It lies among other data of the program,
+ * on the stack or on the heap, so its pages cannot be taken from the host while the device has
+ * them, as those of managed memory are (hip_managed.h). The device has a copy of the bytes instead.
+ * What the host has changed goes to the device before each launch; what kernels have changed goes
+ * to the host when the program has waited for something. Only bytes that differ are written, so
+ * host and kernels may change different bytes at the same time.
  *
- * Pages of the device hold a range of memory and what lies around it; ranges that were registered
- * apart may share pages. The functions are called with `hip.lock` held. */
+ * Pages of the device hold a range of memory and what lies around it. Ranges that were registered
+ * apart may share pages. Only hip_host_memory.c calls these functions. */
 #ifndef HEDDLE_HIP_REGISTERED_H
 #define HEDDLE_HIP_REGISTERED_H
 
@@ -14,15 +14,15 @@
 
 /* Makes registered memory usable by kernels, on the current device. */
 hipError_t hip_registered_map(uint64_t start, uint64_t size);
-/* Nothing uses it any more. */
+/* No command uses the memory at `start` any more. */
 void hip_registered_unmap(uint64_t start);
 /* Before a launch: `queue` waits for what the host has changed. */
 hipError_t hip_registered_before_launch(uint32_t queue);
-/* A kernel was launched that may change it. */
+/* A kernel was launched, which may change the memory. */
 void hip_registered_launched(uint64_t ticket);
-/* Some kernel may have changed it since it was looked at last. */
+/* May kernels have changed bytes that the host has not got? */
 bool hip_registered_is_behind(void);
-/* Brings what kernels have changed to the host. */
-hipError_t hip_registered_settle(void);
+/* Brings to the host what kernels have changed that are done. */
+hipError_t hip_registered_fetch(void);
 
 #endif

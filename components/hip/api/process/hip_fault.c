@@ -9,7 +9,7 @@
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
  * handler. */
 #define _GNU_SOURCE /* REG_ERR */
-#include "components/hip/api/memory/hip_managed.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/turns/hip_turns.h"
 
 #include <errno.h>
@@ -178,7 +178,7 @@ static void handle(int signal_number, siginfo_t *info, void *context)
     bool ours = address >= hip.window_base && address - hip.window_base < hip.window_size;
     bool in_call = hip_turns_depth > 0;
     hip_turns_inside(1);
-    bool served = hip_managed_fault(address, is_write(context));
+    bool served = hip_host_memory_fault(address, is_write(context));
     if (ours && !served)
         explain(address);
     else if (!served && (in_call || hip_is_pinned_address(address) || is_state(address)))

@@ -15,6 +15,7 @@
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/turns/hip_turns.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
@@ -279,7 +280,7 @@ static struct tickets tickets_of(const struct stream *stream)
 static hipError_t wait_for_tickets(struct tickets tickets, hipError_t (*wait)(uint64_t ticket))
 {
     hipError_t error = hip.lost;
-    hip_has_waited();
+    hip_host_memory_waited();
     for (size_t i = 0; i < tickets.count && error == hipSuccess; i++)
         error = wait(tickets.list[i]);
     hip_release(tickets.list);
@@ -303,7 +304,7 @@ hipError_t hip_stream_wait(hipStream_t stream)
 
 hipError_t hip_query_ticket(uint64_t ticket)
 {
-    hip_has_waited();
+    hip_host_memory_waited();
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess)
         return error;
@@ -324,7 +325,7 @@ static hipError_t query_stream(hipStream_t stream)
                                   .stream = hip_stream_number(stream)};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(found);
-    hip_has_waited();
+    hip_host_memory_waited();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
         error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;

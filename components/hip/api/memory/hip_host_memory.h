@@ -1,0 +1,55 @@
+/* Host memory that devices use, too: pinned (hipHostMalloc), registered (hipHostRegister) and
+ * managed (hipMallocManaged). Host and devices use it at one address. The other files of the
+ * library say which commands are about to use which memory; this module moves the contents to where
+ * they are needed.
+ *
+ * Managed memory moves between host and device in blocks. Pinned memory does so, too, as soon as a
+ * kernel may have its address (both: hip_managed.h). Registered memory gets a copy on the device
+ * instead (hip_registered.h). A kernel may have an address that hipHostGetDevicePointer() returned,
+ * or that went to the device as a word of an argument or of copied bytes.
+ *
+ * All functions are called with `hip.lock` held unless stated. They say what goes wrong. */
+#ifndef HEDDLE_HIP_HOST_MEMORY_H
+#define HEDDLE_HIP_HOST_MEMORY_H
+
+#include "hip_place.h"
+
+/* One side of a copy, or the target of a fill. */
+struct hip_use {
+    struct hip_place place;
+    uint64_t size; /* bytes from the first row's start to the last row's end */
+    bool written;
+    uint64_t memory; /* hip_host_memory_prepare(): the address that the driver gets */
+};
+
+/* Before commands on `queue` that use memory are enqueued. `waits`: the call returns when they are
+ * done, so a recording notes the contents with those of other host memory. */
+hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t count, bool waits);
+/* Before a kernel is enqueued, which may use all memory that it can have addresses of. */
+hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments, uint64_t size);
+/* A command was enqueued that changes `target`; NULL: a kernel, which may change anything. */
+void hip_host_memory_queued(uint64_t ticket, const struct hip_use *target);
+/* Bytes go to the device address `to`. They may be addresses of pinned or registered memory. */
+void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size);
+
+/* The calling thread knows since now that some command is done. */
+void hip_host_memory_waited(void);
+/* At the end of a call. If the thread knows of commands that are done, it fetches what kernels have
+ * changed in registered memory. */
+hipError_t hip_host_memory_fetch(void);
+
+/* Does the memory at `address` move between host and device? */
+bool hip_is_managed(uint64_t address);
+/* A fault at `address`, without the lock, in the thread that touched it. True: the access will now
+ * succeed. */
+bool hip_host_memory_fault(uint64_t address, bool write);
+
+/* New managed memory on the current device: zero, at the host. */
+hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address);
+/* Before device memory at `address` is released, whose commands are done: closes it to the host if
+ * it is managed. */
+void hip_forget_managed(uint64_t address);
+/* Frees pinned memory when copies and kernels that may still use it are done. */
+hipError_t hip_release_pinned(const struct hip_allocation *allocation);
+
+#endif
