@@ -86,18 +86,28 @@ hipError_t hip_enter(const char *function);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
 /* Body of a function of HIP that needs the device, and of one that works even after it is lost. */
-#define HIP_API(expression)                                                                        \
+#define HIP_API(...)                                                                               \
     do {                                                                                           \
         hipError_t api_error = hip_enter(__func__);                                                \
         if (api_error == hipSuccess)                                                               \
-            api_error = hip.lost != hipSuccess ? hip.lost : (expression);                          \
+            api_error = hip.lost != hipSuccess ? hip.lost : (__VA_ARGS__);                         \
         return hip_leave(api_error);                                                               \
     } while (0)
-#define HIP_API_ALWAYS(expression)                                                                 \
+#define HIP_API_ALWAYS(...)                                                                        \
     do {                                                                                           \
         hipError_t api_error = hip_enter(__func__);                                                \
-        return hip_leave(api_error == hipSuccess ? (expression) : api_error);                      \
+        return hip_leave(api_error == hipSuccess ? (__VA_ARGS__) : api_error);                     \
     } while (0)
+/* A whole function of HIP, `parameters` in parentheses, that returns one expression. */
+#define HIP_CALL(name, parameters, ...) HIP_CALL_BY(HIP_API, name, parameters, __VA_ARGS__)
+#define HIP_CALL_ALWAYS(name, parameters, ...)                                                     \
+    HIP_CALL_BY(HIP_API_ALWAYS, name, parameters, __VA_ARGS__)
+#define HIP_CALL_BY(api, name, parameters, ...)                                                    \
+    hipError_t name parameters                                                                     \
+    {                                                                                              \
+        api(__VA_ARGS__);                                                                          \
+    }                                                                                              \
+    hipError_t name parameters
 /* Defines a function of HIP, as SYSCALL_DEFINE() does in Linux: the body that follows runs between
  * hip_enter() and hip_leave(). `arguments`: the names of its parameters, in parentheses. */
 #define HIP_DEFINE(name, arguments, ...) HIP_DEFINE_BY(HIP_API, name, arguments, __VA_ARGS__)
@@ -105,10 +115,7 @@ hipError_t hip_leave(hipError_t error);
     HIP_DEFINE_BY(HIP_API_ALWAYS, name, arguments, __VA_ARGS__)
 #define HIP_DEFINE_BY(api, name, arguments, ...)                                                   \
     static hipError_t name##_body(__VA_ARGS__);                                                    \
-    hipError_t name(__VA_ARGS__)                                                                   \
-    {                                                                                              \
-        api(name##_body arguments);                                                                \
-    }                                                                                              \
+    HIP_CALL_BY(api, name, (__VA_ARGS__), name##_body arguments);                                  \
     static hipError_t name##_body(__VA_ARGS__)
 
 /* The HIP error of a driver's answer; a failure is said in the driver's words, with what the thread

@@ -324,12 +324,6 @@ static hipError_t symbol_address(void **pointer, size_t *size, const void *symbo
     return error;
 }
 
-hipError_t hipGetSymbolAddress(void **pointer, const void *symbol)
-{
-    HIP_API(symbol_address(pointer, NULL, symbol));
-}
-
-hipError_t hipGetSymbolSize(size_t *size, const void *symbol)
-{
-    HIP_API(symbol_address(NULL, size, symbol));
-}
+HIP_CALL(hipGetSymbolAddress, (void **pointer, const void *symbol),
+         symbol_address(pointer, NULL, symbol));
+HIP_CALL(hipGetSymbolSize, (size_t * size, const void *symbol), symbol_address(NULL, size, symbol));

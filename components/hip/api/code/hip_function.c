@@ -183,11 +183,9 @@ hipError_t hipFuncSetSharedMemConfig(const void *host_function, hipSharedMemConf
     HIP_API((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue);
 }
 
-hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *host_function,
-                                                        int threads, size_t dynamic_lds)
-{
-    HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
-}
+HIP_CALL(hipOccupancyMaxActiveBlocksPerMultiprocessor,
+         (int *count, const void *host_function, int threads, size_t dynamic_lds),
+         hip_active_blocks(count, host_function, false, threads, dynamic_lds));
 
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
                                                                  const void *host_function,
@@ -198,11 +196,9 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
     HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
 }
 
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *count, hipFunction_t function,
-                                                              int threads, size_t dynamic_lds)
-{
-    HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
-}
+HIP_CALL(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
+         (int *count, hipFunction_t function, int threads, size_t dynamic_lds),
+         hip_active_blocks(count, function, true, threads, dynamic_lds));
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *count, hipFunction_t function, int threads, size_t dynamic_lds, unsigned flags)
@@ -211,17 +207,12 @@ hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
 }
 
-hipError_t hipOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *host_function,
-                                             size_t dynamic_lds, int limit)
-{
-    HIP_API(best_block(grid, block, host_function, false, dynamic_lds, limit));
-}
-
-hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *block, hipFunction_t function,
-                                                   size_t dynamic_lds, int limit)
-{
-    HIP_API(best_block(grid, block, function, true, dynamic_lds, limit));
-}
+HIP_CALL(hipOccupancyMaxPotentialBlockSize,
+         (int *grid, int *block, const void *host_function, size_t dynamic_lds, int limit),
+         best_block(grid, block, host_function, false, dynamic_lds, limit));
+HIP_CALL(hipModuleOccupancyMaxPotentialBlockSize,
+         (int *grid, int *block, hipFunction_t function, size_t dynamic_lds, int limit),
+         best_block(grid, block, function, true, dynamic_lds, limit));
 
 hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
                                                             hipFunction_t function,

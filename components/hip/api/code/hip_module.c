@@ -335,10 +335,8 @@ HIP_DEFINE(hipModuleGetGlobal, (pointer, size, handle, name), hipDeviceptr_t *po
     return hipSuccess;
 }
 
-hipError_t hipModuleLoadData(hipModule_t *handle, const void *image)
-{
-    HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
-}
+HIP_CALL(hipModuleLoadData, (hipModule_t * handle, const void *image),
+         load_data(handle, image, hip_readable_bytes(image), "module in memory"));
 
 hipError_t hipModuleLoadDataEx(hipModule_t *handle, const void *image, unsigned count,
                                hipJitOption *options, void **values)

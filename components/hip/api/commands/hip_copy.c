@@ -209,53 +209,27 @@ hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind,
     return hip_copy_2d(to, 0, from, 0, size, 1, kind, stream, blocking);
 }
 
-hipError_t hipMemcpy(void *to, const void *from, size_t size, hipMemcpyKind kind)
-{
-    HIP_API(hip_copy(to, from, size, kind, NULL, true));
-}
-
-hipError_t hipMemcpyWithStream(void *to, const void *from, size_t size, hipMemcpyKind kind,
-                               hipStream_t stream)
-{
-    HIP_API(hip_copy(to, from, size, kind, stream, true));
-}
-
-hipError_t hipMemcpyAsync(void *to, const void *from, size_t size, hipMemcpyKind kind,
-                          hipStream_t stream)
-{
-    HIP_API(hip_copy(to, from, size, kind, stream, false));
-}
-
-hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void *from, size_t size)
-{
-    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, NULL, true));
-}
-
-hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t size)
-{
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, NULL, true));
-}
-
-hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t size)
-{
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, NULL, true));
-}
-
-hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void *from, size_t size, hipStream_t stream)
-{
-    HIP_API(hip_copy(to, from, size, hipMemcpyHostToDevice, stream, false));
-}
-
-hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t size, hipStream_t stream)
-{
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false));
-}
-
-hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t size,
-                              hipStream_t stream)
-{
-    HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false));
-}
+HIP_CALL(hipMemcpy, (void *to, const void *from, size_t size, hipMemcpyKind kind),
+         hip_copy(to, from, size, kind, NULL, true));
+HIP_CALL(hipMemcpyWithStream,
+         (void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream),
+         hip_copy(to, from, size, kind, stream, true));
+HIP_CALL(hipMemcpyAsync,
+         (void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream),
+         hip_copy(to, from, size, kind, stream, false));
+HIP_CALL(hipMemcpyHtoD, (hipDeviceptr_t to, void *from, size_t size),
+         hip_copy(to, from, size, hipMemcpyHostToDevice, NULL, true));
+HIP_CALL(hipMemcpyDtoH, (void *to, hipDeviceptr_t from, size_t size),
+         hip_copy(to, from, size, hipMemcpyDeviceToHost, NULL, true));
+HIP_CALL(hipMemcpyDtoD, (hipDeviceptr_t to, hipDeviceptr_t from, size_t size),
+         hip_copy(to, from, size, hipMemcpyDeviceToDevice, NULL, true));
+HIP_CALL(hipMemcpyHtoDAsync, (hipDeviceptr_t to, void *from, size_t size, hipStream_t stream),
+         hip_copy(to, from, size, hipMemcpyHostToDevice, stream, false));
+HIP_CALL(hipMemcpyDtoHAsync, (void *to, hipDeviceptr_t from, size_t size, hipStream_t stream),
+         hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false));
+HIP_CALL(hipMemcpyDtoDAsync,
+         (hipDeviceptr_t to, hipDeviceptr_t from, size_t size, hipStream_t stream),
+         hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false));
 
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                             hipStream_t stream, bool blocking)
@@ -265,16 +239,12 @@ static hipError_t copy_peer(void *to, int to_device, const void *from, int from_
     return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking);
 }
 
-hipError_t hipMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
-{
-    HIP_API(copy_peer(to, to_device, from, from_device, size, NULL, true));
-}
-
-hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                              size_t size, hipStream_t stream)
-{
-    HIP_API(copy_peer(to, to_device, from, from_device, size, stream, false));
-}
+HIP_CALL(hipMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t size),
+         copy_peer(to, to_device, from, from_device, size, NULL, true));
+HIP_CALL(hipMemcpyPeerAsync,
+         (void *to, int to_device, const void *from, int from_device, size_t size,
+          hipStream_t stream),
+         copy_peer(to, to_device, from, from_device, size, stream, false));
 
 static struct copy rectangle(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t rows, hipMemcpyKind kind)
@@ -304,17 +274,14 @@ hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t
     return width == 0 || rows == 0 ? hipSuccess : check(&copy);
 }
 
-hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                       size_t height, hipMemcpyKind kind)
-{
-    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
-}
-
-hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream)
-{
-    HIP_API(hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
-}
+HIP_CALL(hipMemcpy2D,
+         (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+          size_t height, hipMemcpyKind kind),
+         hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
+HIP_CALL(hipMemcpy2DAsync,
+         (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+          size_t height, hipMemcpyKind kind, hipStream_t stream),
+         hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
 
 /* ---- device variables ---- */
 
@@ -335,26 +302,17 @@ static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_
                      : hip_copy(host, device, size, kind, stream, blocking);
 }
 
-hipError_t hipMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
-                             hipMemcpyKind kind)
-{
-    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, NULL, true));
-}
-
-hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,
-                                  hipMemcpyKind kind, hipStream_t stream)
-{
-    HIP_API(copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, stream, false));
-}
-
-hipError_t hipMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset,
-                               hipMemcpyKind kind)
-{
-    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, NULL, true));
-}
-
-hipError_t hipMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
-                                    hipMemcpyKind kind, hipStream_t stream)
-{
-    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, stream, false));
-}
+HIP_CALL(hipMemcpyToSymbol,
+         (const void *symbol, const void *from, size_t size, size_t offset, hipMemcpyKind kind),
+         copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, NULL, true));
+HIP_CALL(hipMemcpyToSymbolAsync,
+         (const void *symbol, const void *from, size_t size, size_t offset, hipMemcpyKind kind,
+          hipStream_t stream),
+         copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, stream, false));
+HIP_CALL(hipMemcpyFromSymbol,
+         (void *to, const void *symbol, size_t size, size_t offset, hipMemcpyKind kind),
+         copy_symbol(symbol, to, size, offset, false, kind, NULL, true));
+HIP_CALL(hipMemcpyFromSymbolAsync,
+         (void *to, const void *symbol, size_t size, size_t offset, hipMemcpyKind kind,
+          hipStream_t stream),
+         copy_symbol(symbol, to, size, offset, false, kind, stream, false));

@@ -160,55 +160,26 @@ hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows)
     return width == 0 || rows == 0 ? hipSuccess : check(&fill);
 }
 
-hipError_t hipMemset(void *to, int value, size_t size)
-{
-    HIP_API(fill_plain(to, (uint32_t)value, 1, size, NULL, true));
-}
-
-hipError_t hipMemsetAsync(void *to, int value, size_t size, hipStream_t stream)
-{
-    HIP_API(fill_plain(to, (uint32_t)value, 1, size, stream, false));
-}
-
-hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count)
-{
-    HIP_API(fill_plain(to, value, 1, count, NULL, true));
-}
-
-hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
-                            hipStream_t stream)
-{
-    HIP_API(fill_plain(to, value, 1, count, stream, false));
-}
-
-hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count)
-{
-    HIP_API(fill_plain(to, value, 2, count, NULL, true));
-}
-
-hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
-                             hipStream_t stream)
-{
-    HIP_API(fill_plain(to, value, 2, count, stream, false));
-}
-
-hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count)
-{
-    HIP_API(fill_plain(to, (uint32_t)value, 4, count, NULL, true));
-}
-
-hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream)
-{
-    HIP_API(fill_plain(to, (uint32_t)value, 4, count, stream, false));
-}
-
-hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, NULL, true));
-}
-
-hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
-                            hipStream_t stream)
-{
-    HIP_API(hip_fill(to, pitch, (uint32_t)value, 1, width, height, stream, false));
-}
+HIP_CALL(hipMemset, (void *to, int value, size_t size),
+         fill_plain(to, (uint32_t)value, 1, size, NULL, true));
+HIP_CALL(hipMemsetAsync, (void *to, int value, size_t size, hipStream_t stream),
+         fill_plain(to, (uint32_t)value, 1, size, stream, false));
+HIP_CALL(hipMemsetD8, (hipDeviceptr_t to, unsigned char value, size_t count),
+         fill_plain(to, value, 1, count, NULL, true));
+HIP_CALL(hipMemsetD8Async,
+         (hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream),
+         fill_plain(to, value, 1, count, stream, false));
+HIP_CALL(hipMemsetD16, (hipDeviceptr_t to, unsigned short value, size_t count),
+         fill_plain(to, value, 2, count, NULL, true));
+HIP_CALL(hipMemsetD16Async,
+         (hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream),
+         fill_plain(to, value, 2, count, stream, false));
+HIP_CALL(hipMemsetD32, (hipDeviceptr_t to, int value, size_t count),
+         fill_plain(to, (uint32_t)value, 4, count, NULL, true));
+HIP_CALL(hipMemsetD32Async, (hipDeviceptr_t to, int value, size_t count, hipStream_t stream),
+         fill_plain(to, (uint32_t)value, 4, count, stream, false));
+HIP_CALL(hipMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+         hip_fill(to, pitch, (uint32_t)value, 1, width, height, NULL, true));
+HIP_CALL(hipMemset2DAsync,
+         (void *to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream),
+         hip_fill(to, pitch, (uint32_t)value, 1, width, height, stream, false));

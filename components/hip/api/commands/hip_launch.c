@@ -328,11 +328,10 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
     return error != hipSuccess ? error : launch(&request);
 }
 
-hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
-                           size_t dynamic_lds, hipStream_t stream)
-{
-    HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false));
-}
+HIP_CALL(hipLaunchKernel,
+         (const void *host_function, dim3 grid, dim3 block, void **values, size_t dynamic_lds,
+          hipStream_t stream),
+         launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false));
 
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
                               size_t dynamic_lds, hipStream_t stream, hipEvent_t start,

@@ -82,15 +82,9 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
     return fits ? copy_volume(&c) : hipErrorInvalidValue;
 }
 
-hipError_t hipMemcpy3D(const hipMemcpy3DParms *p)
-{
-    HIP_API(hip_copy_3d(p, NULL, true));
-}
-
-hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream)
-{
-    HIP_API(hip_copy_3d(p, stream, false));
-}
+HIP_CALL(hipMemcpy3D, (const hipMemcpy3DParms *p), hip_copy_3d(p, NULL, true));
+HIP_CALL(hipMemcpy3DAsync, (const hipMemcpy3DParms *p, hipStream_t stream),
+         hip_copy_3d(p, stream, false));
 
 /* ---- as drivers have it: a side says of which kind its memory is ---- */
 
@@ -143,15 +137,9 @@ static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool bl
     return copy_sides(c, &to, &from);
 }
 
-hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *p)
-{
-    HIP_API(copy_drv_3d(p, NULL, true));
-}
-
-hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *p, hipStream_t stream)
-{
-    HIP_API(copy_drv_3d(p, stream, false));
-}
+HIP_CALL(hipDrvMemcpy3D, (const HIP_MEMCPY3D *p), copy_drv_3d(p, NULL, true));
+HIP_CALL(hipDrvMemcpy3DAsync, (const HIP_MEMCPY3D *p, hipStream_t stream),
+         copy_drv_3d(p, stream, false));
 
 static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking)
 {
@@ -169,20 +157,10 @@ static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool 
     return copy_sides(c, &to, &from);
 }
 
-hipError_t hipMemcpyParam2D(const hip_Memcpy2D *p)
-{
-    HIP_API(copy_param_2d(p, NULL, true));
-}
-
-hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *p, hipStream_t stream)
-{
-    HIP_API(copy_param_2d(p, stream, false));
-}
-
-hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *p)
-{
-    HIP_API(copy_param_2d(p, NULL, true));
-}
+HIP_CALL(hipMemcpyParam2D, (const hip_Memcpy2D *p), copy_param_2d(p, NULL, true));
+HIP_CALL(hipMemcpyParam2DAsync, (const hip_Memcpy2D *p, hipStream_t stream),
+         copy_param_2d(p, stream, false));
+HIP_CALL(hipDrvMemcpy2DUnaligned, (const hip_Memcpy2D *p), copy_param_2d(p, NULL, true));
 
 /* ---- allocation and fills ---- */
 
@@ -215,12 +193,7 @@ static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStrea
     return error;
 }
 
-hipError_t hipMemset3D(hipPitchedPtr p, int value, hipExtent extent)
-{
-    HIP_API(fill_3d(p, value, extent, NULL, true));
-}
-
-hipError_t hipMemset3DAsync(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream)
-{
-    HIP_API(fill_3d(p, value, extent, stream, false));
-}
+HIP_CALL(hipMemset3D, (hipPitchedPtr p, int value, hipExtent extent),
+         fill_3d(p, value, extent, NULL, true));
+HIP_CALL(hipMemset3DAsync, (hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream),
+         fill_3d(p, value, extent, stream, false));

@@ -96,10 +96,8 @@ HIP_DEFINE_ALWAYS(hipCtxSetCurrent, (context), hipCtx_t context)
     return push(device);
 }
 
-hipError_t hipCtxPushCurrent(hipCtx_t context)
-{
-    HIP_API_ALWAYS(device_of(context) >= 0 ? push(device_of(context)) : hipErrorInvalidContext);
-}
+HIP_CALL_ALWAYS(hipCtxPushCurrent, (hipCtx_t context),
+                device_of(context) >= 0 ? push(device_of(context)) : hipErrorInvalidContext);
 
 HIP_DEFINE_ALWAYS(hipCtxPopCurrent, (context), hipCtx_t *context)
 {
@@ -110,35 +108,21 @@ HIP_DEFINE_ALWAYS(hipCtxPopCurrent, (context), hipCtx_t *context)
     return error;
 }
 
-hipError_t hipCtxGetCurrent(hipCtx_t *context)
-{
-    HIP_API_ALWAYS(give_context(context, hip_current_device()));
-}
+HIP_CALL_ALWAYS(hipCtxGetCurrent, (hipCtx_t * context),
+                give_context(context, hip_current_device()));
 
 hipError_t hipCtxGetDevice(hipDevice_t *device)
 {
     return hipGetDevice(device);
 }
 
-hipError_t hipCtxSynchronize(void)
-{
-    HIP_API(hip_synchronize_device());
-}
-
-hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *context, hipDevice_t device)
-{
-    HIP_API_ALWAYS(give_context(context, device));
-}
-
-hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device)
-{
-    HIP_API_ALWAYS(hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
-}
-
-hipError_t hipDevicePrimaryCtxReset(hipDevice_t device)
-{
-    HIP_API(hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
-}
+HIP_CALL(hipCtxSynchronize, (void), hip_synchronize_device());
+HIP_CALL_ALWAYS(hipDevicePrimaryCtxRetain, (hipCtx_t * context, hipDevice_t device),
+                give_context(context, device));
+HIP_CALL_ALWAYS(hipDevicePrimaryCtxRelease, (hipDevice_t device),
+                hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
+HIP_CALL(hipDevicePrimaryCtxReset, (hipDevice_t device),
+         hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
 
 hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned flags)
 {
@@ -158,15 +142,10 @@ static hipError_t primary_state(hipDevice_t device, unsigned *flags, int *active
     return hipSuccess;
 }
 
-hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned *flags, int *active)
-{
-    HIP_API_ALWAYS(primary_state(device, flags, active));
-}
-
-hipError_t hipCtxGetFlags(unsigned *flags)
-{
-    HIP_API_ALWAYS(flags ? primary_state(hip_current_device(), flags, NULL) : hipErrorInvalidValue);
-}
+HIP_CALL_ALWAYS(hipDevicePrimaryCtxGetState, (hipDevice_t device, unsigned *flags, int *active),
+                primary_state(device, flags, active));
+HIP_CALL_ALWAYS(hipCtxGetFlags, (unsigned *flags),
+                flags ? primary_state(hip_current_device(), flags, NULL) : hipErrorInvalidValue);
 
 HIP_DEFINE_ALWAYS(hipCtxGetApiVersion, (context, version), hipCtx_t context, int *version)
 {

@@ -239,10 +239,7 @@ static hipError_t get_count(int *count)
     return hipSuccess;
 }
 
-hipError_t hipInit(unsigned flags)
-{
-    HIP_API_ALWAYS(flags == 0 ? hipSuccess : hipErrorInvalidValue);
-}
+HIP_CALL_ALWAYS(hipInit, (unsigned flags), flags == 0 ? hipSuccess : hipErrorInvalidValue);
 
 hipError_t hipGetDeviceCount(int *count)
 {
@@ -254,10 +251,7 @@ hipError_t hipGetDeviceCount(int *count)
     HIP_API_ALWAYS(get_count(count));
 }
 
-hipError_t hipSetDevice(int device)
-{
-    HIP_API_ALWAYS(hip_set_current_device(device));
-}
+HIP_CALL_ALWAYS(hipSetDevice, (int device), hip_set_current_device(device));
 
 HIP_DEFINE_ALWAYS(hipGetDevice, (device), int *device)
 {
@@ -267,10 +261,8 @@ HIP_DEFINE_ALWAYS(hipGetDevice, (device), int *device)
     return hipSuccess;
 }
 
-hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
-{
-    HIP_API_ALWAYS(get_properties(properties, device));
-}
+HIP_CALL_ALWAYS(hipGetDeviceProperties, (hipDeviceProp_t * properties, int device),
+                get_properties(properties, device));
 
 HIP_DEFINE_ALWAYS(hipDeviceGetName, (name, size, device), char *name, int size, int device)
 {
@@ -326,17 +318,11 @@ hipError_t hip_synchronize_device(void)
     return hip_wait_device(hip_current_device());
 }
 
-hipError_t hipDeviceSynchronize(void)
-{
-    HIP_API(hip_synchronize_device());
-}
+HIP_CALL(hipDeviceSynchronize, (void), hip_synchronize_device());
 
 /* All of the program's memory stays: what a reset frees on real devices, the end of the program
  * frees here. */
-hipError_t hipDeviceReset(void)
-{
-    HIP_API(hip_synchronize_device());
-}
+HIP_CALL(hipDeviceReset, (void), hip_synchronize_device());
 
 HIP_DEFINE_ALWAYS(hipDeviceGetLimit, (value, limit), size_t *value, enum hipLimit_t limit)
 {
@@ -347,16 +333,11 @@ HIP_DEFINE_ALWAYS(hipDeviceGetLimit, (value, limit), size_t *value, enum hipLimi
 }
 
 /* Hints about caches and banks that no modelled architecture has a switch for. */
-hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config)
-{
-    HIP_API_ALWAYS((unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue);
-}
-
-hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
-{
-    HIP_API_ALWAYS((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess
-                                                                     : hipErrorInvalidValue);
-}
+HIP_CALL_ALWAYS(hipDeviceSetCacheConfig, (hipFuncCache_t config),
+                (unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue);
+HIP_CALL_ALWAYS(hipDeviceSetSharedMemConfig, (hipSharedMemConfig config),
+                (unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess
+                                                                  : hipErrorInvalidValue);
 
 HIP_DEFINE_ALWAYS(hipDeviceGetCacheConfig, (config), hipFuncCache_t *config)
 {
@@ -378,15 +359,8 @@ hipError_t hipProfilerStart(void);
 hipError_t hipProfilerStop(void);
 #pragma GCC visibility pop
 
-hipError_t hipProfilerStart(void)
-{
-    HIP_API_ALWAYS(hipSuccess);
-}
-
-hipError_t hipProfilerStop(void)
-{
-    HIP_API_ALWAYS(hipSuccess);
-}
+HIP_CALL_ALWAYS(hipProfilerStart, (void), hipSuccess);
+HIP_CALL_ALWAYS(hipProfilerStop, (void), hipSuccess);
 
 hipError_t hipSetDeviceFlags(unsigned flags)
 {
@@ -459,12 +433,6 @@ static hipError_t switch_peer(int peer, bool on)
     return error;
 }
 
-hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    HIP_API_ALWAYS(flags == 0 ? switch_peer(peer, true) : hipErrorInvalidValue);
-}
-
-hipError_t hipDeviceDisablePeerAccess(int peer)
-{
-    HIP_API_ALWAYS(switch_peer(peer, false));
-}
+HIP_CALL_ALWAYS(hipDeviceEnablePeerAccess, (int peer, unsigned flags),
+                flags == 0 ? switch_peer(peer, true) : hipErrorInvalidValue);
+HIP_CALL_ALWAYS(hipDeviceDisablePeerAccess, (int peer), switch_peer(peer, false));

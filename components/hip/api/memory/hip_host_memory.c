@@ -169,25 +169,14 @@ static hipError_t host_allocate(void **pointer, size_t size, unsigned flags)
     return hipSuccess;
 }
 
-hipError_t hipHostMalloc(void **pointer, size_t size, unsigned flags)
-{
-    HIP_API(host_allocate(pointer, size, flags));
-}
-
-hipError_t hipHostAlloc(void **pointer, size_t size, unsigned flags)
-{
-    HIP_API(host_allocate(pointer, size, flags));
-}
-
-hipError_t hipMallocHost(void **pointer, size_t size)
-{
-    HIP_API(host_allocate(pointer, size, hipHostMallocDefault));
-}
-
-hipError_t hipMemAllocHost(void **pointer, size_t size)
-{
-    HIP_API(host_allocate(pointer, size, hipHostMallocDefault));
-}
+HIP_CALL(hipHostMalloc, (void **pointer, size_t size, unsigned flags),
+         host_allocate(pointer, size, flags));
+HIP_CALL(hipHostAlloc, (void **pointer, size_t size, unsigned flags),
+         host_allocate(pointer, size, flags));
+HIP_CALL(hipMallocHost, (void **pointer, size_t size),
+         host_allocate(pointer, size, hipHostMallocDefault));
+HIP_CALL(hipMemAllocHost, (void **pointer, size_t size),
+         host_allocate(pointer, size, hipHostMallocDefault));
 
 /* ---- registered memory ---- */
 

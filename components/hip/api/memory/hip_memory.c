@@ -105,21 +105,11 @@ static hipError_t release(void *pointer)
     return hip_release_device(place.address);
 }
 
-hipError_t hipMalloc(void **pointer, size_t size)
-{
-    HIP_API(hip_allocate_for_program(pointer, size));
-}
-
-hipError_t hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
-{
-    HIP_API(flags > hipMallocSignalMemory ? hipErrorInvalidValue
-                                          : hip_allocate_for_program(pointer, size));
-}
-
-hipError_t hipFree(void *pointer)
-{
-    HIP_API_ALWAYS(release(pointer));
-}
+HIP_CALL(hipMalloc, (void **pointer, size_t size), hip_allocate_for_program(pointer, size));
+HIP_CALL(hipExtMallocWithFlags, (void **pointer, size_t size, unsigned flags),
+         flags > hipMallocSignalMemory ? hipErrorInvalidValue
+                                       : hip_allocate_for_program(pointer, size));
+HIP_CALL_ALWAYS(hipFree, (void *pointer), release(pointer));
 
 hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
 {
@@ -127,15 +117,8 @@ hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
     HIP_API_ALWAYS(release(pointer));
 }
 
-hipError_t hipHostFree(void *pointer)
-{
-    HIP_API_ALWAYS(release(pointer));
-}
-
-hipError_t hipFreeHost(void *pointer)
-{
-    HIP_API_ALWAYS(release(pointer));
-}
+HIP_CALL_ALWAYS(hipHostFree, (void *pointer), release(pointer));
+HIP_CALL_ALWAYS(hipFreeHost, (void *pointer), release(pointer));
 
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
@@ -147,10 +130,8 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
     return hip_allocate_for_program(pointer, *pitch * rows);
 }
 
-hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
-{
-    HIP_API(hip_allocate_pitch(pointer, pitch, width, height));
-}
+HIP_CALL(hipMallocPitch, (void **pointer, size_t *pitch, size_t width, size_t height),
+         hip_allocate_pitch(pointer, pitch, width, height));
 
 hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width, size_t height,
                             unsigned element)
@@ -172,10 +153,7 @@ static hipError_t memory_info(size_t *available, size_t *total)
     return error;
 }
 
-hipError_t hipMemGetInfo(size_t *available, size_t *total)
-{
-    HIP_API_ALWAYS(memory_info(available, total));
-}
+HIP_CALL_ALWAYS(hipMemGetInfo, (size_t * available, size_t *total), memory_info(available, total));
 
 static hipError_t address_range(hipDeviceptr_t *base, size_t *size, hipDeviceptr_t pointer)
 {
@@ -189,15 +167,11 @@ static hipError_t address_range(hipDeviceptr_t *base, size_t *size, hipDeviceptr
     return hipSuccess;
 }
 
-hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *size, hipDeviceptr_t pointer)
-{
-    HIP_API_ALWAYS(address_range(base, size, pointer));
-}
-
-hipError_t hipMemPtrGetInfo(void *pointer, size_t *size)
-{
-    HIP_API_ALWAYS(size ? address_range(NULL, size, pointer) : hipErrorInvalidValue);
-}
+HIP_CALL_ALWAYS(hipMemGetAddressRange,
+                (hipDeviceptr_t * base, size_t *size, hipDeviceptr_t pointer),
+                address_range(base, size, pointer));
+HIP_CALL_ALWAYS(hipMemPtrGetInfo, (void *pointer, size_t *size),
+                size ? address_range(NULL, size, pointer) : hipErrorInvalidValue);
 
 /* ---- pointers ---- */
 

@@ -96,15 +96,10 @@ static hipError_t give_pool(hipMemPool_t *handle, int device, bool is_default)
     return hipSuccess;
 }
 
-hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device)
-{
-    HIP_API_ALWAYS(give_pool(pool, device, true));
-}
-
-hipError_t hipDeviceGetMemPool(hipMemPool_t *pool, int device)
-{
-    HIP_API_ALWAYS(give_pool(pool, device, false));
-}
+HIP_CALL_ALWAYS(hipDeviceGetDefaultMemPool, (hipMemPool_t * pool, int device),
+                give_pool(pool, device, true));
+HIP_CALL_ALWAYS(hipDeviceGetMemPool, (hipMemPool_t * pool, int device),
+                give_pool(pool, device, false));
 
 HIP_DEFINE_ALWAYS(hipDeviceSetMemPool, (device, handle), int device, hipMemPool_t handle)
 {

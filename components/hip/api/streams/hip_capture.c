@@ -143,13 +143,8 @@ static hipError_t status_of(hipStream_t stream, hipStreamCaptureStatus *status,
     return hipSuccess;
 }
 
-hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *status)
-{
-    HIP_API_ALWAYS(status_of(stream, status, NULL));
-}
-
-hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus *status,
-                                   unsigned long long *id)
-{
-    HIP_API_ALWAYS(status_of(stream, status, id));
-}
+HIP_CALL_ALWAYS(hipStreamIsCapturing, (hipStream_t stream, hipStreamCaptureStatus *status),
+                status_of(stream, status, NULL));
+HIP_CALL_ALWAYS(hipStreamGetCaptureInfo,
+                (hipStream_t stream, hipStreamCaptureStatus *status, unsigned long long *id),
+                status_of(stream, status, id));

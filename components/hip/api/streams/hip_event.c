@@ -155,12 +155,5 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
     return error;
 }
 
-hipError_t hipEventCreate(hipEvent_t *event)
-{
-    HIP_API(create_event(event, hipEventDefault));
-}
-
-hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags)
-{
-    HIP_API(create_event(event, flags));
-}
+HIP_CALL(hipEventCreate, (hipEvent_t * event), create_event(event, hipEventDefault));
+HIP_CALL(hipEventCreateWithFlags, (hipEvent_t * event, unsigned flags), create_event(event, flags));

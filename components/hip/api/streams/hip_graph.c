@@ -298,12 +298,10 @@ static hipError_t add_copy(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
     return add_plain(node, graph, before, count, p != NULL, &action);
 }
 
-hipError_t hipGraphAddMemcpyNode(hipGraphNode_t *node, hipGraph_t graph,
-                                 const hipGraphNode_t *before, size_t count,
-                                 const hipMemcpy3DParms *p)
-{
-    HIP_API_ALWAYS(add_copy(node, graph, before, count, p));
-}
+HIP_CALL_ALWAYS(hipGraphAddMemcpyNode,
+                (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,
+                 size_t count, const hipMemcpy3DParms *p),
+                add_copy(node, graph, before, count, p));
 
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t graph,
                                    const hipGraphNode_t *before, size_t count, void *to,
@@ -395,15 +393,10 @@ static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *c
     return hipSuccess;
 }
 
-hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t *nodes, size_t *count)
-{
-    HIP_API_ALWAYS(list_nodes(graph, nodes, count, false));
-}
-
-hipError_t hipGraphGetRootNodes(hipGraph_t graph, hipGraphNode_t *nodes, size_t *count)
-{
-    HIP_API_ALWAYS(list_nodes(graph, nodes, count, true));
-}
+HIP_CALL_ALWAYS(hipGraphGetNodes, (hipGraph_t graph, hipGraphNode_t *nodes, size_t *count),
+                list_nodes(graph, nodes, count, false));
+HIP_CALL_ALWAYS(hipGraphGetRootNodes, (hipGraph_t graph, hipGraphNode_t *nodes, size_t *count),
+                list_nodes(graph, nodes, count, true));
 
 HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
                   hipGraphNodeType *type)

@@ -407,20 +407,11 @@ hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void 
     return error;
 }
 
-hipError_t hipStreamCreate(hipStream_t *stream)
-{
-    HIP_API(create_stream(stream, hipStreamDefault, 0));
-}
-
-hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
-{
-    HIP_API(create_stream(stream, flags, 0));
-}
-
-hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int priority)
-{
-    HIP_API(create_stream(stream, flags, priority));
-}
+HIP_CALL(hipStreamCreate, (hipStream_t * stream), create_stream(stream, hipStreamDefault, 0));
+HIP_CALL(hipStreamCreateWithFlags, (hipStream_t * stream, unsigned flags),
+         create_stream(stream, flags, 0));
+HIP_CALL(hipStreamCreateWithPriority, (hipStream_t * stream, unsigned flags, int priority),
+         create_stream(stream, flags, priority));
 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
@@ -431,15 +422,10 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
     return hipSuccess;
 }
 
-hipError_t hipStreamSynchronize(hipStream_t stream)
-{
-    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream));
-}
-
-hipError_t hipStreamQuery(hipStream_t stream)
-{
-    HIP_API(hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream));
-}
+HIP_CALL(hipStreamSynchronize, (hipStream_t stream),
+         hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream));
+HIP_CALL(hipStreamQuery, (hipStream_t stream),
+         hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream));
 
 static int stream_device(hipStream_t stream)
 {
