@@ -8,7 +8,7 @@
  */
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
-#include "components/hip/api/streams/hip_graph.h"
+#include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #include <inttypes.h>
@@ -161,7 +161,7 @@ static hipError_t finish(const struct copy *copy, hipError_t error)
 
 static hipError_t capture(const struct copy *copy)
 {
-    struct hip_node_action action = {.kind = NODE_COPY};
+    struct hip_action action = {.kind = HIP_ACTION_COPY};
     hipMemcpy3DParms *p = &action.copy;
     if (copy->blocking)
         return hip_capture_spoil(copy->stream);

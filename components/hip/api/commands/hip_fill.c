@@ -3,7 +3,7 @@
  * device needs them), order, record, enqueue. */
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
-#include "components/hip/api/streams/hip_graph.h"
+#include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #include <inttypes.h>
@@ -92,13 +92,13 @@ static hipError_t fill_on_host(const struct fill *fill)
 
 static hipError_t capture(const struct fill *fill)
 {
-    struct hip_node_action action = {.kind = NODE_FILL,
-                                     .fill = {.address = fill->address,
-                                              .value = fill->value,
-                                              .width = fill->width,
-                                              .count = fill->count,
-                                              .rows = fill->rows,
-                                              .pitch = fill->pitch}};
+    struct hip_action action = {.kind = HIP_ACTION_FILL,
+                                .fill = {.address = fill->address,
+                                         .value = fill->value,
+                                         .width = fill->width,
+                                         .count = fill->count,
+                                         .rows = fill->rows,
+                                         .pitch = fill->pitch}};
     return fill->blocking ? hip_capture_spoil(fill->stream)
                           : hip_capture_call(fill->stream, &action);
 }

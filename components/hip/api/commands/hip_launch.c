@@ -5,7 +5,7 @@
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
-#include "components/hip/api/streams/hip_graph.h"
+#include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #include "components/amd/isa/object/kernarg.h"
@@ -199,7 +199,7 @@ static hipError_t keep(const struct request *request, int device, struct hip_ker
 
 static hipError_t capture(const struct request *request, int device)
 {
-    struct hip_node_action action = {.kind = NODE_KERNEL};
+    struct hip_action action = {.kind = HIP_ACTION_KERNEL};
     hipError_t error = keep(request, device, &action.kernel);
     return error == hipSuccess ? hip_capture_call(request->stream, &action) : error;
 }

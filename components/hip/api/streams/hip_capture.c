@@ -1,22 +1,24 @@
-/* Capture: a stream writes its calls into a graph instead of making them. A call stands behind all
- * that were captured before, also those of other streams of the capture, so the graph is a chain.
- * A stream joins when it waits for an event that was recorded in the capture; all leave when it
- * ends. Streams without a handle of their own (the null stream, hipStreamPerThread) cannot capture.
- */
-#include "hip_graph.h"
+/* See hip_capture.h. A call stands behind all that were captured before, also those of other
+ * streams of the capture. A stream joins when it waits for an event that was recorded in the
+ * capture; all leave when it ends. Streams without a handle of their own (the null stream,
+ * hipStreamPerThread) cannot capture. */
+#include "hip_capture.h"
 #include "hip_stream.h"
 
 struct capture {
     struct capture *next;
-    struct hip_graph *graph;
+    unsigned long long number; /* from 1 */
+    struct hip_action *actions;
+    size_t action_count, action_room;
     hipStream_t *streams; /* the first one began it */
-    size_t stream_count;
+    size_t stream_count, stream_room;
     hipEvent_t *events;
-    size_t event_count;
+    size_t event_count, event_room;
     bool spoilt;
 };
 
 static struct capture *captures;
+static unsigned long long last_number;
 
 static struct capture *capture_of(hipStream_t stream)
 {
@@ -33,10 +35,11 @@ bool hip_captures(hipStream_t stream)
     return capture_of(stream) != NULL;
 }
 
-hipError_t hip_capture_call(hipStream_t stream, const struct hip_node_action *action)
+hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
 {
     struct capture *c = capture_of(stream);
-    hip_graph_append(c->graph, action);
+    HIP_MAKE_ROOM(c->actions, c->action_count, c->action_room);
+    c->actions[c->action_count++] = *action;
     return c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
 }
 
@@ -51,7 +54,7 @@ hipError_t hip_capture_spoil(hipStream_t stream)
 hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
 {
     struct capture *c = capture_of(stream);
-    c->events = hip_grow(c->events, (c->event_count + 1) * sizeof *c->events);
+    HIP_MAKE_ROOM(c->events, c->event_count, c->event_room);
     c->events[c->event_count++] = event;
     return hipSuccess;
 }
@@ -66,7 +69,7 @@ static bool has_event(const struct capture *c, hipEvent_t event)
 
 static void join(struct capture *c, hipStream_t stream)
 {
-    c->streams = hip_grow(c->streams, (c->stream_count + 1) * sizeof(hipStream_t));
+    HIP_MAKE_ROOM(c->streams, c->stream_count, c->stream_room);
     c->streams[c->stream_count++] = stream;
 }
 
@@ -97,36 +100,29 @@ HIP_DEFINE_ALWAYS(hipStreamBeginCapture, (stream, mode), hipStream_t stream,
     if (error != hipSuccess)
         return error;
     struct capture *c = hip_allocate(sizeof *c);
-    *c = (struct capture){.next = captures, .graph = hip_graph_make()};
+    *c = (struct capture){.next = captures, .number = ++last_number};
     captures = c;
     join(c, stream);
     return hipSuccess;
 }
 
-static void forget(struct capture *c)
+hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size_t *count)
 {
-    struct capture **link = &captures;
+    struct capture *c = capture_of(stream), **link = &captures;
+    if (!c)
+        return hipErrorIllegalState;
+    if (c->streams[0] != stream)
+        return hipErrorStreamCaptureUnmatched;
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;
+    *actions = c->actions;
+    *count = c->action_count;
+    hipError_t error = c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
     hip_release(c->streams);
     hip_release(c->events);
     hip_release(c);
-}
-
-HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, graph), hipStream_t stream, hipGraph_t *graph)
-{
-    struct capture *c = capture_of(stream);
-    if (!c || !graph)
-        return c ? hipErrorInvalidValue : hipErrorIllegalState;
-    if (c->streams[0] != stream)
-        return hipErrorStreamCaptureUnmatched;
-    bool spoilt = c->spoilt;
-    *graph = spoilt ? NULL : hip_graph_handle(c->graph);
-    if (spoilt)
-        hip_graph_release(c->graph);
-    forget(c);
-    return spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
+    return error;
 }
 
 static hipError_t status_of(hipStream_t stream, hipStreamCaptureStatus *status,
@@ -139,7 +135,7 @@ static hipError_t status_of(hipStream_t stream, hipStreamCaptureStatus *status,
               : c->spoilt ? hipStreamCaptureStatusInvalidated
                           : hipStreamCaptureStatusActive;
     if (id)
-        *id = c ? (uintptr_t)hip_graph_handle(c->graph) : 0;
+        *id = c ? c->number : 0;
     return hipSuccess;
 }
 

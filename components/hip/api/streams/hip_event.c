@@ -1,6 +1,6 @@
 /* Events: marks in the queues of streams. An event remembers the last mark that it was recorded as.
  */
-#include "hip_graph.h"
+#include "hip_capture.h"
 #include "hip_stream.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"

@@ -1,11 +1,12 @@
-/* Graphs (hip_graph.h). A node is an action and the nodes before it. A graph that is launched is a
- * list of actions, in an order that keeps all of these; they are made on the stream one after the
- * other, so branches that could run side by side do not. Refused are nodes of events, updates of a
- * launched graph but for kernels, and attributes (hip_stubs.c).
+/* Graphs: calls that are written down, to be made together later. A program writes them down one by
+ * one, or captures them (hip_capture.h). A node is an action and the nodes before it. A graph that
+ * is launched is a list of actions, in an order that keeps all of these; they are made on the
+ * stream one after the other, so branches that could run side by side do not. Refused are nodes of
+ * events, updates of a launched graph but for kernels, and attributes (hip_stubs.c).
  *
  * Ownership: a graph has its nodes, a node the arguments of its kernel and a graph inside of it; a
  * launched graph has copies of all that. */
-#include "hip_graph.h"
+#include "hip_capture.h"
 #include "hip_stream.h"
 #include "components/hip/api/hip_handle.h"
 
@@ -13,7 +14,7 @@ struct node {
     struct node *next; /* in order of creation */
     hipGraphNode_t handle;
     struct hip_graph *graph;
-    struct hip_node_action action;
+    struct hip_action action;
     struct node **before;
     size_t before_count;
     bool placed; /* while nodes are put in order */
@@ -27,7 +28,7 @@ struct hip_graph {
 
 struct step {
     hipGraphNode_t node; /* that it was made from */
-    struct hip_node_action action;
+    struct hip_action action;
 };
 
 struct exec {
@@ -41,53 +42,54 @@ struct exec {
 /* ---- actions ---- */
 
 static struct hip_graph *copy_graph(const struct hip_graph *graph);
+static void release_graph(struct hip_graph *graph);
 
-static struct hip_node_action copy_action(const struct hip_node_action *action)
+static struct hip_action copy_action(const struct hip_action *action)
 {
-    struct hip_node_action copy = *action;
-    if (action->kind == NODE_KERNEL) {
+    struct hip_action copy = *action;
+    if (action->kind == HIP_ACTION_KERNEL) {
         copy.kernel.arguments = hip_allocate(action->kernel.size);
         memcpy(copy.kernel.arguments, action->kernel.arguments, action->kernel.size);
     }
-    if (action->kind == NODE_GRAPH)
+    if (action->kind == HIP_ACTION_GRAPH)
         copy.child = copy_graph(action->child);
     return copy;
 }
 
-static void release_action(struct hip_node_action *action)
+static void release_action(struct hip_action *action)
 {
-    if (action->kind == NODE_KERNEL)
+    if (action->kind == HIP_ACTION_KERNEL)
         hip_release_call(&action->kernel);
-    if (action->kind == NODE_GRAPH)
-        hip_graph_release(action->child);
+    if (action->kind == HIP_ACTION_GRAPH)
+        release_graph(action->child);
 }
 
 static void call_host(hipStream_t stream, hipError_t error, void *data)
 {
-    const struct hip_host_node *host = data;
+    const struct hip_host_action *host = data;
     if (host->callback)
         host->callback(stream, error, host->data);
     else
         host->function(host->data);
 }
 
-static hipError_t perform(struct hip_node_action *action, hipStream_t stream)
+static hipError_t perform(struct hip_action *action, hipStream_t stream)
 {
-    struct hip_host_node host = action->host; /* the graph may be gone when it is called */
-    const struct hip_fill_node *fill = &action->fill;
+    struct hip_host_action host = action->host; /* the graph may be gone when it is called */
     switch (action->kind) {
-    case NODE_KERNEL:
+    case HIP_ACTION_KERNEL:
         return hip_make_call(&action->kernel, stream);
-    case NODE_COPY:
+    case HIP_ACTION_COPY:
         return hip_copy_3d(&action->copy, stream, false);
-    case NODE_FILL:
-        return hip_fill((void *)(uintptr_t)fill->address, fill->pitch, fill->value, fill->width,
-                        fill->count, fill->rows, stream, false);
-    case NODE_HOST:
+    case HIP_ACTION_FILL:
+        return hip_fill((void *)(uintptr_t)action->fill.address, action->fill.pitch,
+                        action->fill.value, action->fill.width, action->fill.count,
+                        action->fill.rows, stream, false);
+    case HIP_ACTION_HOST:
         return hip_captures(stream) ? hip_capture_call(stream, action)
                                     : hip_call_back(stream, call_host, &host);
-    case NODE_EMPTY:
-    case NODE_GRAPH: /* its nodes stand in its place */
+    case HIP_ACTION_EMPTY:
+    case HIP_ACTION_GRAPH: /* its nodes stand in its place */
         break;
     }
     return hipSuccess;
@@ -95,17 +97,12 @@ static hipError_t perform(struct hip_node_action *action, hipStream_t stream)
 
 /* ---- graphs and nodes ---- */
 
-struct hip_graph *hip_graph_make(void)
+static struct hip_graph *make_graph(void)
 {
     struct hip_graph *graph = hip_allocate(sizeof *graph);
     *graph = (struct hip_graph){.handle = NULL};
     graph->handle = hip_handle_make(HIP_HANDLE_GRAPH, graph);
     return graph;
-}
-
-hipGraph_t hip_graph_handle(const struct hip_graph *graph)
-{
-    return graph->handle;
 }
 
 static struct hip_graph *find_graph(hipGraph_t handle)
@@ -118,7 +115,7 @@ static struct node *find_node(hipGraphNode_t handle)
     return hip_handle_find(HIP_HANDLE_GRAPH_NODE, handle);
 }
 
-void hip_graph_release(struct hip_graph *graph)
+static void release_graph(struct hip_graph *graph)
 {
     struct node *next;
     for (struct node *node = graph->first; node; node = next) {
@@ -138,7 +135,7 @@ static void put_before(struct node *node, struct node *earlier)
     node->before[node->before_count++] = earlier;
 }
 
-static struct node *add_node(struct hip_graph *graph, const struct hip_node_action *action)
+static struct node *add_node(struct hip_graph *graph, const struct hip_action *action)
 {
     struct node *node = hip_allocate(sizeof *node);
     *node = (struct node){.graph = graph, .action = *action};
@@ -149,14 +146,15 @@ static struct node *add_node(struct hip_graph *graph, const struct hip_node_acti
     return node;
 }
 
-void hip_graph_append(struct hip_graph *graph, const struct hip_node_action *action)
+/* Adds a node behind the last one. The node takes what the action owns. */
+static void append(struct hip_graph *graph, const struct hip_action *action)
 {
     struct node *last = graph->last, *node = add_node(graph, action);
     if (last)
         put_before(node, last);
 }
 
-/* In an order that keeps all dependencies; NULL: there is none, as they go around. */
+/* The nodes in an order that keeps all dependencies. NULL: there is none, as they go around. */
 static struct node **order_nodes(const struct hip_graph *graph)
 {
     struct node **order = hip_allocate((graph->count + 1) * sizeof(struct node *));
@@ -189,20 +187,20 @@ static bool goes_around(const struct hip_graph *graph)
     return !order;
 }
 
-/* Of one that does not go around. */
+/* Copies a graph whose dependencies do not go around. */
 static struct hip_graph *copy_graph(const struct hip_graph *graph)
 {
-    struct hip_graph *copy = hip_graph_make();
+    struct hip_graph *copy = make_graph();
     struct node **order = order_nodes(graph);
     for (size_t i = 0; i < graph->count; i++) {
-        struct hip_node_action action = copy_action(&order[i]->action);
-        hip_graph_append(copy, &action);
+        struct hip_action action = copy_action(&order[i]->action);
+        append(copy, &action);
     }
     hip_release(order);
     return copy;
 }
 
-/* Checks what every function that adds a node is given, before the action is made. */
+/* Every function that adds a node checks what it is given before it makes the action. */
 static hipError_t check_node(const hipGraphNode_t *node, hipGraph_t graph,
                              const hipGraphNode_t *before, size_t count)
 {
@@ -218,7 +216,7 @@ static hipError_t check_node(const hipGraphNode_t *node, hipGraph_t graph,
 }
 
 static hipError_t add(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                      size_t count, const struct hip_node_action *action)
+                      size_t count, const struct hip_action *action)
 {
     struct node *made = add_node(find_graph(graph), action);
     for (size_t i = 0; i < count; i++)
@@ -227,9 +225,9 @@ static hipError_t add(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode
     return hipSuccess;
 }
 
-/* An action that owns nothing; `is_valid`: as far as it can be told from what was asked for. */
+/* Adds an action that owns nothing. `is_valid`: so are the parameters of the action. */
 static hipError_t add_plain(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                            size_t count, bool is_valid, const struct hip_node_action *action)
+                            size_t count, bool is_valid, const struct hip_action *action)
 {
     hipError_t error = check_node(node, graph, before, count);
     if (error != hipSuccess || !is_valid)
@@ -241,7 +239,7 @@ HIP_DEFINE_ALWAYS(hipGraphCreate, (graph, flags), hipGraph_t *graph, unsigned fl
 {
     if (!graph || flags != 0)
         return hipErrorInvalidValue;
-    *graph = hip_graph_make()->handle;
+    *graph = make_graph()->handle;
     return hipSuccess;
 }
 
@@ -250,7 +248,7 @@ HIP_DEFINE_ALWAYS(hipGraphDestroy, (handle), hipGraph_t handle)
     struct hip_graph *graph = find_graph(handle);
     if (!graph)
         return hipErrorInvalidValue;
-    hip_graph_release(graph);
+    release_graph(graph);
     return hipSuccess;
 }
 
@@ -261,6 +259,25 @@ HIP_DEFINE_ALWAYS(hipGraphClone, (copy, handle), hipGraph_t *copy, hipGraph_t ha
         return hipErrorInvalidValue;
     *copy = copy_graph(graph)->handle;
     return hipSuccess;
+}
+
+HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, handle), hipStream_t stream, hipGraph_t *handle)
+{
+    struct hip_action *actions = NULL;
+    size_t count = 0;
+    if (!handle)
+        return hip_captures(stream) ? hipErrorInvalidValue : hipErrorIllegalState;
+    hipError_t error = hip_capture_end(stream, &actions, &count);
+    if (error != hipSuccess && error != hipErrorStreamCaptureInvalidated)
+        return error;
+    struct hip_graph *graph = make_graph();
+    for (size_t i = 0; i < count; i++)
+        append(graph, &actions[i]);
+    hip_release(actions);
+    *handle = error == hipSuccess ? graph->handle : NULL;
+    if (error != hipSuccess)
+        release_graph(graph);
+    return error;
 }
 
 /* ---- nodes of each kind ---- */
@@ -283,7 +300,7 @@ HIP_DEFINE(hipGraphAddKernelNode, (node, graph, before, count, p), hipGraphNode_
            hipGraph_t graph, const hipGraphNode_t *before, size_t count,
            const hipKernelNodeParams *p)
 {
-    struct hip_node_action action = {.kind = NODE_KERNEL};
+    struct hip_action action = {.kind = HIP_ACTION_KERNEL};
     hipError_t error = check_node(node, graph, before, count);
     error = error == hipSuccess ? kernel_call(p, &action.kernel) : error;
     return error == hipSuccess ? add(node, graph, before, count, &action) : error;
@@ -292,7 +309,7 @@ HIP_DEFINE(hipGraphAddKernelNode, (node, graph, before, count, p), hipGraphNode_
 static hipError_t add_copy(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                            size_t count, const hipMemcpy3DParms *p)
 {
-    struct hip_node_action action = {.kind = NODE_COPY};
+    struct hip_action action = {.kind = HIP_ACTION_COPY};
     if (p)
         action.copy = *p;
     return add_plain(node, graph, before, count, p != NULL, &action);
@@ -317,15 +334,15 @@ HIP_DEFINE_ALWAYS(hipGraphAddMemsetNode, (node, graph, before, count, p), hipGra
                   hipGraph_t graph, const hipGraphNode_t *before, size_t count,
                   const hipMemsetParams *p)
 {
-    struct hip_node_action action = {.kind = NODE_FILL};
+    struct hip_action action = {.kind = HIP_ACTION_FILL};
     bool is_valid = p && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4);
     if (is_valid) {
-        action.fill = (struct hip_fill_node){.address = (uintptr_t)p->dst,
-                                             .value = p->value,
-                                             .width = p->elementSize,
-                                             .count = p->width,
-                                             .rows = p->height,
-                                             .pitch = p->pitch};
+        action.fill.address = (uintptr_t)p->dst;
+        action.fill.value = p->value;
+        action.fill.width = p->elementSize;
+        action.fill.count = p->width;
+        action.fill.rows = p->height;
+        action.fill.pitch = p->pitch;
     }
     return add_plain(node, graph, before, count, is_valid, &action);
 }
@@ -334,17 +351,17 @@ HIP_DEFINE_ALWAYS(hipGraphAddHostNode, (node, graph, before, count, p), hipGraph
                   hipGraph_t graph, const hipGraphNode_t *before, size_t count,
                   const hipHostNodeParams *p)
 {
-    struct hip_node_action action = {.kind = NODE_HOST};
+    struct hip_action action = {.kind = HIP_ACTION_HOST};
     bool is_valid = p && p->fn;
     if (is_valid)
-        action.host = (struct hip_host_node){.function = p->fn, .data = p->userData};
+        action.host = (struct hip_host_action){.function = p->fn, .data = p->userData};
     return add_plain(node, graph, before, count, is_valid, &action);
 }
 
 hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
                                 const hipGraphNode_t *before, size_t count)
 {
-    struct hip_node_action action = {.kind = NODE_EMPTY};
+    struct hip_action action = {.kind = HIP_ACTION_EMPTY};
     HIP_API_ALWAYS(add_plain(node, graph, before, count, true, &action));
 }
 
@@ -352,7 +369,7 @@ HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child)
                   hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                   size_t count, hipGraph_t child)
 {
-    struct hip_node_action action = {.kind = NODE_GRAPH};
+    struct hip_action action = {.kind = HIP_ACTION_GRAPH};
     hipError_t error = check_node(node, graph, before, count);
     if (error == hipSuccess && (!find_graph(child) || goes_around(find_graph(child))))
         error = hipErrorInvalidValue;
@@ -375,7 +392,7 @@ HIP_DEFINE_ALWAYS(hipGraphAddDependencies, (graph, from, to, count), hipGraph_t 
 
 /* ---- what there is ---- */
 
-/* With `nodes` NULL only their number is told. */
+/* `nodes` may be NULL; then only their number is wanted. */
 static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *count, bool roots)
 {
     const struct hip_graph *graph = find_graph(handle);
@@ -402,9 +419,9 @@ HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
                   hipGraphNodeType *type)
 {
     static const hipGraphNodeType types[] = {
-        [NODE_KERNEL] = hipGraphNodeTypeKernel, [NODE_COPY] = hipGraphNodeTypeMemcpy,
-        [NODE_FILL] = hipGraphNodeTypeMemset,   [NODE_HOST] = hipGraphNodeTypeHost,
-        [NODE_EMPTY] = hipGraphNodeTypeEmpty,   [NODE_GRAPH] = hipGraphNodeTypeGraph};
+        [HIP_ACTION_KERNEL] = hipGraphNodeTypeKernel, [HIP_ACTION_COPY] = hipGraphNodeTypeMemcpy,
+        [HIP_ACTION_FILL] = hipGraphNodeTypeMemset,   [HIP_ACTION_HOST] = hipGraphNodeTypeHost,
+        [HIP_ACTION_EMPTY] = hipGraphNodeTypeEmpty,   [HIP_ACTION_GRAPH] = hipGraphNodeTypeGraph};
     const struct node *node = find_node(handle);
     if (!node || !type)
         return hipErrorInvalidValue;
@@ -425,8 +442,8 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph)
     struct node **order = order_nodes(graph);
     bool ok = order != NULL;
     for (size_t i = 0; ok && i < graph->count; i++) {
-        const struct hip_node_action *action = &order[i]->action;
-        if (action->kind == NODE_GRAPH) {
+        const struct hip_action *action = &order[i]->action;
+        if (action->kind == HIP_ACTION_GRAPH) {
             ok = add_steps(exec, action->child);
             continue;
         }
@@ -507,10 +524,11 @@ HIP_DEFINE_ALWAYS(hipGraphExecDestroy, (handle), hipGraphExec_t handle)
 
 /* ---- kernels with other arguments ---- */
 
-static hipError_t change_kernel(struct hip_node_action *action, const hipKernelNodeParams *p)
+static hipError_t change_kernel(struct hip_action *action, const hipKernelNodeParams *p)
 {
     struct hip_kernel_call call;
-    hipError_t error = action->kind == NODE_KERNEL ? kernel_call(p, &call) : hipErrorInvalidValue;
+    hipError_t error =
+        action->kind == HIP_ACTION_KERNEL ? kernel_call(p, &call) : hipErrorInvalidValue;
     if (error == hipSuccess) {
         hip_release_call(&action->kernel);
         action->kernel = call;

@@ -11,7 +11,7 @@
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
  * it (hip_handle.h). */
 #include "hip_stream.h"
-#include "hip_graph.h"
+#include "hip_capture.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_recorder.h"
@@ -389,8 +389,8 @@ HIP_DEFINE(hipStreamAddCallback, (stream, callback, data, flags), hipStream_t st
     if (!callback || flags != 0)
         return hipErrorInvalidValue;
     if (hip_captures(stream)) {
-        struct hip_node_action action = {.kind = NODE_HOST,
-                                         .host = {.callback = callback, .data = data}};
+        struct hip_action action = {.kind = HIP_ACTION_HOST,
+                                    .host = {.callback = callback, .data = data}};
         return hip_capture_call(stream, &action);
     }
     return hip_call_back(stream, callback, data);

@@ -1,0 +1,53 @@
+/* Capture: a stream that captures writes its calls down instead of making them, and a program makes
+ * a graph of them later (hip_graph.c). Copies, fills, launches, events and callbacks ask here
+ * first. All functions are called with `hip.lock` held. */
+#ifndef HEDDLE_HIP_CAPTURE_H
+#define HEDDLE_HIP_CAPTURE_H
+
+#include "components/hip/api/commands/hip_launch.h"
+#include "components/hip/api/hip_internal.h"
+
+enum hip_action_kind {
+    HIP_ACTION_KERNEL,
+    HIP_ACTION_COPY,
+    HIP_ACTION_FILL,
+    HIP_ACTION_HOST,
+    HIP_ACTION_EMPTY,
+    HIP_ACTION_GRAPH
+};
+
+/* A call that is made later, and what a node of a graph does. It owns the arguments of its kernel
+ * and its child. */
+struct hip_action {
+    enum hip_action_kind kind;
+    struct hip_kernel_call kernel;
+    hipMemcpy3DParms copy;
+    struct {
+        uint64_t address;
+        uint32_t value, width;
+        size_t count, rows, pitch;
+    } fill;
+    struct hip_host_action {
+        hipHostFn_t function;
+        hipStreamCallback_t callback; /* or this one, of a captured stream */
+        void *data;
+    } host;
+    struct hip_graph *child;
+};
+
+/* Does the stream capture? Then its calls are given to hip_capture_call() and not made. */
+bool hip_captures(hipStream_t stream);
+/* Writes a call down, and takes what the action owns. */
+hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action);
+/* A call that a stream cannot make while it captures invalidates the capture. */
+hipError_t hip_capture_spoil(hipStream_t stream);
+/* An event was recorded on a stream that captures. */
+hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event);
+/* A stream waits for an event. True: the event was captured, and the stream captures, too, from now
+ * on. */
+bool hip_capture_wait(hipStream_t stream, hipEvent_t event);
+/* Ends the capture that `stream` began. Success and hipErrorStreamCaptureInvalidated give the
+ * caller the list of its calls. */
+hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size_t *count);
+
+#endif
