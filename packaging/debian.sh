@@ -27,7 +27,7 @@ root=$stage/root
 install_files() {
     [ -f "$build/build.ninja" ] || meson setup "$build" "$source" --prefix=/usr \
         --libdir="lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" -Dtests=false -Dprograms=false \
-        -Ddebug=false >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+        -Dportable=true >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
     rm -f "$build.log"
     local targets # without tests
     mapfile -t targets < <(meson introspect "$build" --installed | /usr/bin/python3 -c '

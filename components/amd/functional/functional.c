@@ -75,10 +75,11 @@ struct access {
 
 /* In the order of isa_variant_name(). */
 static const struct access variants[] = {
+#ifdef ISA_V2
     {access_vector_v2, access_scalar_v2},
-#ifndef ISA_ONE_VARIANT
+#endif
+#ifdef ISA_V3
     {access_vector_v3, access_scalar_v3},
-    {access_vector_v4, access_scalar_v4},
 #endif
 };
 

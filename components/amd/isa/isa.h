@@ -629,9 +629,9 @@ size_t isa_row_count(void);
 struct isa_row isa_row(size_t index);
 
 /*
- * The semantics are compiled for x86-64-v2, -v3 and -v4 and give the same bytes in each; the best
- * that the host can run is chosen at load. isa_variant_select is for tests and benchmarks: false
- * when the host cannot run it. Not while others execute.
+ * The semantics are compiled for x86-64-v2, x86-64-v3, or both, as the build says. Both give the
+ * same bytes; the best that the host can run is chosen at load. isa_variant_select is for tests and
+ * benchmarks: false when the host cannot run the variant. Not while others execute.
  */
 unsigned isa_variant_count(void);
 const char *isa_variant_name(unsigned variant);

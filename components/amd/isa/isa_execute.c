@@ -6,17 +6,17 @@
 #include "isa_table.h"
 #include "isa_valu.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <xmmintrin.h>
 
 /* ---- variants -------------------------------------------------------------------------------- */
 
-typedef enum isa_status executor(struct isa_context *, struct isa_wave *, const struct isa_inst *);
-
 struct variant {
     const char *name;
-    executor *valu, *lds;
-    void (*prepare_valu)(const struct isa_inst *, struct isa_ready *);
-    void (*prepare_lds)(const struct isa_inst *, struct isa_ready *);
+    isa_execute_function *valu, *lds;
+    isa_prepare_function *prepare_valu, *prepare_lds;
     isa_matrix_function *multiply;
     isa_reach_function *reach;
     isa_flat_function *flat;
@@ -28,37 +28,34 @@ struct variant {
     isa_words_function *words;
 };
 
+#define VARIANT(level)                                                                             \
+    {                                                                                              \
+        "x86-64-" #level, isa_valu_execute_##level, isa_lds_execute_##level,                       \
+            isa_valu_prepare_##level, isa_lds_prepare_##level, isa_matrix_multiply_##level,        \
+            isa_memory_reach_##level, isa_memory_flat_##level, isa_lds_spans_##level,              \
+            isa_lds_conflicts_##level, isa_memory_breaks_##level, isa_memory_pick_##level,         \
+            isa_memory_offsets_##level, isa_memory_words_##level                                   \
+    }
+
+/* The build chooses the levels (components/amd/isa/meson.build); the last one is the fastest. */
 static const struct variant variants[] = {
-    {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2,
-     isa_matrix_multiply_v2, isa_memory_reach_v2, isa_memory_flat_v2, isa_lds_spans_v2,
-     isa_lds_conflicts_v2, isa_memory_breaks_v2, isa_memory_pick_v2, isa_memory_offsets_v2,
-     isa_memory_words_v2},
-#ifndef ISA_ONE_VARIANT
-    {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3,
-     isa_matrix_multiply_v3, isa_memory_reach_v3, isa_memory_flat_v3, isa_lds_spans_v3,
-     isa_lds_conflicts_v3, isa_memory_breaks_v3, isa_memory_pick_v3, isa_memory_offsets_v3,
-     isa_memory_words_v3},
-    {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4, isa_lds_prepare_v4,
-     isa_matrix_multiply_v4, isa_memory_reach_v4, isa_memory_flat_v4, isa_lds_spans_v4,
-     isa_lds_conflicts_v4, isa_memory_breaks_v4, isa_memory_pick_v4, isa_memory_offsets_v4,
-     isa_memory_words_v4},
+#ifdef ISA_V2
+    VARIANT(v2),
+#endif
+#ifdef ISA_V3
+    VARIANT(v3),
 #endif
 };
 
 static unsigned current_variant;
-static executor *execute_valu = isa_valu_execute_v2, *execute_lds = isa_lds_execute_v2;
+static isa_execute_function *execute_valu, *execute_lds;
 
 static bool host_runs(unsigned variant)
 {
     __builtin_cpu_init();
-    if (variant == 2)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-               && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
-               && __builtin_cpu_supports("avx512vl") && host_runs(1);
-    if (variant == 1)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-               && __builtin_cpu_supports("bmi2");
-    return true;
+    return strcmp(variants[variant].name, "x86-64-v3") != 0
+           || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+               && __builtin_cpu_supports("bmi2"));
 }
 
 unsigned isa_variant_count(void)
@@ -91,6 +88,10 @@ __attribute__((constructor)) static void choose_variant(void)
     for (unsigned variant = isa_variant_count(); variant-- > 0;)
         if (isa_variant_select(variant))
             return;
+    fputs("heddle: this build is for processors with AVX2, FMA and BMI2; "
+          "build it here, or with -Dportable=true\n",
+          stderr);
+    _Exit(1);
 }
 
 void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out)

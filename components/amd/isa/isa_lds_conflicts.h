@@ -13,6 +13,6 @@ enum { ISA_LDS_BANKS = 32 };
  * different dwords of a bank. 0: the current variant has no such vectors. */
 typedef unsigned isa_conflicts_function(const uint32_t *address, uint32_t active);
 isa_conflicts_function isa_lds_conflicts;
-isa_conflicts_function isa_lds_conflicts_v2, isa_lds_conflicts_v3, isa_lds_conflicts_v4;
+isa_conflicts_function isa_lds_conflicts_v2, isa_lds_conflicts_v3;
 
 #endif

@@ -73,6 +73,5 @@ unsigned isa_matrix_dwords_d(const struct isa_matrix_form *form);
 
 void isa_matrix_multiply_v2(const struct isa_matrix_form *, const struct isa_matrix_operands *);
 void isa_matrix_multiply_v3(const struct isa_matrix_form *, const struct isa_matrix_operands *);
-void isa_matrix_multiply_v4(const struct isa_matrix_form *, const struct isa_matrix_operands *);
 
 #endif

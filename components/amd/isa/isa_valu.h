@@ -48,23 +48,17 @@ bool isa_move_registers(const struct isa_context *ctx, const struct isa_wave *wa
 void isa_memory_take_zeros(struct isa_context *ctx, const struct isa_inst *inst,
                            const struct isa_memory *m);
 
-/* The caller has checked register ranges; pc is not touched. */
-enum isa_status isa_valu_execute_v2(struct isa_context *ctx, struct isa_wave *wave,
-                                    const struct isa_inst *inst);
-enum isa_status isa_valu_execute_v3(struct isa_context *ctx, struct isa_wave *wave,
-                                    const struct isa_inst *inst);
-enum isa_status isa_valu_execute_v4(struct isa_context *ctx, struct isa_wave *wave,
-                                    const struct isa_inst *inst);
+/* Executes a vector or an LDS instruction. The caller has checked register ranges; pc is not
+ * touched. */
+typedef enum isa_status isa_execute_function(struct isa_context *, struct isa_wave *,
+                                             const struct isa_inst *);
+isa_execute_function isa_valu_execute_v2, isa_valu_execute_v3;
+isa_execute_function isa_lds_execute_v2, isa_lds_execute_v3;
 
-/* Makes a vector instruction ready; a run() of NULL: only the functions above can execute it. */
-void isa_valu_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
-void isa_valu_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
-void isa_valu_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
-
-/* The same for LDS. */
-void isa_lds_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
-void isa_lds_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
-void isa_lds_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
+/* Makes an instruction ready; a run() of NULL: only the functions above can execute it. */
+typedef void isa_prepare_function(const struct isa_inst *inst, struct isa_ready *out);
+isa_prepare_function isa_valu_prepare_v2, isa_valu_prepare_v3;
+isa_prepare_function isa_lds_prepare_v2, isa_lds_prepare_v3;
 
 /* Fills in what isa_ready says of memory instructions. */
 void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out);
@@ -81,12 +75,6 @@ typedef enum isa_status isa_salu_row(struct isa_context *, struct isa_wave *,
 isa_salu_row *isa_salu_find(const struct isa_inst *inst);
 enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *wave,
                                  const struct isa_inst *inst);
-enum isa_status isa_lds_execute_v2(struct isa_context *ctx, struct isa_wave *wave,
-                                   const struct isa_inst *inst);
-enum isa_status isa_lds_execute_v3(struct isa_context *ctx, struct isa_wave *wave,
-                                   const struct isa_inst *inst);
-enum isa_status isa_lds_execute_v4(struct isa_context *ctx, struct isa_wave *wave,
-                                   const struct isa_inst *inst);
 
 /* isa_reach.c: isa_memory_reach(), the lanes' flat addresses: `low` and `high` words, or `low`
  * alone, and `base`; isa_lds_spans(), isa_memory_breaks(), isa_memory_pick(),
@@ -100,13 +88,13 @@ typedef void isa_pick_function(const uint8_t *offset, uint64_t lanes, const uint
 typedef void isa_offsets_function(const uint64_t *address, uint8_t *offset);
 typedef bool isa_words_function(const uint32_t *words, uint32_t one, uint32_t other);
 typedef void isa_spans_function(const uint32_t *address, unsigned lanes, uint32_t *dwords);
-isa_reach_function isa_memory_reach_v2, isa_memory_reach_v3, isa_memory_reach_v4;
-isa_flat_function isa_memory_flat_v2, isa_memory_flat_v3, isa_memory_flat_v4;
-isa_spans_function isa_lds_spans_v2, isa_lds_spans_v3, isa_lds_spans_v4;
-isa_breaks_function isa_memory_breaks_v2, isa_memory_breaks_v3, isa_memory_breaks_v4;
-isa_pick_function isa_memory_pick_v2, isa_memory_pick_v3, isa_memory_pick_v4;
-isa_offsets_function isa_memory_offsets_v2, isa_memory_offsets_v3, isa_memory_offsets_v4;
-isa_words_function isa_memory_words_v2, isa_memory_words_v3, isa_memory_words_v4;
+isa_reach_function isa_memory_reach_v2, isa_memory_reach_v3;
+isa_flat_function isa_memory_flat_v2, isa_memory_flat_v3;
+isa_spans_function isa_lds_spans_v2, isa_lds_spans_v3;
+isa_breaks_function isa_memory_breaks_v2, isa_memory_breaks_v3;
+isa_pick_function isa_memory_pick_v2, isa_memory_pick_v3;
+isa_offsets_function isa_memory_offsets_v2, isa_memory_offsets_v3;
+isa_words_function isa_memory_words_v2, isa_memory_words_v3;
 /* Of the variant that is current. */
 bool isa_memory_words(const uint32_t *words, uint32_t one, uint32_t other);
 void isa_memory_flat(const uint32_t *low, const uint32_t *high, uint64_t base, uint64_t *address);
