@@ -22,5 +22,5 @@ def test_words_that_mean_nothing_are_refused(words):
 
 @pytest.mark.parametrize("words", ["--help", "-h", "format --help", "clean -h", "test unit --help"])
 def test_help_does_nothing_else(words):
-    done = call(["./dev", *words.split()], "usage: ./dev setup", "remove build folders")
+    done = call(["./dev", *words.split()], "usage: ./dev demo", "remove build folders")
     assert "==" not in done.output
