@@ -33,7 +33,7 @@ if TYPE_CHECKING:
                             open_sweep, sweep, use)
     from heddle.mistakes import Mistake
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Diagnostic", "Figure", "Mistake", "Platform", "Run", "Sweep", "command", "load",
            "open_run", "open_sweep", "sweep", "use"]
 

@@ -105,7 +105,7 @@ def test_emacs_is_served(tmp_path, file):
 def test_vscode_is_served(tmp_path, file):
     needs("node")
     set_up("Visual Studio Code", tmp_path)
-    extension = tmp_path / ".vscode/extensions/heddle-0.1.0/extension.js"
+    extension = tmp_path / ".vscode/extensions/heddle-0.2.0/extension.js"
     told = json.loads(call(["node", HERE / "vscode.js", extension, harness.HEDDLE, file], tmp_path))
     assert told["code"] == "E0204" and told["fix"] == "write ways"
     assert "param ways : int" in told["hover"]
