@@ -1,4 +1,4 @@
-"""Who may include whom: rooms.txt is the table, and the includes of the sources keep it.
+"""Which room may include which: rooms.txt is the table, and the includes of the sources keep it.
 
 A room is a folder of the second level (runtime/link), in components one of the third: a component.
 Its README.md, or that of the folder above, names what it may include.
