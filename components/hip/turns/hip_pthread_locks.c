@@ -8,7 +8,7 @@
  * Invariant: a waiter is counted in hip_turns_parked before its last try, and a thread that changes
  * the object looks at the count after the change, so no wake-up is lost. */
 #define _GNU_SOURCE
-/* What these declare and this file defines is exported. */
+/* The functions that these headers declare and this file defines are exported. */
 #pragma GCC visibility push(default)
 #include <pthread.h>
 #include <semaphore.h>
@@ -50,7 +50,7 @@ static int acquire_until(void *object, int (*attempt)(void *object), clockid_t c
     return acquire(object, attempt, &deadline);
 }
 
-/* An attempt that the program makes itself; in vain, it may be one of many. */
+/* Makes an attempt of the program's own. If it fails, it may be one of many. */
 static int attempt_once(void *object, int (*attempt)(void *object))
 {
     hip_turns_count_operation();
@@ -59,6 +59,26 @@ static int attempt_once(void *object, int (*attempt)(void *object))
         hip_turns_pause(0, NULL, NULL);
     return error;
 }
+
+/* A function of the C library that takes `parameters` and is called with `arguments`, both in
+ * parentheses. A thread that is not ordered calls the C library, others get the expression. */
+#define ORDERED(name, parameters, arguments, ...)                                                  \
+    int name parameters                                                                            \
+    {                                                                                              \
+        return hip_turns_bypass() ? HIP_LIBC(name) arguments : (__VA_ARGS__);                      \
+    }                                                                                              \
+    int name parameters
+/* A function of the C library that gives an object back: wakes up to `count` threads that wait. */
+#define WAKING(name, type, count)                                                                  \
+    int name(type *object)                                                                         \
+    {                                                                                              \
+        bool ordered = !hip_turns_bypass();                                                        \
+        int result = HIP_LIBC(name)(object);                                                       \
+        if (ordered)                                                                               \
+            hip_turns_wake((const void *)(uintptr_t)object, HIP_TURNS_LOCK, count);                \
+        return result;                                                                             \
+    }                                                                                              \
+    int name(type *object)
 
 /* ---- mutexes ---- */
 
@@ -86,10 +106,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
     return error == EBUSY ? acquire(mutex, try_mutex, NULL) : error;
 }
 
-int pthread_mutex_trylock(pthread_mutex_t *mutex)
-{
-    return hip_turns_bypass() ? try_mutex(mutex) : attempt_once(mutex, try_mutex);
-}
+ORDERED(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), attempt_once(mutex, try_mutex));
 
 int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict time)
 {
@@ -106,14 +123,7 @@ int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
     return acquire_until(mutex, try_mutex, clock, time);
 }
 
-int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-    bool ordered = !hip_turns_bypass();
-    int error = HIP_LIBC(pthread_mutex_unlock)(mutex);
-    if (ordered)
-        hip_turns_wake(mutex, HIP_TURNS_LOCK, 1);
-    return error;
-}
+WAKING(pthread_mutex_unlock, pthread_mutex_t, 1);
 
 /* ---- spin locks ---- */
 
@@ -122,26 +132,11 @@ static int try_spin(void *object)
     return HIP_LIBC(pthread_spin_trylock)(object);
 }
 
-int pthread_spin_lock(pthread_spinlock_t *lock)
-{
-    return hip_turns_bypass() ? HIP_LIBC(pthread_spin_lock)(lock)
-                              : acquire((void *)(uintptr_t)lock, try_spin, NULL);
-}
-
-int pthread_spin_trylock(pthread_spinlock_t *lock)
-{
-    void *object = (void *)(uintptr_t)lock;
-    return hip_turns_bypass() ? try_spin(object) : attempt_once(object, try_spin);
-}
-
-int pthread_spin_unlock(pthread_spinlock_t *lock)
-{
-    bool ordered = !hip_turns_bypass();
-    int error = HIP_LIBC(pthread_spin_unlock)(lock);
-    if (ordered)
-        hip_turns_wake((const void *)(uintptr_t)lock, HIP_TURNS_LOCK, 1);
-    return error;
-}
+ORDERED(pthread_spin_lock, (pthread_spinlock_t * lock), (lock),
+        acquire((void *)(uintptr_t)lock, try_spin, NULL));
+ORDERED(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock),
+        attempt_once((void *)(uintptr_t)lock, try_spin));
+WAKING(pthread_spin_unlock, pthread_spinlock_t, 1);
 
 /* ---- read-write locks ---- */
 
@@ -155,64 +150,23 @@ static int try_write(void *object)
     return HIP_LIBC(pthread_rwlock_trywrlock)(object);
 }
 
-int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
-{
-    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_rdlock)(lock)
-                              : acquire(lock, try_read, NULL);
-}
-
-int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
-{
-    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_wrlock)(lock)
-                              : acquire(lock, try_write, NULL);
-}
-
-int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
-{
-    return hip_turns_bypass() ? try_read(lock) : attempt_once(lock, try_read);
-}
-
-int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
-{
-    return hip_turns_bypass() ? try_write(lock) : attempt_once(lock, try_write);
-}
-
-int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock,
-                               const struct timespec *restrict time)
-{
-    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_timedrdlock)(lock, time)
-                              : acquire_until(lock, try_read, CLOCK_REALTIME, time);
-}
-
-int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock,
-                               const struct timespec *restrict time)
-{
-    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_timedwrlock)(lock, time)
-                              : acquire_until(lock, try_write, CLOCK_REALTIME, time);
-}
-
-int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,
-                               const struct timespec *restrict time)
-{
-    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_clockrdlock)(lock, clock, time)
-                              : acquire_until(lock, try_read, clock, time);
-}
-
-int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t clock,
-                               const struct timespec *restrict time)
-{
-    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_clockwrlock)(lock, clock, time)
-                              : acquire_until(lock, try_write, clock, time);
-}
-
-int pthread_rwlock_unlock(pthread_rwlock_t *lock)
-{
-    bool ordered = !hip_turns_bypass();
-    int error = HIP_LIBC(pthread_rwlock_unlock)(lock);
-    if (ordered)
-        hip_turns_wake(lock, HIP_TURNS_LOCK, UINT32_MAX);
-    return error;
-}
+ORDERED(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), acquire(lock, try_read, NULL));
+ORDERED(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), acquire(lock, try_write, NULL));
+ORDERED(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), attempt_once(lock, try_read));
+ORDERED(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), attempt_once(lock, try_write));
+ORDERED(pthread_rwlock_timedrdlock,
+        (pthread_rwlock_t *restrict lock, const struct timespec *restrict time), (lock, time),
+        acquire_until(lock, try_read, CLOCK_REALTIME, time));
+ORDERED(pthread_rwlock_timedwrlock,
+        (pthread_rwlock_t *restrict lock, const struct timespec *restrict time), (lock, time),
+        acquire_until(lock, try_write, CLOCK_REALTIME, time));
+ORDERED(pthread_rwlock_clockrdlock,
+        (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict time),
+        (lock, clock, time), acquire_until(lock, try_read, clock, time));
+ORDERED(pthread_rwlock_clockwrlock,
+        (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict time),
+        (lock, clock, time), acquire_until(lock, try_write, clock, time));
+WAKING(pthread_rwlock_unlock, pthread_rwlock_t, UINT32_MAX);
 
 /* ---- semaphores: errors come in errno ---- */
 
@@ -233,11 +187,8 @@ static int in_errno(int error)
     return error ? -1 : 0;
 }
 
-int sem_wait(sem_t *semaphore)
-{
-    return hip_turns_bypass() ? HIP_LIBC(sem_wait)(semaphore)
-                              : in_errno(acquire(semaphore, try_semaphore, NULL));
-}
+ORDERED(sem_wait, (sem_t * semaphore), (semaphore),
+        in_errno(acquire(semaphore, try_semaphore, NULL)));
 
 int sem_trywait(sem_t *semaphore)
 {
@@ -247,27 +198,12 @@ int sem_trywait(sem_t *semaphore)
     return in_errno(error == EBUSY ? EAGAIN : error);
 }
 
-int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict time)
-{
-    return hip_turns_bypass()
-               ? HIP_LIBC(sem_timedwait)(semaphore, time)
-               : in_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time));
-}
-
-int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict time)
-{
-    return hip_turns_bypass() ? HIP_LIBC(sem_clockwait)(semaphore, clock, time)
-                              : in_errno(acquire_until(semaphore, try_semaphore, clock, time));
-}
-
-int sem_post(sem_t *semaphore)
-{
-    bool ordered = !hip_turns_bypass();
-    int result = HIP_LIBC(sem_post)(semaphore);
-    if (ordered)
-        hip_turns_wake(semaphore, HIP_TURNS_LOCK, 1);
-    return result;
-}
+ORDERED(sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict time),
+        (semaphore, time), in_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time)));
+ORDERED(sem_clockwait,
+        (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict time),
+        (semaphore, clock, time), in_errno(acquire_until(semaphore, try_semaphore, clock, time)));
+WAKING(sem_post, sem_t, 1);
 
 /* ---- condition variables ---- */
 
@@ -291,8 +227,8 @@ static int wait_signal(pthread_cond_t *condition, pthread_mutex_t *mutex,
     return error ? error : in_time ? 0 : ETIMEDOUT;
 }
 
-/* Other processes may signal it: the C library has to wait. Bit 0 of the flags (glibc, as below).
- */
+/* May other processes signal it? Then the C library has to wait. Bit 0 of the flags (glibc, as
+ * below). */
 static bool is_shared(const pthread_cond_t *condition)
 {
     return (condition->__data.__wrefs & 1) != 0;
@@ -357,7 +293,7 @@ static struct barrier **find_barrier(const pthread_barrier_t *object)
     return link;
 }
 
-/* Also before there is an order: waits may come later. */
+/* The barrier is noted even before threads are ordered, as waits may come later. */
 int pthread_barrier_init(pthread_barrier_t *restrict object,
                          const pthread_barrierattr_t *restrict attributes, unsigned count)
 {
@@ -435,7 +371,7 @@ static bool is_running(const pthread_once_t *control)
     return each != NULL;
 }
 
-/* Also when the routine leaves by an exception. */
+/* Runs even when the routine leaves by an exception. */
 static void end_once(const struct once *once)
 {
     hip_turns_lock();
