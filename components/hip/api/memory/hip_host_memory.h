@@ -12,7 +12,7 @@
 #ifndef HEDDLE_HIP_HOST_MEMORY_H
 #define HEDDLE_HIP_HOST_MEMORY_H
 
-#include "hip_place.h"
+#include "hip_location.h"
 
 /* One side of a copy, or the target of a fill. */
 struct hip_use {

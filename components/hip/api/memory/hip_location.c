@@ -1,5 +1,5 @@
-/* See hip_place.h. Called by copies, fills, frees and questions about pointers. */
-#include "hip_place.h"
+/* See hip_location.h. Called by copies, fills, frees and questions about pointers. */
+#include "hip_location.h"
 
 #include "hip_host_memory.h"
 

@@ -1,7 +1,7 @@
 /* The classification of addresses, and which copies between which places are allowed: every pair of
  * kinds in every direction. This test is linked from the library's objects, so that it can call
  * what the library hides. */
-#include "components/hip/api/memory/hip_place.h"
+#include "components/hip/api/memory/hip_location.h"
 #include "hip_fixture.h"
 
 #include <criterion/criterion.h>
