@@ -12,24 +12,25 @@
 extern "C" {
 #endif
 
-/* One device made of several GPUs, which must have the same instruction set: the pages of an
+/* Makes one device of several GPUs, which must have the same instruction set: the pages of an
  * allocation and the work-groups of a launch are spread over them, evenly and in consecutive runs.
  * A GPU may be part of several. hipErrorInvalidDevice: no such GPU. hipErrorInvalidValue: none, or
  * one twice. */
 __attribute__((weak)) int heddleUnifyDevices(int *device, const int *gpus, int count);
 
-/* The same GPU or unified device in a process of its own, with its own page table: allocations and
- * code of other processes are not mapped there, and a kernel that touches them faults. */
+/* Makes a device of a GPU or unified device in a process of its own, with its own page table:
+ * allocations and code of other processes are not mapped there, and a kernel that touches them
+ * faults. */
 __attribute__((weak)) int heddleCreateContext(int *device, int like);
 
 /* Ends a device made by one of the above: its work is waited for, its streams are gone, and with a
  * context all its memory. It must not be the calling thread's current one. */
 __attribute__((weak)) int heddleDestroyDevice(int device);
 
-/* Memory of the current device at a given address, which lies on a page's start and in the range of
- * device memory: where the device's own process has nothing. Another process may have memory there;
- * then kernels, copies and hipFree() mean that of the device they run on. hipErrorInvalidValue:
- * something of this process lies there. */
+/* Allocates memory of the current device at a given address, which lies on a page's start and in
+ * the range of device memory: where the device's own process has nothing. Another process may have
+ * memory there; then kernels, copies and hipFree() mean that of the device they run on.
+ * hipErrorInvalidValue: something of this process lies there. */
 __attribute__((weak)) int heddleAllocateAt(void *pointer, unsigned long bytes);
 
 /* Moves the pages that touch [pointer, pointer + bytes), inside of one allocation, to a GPU of the

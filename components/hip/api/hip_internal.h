@@ -41,7 +41,7 @@ struct hip_device {
     uint32_t number; /* that the driver knows it by */
     struct driver_device_info info;
     bool xnack, sramecc;            /* what code objects of this architecture find */
-    bool has_xnack;                 /* do they ask */
+    bool has_xnack;                 /* code objects name the feature */
     uint32_t queue;                 /* of the null stream, and of what the library does itself */
     uint8_t peers[HIP_DEVICES_MAX]; /* is peer access to device d enabled? */
 };
@@ -61,7 +61,7 @@ struct hip_library {
     struct hip_device devices[HIP_DEVICES_MAX];
     int platform_devices; /* that were there when the platform was opened; the program may make
                              further ones */
-    int device_count;     /* places that have been used; hip_is_device() says whether one is */
+    int device_count;     /* entries that have been used; hip_is_device() says whether one is */
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
     uint64_t pinned_base, pinned_size; /* and, behind it, those of pinned memory */
     uint64_t page_bytes;               /* the largest of all devices */
@@ -118,23 +118,22 @@ hipError_t hip_leave(hipError_t error);
     HIP_CALL_BY(api, name, (__VA_ARGS__), name##_body arguments);                                  \
     static hipError_t name##_body(__VA_ARGS__)
 
-/* The HIP error of a driver's answer; a failure is said in the driver's words, with what the thread
- * does in front. hip_status_of() puts the name of a step there. */
+/* Translates a driver's answer into an error of HIP. A failure is said in the driver's words, with
+ * what the thread does in front; hip_status_of() puts the name of a step there. */
 hipError_t hip_status(enum driver_status status);
 hipError_t hip_status_of(enum driver_status status, const char *step);
-/* The command is done, or nothing will be done any more. */
+/* Is the command done, or will nothing be done any more? */
 bool hip_ticket_done(uint64_t ticket);
-/* Run the simulation without the lock; return like hip_status(). */
+/* These release the lock and run the simulation. They return what hip_status() does. */
 hipError_t hip_wait_ticket(uint64_t ticket);
 hipError_t hip_wait_device(int device);
 hipError_t hip_wait_all_devices(void);
-/* The same for a ticket, without releasing the lock: what the caller has found stays. */
+/* Waits for a ticket without releasing the lock: what the caller has found stays. */
 hipError_t hip_wait_here(uint64_t ticket);
-/* What is left of waits of several host threads: waits in turn until the ticket is done or, with
- * `poll`, the simulation went on a little. False: this thread is not ordered, and nothing was done.
- */
+/* Gives other host threads their turn until the ticket is done or, with `poll`, the simulation went
+ * on a little. False: this thread is not ordered, and nothing was done. */
 bool hip_take_turn(uint64_t ticket, bool poll);
-/* What code objects find on the device. */
+/* Sets which features code objects find on the device. */
 void hip_set_features(struct hip_device *device);
 /* The calling thread's device number. */
 int hip_current_device(void);
@@ -186,22 +185,22 @@ bool hip_is_pinned_address(uint64_t address);
 const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size);
 /* The first address of pinned memory from which on `size` bytes are free; 0: there is none. */
 uint64_t hip_find_pinned_gap(uint64_t size);
-/* Host memory that kernels may use by its own address from now on; gives it the further number. */
+/* Kernels may use the host memory by its own address from now on: it gets a second number. */
 void hip_set_mapped(uint64_t address);
-/* The next one, in the order of addresses, that is wanted and not mapped; NULL: there is none. */
+/* The first allocation, in the order of addresses, that is wanted and not mapped, or NULL. */
 const struct hip_allocation *hip_find_wanted(void);
-/* Notes that the address of what holds `address`, which is host memory, went to the device. */
+/* An address of host memory went to the device: the allocation that holds it is wanted. */
 void hip_set_wanted(uint64_t address);
 
 /* ---- hip_memory.c ---- */
 
-/* Device memory for the library's own use (module images), in the map as `kind`. */
+/* Allocates device memory that the map lists as `kind`. */
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address);
 hipError_t hip_release_device(uint64_t address);
 /* The device is going to be destroyed, with its memory. */
 void hip_memory_forget(int device);
-/* What hipMalloc and hipMallocPitch do. */
+/* These do what hipMalloc and hipMallocPitch do. */
 hipError_t hip_allocate_for_program(void **pointer, size_t size);
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows);
 
@@ -211,24 +210,24 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking);
 
-/* The same for `rows` rows of `width` bytes; the pitches are from row to row. */
+/* Copies `rows` rows of `width` bytes; the pitches are from row to row. */
 hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking);
-/* Would hip_copy_2d() refuse it? Nothing is done. */
+/* Returns what hip_copy_2d() would return for a copy that it refuses, and copies nothing. */
 hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t rows, hipMemcpyKind kind);
 
 /* ---- hip_volume.c ---- */
 
-/* What hipMemcpy3DAsync does. */
+/* Does what hipMemcpy3DAsync does. */
 hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking);
 
 /* ---- hip_fill.c ---- */
 
-/* `rows` rows of `count` elements of `width` bytes, with all checks of hipMemset2D. */
+/* Fills `rows` rows of `count` elements of `width` bytes, with all checks of hipMemset2D. */
 hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
                     size_t rows, hipStream_t stream, bool blocking);
-/* Would it refuse rows of so many bytes? Nothing is done. */
+/* Returns what hip_fill() would return for rows that it refuses, and fills nothing. */
 hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows);
 
 /* ---- hip_module.c ---- */
@@ -260,9 +259,9 @@ hipError_t hip_find_variable(const struct hip_module *module, const char *name, 
                              uint64_t *size);
 /* The module whose image begins at `base`, or NULL. */
 const struct hip_module *hip_module_at(uint64_t base);
-/* The function if it is one of a loaded module, else NULL. */
+/* The function of the handle, or NULL if no loaded module has it. */
 const struct hip_function *hip_check_function(hipFunction_t function);
-/* True the first time that the driver refuses to launch the function: then it is said why. */
+/* Is it the first time that the driver refuses to launch the function? Then the reason is said. */
 bool hip_first_refusal(const struct hip_function *function);
 
 /* ---- hip_function.c ---- */
@@ -290,9 +289,9 @@ void hip_unload_device(int device);
 
 /* ---- hip_virtual_devices.c ---- */
 
-/* The driver's device `number` becomes device `place`. */
-hipError_t hip_open_device(int place, uint32_t number);
-/* One device 0 made of the GPUs in `list`, "0,1,2,3". False: it was said why not. */
+/* The driver's device `number` becomes device `slot`. */
+hipError_t hip_open_device(int slot, uint32_t number);
+/* Makes one device 0 of the GPUs in `list`, "0,1,2,3". False: the reason was said. */
 bool hip_unify_all(const char *list);
 
 /* ---- hip_device.c ---- */
@@ -303,14 +302,14 @@ hipError_t hip_synchronize_device(void);
 
 /* ---- hip_fault.c ---- */
 
-/* Reserves the device addresses. False: said on stderr. */
+/* Reserves the device addresses. False: the reason was said. */
 bool hip_reserve_window(uint64_t size);
-/* From now on a host access to the window is explained before the program dies of it. */
+/* The handler explains host accesses to device memory before the program dies of them. */
 void hip_install_fault_handler(void);
 
 /* ---- hip_apart.c ---- */
 
-/* run(path), so that the program finds its own memory at the same addresses whatever that takes. */
+/* Calls run(path). The program finds its own memory at the same addresses whatever that takes. */
 bool hip_run_apart(bool (*run)(const char *path), const char *path);
 
 /* ---- hip_process_map.c ---- */
@@ -318,7 +317,7 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path);
 /* How many bytes from `start` on can be read, according to the process' memory map; 0 for a bad
  * address. */
 size_t hip_readable_bytes(const void *start);
-/* Whether all `size` bytes at `address` can be read or, with `written`, written; `*end`: up to
+/* Can all `size` bytes at `address` be read or, with `written`, written? If not, `*end` says up to
  * where they can. Cheap when they can. */
 bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *end);
 

@@ -214,7 +214,7 @@ hipError_t hip_leave(hipError_t error)
     return error;
 }
 
-/* What `heddle run` returns when the device was lost. */
+/* The exit status of `heddle run` when the device was lost. */
 static enum exit_status outcome_of(enum driver_status status)
 {
     return status == DRIVER_LIMIT      ? EXIT_LIMIT
@@ -304,7 +304,7 @@ bool hip_take_turn(uint64_t ticket, bool poll)
     return ordered;
 }
 
-/* Without giving others their turn. */
+/* Waits without giving other threads their turn. */
 static hipError_t wait_alone(uint64_t ticket)
 {
     hipError_t error = hip_hostcall_wait_ticket(ticket);
@@ -342,8 +342,9 @@ hipError_t hip_wait_here(uint64_t ticket)
     return error == hipSuccess ? hip_status(hip.api->wait(ticket)) : error;
 }
 
-/* What is still queued at the end is executed, as a program may end without waiting for its last
- * kernel. The thread that ends the program keeps its turn, and stays inside of the library. */
+/* Commands that are still queued at the end are executed, as a program may end without waiting for
+ * its last kernel. The thread that ends the program keeps its turn, and stays inside of the
+ * library. */
 __attribute__((destructor)) static void finish_library(void)
 {
     if (hip_process_is_child())

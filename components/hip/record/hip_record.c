@@ -181,7 +181,7 @@ static void add_pending(const struct pending *pending)
     record.pending[record.pending_count++] = *pending;
 }
 
-/* What those that are complete have brought. */
+/* Notes the bytes that complete copies have brought. */
 static void settle(void)
 {
     size_t kept = 0;

@@ -4,7 +4,7 @@
  *
  * Invariant: where no order applies (hip_turns_bypass) each does what the C library's does. */
 #define _GNU_SOURCE
-/* What these declare and this file defines is exported. */
+/* The functions that these headers declare and this file defines are exported. */
 #pragma GCC visibility push(default)
 #include <pthread.h>
 #include <sched.h>

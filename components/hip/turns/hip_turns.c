@@ -253,7 +253,7 @@ static int sleep_for_real(int (*run)(void *argument), void *argument)
     return result;
 }
 
-/* Behind all others that can go on. */
+/* The thread goes behind all others that can go on. */
 static int go_last(int (*run)(void *argument), void *argument)
 {
     hip_turns_self->state = HIP_TURNS_QUEUED;

@@ -96,7 +96,7 @@ int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *
                      void *argument, const void *caller);
 /* Waits until a counted thread has ended; no effect on others. */
 void hip_turns_join(pthread_t thread);
-/* Joined, or detached and ended. */
+/* The thread was joined, or was detached and has ended. */
 void hip_turns_forget(pthread_t thread, bool joined);
 /* Ends a wait of `thread` that may be cancelled. */
 void hip_turns_interrupt(pthread_t thread);
@@ -111,7 +111,7 @@ bool hip_turns_wait_ticket(uint64_t ticket, bool poll);
 void hip_turns_progress(void);
 /* The calling thread's place in the order of creation, from 1; 0: it has none. */
 uint64_t hip_turns_number(void);
-/* A call of HIP: says once when the order of the calling thread is the host's. */
+/* Called by each function of HIP: says once when the order of the calling thread is the host's. */
 void hip_turns_check_caller(void);
 
 /* pthread_create() of the C library, for a thread that is none of the program's. */

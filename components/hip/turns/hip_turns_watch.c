@@ -32,7 +32,7 @@ bool hip_turns_are_wanted(void)
            && !dlsym(RTLD_DEFAULT, "__tsan_init");
 }
 
-/* ---- who creates threads ---- */
+/* ---- which code creates threads ---- */
 
 static bool begins_with(const char *text, const char *start)
 {

@@ -15,19 +15,20 @@ enum source { PAGEABLE, REGISTERED, PINNED, MAPPED, SHARED, DEVICE, MANAGED, FRE
 
 static const struct expected {
     const char *name;
-    enum hip_place_kind kind;
+    enum hip_location_kind kind;
     bool managed, on_device, stays;
     bool host_side, device_side, by_default;
 } expected[] = {
-    [PAGEABLE] = {"pageable", HIP_PLACE_PAGEABLE, false, false, false, true, false, true},
-    [REGISTERED] = {"registered", HIP_PLACE_REGISTERED, false, false, true, true, false, true},
-    [PINNED] = {"pinned", HIP_PLACE_PINNED, false, false, true, true, true, true},
-    [MAPPED] = {"pinned, used by kernels", HIP_PLACE_PINNED, true, false, true, true, true, true},
-    [SHARED] = {"registered, used by kernels", HIP_PLACE_REGISTERED, false, false, true, true, true,
+    [PAGEABLE] = {"pageable", HIP_LOCATION_PAGEABLE, false, false, false, true, false, true},
+    [REGISTERED] = {"registered", HIP_LOCATION_REGISTERED, false, false, true, true, false, true},
+    [PINNED] = {"pinned", HIP_LOCATION_PINNED, false, false, true, true, true, true},
+    [MAPPED] = {"pinned, used by kernels", HIP_LOCATION_PINNED, true, false, true, true, true,
                 true},
-    [DEVICE] = {"device", HIP_PLACE_DEVICE, false, true, true, false, true, true},
-    [MANAGED] = {"managed", HIP_PLACE_MANAGED, true, true, true, true, true, true},
-    [FREED] = {"freed", HIP_PLACE_UNALLOCATED, false, true, true, false, false, false},
+    [SHARED] = {"registered, used by kernels", HIP_LOCATION_REGISTERED, false, false, true, true,
+                true, true},
+    [DEVICE] = {"device", HIP_LOCATION_DEVICE, false, true, true, false, true, true},
+    [MANAGED] = {"managed", HIP_LOCATION_MANAGED, true, true, true, true, true, true},
+    [FREED] = {"freed", HIP_LOCATION_UNALLOCATED, false, true, true, false, false, false},
 };
 enum { SOURCES = sizeof expected / sizeof expected[0] };
 
@@ -81,61 +82,61 @@ static unsigned char *make(enum source source)
     return NULL;
 }
 
-static struct hip_place place_of(const unsigned char *address)
+static struct hip_location location_of(const unsigned char *address)
 {
-    return hip_place_of((uintptr_t)address);
+    return hip_location_of((uintptr_t)address);
 }
 
 /* The table's answer for one side. */
-static bool may_be(const struct expected *place, const struct direction *direction, bool to)
+static bool may_be(const struct expected *location, const struct direction *direction, bool to)
 {
     bool device = to ? direction->to_device : direction->from_device;
-    return direction->by_default ? place->by_default
-           : device              ? place->device_side
-                                 : place->host_side;
+    return direction->by_default ? location->by_default
+           : device              ? location->device_side
+                                 : location->host_side;
 }
 
-Test(hip_place, knows_every_kind_of_memory)
+Test(hip_location, knows_every_kind_of_memory)
 {
     for (int i = 0; i < SOURCES; i++) {
         const struct expected *e = &expected[i];
         unsigned char *start = make((enum source)i);
-        struct hip_place place = place_of(start + 16);
-        cr_expect_eq(place.kind, e->kind, "%s: kind %d", e->name, place.kind);
-        cr_expect_eq(place.managed, e->managed, "%s", e->name);
-        cr_expect_eq(hip_place_on_device(&place), e->on_device, "%s", e->name);
-        cr_expect_eq(hip_place_stays(&place, 16), e->stays, "%s", e->name);
-        cr_expect_eq(place.address, (uintptr_t)start + 16);
-        bool known = e->kind != HIP_PLACE_PAGEABLE && e->kind != HIP_PLACE_UNALLOCATED;
-        cr_expect_eq(place.allocation.number > 0, known, "%s", e->name);
-        cr_expect_eq(hip_place_left(&place) >= SIZE - 16, known, "%s", e->name);
-        cr_expect_eq(hip_place_device(&place), e->on_device && known ? 0 : -1, "%s", e->name);
+        struct hip_location location = location_of(start + 16);
+        cr_expect_eq(location.kind, e->kind, "%s: kind %d", e->name, location.kind);
+        cr_expect_eq(location.managed, e->managed, "%s", e->name);
+        cr_expect_eq(hip_location_on_device(&location), e->on_device, "%s", e->name);
+        cr_expect_eq(hip_location_stays(&location, 16), e->stays, "%s", e->name);
+        cr_expect_eq(location.address, (uintptr_t)start + 16);
+        bool known = e->kind != HIP_LOCATION_PAGEABLE && e->kind != HIP_LOCATION_UNALLOCATED;
+        cr_expect_eq(location.allocation.number > 0, known, "%s", e->name);
+        cr_expect_eq(hip_location_left(&location) >= SIZE - 16, known, "%s", e->name);
+        cr_expect_eq(hip_location_device(&location), e->on_device && known ? 0 : -1, "%s", e->name);
     }
 }
 
-Test(hip_place, the_last_byte_belongs_to_the_allocation_and_the_next_does_not)
+Test(hip_location, the_last_byte_belongs_to_the_allocation_and_the_next_does_not)
 {
     unsigned char *device = make(DEVICE), *pinned = make(PINNED);
-    cr_expect_eq(place_of(device + SIZE - 1).kind, HIP_PLACE_DEVICE);
-    cr_expect_eq(place_of(device + SIZE).kind, HIP_PLACE_UNALLOCATED);
-    cr_expect_eq(place_of(pinned + SIZE - 1).kind, HIP_PLACE_PINNED);
-    cr_expect_eq(place_of(pinned + SIZE).kind, HIP_PLACE_PAGEABLE);
-    struct hip_place last = place_of(pinned + SIZE - 1);
-    cr_expect(hip_place_stays(&last, 1));
-    cr_expect_not(hip_place_stays(&last, 2));
+    cr_expect_eq(location_of(device + SIZE - 1).kind, HIP_LOCATION_DEVICE);
+    cr_expect_eq(location_of(device + SIZE).kind, HIP_LOCATION_UNALLOCATED);
+    cr_expect_eq(location_of(pinned + SIZE - 1).kind, HIP_LOCATION_PINNED);
+    cr_expect_eq(location_of(pinned + SIZE).kind, HIP_LOCATION_PAGEABLE);
+    struct hip_location last = location_of(pinned + SIZE - 1);
+    cr_expect(hip_location_stays(&last, 1));
+    cr_expect_not(hip_location_stays(&last, 2));
 }
 
-Test(hip_place, every_pair_in_every_direction)
+Test(hip_location, every_pair_in_every_direction)
 {
     for (int to = 0; to < SOURCES; to++) {
         for (int from = 0; from < SOURCES; from++) {
-            struct hip_place to_place = place_of(make((enum source)to));
-            struct hip_place from_place = place_of(make((enum source)from));
+            struct hip_location to_location = location_of(make((enum source)to));
+            struct hip_location from_location = location_of(make((enum source)from));
             for (int i = 0; i < DIRECTIONS; i++) {
                 const struct direction *d = &directions[i];
                 bool good = may_be(&expected[to], d, true) && may_be(&expected[from], d, false);
                 hipError_t error =
-                    hip_place_check_copy(&to_place, SIZE, &from_place, SIZE, d->kind);
+                    hip_location_check_copy(&to_location, SIZE, &from_location, SIZE, d->kind);
                 cr_expect_eq(error, good ? hipSuccess : hipErrorInvalidValue,
                              "%s: from %s to %s: error %d", d->name, expected[from].name,
                              expected[to].name, error);
@@ -167,7 +168,7 @@ static void get(enum source source, unsigned char *bytes, const unsigned char *a
 }
 
 /* Bytes arrive between every pair that may be copied, whether the call waits or not. */
-Test(hip_place, what_is_allowed_is_copied, .timeout = 60)
+Test(hip_location, what_is_allowed_is_copied, .timeout = 60)
 {
     unsigned char bytes[SIZE], found[SIZE];
     for (int to = 0; to < FREED; to++) {
@@ -192,7 +193,7 @@ Test(hip_place, what_is_allowed_is_copied, .timeout = 60)
     }
 }
 
-Test(hip_place, ranges_must_lie_in_what_HIP_has_allocated)
+Test(hip_location, ranges_must_lie_in_what_HIP_has_allocated)
 {
     static const struct {
         enum source source;
@@ -214,26 +215,29 @@ Test(hip_place, ranges_must_lie_in_what_HIP_has_allocated)
         {FREED, 1, hipErrorInvalidValue},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct hip_place place = place_of(make(cases[i].source)), host = place_of(make(PAGEABLE));
-        hipError_t to = hip_place_check_copy(&place, cases[i].size, &host, 1, hipMemcpyDefault);
-        hipError_t from = hip_place_check_copy(&host, 1, &place, cases[i].size, hipMemcpyDefault);
+        struct hip_location location = location_of(make(cases[i].source)),
+                            host = location_of(make(PAGEABLE));
+        hipError_t to =
+            hip_location_check_copy(&location, cases[i].size, &host, 1, hipMemcpyDefault);
+        hipError_t from =
+            hip_location_check_copy(&host, 1, &location, cases[i].size, hipMemcpyDefault);
         cr_expect_eq(to, cases[i].error, "to %s: %d", expected[cases[i].source].name, to);
         cr_expect_eq(from, cases[i].error, "from %s: %d", expected[cases[i].source].name, from);
     }
 }
 
-Test(hip_place, wrong_directions_and_null_are_refused)
+Test(hip_location, wrong_directions_and_null_are_refused)
 {
-    struct hip_place device = place_of(make(DEVICE)), null = place_of(NULL);
+    struct hip_location device = location_of(make(DEVICE)), null = location_of(NULL);
     const hipMemcpyKind wrong[] = {(hipMemcpyKind)-1, (hipMemcpyKind)5, (hipMemcpyKind)99};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        cr_expect_eq(hip_place_check_copy(&device, 1, &device, 1, wrong[i]),
+        cr_expect_eq(hip_location_check_copy(&device, 1, &device, 1, wrong[i]),
                      hipErrorInvalidMemcpyDirection);
     }
     for (int i = 0; i < DIRECTIONS; i++) {
-        cr_expect_eq(hip_place_check_copy(&null, 1, &device, 1, directions[i].kind),
+        cr_expect_eq(hip_location_check_copy(&null, 1, &device, 1, directions[i].kind),
                      hipErrorInvalidValue, "%s", directions[i].name);
-        cr_expect_eq(hip_place_check_copy(&device, 1, &null, 1, directions[i].kind),
+        cr_expect_eq(hip_location_check_copy(&device, 1, &null, 1, directions[i].kind),
                      hipErrorInvalidValue, "%s", directions[i].name);
     }
 }

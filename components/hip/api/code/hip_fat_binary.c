@@ -22,7 +22,7 @@ struct wrapper {
     const void *unused;
 };
 
-/* What hipcc embeds in one object file or, with device linking, in one program. */
+/* The code that hipcc embeds in one object file or, with device linking, in one program. */
 struct binary {
     struct binary *next;
     const struct wrapper *wrapper;
@@ -94,8 +94,8 @@ static hipError_t load_binary(struct binary *binary, int device)
     return error;
 }
 
-/* The place of `host` in a registry, or of the next higher one. */
-static size_t registry_place(const struct registry *registry, const void *host)
+/* The index of `host` in a registry, or of the next higher one. */
+static size_t registry_index(const struct registry *registry, const void *host)
 {
     size_t low = 0, high = registry->count;
     while (low < high) {
@@ -110,18 +110,18 @@ static size_t registry_place(const struct registry *registry, const void *host)
 
 static const struct registered *registry_find(const struct registry *registry, const void *host)
 {
-    size_t place = registry_place(registry, host);
-    return place < registry->count && registry->list[place].host == host ? &registry->list[place]
+    size_t index = registry_index(registry, host);
+    return index < registry->count && registry->list[index].host == host ? &registry->list[index]
                                                                          : NULL;
 }
 
 static void registry_add(struct registry *registry, struct registered entry)
 {
     HIP_MAKE_ROOM(registry->list, registry->count, registry->room);
-    size_t place = registry_place(registry, entry.host);
-    memmove(&registry->list[place + 1], &registry->list[place],
-            (registry->count - place) * sizeof *registry->list);
-    registry->list[place] = entry;
+    size_t index = registry_index(registry, entry.host);
+    memmove(&registry->list[index + 1], &registry->list[index],
+            (registry->count - index) * sizeof *registry->list);
+    registry->list[index] = entry;
     registry->count++;
 }
 

@@ -1,4 +1,5 @@
-/* What a program may ask of a kernel: attributes, and how many work-groups fit on a compute unit.
+/* Questions of a program about a kernel: attributes, and how many work-groups fit on a compute
+ * unit.
  */
 #include "components/hip/api/hip_internal.h"
 

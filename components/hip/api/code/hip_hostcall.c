@@ -104,8 +104,8 @@ static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
 
 static void attend(const struct driver_attention *now);
 
-/* As many packets as wavefronts fit on the device, since the device does not check for an empty
- * stack; a power of two. */
+/* There are as many packets as wavefronts fit on the device, since the device does not check for an
+ * empty stack; a power of two. */
 static uint64_t count_packets(int device)
 {
     const struct driver_device_info *info = &hip.devices[device].info;

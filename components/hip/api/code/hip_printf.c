@@ -22,7 +22,7 @@ struct message {
 static struct message *messages;
 static size_t message_count;
 
-/* A number for a new message; they are used again. Returns false when there are too many. */
+/* Takes a free number for a new message. False: there are too many messages. */
 static bool open_message(uint64_t *number)
 {
     size_t free_one = 0;
@@ -168,7 +168,7 @@ static int print_conversion(FILE *stream, struct spec *spec, char letter, struct
                                           : -1;
 }
 
-/* What C's printf would return, or -1 for a malformed message. */
+/* Returns what C's printf would, or -1 for a malformed message. */
 static int print(const struct message *message)
 {
     struct reader r = {.message = message};

@@ -33,7 +33,7 @@ enum { FROM, TO };
 
 static bool on_device(const struct copy *copy, int side)
 {
-    return hip_place_on_device(&copy->uses[side].place);
+    return hip_location_on_device(&copy->uses[side].location);
 }
 
 /* ---- the steps ---- */
@@ -43,8 +43,8 @@ static hipError_t check(struct copy *copy)
     struct hip_use *to = &copy->uses[TO], *from = &copy->uses[FROM];
     size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
     size_t last = copy->rows - 1;
-    to->place = hip_place_of(copy->to_address);
-    from->place = hip_place_of(copy->from_address);
+    to->location = hip_location_of(copy->to_address);
+    from->location = hip_location_of(copy->from_address);
     if (last > 0 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
         return hipErrorInvalidPitchValue;
     if (last > 0 && widest > (SIZE_MAX - copy->width) / last)
@@ -52,26 +52,27 @@ static hipError_t check(struct copy *copy)
     to->size = last * copy->to_pitch + copy->width;
     to->written = true;
     from->size = last * copy->from_pitch + copy->width;
-    return hip_place_check_copy(&to->place, to->size, &from->place, from->size, copy->kind);
+    return hip_location_check_copy(&to->location, to->size, &from->location, from->size,
+                                   copy->kind);
 }
 
 static hipError_t prepare(struct copy *copy)
 {
-    const struct hip_place *to = &copy->uses[TO].place, *from = &copy->uses[FROM].place;
+    const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
     /* What is managed may be the host's before and afterwards. */
     bool inside = on_device(copy, TO) && on_device(copy, FROM)
-                  && hip_place_device(to) == hip_place_device(from) && !to->managed
+                  && hip_location_device(to) == hip_location_device(from) && !to->managed
                   && !from->managed;
     copy->waits = (copy->blocking && !(inside && hip.copy_returns))
-                  || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
+                  || !hip_location_stays(to, copy->width) || !hip_location_stays(from, copy->width);
     return hip_host_memory_prepare(copy->queue, copy->uses, 2, copy->waits);
 }
 
 /* The null stream's copies are in order with the null streams of all devices that they touch. */
 static hipError_t order(const struct copy *copy)
 {
-    const int devices[] = {hip_place_device(&copy->uses[TO].place),
-                           hip_place_device(&copy->uses[FROM].place)};
+    const int devices[] = {hip_location_device(&copy->uses[TO].location),
+                           hip_location_device(&copy->uses[FROM].location)};
     hipError_t error = hip_stream_order(copy->stream, copy->blocking ? DRIVER_STREAM_COPY
                                                                      : DRIVER_STREAM_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++)
@@ -82,8 +83,8 @@ static hipError_t order(const struct copy *copy)
 
 static hipError_t order_after(const struct copy *copy)
 {
-    const int devices[] = {hip_place_device(&copy->uses[TO].place),
-                           hip_place_device(&copy->uses[FROM].place)};
+    const int devices[] = {hip_location_device(&copy->uses[TO].location),
+                           hip_location_device(&copy->uses[FROM].location)};
     hipError_t error = hipSuccess;
     for (int i = 0; i < 2 && error == hipSuccess; i++)
         if (devices[i] >= 0)

@@ -27,11 +27,11 @@ struct fill {
 static hipError_t check(const struct fill *fill)
 {
     void *pointer = (void *)(uintptr_t)fill->address;
-    if (fill->to.place.allocation.number == 0) {
+    if (fill->to.location.allocation.number == 0) {
         hip_complain("%p is not device memory that is allocated", pointer);
         return hipErrorInvalidValue;
     }
-    uint64_t left = hip_place_left(&fill->to.place);
+    uint64_t left = hip_location_left(&fill->to.location);
     if (fill->address % fill->width != 0 || fill->count > left / fill->width
         || (fill->rows > 1
             && (fill->pitch < fill->count * fill->width
@@ -109,13 +109,13 @@ static hipError_t run(struct fill *fill)
     hipError_t error = hip_stream_queue(fill->stream, &fill->queue, &device);
     if (error != hipSuccess || fill->count == 0 || fill->rows == 0)
         return error;
-    fill->to.place = hip_place_of(fill->address);
+    fill->to.location = hip_location_of(fill->address);
     error = check(fill);
     if (hip_captures(fill->stream))
         return error == hipSuccess ? capture(fill) : error;
     if (error == hipSuccess)
         error = prepare(fill);
-    if (error == hipSuccess && !hip_place_on_device(&fill->to.place))
+    if (error == hipSuccess && !hip_location_on_device(&fill->to.location))
         return fill_on_host(fill);
     if (error == hipSuccess)
         error = hip_stream_order(fill->stream, DRIVER_STREAM_FILL);
@@ -156,7 +156,7 @@ hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows)
                         .count = width,
                         .rows = rows,
                         .pitch = pitch,
-                        .to.place = hip_place_of((uintptr_t)to)};
+                        .to.location = hip_location_of((uintptr_t)to)};
     return width == 0 || rows == 0 ? hipSuccess : check(&fill);
 }
 

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a program asks for; `grid` in work-items. */
+/* A launch that a program asks for; `grid` in work-items. */
 struct request {
     const struct hip_function *function;
     const void *host_function; /* by which the program knows it, or */
@@ -96,7 +96,7 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
     return geometry;
 }
 
-/* What the driver gets. */
+/* Describes the launch for the driver. */
 static struct driver_launch describe(const struct request *request, const uint8_t *kernarg)
 {
     const struct hip_function *function = request->function;
@@ -120,7 +120,7 @@ static struct driver_launch describe(const struct request *request, const uint8_
     return launch;
 }
 
-/* Returns the line of the recording. */
+/* Notes the launch and returns its line of the recording. */
 static size_t record(const struct request *request, const uint8_t *kernarg)
 {
     if (!hip.recording)
@@ -145,7 +145,7 @@ static hipError_t refuse(const struct request *request)
     return hipErrorLaunchFailure;
 }
 
-/* With arguments laid out in `kernarg`. */
+/* Enqueues a launch whose arguments are laid out in `kernarg`. */
 static hipError_t enqueue(const struct request *request, uint32_t queue, const uint8_t *kernarg,
                           uint64_t *ticket)
 {
@@ -158,7 +158,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, const u
     return status == DRIVER_FAULT ? refuse(request) : hip_status(status);
 }
 
-/* The arguments as the kernel finds them; to be released. */
+/* Lays out the arguments as the kernel finds them. The caller releases them. */
 static hipError_t lay_out(const struct request *request, const struct kernarg_geometry *geometry,
                           uint8_t **kernarg)
 {
@@ -174,7 +174,8 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
     return hipSuccess;
 }
 
-/* The arguments, to be laid out again with what is hidden when it is launched. */
+/* Keeps the arguments of a launch. They are laid out again, with the hidden ones, when it is made.
+ */
 static hipError_t keep(const struct request *request, int device, struct hip_kernel_call *call)
 {
     struct kernarg_geometry geometry = geometry_of(request, device);
@@ -422,7 +423,7 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
 
 /* ---- launches that are kept ---- */
 
-/* Finds the kernel on `device`. */
+/* Finds the kernel of a kept launch on `device`. */
 static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
                               struct request *request)
 {

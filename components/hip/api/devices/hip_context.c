@@ -47,7 +47,7 @@ static hipError_t push(int device)
     return error;
 }
 
-/* What lies below becomes current; below the last one nothing changes. */
+/* The context below becomes current. If there is none, the device stays. */
 static hipError_t pop(void)
 {
     if (!stack.depth)
@@ -84,7 +84,7 @@ HIP_DEFINE_ALWAYS(hipCtxDestroy, (context), hipCtx_t context)
     return stack.depth && stack.device[stack.depth - 1] == device ? pop() : hipSuccess;
 }
 
-/* Takes the place of the top; NULL takes the top away. */
+/* The context replaces the top of the stack; NULL removes the top. */
 HIP_DEFINE_ALWAYS(hipCtxSetCurrent, (context), hipCtx_t context)
 {
     int device = device_of(context);

@@ -11,18 +11,18 @@
 #include "components/hip/api/heddle_hip.h"
 #pragma GCC visibility pop
 
-/* A place for a further device; -1: all are taken. */
-static int free_place(void)
+/* A slot for a further device; -1: all are taken. */
+static int free_slot(void)
 {
-    int place = 0;
-    while (place < hip.device_count && (place < hip.platform_devices || hip.devices[place].used))
-        place++;
-    return place < HIP_DEVICES_MAX ? place : -1;
+    int slot = 0;
+    while (slot < hip.device_count && (slot < hip.platform_devices || hip.devices[slot].used))
+        slot++;
+    return slot < HIP_DEVICES_MAX ? slot : -1;
 }
 
-hipError_t hip_open_device(int place, uint32_t number)
+hipError_t hip_open_device(int slot, uint32_t number)
 {
-    struct hip_device *device = &hip.devices[place];
+    struct hip_device *device = &hip.devices[slot];
     memset(device, 0, sizeof *device);
     hipError_t error =
         hip_status_of(hip.api->device_info(number, &device->info), "opening a device");
@@ -33,19 +33,19 @@ hipError_t hip_open_device(int place, uint32_t number)
     device->number = number;
     device->used = true;
     hip_set_features(device);
-    if (place >= hip.device_count)
-        hip.device_count = place + 1;
+    if (slot >= hip.device_count)
+        hip.device_count = slot + 1;
     return hipSuccess;
 }
 
 static hipError_t add_device(uint32_t number, int *device)
 {
-    int place = free_place();
-    if (place < 0)
+    int slot = free_slot();
+    if (slot < 0)
         hip_say("more than %d devices, with those that the program has made", HIP_DEVICES_MAX);
-    hipError_t error = place >= 0 ? hip_open_device(place, number) : hipErrorOutOfMemory;
+    hipError_t error = slot >= 0 ? hip_open_device(slot, number) : hipErrorOutOfMemory;
     if (error == hipSuccess)
-        *device = place;
+        *device = slot;
     else
         hip.api->context_destroy(number);
     return error;

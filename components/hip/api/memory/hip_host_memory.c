@@ -309,16 +309,16 @@ hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t siz
 
 /* ---- commands ---- */
 
-static bool is_mirrored(const struct hip_place *place)
+static bool is_mirrored(const struct hip_location *location)
 {
-    return place->kind == HIP_PLACE_REGISTERED && place->allocation.mapped > 0;
+    return location->kind == HIP_LOCATION_REGISTERED && location->allocation.mapped > 0;
 }
 
 static hipError_t prepare_side(uint32_t queue, const struct hip_use *use)
 {
-    if (use->place.managed && hip_place_on_device(&use->place))
-        return hip_managed_before_use(queue, use->place.address, use->size, use->written);
-    if (!is_mirrored(&use->place) || !hip_registered_is_behind())
+    if (use->location.managed && hip_location_on_device(&use->location))
+        return hip_managed_before_use(queue, use->location.address, use->size, use->written);
+    if (!is_mirrored(&use->location) || !hip_registered_is_behind())
         return hipSuccess;
     hipError_t error = hip_wait_all_devices();
     return error == hipSuccess ? hip_registered_fetch() : error;
@@ -329,12 +329,12 @@ hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t 
     hipError_t error = hipSuccess;
     bool by_device = false; /* a device executes the command */
     for (size_t i = 0; i < count && error == hipSuccess; i++) {
-        uses[i].memory = uses[i].place.address;
-        by_device |= hip_place_on_device(&uses[i].place);
+        uses[i].memory = uses[i].location.address;
+        by_device |= hip_location_on_device(&uses[i].location);
         error = prepare_side(queue, &uses[i]);
     }
     for (size_t i = 0; i < count && error == hipSuccess && by_device; i++)
-        if (uses[i].place.managed && !hip_place_on_device(&uses[i].place))
+        if (uses[i].location.managed && !hip_location_on_device(&uses[i].location))
             error = hip_managed_before_host_use(&uses[i], waits);
     return error;
 }
@@ -356,7 +356,7 @@ void hip_host_memory_queued(uint64_t ticket, const struct hip_use *target)
 {
     if (!target)
         hip_registered_launched(ticket);
-    else if (!hip_place_on_device(&target->place) && target->place.allocation.mapped > 0)
+    else if (!hip_location_on_device(&target->location) && target->location.allocation.mapped > 0)
         hip_managed_written(ticket);
 }
 

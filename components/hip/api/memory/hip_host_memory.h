@@ -16,7 +16,7 @@
 
 /* One side of a copy, or the target of a fill. */
 struct hip_use {
-    struct hip_place place;
+    struct hip_location location;
     uint64_t size; /* bytes from the first row's start to the last row's end */
     bool written;
     uint64_t memory; /* hip_host_memory_prepare(): the address that the driver gets */

@@ -17,41 +17,43 @@ static bool is_of_driver(uint64_t address, struct hip_allocation *allocation)
 }
 enum { NULL_BYTES = 4096 /* at address 0: small offsets of a null pointer */ };
 
-struct hip_place hip_place_of(uint64_t address)
+struct hip_location hip_location_of(uint64_t address)
 {
-    static const enum hip_place_kind kinds[] = {
-        [HIP_DEVICE_MEMORY] = HIP_PLACE_DEVICE,         [HIP_MODULE_MEMORY] = HIP_PLACE_DEVICE,
-        [HIP_MANAGED_MEMORY] = HIP_PLACE_MANAGED,       [HIP_PINNED_MEMORY] = HIP_PLACE_PINNED,
-        [HIP_REGISTERED_MEMORY] = HIP_PLACE_REGISTERED,
+    static const enum hip_location_kind kinds[] = {
+        [HIP_DEVICE_MEMORY] = HIP_LOCATION_DEVICE,
+        [HIP_MODULE_MEMORY] = HIP_LOCATION_DEVICE,
+        [HIP_MANAGED_MEMORY] = HIP_LOCATION_MANAGED,
+        [HIP_PINNED_MEMORY] = HIP_LOCATION_PINNED,
+        [HIP_REGISTERED_MEMORY] = HIP_LOCATION_REGISTERED,
     };
     const struct hip_allocation *allocation = hip_find_allocation(address);
-    struct hip_place place = {.address = address, .allocation.address = address};
+    struct hip_location location = {.address = address, .allocation.address = address};
     if (allocation) {
-        place.kind = kinds[allocation->kind];
-        place.allocation = *allocation;
+        location.kind = kinds[allocation->kind];
+        location.allocation = *allocation;
     } else if (hip_is_device_address(address)) {
-        place.kind =
-            is_of_driver(address, &place.allocation) ? HIP_PLACE_DEVICE : HIP_PLACE_UNALLOCATED;
+        location.kind = is_of_driver(address, &location.allocation) ? HIP_LOCATION_DEVICE
+                                                                    : HIP_LOCATION_UNALLOCATED;
     }
-    place.managed = hip_is_managed(address);
-    return place;
+    location.managed = hip_is_managed(address);
+    return location;
 }
 
 /* ---- copies ---- */
 
-static hipError_t check_device_side(const struct hip_place *place, uint64_t size)
+static hipError_t check_device_side(const struct hip_location *location, uint64_t size)
 {
-    void *pointer = (void *)(uintptr_t)place->address;
-    const struct hip_allocation *allocation = &place->allocation;
-    if (!hip_place_on_device(place)) {
+    void *pointer = (void *)(uintptr_t)location->address;
+    const struct hip_allocation *allocation = &location->allocation;
+    if (!hip_location_on_device(location)) {
         hip_complain("%p is a host pointer where a device pointer is needed", pointer);
-    } else if (place->kind == HIP_PLACE_UNALLOCATED) {
+    } else if (location->kind == HIP_LOCATION_UNALLOCATED) {
         hip_complain("%p is not, or no longer, allocated", pointer);
-    } else if (size > hip_place_left(place)) {
+    } else if (size > hip_location_left(location)) {
         hip_complain("%" PRIu64 " bytes at %p leave the allocation of %" PRIu64
                      " bytes at %p, of which %" PRIu64 " are left there",
                      size, pointer, allocation->size, (void *)(uintptr_t)allocation->address,
-                     hip_place_left(place));
+                     hip_location_left(location));
     } else {
         return hipSuccess;
     }
@@ -59,64 +61,65 @@ static hipError_t check_device_side(const struct hip_place *place, uint64_t size
 }
 
 /* Memory that HIP does not know, or that the program has registered and may have freed since. */
-static hipError_t check_plain(const struct hip_place *place, uint64_t size, bool written)
+static hipError_t check_plain(const struct hip_location *location, uint64_t size, bool written)
 {
-    void *pointer = (void *)(uintptr_t)place->address;
-    uint64_t end = place->address;
+    void *pointer = (void *)(uintptr_t)location->address;
+    uint64_t end = location->address;
     if (hip.state == HIP_OPEN && hip.api->is_hidden(pointer)) {
         hip_complain("the host address %p is memory of the simulator itself, not of the program",
                      pointer);
         return hipErrorInvalidValue;
     }
-    if (hip_is_accessible(place->address, size, written, &end))
+    if (hip_is_accessible(location->address, size, written, &end))
         return hipSuccess;
-    if (place->address < NULL_BYTES) {
+    if (location->address < NULL_BYTES) {
         hip_complain("%p is a null pointer", pointer);
-    } else if (end <= place->address) {
+    } else if (end <= location->address) {
         hip_complain("nothing that can be %s is at the host address %p",
                      written ? "written" : "read", pointer);
     } else {
         hip_complain("of %" PRIu64 " bytes at the host address %p only %" PRIu64 " can be %s", size,
-                     pointer, end - place->address, written ? "written" : "read");
+                     pointer, end - location->address, written ? "written" : "read");
     }
     return hipErrorInvalidValue;
 }
 
-static hipError_t check_host_side(const struct hip_place *place, uint64_t size, bool written)
+static hipError_t check_host_side(const struct hip_location *location, uint64_t size, bool written)
 {
-    void *pointer = (void *)(uintptr_t)place->address;
-    if (place->address == 0) {
+    void *pointer = (void *)(uintptr_t)location->address;
+    if (location->address == 0) {
         hip_complain("a null pointer where a host pointer is needed");
-    } else if (size > UINT64_MAX - place->address) {
+    } else if (size > UINT64_MAX - location->address) {
         hip_complain("%p is not a host pointer to %" PRIu64 " bytes", pointer, size);
-    } else if (hip_place_on_device(place)) {
+    } else if (hip_location_on_device(location)) {
         hip_complain("%p is a device pointer where a host pointer is needed", pointer);
-    } else if (place->kind == HIP_PLACE_PINNED && size > hip_place_left(place)) {
+    } else if (location->kind == HIP_LOCATION_PINNED && size > hip_location_left(location)) {
         hip_complain("%" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
-                     size, pointer, place->allocation.size);
-    } else if (hip_is_pinned_address(place->address) && place->allocation.number == 0) {
+                     size, pointer, location->allocation.size);
+    } else if (hip_is_pinned_address(location->address) && location->allocation.number == 0) {
         hip_complain("%p is pinned memory that is not, or no longer, allocated", pointer);
     } else {
-        return place->kind == HIP_PLACE_PINNED ? hipSuccess : check_plain(place, size, written);
+        return location->kind == HIP_LOCATION_PINNED ? hipSuccess
+                                                     : check_plain(location, size, written);
     }
     return hipErrorInvalidValue;
 }
 
 /* An address that both sides use is good for either, whatever the direction says. */
-static hipError_t check_side(const struct hip_place *place, uint64_t size, bool device,
+static hipError_t check_side(const struct hip_location *location, uint64_t size, bool device,
                              bool written)
 {
     bool to_device = device;
-    if (place->kind == HIP_PLACE_MANAGED)
+    if (location->kind == HIP_LOCATION_MANAGED)
         to_device = true;
-    else if (place->kind == HIP_PLACE_PINNED || place->allocation.mapped > 0)
+    else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped > 0)
         to_device = false;
-    return to_device ? check_device_side(place, size) : check_host_side(place, size, written);
+    return to_device ? check_device_side(location, size) : check_host_side(location, size, written);
 }
 
-hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
-                                const struct hip_place *from, uint64_t from_size,
-                                hipMemcpyKind kind)
+hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_size,
+                                   const struct hip_location *from, uint64_t from_size,
+                                   hipMemcpyKind kind)
 {
     const struct {
         bool to_device, from_device;
@@ -125,7 +128,7 @@ hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
         [hipMemcpyHostToDevice] = {true, false},
         [hipMemcpyDeviceToHost] = {false, true},
         [hipMemcpyDeviceToDevice] = {true, true},
-        [hipMemcpyDefault] = {hip_place_on_device(to), hip_place_on_device(from)},
+        [hipMemcpyDefault] = {hip_location_on_device(to), hip_location_on_device(from)},
     };
     if ((unsigned)kind > hipMemcpyDefault)
         return hipErrorInvalidMemcpyDirection;

@@ -1,64 +1,66 @@
 /* Where an address lies. A call classifies each address that it gets once, before anything else,
  * and decides by that from then on. All functions are called with `hip.lock` held. */
-#ifndef HEDDLE_HIP_PLACE_H
-#define HEDDLE_HIP_PLACE_H
+#ifndef HEDDLE_HIP_LOCATION_H
+#define HEDDLE_HIP_LOCATION_H
 
 #include "components/hip/api/hip_internal.h"
 
-enum hip_place_kind {
+enum hip_location_kind {
     /* Host addresses. */
-    HIP_PLACE_PAGEABLE,   /* memory that HIP does not know */
-    HIP_PLACE_REGISTERED, /* the program's own, of hipHostRegister */
-    HIP_PLACE_PINNED,     /* of hipHostMalloc */
+    HIP_LOCATION_PAGEABLE,   /* memory that HIP does not know */
+    HIP_LOCATION_REGISTERED, /* the program's own, of hipHostRegister */
+    HIP_LOCATION_PINNED,     /* of hipHostMalloc */
     /* Device addresses. */
-    HIP_PLACE_DEVICE,      /* of hipMalloc, or of a module */
-    HIP_PLACE_MANAGED,     /* of hipMallocManaged: the host may use the address, too */
-    HIP_PLACE_UNALLOCATED, /* in no allocation */
-    HIP_PLACE_KINDS
+    HIP_LOCATION_DEVICE,      /* of hipMalloc, or of a module */
+    HIP_LOCATION_MANAGED,     /* of hipMallocManaged: the host may use the address, too */
+    HIP_LOCATION_UNALLOCATED, /* in no allocation */
+    HIP_LOCATION_KINDS
 };
 
-struct hip_place {
+struct hip_location {
     uint64_t address;
-    enum hip_place_kind kind;
+    enum hip_location_kind kind;
     /* The contents move between host and device (hip_managed.h): managed memory, and pinned memory
      * that kernels use. */
     bool managed;
-    /* What holds the address, as it was when the address was classified; number 0: nothing. */
+    /* The allocation that holds the address, as it was when the address was classified. Number 0:
+     * there is none. */
     struct hip_allocation allocation;
 };
 
-struct hip_place hip_place_of(uint64_t address);
+struct hip_location hip_location_of(uint64_t address);
 
-static inline bool hip_place_on_device(const struct hip_place *place)
+static inline bool hip_location_on_device(const struct hip_location *location)
 {
-    return place->kind >= HIP_PLACE_DEVICE;
+    return location->kind >= HIP_LOCATION_DEVICE;
 }
 
-/* The bytes of the allocation from the address on; 0: there is none. */
-static inline uint64_t hip_place_left(const struct hip_place *place)
+/* The bytes of the allocation from the address on; 0: the address is in none. */
+static inline uint64_t hip_location_left(const struct hip_location *location)
 {
-    return place->allocation.size - (place->address - place->allocation.address);
+    return location->allocation.size - (location->address - location->allocation.address);
 }
 
 /* The device whose memory it is; -1: the host's. */
-static inline int hip_place_device(const struct hip_place *place)
+static inline int hip_location_device(const struct hip_location *location)
 {
-    return hip_place_on_device(place) && place->allocation.number > 0 ? place->allocation.device
-                                                                      : -1;
+    return hip_location_on_device(location) && location->allocation.number > 0
+               ? location->allocation.device
+               : -1;
 }
 
-/* Whether a command may use `size` bytes there after the call has returned: pageable memory may be
+/* May a command use `size` bytes there after the call has returned? Pageable memory may be
  * gone by then (HIP programming guide, "Pinned memory"). */
-static inline bool hip_place_stays(const struct hip_place *place, uint64_t size)
+static inline bool hip_location_stays(const struct hip_location *location, uint64_t size)
 {
-    return hip_place_on_device(place)
-           || (place->allocation.number > 0 && size <= hip_place_left(place));
+    return hip_location_on_device(location)
+           || (location->allocation.number > 0 && size <= hip_location_left(location));
 }
 
-/* Whether a copy in direction `kind` may have `size` bytes at `to`, and at `from`. What is wrong is
- * said, with `what` in front; hipErrorInvalidMemcpyDirection: there is no such direction. */
-hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
-                                const struct hip_place *from, uint64_t from_size,
-                                hipMemcpyKind kind);
+/* May a copy in direction `kind` have `size` bytes at `to`, and at `from`? What is wrong is
+ * said. hipErrorInvalidMemcpyDirection: there is no such direction. */
+hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_size,
+                                   const struct hip_location *from, uint64_t from_size,
+                                   hipMemcpyKind kind);
 
 #endif

@@ -402,7 +402,7 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
 
 hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
 {
-    uint64_t host = use->place.address;
+    uint64_t host = use->location.address;
     if (hip.recording)
         record_pinned(host, use->size, use->written, waits);
     const struct managed *m = find(host);

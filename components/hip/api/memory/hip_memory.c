@@ -73,19 +73,19 @@ hipError_t hip_allocate_for_program(void **pointer, size_t size)
 }
 
 /* Only whole allocations that the program made are freed. */
-static hipError_t check_release(const struct hip_place *place)
+static hipError_t check_release(const struct hip_location *location)
 {
-    void *pointer = (void *)(uintptr_t)place->address;
-    bool inside = place->allocation.number > 0;
-    if (!inside || place->allocation.address != place->address) {
+    void *pointer = (void *)(uintptr_t)location->address;
+    bool inside = location->allocation.number > 0;
+    if (!inside || location->allocation.address != location->address) {
         hip_complain("%p is %s", pointer,
                      inside ? "inside of an allocation, not its start"
-                     : hip_place_on_device(place)
+                     : hip_location_on_device(location)
                          ? "device memory that is not, or no longer, allocated"
                          : "host memory that HIP has not allocated");
         return hipErrorInvalidValue;
     }
-    enum hip_allocation_kind kind = place->allocation.kind;
+    enum hip_allocation_kind kind = location->allocation.kind;
     return kind == HIP_PINNED_MEMORY || kind == HIP_DEVICE_MEMORY || kind == HIP_MANAGED_MEMORY
                ? hipSuccess
                : hipErrorInvalidValue;
@@ -95,14 +95,14 @@ static hipError_t release(void *pointer)
 {
     if (!pointer)
         return hipSuccess;
-    struct hip_place place = hip_place_of((uintptr_t)pointer);
-    hipError_t error = check_release(&place);
+    struct hip_location location = hip_location_of((uintptr_t)pointer);
+    hipError_t error = check_release(&location);
     if (error != hipSuccess)
         return error;
-    if (place.kind == HIP_PLACE_PINNED)
-        return hip_release_pinned(&place.allocation);
-    HIP_RECORD(.kind = API_TRACE_FREE, .to.allocation = place.allocation.number);
-    return hip_release_device(place.address);
+    if (location.kind == HIP_LOCATION_PINNED)
+        return hip_release_pinned(&location.allocation);
+    HIP_RECORD(.kind = API_TRACE_FREE, .to.allocation = location.allocation.number);
+    return hip_release_device(location.address);
 }
 
 HIP_CALL(hipMalloc, (void **pointer, size_t size), hip_allocate_for_program(pointer, size));
@@ -178,18 +178,18 @@ HIP_CALL_ALWAYS(hipMemPtrGetInfo, (void *pointer, size_t *size),
 HIP_DEFINE_ALWAYS(hipPointerGetAttributes, (attributes, pointer), hipPointerAttribute_t *attributes,
                   const void *pointer)
 {
-    struct hip_place place = hip_place_of((uintptr_t)pointer);
-    if (!attributes || place.allocation.number == 0)
+    struct hip_location location = hip_location_of((uintptr_t)pointer);
+    if (!attributes || location.allocation.number == 0)
         return hipErrorInvalidValue;
-    bool on_device = hip_place_on_device(&place);
-    bool on_host = place.kind == HIP_PLACE_MANAGED || !on_device;
+    bool on_device = hip_location_on_device(&location);
+    bool on_host = location.kind == HIP_LOCATION_MANAGED || !on_device;
     *attributes = (hipPointerAttribute_t){
         .memoryType = on_device ? hipMemoryTypeDevice : hipMemoryTypeHost,
-        .device = place.allocation.device,
-        .devicePointer = (void *)(uintptr_t)place.address,
-        .hostPointer = (void *)(uintptr_t)(on_host ? place.address : 0),
-        .isManaged = place.kind == HIP_PLACE_MANAGED,
-        .allocationFlags = place.allocation.flags,
+        .device = location.allocation.device,
+        .devicePointer = (void *)(uintptr_t)location.address,
+        .hostPointer = (void *)(uintptr_t)(on_host ? location.address : 0),
+        .isManaged = location.kind == HIP_LOCATION_MANAGED,
+        .allocationFlags = location.allocation.flags,
     };
     return hipSuccess;
 }

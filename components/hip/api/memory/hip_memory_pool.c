@@ -51,7 +51,7 @@ static struct pool *pool_of(int device)
 
 /* ---- memory ---- */
 
-/* On the pool's device, whichever is current. */
+/* Allocates on the pool's device, whichever is current. */
 static hipError_t allocate_from(struct pool *pool, void **pointer, size_t size)
 {
     int current = hip_current_device();
@@ -128,7 +128,7 @@ HIP_DEFINE_ALWAYS(hipMemPoolCreate, (handle, properties), hipMemPool_t *handle,
     return hipSuccess;
 }
 
-/* What was made from it stays until it is freed. */
+/* Memory made from the pool stays until it is freed. */
 HIP_DEFINE_ALWAYS(hipMemPoolDestroy, (handle), hipMemPool_t handle)
 {
     struct pool *pool = find_pool(handle);
@@ -149,7 +149,7 @@ hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t bytes)
     HIP_API_ALWAYS(find_pool(pool) ? hipSuccess : hipErrorInvalidValue);
 }
 
-/* The most there was at a time; what is reserved is what is used. */
+/* Does the attribute ask for the most bytes at a time? What is reserved is what is used. */
 static bool is_mark(hipMemPoolAttr attribute)
 {
     return attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;

@@ -43,8 +43,7 @@ static struct {
     pid_t runner;           /* `heddle run`, if it is to be looked after */
     sem_t wake;             /* of our thread */
     int signal;             /* that has interrupted; 0: none */
-    /* Of the handler. */
-    int direct, passed_on; /* signals */
+    int direct, passed_on;  /* signals that the handler got, and that it passed on */
     int64_t last_ms;
 } own;
 

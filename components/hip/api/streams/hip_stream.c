@@ -43,7 +43,8 @@ static bool is_null_stream(hipStream_t stream)
     return (uintptr_t)stream < (uintptr_t)hipStreamPerThread;
 }
 
-/* The last command of a queue that is not done; 0: none, or the device is lost. */
+/* The ticket of a queue's last command that is not done. 0: there is none, or the device is lost.
+ */
 static uint64_t last_of(uint32_t queue)
 {
     uint64_t ticket = 0;
@@ -86,7 +87,7 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
     return hipSuccess;
 }
 
-/* Its handle is refused from now on. */
+/* The stream's handle is refused from now on. */
 static void forget(struct stream *stream)
 {
     stream->destroyed = true;
@@ -149,7 +150,7 @@ static bool is_blocking(const struct stream *stream)
     return (stream->flags & hipStreamNonBlocking) == 0;
 }
 
-/* The queue waits for what `*met` has not covered yet of another queue's commands. */
+/* The queue waits for another queue's commands that it does not wait for yet: behind `*met`. */
 static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
 {
     uint64_t ticket = last_of(other);
@@ -159,7 +160,7 @@ static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
     return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
 }
 
-/* A command of `queue` that stands for the null stream of `device`. */
+/* Orders a command of `queue` that stands for the null stream of `device`. */
 static hipError_t order_null(uint32_t queue, int device)
 {
     hipError_t error = hipSuccess;
@@ -173,7 +174,7 @@ static hipError_t order_null(uint32_t queue, int device)
     return error;
 }
 
-/* Rules of the driver: a call that may not begin yet is tried again when something is done. */
+/* A call that the driver's rules do not let begin yet is tried again when something is done. */
 static hipError_t wait_for_rules(hipStream_t stream, enum driver_stream_call call)
 {
     for (;;) {
@@ -243,7 +244,7 @@ hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticke
 
 /* ---- waiting ---- */
 
-/* Last commands of streams: of one, of the null stream and the blocking ones, or of all. */
+/* The last commands of one stream, of the null stream and the blocking ones, or of all. */
 struct tickets {
     uint64_t *list;
     size_t count;

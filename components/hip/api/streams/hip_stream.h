@@ -10,26 +10,26 @@
 hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
 /* The stream in a recording; 0: the null stream. */
 uint32_t hip_stream_number(hipStream_t stream);
-/* Right before the commands of a call are enqueued: makes the queue wait for what HIP promises, or
- * the caller for what the driver's own rules want, which may release the lock. */
+/* Called right before the commands of a call are enqueued: the queue waits for what HIP promises,
+ * or the caller for what the driver's own rules want, which may release the lock. */
 hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call);
-/* Before and after a command of the null stream that touches memory of another device: it is in
+/* Called before and after a command of the null stream that uses memory of another device: it is in
  * order with that device's null stream, too. No effect on other streams. */
 hipError_t hip_stream_order_device(hipStream_t stream, int device);
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket);
 /* The device, whose work is done, is going to be destroyed: its streams are gone. */
 void hip_streams_forget(int device);
-/* After the commands of a call were enqueued, or when that has failed; `ticket`: of the last, 0:
- * there is none. */
+/* The commands of a call were enqueued, or that has failed. `ticket`: of the last command; 0: there
+ * is none. */
 void hip_stream_note(hipStream_t stream, uint64_t ticket);
 
 /* Waits for all commands of the stream; for the null stream also for blocking streams. */
 hipError_t hip_stream_wait(hipStream_t stream);
-/* All commands of a device's streams, by `wait`, which may release the lock. */
+/* Waits for all commands of a device's streams by `wait`, which may release the lock. */
 hipError_t hip_streams_wait(int device, hipError_t (*wait)(uint64_t ticket));
-/* Calls the program when all of the stream is done, which is waited for. */
+/* Waits for all commands of the stream, then calls the program. */
 hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void *data);
-/* hipErrorNotReady when the command is not done after the time that a poll takes. */
+/* Lets the time of a poll pass. hipErrorNotReady: the command is not done then. */
 hipError_t hip_query_ticket(uint64_t ticket);
 
 #endif

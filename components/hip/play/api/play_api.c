@@ -23,7 +23,7 @@
 struct api_trace play_trace;
 const char *play_path;
 
-/* Of each line: the thread that issues it, and where the call returned if others began meanwhile.
+/* For each line: the thread that issues it, and where the call returned if others began meanwhile.
  */
 static uint32_t *owners, *returns, thread_count = 1;
 

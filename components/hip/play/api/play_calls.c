@@ -84,7 +84,7 @@ static void call_host_map(const struct api_trace_call *call)
     play_add(PLAY_DEVICE, call->to.allocation, address);
 }
 
-/* What the program did to managed memory: the same touch, which has the same consequences. */
+/* Repeats an access of the program to managed memory, which has the same consequences. */
 static void call_host_access(const struct api_trace_call *call)
 {
     volatile uint8_t *byte = play_address(call, &call->place);
@@ -109,7 +109,7 @@ static void call_compare(const struct api_trace_call *call)
 
 /* ---- copies ---- */
 
-/* Memory that an asynchronous copy may use until the end. */
+/* Allocates memory that an asynchronous copy may use until the end. */
 static uint8_t *take_pinned(const struct api_trace_call *call, uint64_t size)
 {
     void *bytes = NULL;
@@ -117,7 +117,8 @@ static uint8_t *take_pinned(const struct api_trace_call *call, uint64_t size)
     return bytes;
 }
 
-/* One that is to be waited for. `host` is pageable and its rows stand one behind the other. */
+/* Makes a copy and waits for it. Host memory is pageable and its rows stand one behind the other.
+ */
 static void copy_rows(const struct api_trace_call *call, void *to, uint64_t to_pitch,
                       const void *from, uint64_t from_pitch, hipMemcpyKind kind)
 {

@@ -135,7 +135,7 @@ hipModule_t play_load(const struct api_trace_call *call, const char *path)
     return module;
 }
 
-/* On the current device; the next source behind `source`, or NULL. */
+/* The next source behind `source` for the current device, or NULL. */
 static struct source *next_source(const struct api_trace_call *call, struct source *source,
                                   hipModule_t *module)
 {
