@@ -61,7 +61,7 @@ static bool begin_launch(struct driver *d, struct driver_queue *q, struct driver
     return true;
 }
 
-/* No bytes are moved. */
+/* Begins a command that moves no bytes. */
 static bool begin_plain(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     (void)q;
@@ -78,55 +78,27 @@ static bool all_answered(const struct driver_command *k)
     return !k->in_flight && k->received >= k->size;
 }
 
-/* A message by `send`, while there is one; the end when all are answered. */
-static bool step_messages(struct driver *d, struct driver_queue *q, uint32_t command,
-                          bool (*send)(struct driver *d, uint32_t command, uint32_t gpu))
+static bool send_next(struct driver *d, const struct driver_queue *q, uint32_t command)
 {
-    if (send(d, command, q->device))
-        return true;
-    if (!all_answered(driver_command_at(d, command)))
-        return false;
-    command_complete(d, q);
-    return true;
+    const struct driver_command *k = driver_command_at(d, command);
+    return (k->sent < k->size || k->kind == DRIVER_COPY)
+           && command_kinds[k->kind].send(d, command, q->device);
 }
 
-static bool step_write(struct driver *d, struct driver_queue *q, uint32_t command)
-{
-    return step_messages(d, q, command, send_writes);
-}
-
-/* Through a simulated host, the bytes are on their way to the program then: PHASE_RUNNING. */
-static bool step_read(struct driver *d, struct driver_queue *q, uint32_t command)
+/* The command is over when all messages are answered. The bytes of a read through a simulated host
+ * are on their way to the program then: PHASE_RUNNING. */
+static bool step_messages(struct driver *d, struct driver_queue *q, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
-    if (!k->move.data)
-        return step_messages(d, q, command, send_reads);
-    if (send_reads(d, command, q->device))
+    if (send_next(d, q, command))
         return true;
     if (!all_answered(k))
         return false;
-    k->phase = PHASE_RUNNING;
+    if (k->kind == DRIVER_READ && k->move.data)
+        k->phase = PHASE_RUNNING;
+    else
+        command_complete(d, q);
     return true;
-}
-
-static bool step_copy(struct driver *d, struct driver_queue *q, uint32_t command)
-{
-    return step_messages(d, q, command, send_copies);
-}
-
-static bool step_fill(struct driver *d, struct driver_queue *q, uint32_t command)
-{
-    return step_messages(d, q, command, send_fills);
-}
-
-static bool step_stage(struct driver *d, struct driver_queue *q, uint32_t command)
-{
-    return step_messages(d, q, command, send_stages);
-}
-
-static bool step_shootdown(struct driver *d, struct driver_queue *q, uint32_t command)
-{
-    return step_messages(d, q, command, send_shootdowns);
 }
 
 static bool step_at_once(struct driver *d, struct driver_queue *q, uint32_t command)
@@ -181,14 +153,14 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     return true;
 }
 
-/* Its arguments, then the launch itself: to the GPU, or into a user queue. */
+/* Sends the arguments, then the launch itself: to the GPU, or into a user queue. */
 static bool step_launch(struct driver *d, struct driver_queue *q, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
     bool by_queue = k->launch.user != DRIVER_NONE;
     if (k->phase == PHASE_LAUNCH_FIRST)
         return by_queue ? submit_step(d, command, q) : send_launch(d, command, q->device);
-    if (send_stages(d, command, q->device))
+    if (send_next(d, q, command))
         return true;
     if (k->sent < k->size) /* the link is busy, or there is no slot */
         return false;
@@ -211,7 +183,7 @@ static void answer_done(struct driver *d, uint32_t gpu, uint32_t command,
     driver_command_at(d, command)->received += sent->size;
 }
 
-/* The bytes that the GPU has sent. */
+/* Takes the bytes that the GPU has sent. */
 static void take_data(struct driver *d, uint32_t gpu, char *to, const struct driver_slot *sent)
 {
     memcpy(to, command_data_data(driver_gpu_reply_payload(d, gpu)), sent->size);
@@ -226,7 +198,7 @@ static void answer_read(struct driver *d, uint32_t gpu, uint32_t command,
     k->received += sent->size;
 }
 
-/* Through the host, bytes count as received when they have been written. */
+/* Bytes of a copy through the host count as received when they have been written. */
 static void answer_copy(struct driver *d, uint32_t gpu, uint32_t command,
                         const struct driver_slot *sent)
 {
@@ -239,7 +211,7 @@ static void answer_copy(struct driver *d, uint32_t gpu, uint32_t command,
     bounce_answer(d, k, sent, read ? command_data_data(driver_gpu_reply_payload(d, gpu)) : NULL);
 }
 
-/* Of its arguments, or of the launch itself, which is over. */
+/* The answer is of the arguments, or of the launch itself, which is over. */
 static void answer_launch(struct driver *d, uint32_t gpu, uint32_t command,
                           const struct driver_slot *sent)
 {
@@ -251,14 +223,14 @@ static void answer_launch(struct driver *d, uint32_t gpu, uint32_t command,
 
 /* Migrations and releases, which stand outside of queues, are answered as writes are. */
 static const struct command_kind command_kinds[DRIVER_KINDS] = {
-    [DRIVER_WRITE] = {"write", begin_move, step_write, answer_done},
-    [DRIVER_READ] = {"read", begin_move, step_read, answer_read},
-    [DRIVER_COPY] = {"copy", begin_move, step_copy, answer_copy},
-    [DRIVER_FILL] = {"fill", begin_move, step_fill, answer_done},
-    [DRIVER_STAGE] = {"stage", begin_stage, step_stage, answer_done},
-    [DRIVER_LAUNCH] = {"launch", begin_launch, step_launch, answer_launch},
-    [DRIVER_MARK] = {"mark", begin_plain, step_at_once, answer_done},
-    [DRIVER_BARRIER] = {"wait", begin_plain, step_at_once, answer_done},
-    [DRIVER_SHOOTDOWN] = {"shoot-down", begin_plain, step_shootdown, answer_done},
-    [DRIVER_OPEN] = {"open user queue", begin_plain, step_open, answer_done},
+    [DRIVER_WRITE] = {"write", begin_move, step_messages, send_writes, answer_done},
+    [DRIVER_READ] = {"read", begin_move, step_messages, send_reads, answer_read},
+    [DRIVER_COPY] = {"copy", begin_move, step_messages, send_copies, answer_copy},
+    [DRIVER_FILL] = {"fill", begin_move, step_messages, send_fills, answer_done},
+    [DRIVER_STAGE] = {"stage", begin_stage, step_messages, send_stages, answer_done},
+    [DRIVER_LAUNCH] = {"launch", begin_launch, step_launch, send_stages, answer_launch},
+    [DRIVER_MARK] = {"mark", begin_plain, step_at_once, NULL, answer_done},
+    [DRIVER_BARRIER] = {"wait", begin_plain, step_at_once, NULL, answer_done},
+    [DRIVER_SHOOTDOWN] = {"shoot-down", begin_plain, step_messages, send_shootdowns, answer_done},
+    [DRIVER_OPEN] = {"open user queue", begin_plain, step_open, NULL, answer_done},
 };

@@ -12,6 +12,9 @@ struct command_kind {
     /* One step in PHASE_MOVE or PHASE_LAUNCH_FIRST: at most one message, or the end. True:
      * something changed. */
     bool (*step)(struct driver *d, struct driver_queue *q, uint32_t command);
+    /* Sends the next message of the command, if it can be sent now. NULL: the kind has no messages
+     * that move data. */
+    bool (*send)(struct driver *d, uint32_t command, uint32_t gpu);
     /* An answer from GPU `gpu` to a message of the command that was no flush; the slot is what was
      * sent. */
     void (*answer)(struct driver *d, uint32_t gpu, uint32_t command,

@@ -109,7 +109,7 @@ static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, 
     return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(k), physical, most);
 }
 
-/* One piece of host data to the device at `address` + offset. */
+/* Sends one piece of host data to the device at `address` + offset. */
 static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
                        const char *from, uint64_t offset, uint64_t size)
 {
@@ -125,18 +125,36 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     return true;
 }
 
-static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
-                      uint64_t offset, uint64_t size)
+static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
 {
-    uint64_t rest, physical = memory_physical(d, address + offset, &rest);
+    const struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
+                      k->move.host, k->sent, k->size);
+}
+
+static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    const struct driver_command *k = driver_command_at(d, command);
+    const struct driver_device *device = &d->device[gpu];
+    return move_write(d, command, gpu, device->ring_address + k->ring_offset,
+                      arena_at(char, device->ring_mirror) + k->ring_offset, k->sent, k->size);
+}
+
+static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t rest, physical = memory_physical(d, k->move.address + k->sent, &rest);
+    uint32_t number = memory_owner(d, k->move.address + k->sent);
     int slot = link_busy(d, number, LINK_BACK) ? -1 : slot_for(d, number);
+    (void)gpu;
     if (slot < 0)
         return false;
-    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, k->size - k->sent));
     link_take(d, number, LINK_BACK, bytes);
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
-    slot_take(d, number, slot, command, offset, bytes);
-    driver_command_at(d, command)->sent += bytes;
+    slot_take(d, number, slot, command, k->sent, bytes);
+    k->sent += bytes;
     return true;
 }
 
@@ -180,14 +198,19 @@ static enum copy_way copy_find_way(const struct driver *d, const struct driver_c
     return COPY_TO_PEERS;
 }
 
-static bool move_copy(struct driver *d, uint32_t command)
+static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
 {
     struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    if (k->move.way == COPY_BY_HOST)
+        return send_between(d, command);
+    if (k->sent == k->size)
+        return false;
     uint64_t rest_to, rest_from;
-    uint64_t (*place)(const struct driver *, uint64_t, uint64_t *) =
+    uint64_t (*translate)(const struct driver *, uint64_t, uint64_t *) =
         k->move.way == COPY_INSIDE ? memory_run : memory_physical;
-    uint64_t to = place(d, k->move.address + k->sent, &rest_to);
-    uint64_t from = place(d, k->move.source + k->sent, &rest_from);
+    uint64_t to = translate(d, k->move.address + k->sent, &rest_to);
+    uint64_t from = translate(d, k->move.source + k->sent, &rest_from);
     uint32_t number =
         copy_engine(d, memory_device_of(&d->memory, from), memory_device_of(&d->memory, to),
                     k->move.source, k->move.address);
@@ -204,11 +227,13 @@ static bool move_copy(struct driver *d, uint32_t command)
     return true;
 }
 
-/* Words at aligned addresses as fills, the bytes at the ends as writes. */
-static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
+/* Words at aligned addresses go as fills, the bytes at the ends as writes. */
+static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t rest, address = k->move.address + k->sent, left = k->size - k->sent;
+    uint32_t number = memory_owner(d, address);
+    (void)gpu;
     uint64_t physical = memory_run(d, address, &rest);
     int slot = slot_for(d, number);
     uint32_t bytes;
@@ -226,12 +251,13 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     return true;
 }
 
-/* One shoot-down to GPU number `sent`. */
-static bool move_shootdown(struct driver *d, uint32_t command)
+/* Each message is a shoot-down to GPU number `sent`. */
+static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint32_t number = (uint32_t)k->sent;
     int slot = slot_for(d, number);
+    (void)gpu;
     if (slot < 0)
         return false;
     driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->shootdown.address, k->shootdown.bytes,
@@ -240,56 +266,4 @@ static bool move_shootdown(struct driver *d, uint32_t command)
     d->io.stats.shootdowns++;
     k->sent++;
     return true;
-}
-
-/* ---- one message of a command, if there is one to send and it can be sent ---- */
-
-static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
-{
-    struct driver_command *k = driver_command_at(d, command);
-    (void)gpu;
-    return k->sent < k->size
-           && move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
-                         k->move.host, k->sent, k->size);
-}
-
-static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
-{
-    struct driver_command *k = driver_command_at(d, command);
-    (void)gpu;
-    return k->sent < k->size
-           && move_read(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
-                        k->sent, k->size);
-}
-
-static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
-{
-    struct driver_command *k = driver_command_at(d, command);
-    (void)gpu;
-    if (k->move.way == COPY_BY_HOST)
-        return send_between(d, command);
-    return k->sent < k->size && move_copy(d, command);
-}
-
-static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu)
-{
-    struct driver_command *k = driver_command_at(d, command);
-    (void)gpu;
-    return k->sent < k->size && move_fill(d, command, memory_owner(d, k->move.address + k->sent));
-}
-
-static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
-{
-    struct driver_command *k = driver_command_at(d, command);
-    const struct driver_device *device = &d->device[gpu];
-    return k->sent < k->size
-           && move_write(d, command, gpu, device->ring_address + k->ring_offset,
-                         arena_at(char, device->ring_mirror) + k->ring_offset, k->sent, k->size);
-}
-
-static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu)
-{
-    struct driver_command *k = driver_command_at(d, command);
-    (void)gpu;
-    return k->sent < k->size && move_shootdown(d, command);
 }

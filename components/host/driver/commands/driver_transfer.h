@@ -30,8 +30,8 @@ static enum copy_kind command_copy_kind(const struct driver_command *k);
  * or not. */
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k);
 
-/* One message of a command of that kind, if there is one to send and it can be sent; `gpu` is that
- * of its queue. */
+/* Each sends the next message of a command, if it can be sent now. `gpu`: that of the queue. A copy
+ * may have nothing to send. */
 static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu);
 static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu);
 static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu);
