@@ -60,7 +60,7 @@ static void calls_init(struct driver *d)
 
 /* ---- at the end of a window ---- */
 
-/* The first bytes of a blob; NULL: it has not so many. */
+/* The first bytes of a blob. NULL: it has fewer than `bytes`. */
 static void *calls_bytes(uint32_t number, uint64_t bytes)
 {
     struct blob *blob = blob_at(number);
@@ -90,68 +90,31 @@ static enum driver_status calls_room(struct driver *d, uint32_t device, uint64_t
     return status;
 }
 
-static enum driver_status calls_open(struct driver *d, uint32_t device, uint64_t *value)
-{
-    enum driver_status status = handle_check(d, device);
-    uint32_t queue =
-        status == DRIVER_OK ? queue_new(d, driver_handle_at(d, device)->member[0], device) : 0;
-    if (queue == DRIVER_NONE)
-        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
-    *value = queue;
-    return status;
-}
-
-static enum driver_status calls_close(struct driver *d, uint32_t queue)
-{
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK && queue < d->device_count)
-        status =
-            driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
-    if (status == DRIVER_OK)
-        status = host_wait_queue(d, queue);
-    if (status == DRIVER_OK)
-        driver_queue_at(d, queue)->used = false;
-    return status;
-}
-
 static enum driver_status calls_code(struct driver *d, const struct device_call_request *m)
 {
     char *bytes = calls_bytes(m->code.blob, (uint64_t)m->code.size + 1);
-    enum driver_status status = bytes ? handle_check(d, m->code.device) : DRIVER_INVALID_VALUE;
-    if (status != DRIVER_OK)
-        return status;
-    code_add(bytes + m->code.size, m->code.address, bytes, m->code.size);
-    program_set_use(driver_program(d), m->code.address, PROGRAM_CODE);
-    return DRIVER_OK;
+    return bytes ? code_register(d, m->code.device, bytes + m->code.size, m->code.address, bytes,
+                                 m->code.size)
+                 : DRIVER_INVALID_VALUE;
 }
 
 static enum driver_status calls_kernel(struct driver *d, const struct device_call_request *m)
 {
-    enum isa_target target;
     const char *name = calls_bytes(m->kernel.blob, 1);
-    enum driver_status status = name ? handle_check(d, m->kernel.device) : DRIVER_INVALID_VALUE;
-    if (status != DRIVER_OK)
-        return status;
-    const struct driver_device *device =
-        &d->device[driver_handle_at(d, m->kernel.device)->member[0]];
-    if (isa_target_by_name(device->info.isa, &target) < 0
-        || !code_check_kernel(target, name, m->kernel.entry))
-        return driver_fail(DRIVER_INVALID_ADDRESS,
-                           "kernel '%s': no code is registered at 0x%" PRIx64, name,
-                           (uint64_t)m->kernel.entry);
-    return DRIVER_OK;
+    return name ? code_register_kernel(d, m->kernel.device, name, m->kernel.entry)
+                : DRIVER_INVALID_VALUE;
 }
 
-static enum driver_status calls_forget(struct driver *d, uint64_t address)
+static enum driver_status calls_open(struct driver *d, uint32_t device, uint64_t *value)
 {
-    code_copies_release(d, address, DRIVER_NONE);
-    return code_remove(address) ? DRIVER_OK
-                                : driver_fail(DRIVER_INVALID_ADDRESS,
-                                              "no code is registered at 0x%" PRIx64, address);
+    uint32_t queue = 0;
+    enum driver_status status = queue_create(d, device, &queue);
+    *value = queue;
+    return status;
 }
 
-/* A packet of the program itself. The device cannot be asked for what the program does not ask for.
- */
+/* Executes a packet of the program itself. The device cannot ask for what the program does not ask
+ * for. */
 static enum driver_status calls_execute(struct driver *d, const struct device_call_request *m,
                                         uint64_t *ticket, uint32_t *read)
 {
@@ -159,22 +122,6 @@ static enum driver_status calls_execute(struct driver *d, const struct device_ca
     if (r && packets_execute(d, r, m->execute.data, ticket, read))
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_VALUE, "a packet that the program has not sent");
-}
-
-static enum driver_status calls_copy(struct driver *d, const struct driver_calls *s,
-                                     uint64_t *ticket)
-{
-    const struct device_call_request *m = &s->request;
-    uint32_t device;
-    enum driver_status status = queue_check(d, s->queue);
-    if (status == DRIVER_OK)
-        status = memory_check(d, m->copy.to, s->size, "copy to", &device);
-    if (status == DRIVER_OK)
-        status = memory_check(d, m->copy.from, s->size, "copy from", &device);
-    const struct driver_command k = {.kind = DRIVER_COPY,
-                                     .size = s->size,
-                                     .move = {.address = m->copy.to, .source = m->copy.from}};
-    return status == DRIVER_OK ? enqueue(d, s->queue, &k, ticket) : status;
 }
 
 static enum driver_status calls_enqueue(struct driver *d, const struct driver_calls *s,
@@ -188,16 +135,16 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
     switch (message_kind(m)) {
     case DEVICE_CALL_WRITE:
         bytes = calls_bytes(m->write.blob, m->write.size);
-        return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, bytes, m->write.address,
+        return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, false, bytes, m->write.address,
                                     m->write.size, ticket)
                      : DRIVER_INVALID_VALUE;
     case DEVICE_CALL_READ:
         bytes = calls_bytes(m->read.blob, m->read.size);
-        return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, bytes, m->read.address,
+        return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, false, bytes, m->read.address,
                                     m->read.size, ticket)
                      : DRIVER_INVALID_VALUE;
     case DEVICE_CALL_COPY:
-        return calls_copy(d, s, ticket);
+        return enqueue_copy(d, s->queue, m->copy.to, m->copy.from, s->size, ticket);
     case DEVICE_CALL_FILL:
         memcpy(pattern, (const char *)m + offsetof(struct device_call_request, fill.pattern),
                sizeof pattern);
@@ -231,13 +178,13 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
     case DEVICE_CALL_OPEN:
         return calls_open(d, m->open.device, &s->value);
     case DEVICE_CALL_CLOSE:
-        return calls_close(d, m->close.queue);
+        return queue_destroy(d, m->close.queue);
     case DEVICE_CALL_CODE:
         return calls_code(d, m);
     case DEVICE_CALL_KERNEL:
         return calls_kernel(d, m);
     case DEVICE_CALL_FORGET:
-        return calls_forget(d, m->forget.address);
+        return code_unregister(d, m->forget.address);
     case DEVICE_CALL_EXECUTE:
         return calls_execute(d, m, ticket, read);
     default:
@@ -272,7 +219,7 @@ static void calls_window_end(struct driver *d)
 
 /* ---- in ticks ---- */
 
-/* The next call; what stands in its payload is kept beside it. */
+/* Takes the next call, and keeps what stands in its payload beside it. */
 static bool calls_take(struct driver *d, void (*at_window_end)(struct component *))
 {
     struct driver_calls *s = calls_of(d);

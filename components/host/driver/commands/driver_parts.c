@@ -5,8 +5,8 @@
  * what the whole would take. */
 #include "driver_parts.h"
 
-#include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/online_parts.h"
 #include "components/sampling/sampling_options.h"
 #include "runtime/observe/timeline.h"
@@ -15,13 +15,8 @@
 static uint32_t parts_resident(const struct driver_device_info *info,
                                const struct driver_command *k)
 {
-    const struct kernel_words words = kernel_words_read(k->launch.descriptor);
     struct kernel_registers registers;
-    kernel_registers_decode(&registers, isa_traits_of(info->isa)->registers, &words);
-    uint32_t sgprs = (registers.sgprs + 15) / 16 * 16;
-    uint32_t simd =
-        (uint32_t)least(info->wavefronts_per_simd, info->vgprs_per_simd / registers.vgprs);
-    simd = (uint32_t)least(simd, info->sgprs_per_simd / sgprs);
+    uint32_t simd = launch_waves_per_simd(info, k->launch.descriptor, &registers);
     uint32_t groups = simd * info->simds_per_cu / k->launch.waves_per_group;
     groups = (uint32_t)least(groups, info->work_groups_per_cu);
     if (k->launch.packet.group_bytes)

@@ -9,6 +9,7 @@
 
 #include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_transfer.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_code.h"
@@ -56,29 +57,35 @@ static enum driver_status launch_check(const struct driver *d, uint32_t number,
     return DRIVER_OK;
 }
 
+static uint32_t launch_waves_per_simd(const struct driver_device_info *info, const void *descriptor,
+                                      struct kernel_registers *registers)
+{
+    const struct kernel_words words = kernel_words_read(descriptor);
+    kernel_registers_decode(registers, isa_traits_of(info->isa)->registers, &words);
+    uint32_t sgprs = (registers->sgprs + 15) / 16 * 16;
+    uint64_t by_registers =
+        least(info->vgprs_per_simd / registers->vgprs, info->sgprs_per_simd / sgprs);
+    return (uint32_t)least(info->wavefronts_per_simd, by_registers);
+}
+
 /* Is there a compute unit with room for one work-group's registers? */
 static enum driver_status launch_check_registers(const struct driver *d, uint32_t number,
                                                  const struct driver_launch *l, uint32_t waves)
 {
     const struct driver_device_info *info = &d->device[number].info;
-    const struct kernel_words words = kernel_words_read(l->descriptor);
     struct kernel_registers registers;
-    kernel_registers_decode(&registers, isa_traits_of(info->isa)->registers, &words);
-    uint32_t vgprs = registers.vgprs, sgprs = registers.sgprs;
-    uint32_t simd = info->wavefronts_per_simd;
-    simd = info->vgprs_per_simd / vgprs < simd ? info->vgprs_per_simd / vgprs : simd;
-    sgprs = (sgprs + 15) / 16 * 16;
-    simd = info->sgprs_per_simd / sgprs < simd ? info->sgprs_per_simd / sgprs : simd;
-    if (waves <= simd * info->simds_per_cu)
+    uint32_t held = launch_waves_per_simd(info, l->descriptor, &registers) * info->simds_per_cu;
+    if (waves <= held)
         return DRIVER_OK;
     return driver_fail(DRIVER_TOO_LARGE,
                        "kernel '%s': a work-group has %u wavefronts with %u vector and %u scalar "
-                       "registers each; a "
-                       "compute unit of %s holds %u of them",
-                       l->name, waves, vgprs, sgprs, info->name, simd * info->simds_per_cu);
+                       "registers each; a compute unit of %s holds %u of them",
+                       l->name, waves, registers.vgprs, (registers.sgprs + 15) / 16 * 16,
+                       info->name, held);
 }
 
-/* For a packet in a user queue that the descriptor in the code object does not describe. */
+/* Writes a descriptor for a packet in a user queue that that of the code object does not describe.
+ */
 static void launch_write_descriptor(const struct driver_device *device, struct driver_command *k,
                                     char *at)
 {
@@ -92,7 +99,7 @@ static void launch_write_descriptor(const struct driver_device *device, struct d
     memcpy(at + k->launch.own_descriptor, &own, sizeof own);
 }
 
-/* Packet, queue object and arguments side by side, for position `start` of the ring; see
+/* Writes packet, queue object and arguments side by side, for position `start` of the ring; see
  * WORK_QUEUE_OFFSET. */
 static void launch_write_arguments(const struct driver_device *device,
                                    const struct driver_launch *l, struct driver_command *k,
@@ -121,8 +128,8 @@ static uint32_t launch_dimensions(const struct driver_launch *l)
     return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
 }
 
-/* A piece of the ring with the launch's packet and arguments: the last one, when it contains just
- * these, or a new one. */
+/* Takes a piece of the ring for the launch's packet and arguments: the last one, when it contains
+ * just these, or a new one. */
 static enum driver_status launch_take_piece(struct driver *d, struct driver_device *device,
                                             const struct driver_launch *l, struct driver_command *k,
                                             uint32_t queue, uint32_t kernarg_offset, uint32_t align)
@@ -151,7 +158,7 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
     return status;
 }
 
-/* Copies of arguments and packet as commands of their own, in front of the launch. */
+/* Enqueues copies of arguments and packet as commands of their own, in front of the launch. */
 static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
                                          struct driver_command *launch, uint32_t kernarg_offset)
 {
@@ -180,7 +187,7 @@ static void launch_count_code(struct driver *d, uint64_t entry)
         d->io.stats.launch_copies_saved++;
 }
 
-/* Work-groups of the launch; the grid is not empty. */
+/* The number of work-groups; the grid is not empty. */
 static uint64_t launch_groups(const struct driver_launch *l)
 {
     uint64_t groups = 1;
@@ -189,14 +196,14 @@ static uint64_t launch_groups(const struct driver_launch *l)
     return groups;
 }
 
-/* Of a work-group. */
+/* The wavefronts of a work-group. */
 static uint32_t launch_waves(const struct driver_launch *l)
 {
     uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
     return (items + WAVEFRONT_ITEMS - 1) / WAVEFRONT_ITEMS;
 }
 
-/* What can be said before anything is enqueued. */
+/* Every launch is checked before anything is enqueued. */
 static enum driver_status launch_check_all(const struct driver *d, uint32_t number,
                                            const struct driver_launch *l)
 {
@@ -213,7 +220,7 @@ struct launch_part {
     struct driver_command command;
 };
 
-/* Work-groups first .. first + count - 1, on the GPU of the queue. */
+/* Begins the part with work-groups first .. first + count - 1, on the GPU of the queue. */
 static struct launch_part part_of(const struct driver *d, uint32_t queue,
                                   const struct driver_launch *l, uint64_t first, uint64_t count)
 {
@@ -239,8 +246,8 @@ static struct launch_part part_of(const struct driver *d, uint32_t queue,
     return p;
 }
 
-/* With `launch_by = queue`: the user queue, and a descriptor of its own where that of the code
- * object does not say what is to be run. */
+/* With `launch_by = queue` the part gets the user queue, and a descriptor of its own where that of
+ * the code object does not say what is to be run. */
 static enum driver_status part_use_queue(struct driver *d, struct launch_part *p)
 {
     struct command_launch *k = &p->command.launch;
@@ -266,7 +273,7 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
     return DRIVER_OK;
 }
 
-/* Where the arguments lie behind the packet. */
+/* Decides where the arguments lie behind the packet. */
 static enum driver_status part_place_arguments(const struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->asked;
@@ -317,7 +324,7 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
         program_set_object(driver_program(d), k->object, k->kernel);
 }
 
-/* `staging = always`: what the kernel executes, in front of its arguments and packet. */
+/* `staging = always` copies what the kernel executes in front of its arguments and packet. */
 static enum driver_status enqueue_code(struct driver *d, const struct launch_part *p)
 {
     const struct code_extent *x = code_find_extent(p->asked->entry);
@@ -325,11 +332,12 @@ static enum driver_status enqueue_code(struct driver *d, const struct launch_par
     if (driver_params(d)->staging != DRIVER_STAGING_ALWAYS || !x || !m)
         return DRIVER_OK;
     uint64_t distance = p->command.launch.entry - p->asked->entry;
-    return enqueue_move(d, p->queue, DRIVER_WRITE, (char *)m->bytes + (x->start - m->address),
-                        x->start + distance, x->end - x->start, NULL);
+    return enqueue_move(d, p->queue, DRIVER_WRITE, false,
+                        (char *)m->bytes + (x->start - m->address), x->start + distance,
+                        x->end - x->start, NULL);
 }
 
-/* The command itself, with its packet and arguments in the ring. */
+/* Enqueues the command, with its packet and arguments in the ring. */
 static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, uint64_t *ticket)
 {
     const struct driver_launch *l = p->asked;
@@ -354,15 +362,13 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     return status;
 }
 
-/* Launches work-groups first .. first + count - 1 on the GPU of the queue. */
+/* Launches work-groups first .. first + count - 1 on the GPU of the queue, for which the launch was
+ * checked. */
 static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
                                        const struct driver_launch *l, uint64_t first,
                                        uint64_t count, uint64_t *ticket)
 {
-    uint32_t gpu = driver_queue_at(d, queue)->device;
-    enum driver_status status = launch_check_all(d, gpu, l);
-    if (status == DRIVER_OK)
-        status = ring_open(d, gpu);
+    enum driver_status status = ring_open(d, driver_queue_at(d, queue)->device);
     if (status != DRIVER_OK)
         return status;
     struct launch_part part = part_of(d, queue, l, first, count);

@@ -54,6 +54,20 @@ static bool api_is_hidden(const void *address)
     return arena_touches(address, 1);
 }
 
+/* Defines a call of the table. The body that follows runs with the lock held, on driver `d`.
+ * `arguments`: the names of the call's parameters, in parentheses. */
+#define API_CALL(name, arguments, ...)                                                             \
+    static enum driver_status name##_locked(struct driver *d, __VA_ARGS__);                        \
+    static enum driver_status api_##name(__VA_ARGS__)                                              \
+    {                                                                                              \
+        api_enter();                                                                               \
+        return api_leave(name##_locked WITH_DRIVER arguments);                                     \
+    }                                                                                              \
+    static enum driver_status name##_locked(struct driver *d, __VA_ARGS__)
+#define WITH_DRIVER(...) (the_driver(), __VA_ARGS__)
+
+/* ---- devices ---- */
+
 static uint32_t api_device_count(void)
 {
     api_enter();
@@ -62,100 +76,121 @@ static uint32_t api_device_count(void)
     return count;
 }
 
-static enum driver_status api_device_info(uint32_t device, struct driver_device_info *info)
+API_CALL(device_info, (device, info), uint32_t device, struct driver_device_info *info)
 {
-    struct driver *d = the_driver();
-    api_enter();
     enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
         handle_info(d, driver_handle_at(d, device), info);
-    return api_leave(status);
+    return status;
 }
 
-static enum driver_status api_set_window(uint64_t base, uint64_t size)
+API_CALL(context_create, (device, process, context), uint32_t device, uint32_t process,
+         uint32_t *context)
 {
-    struct driver *d = the_driver();
-    api_enter();
+    amd_recording_refuse("it uses a GPU in several processes (contexts)");
+    enum driver_status status = host_usable();
+    if (status == DRIVER_OK && process)
+        status = handle_check(d, process);
+    uint32_t pid = process && status == DRIVER_OK ? driver_handle_at(d, process)->pid : 0;
+    return status == DRIVER_OK ? context_create(d, device, pid, context) : status;
+}
+
+API_CALL(context_destroy, (context), uint32_t context)
+{
+    enum driver_status status = user_leave(d, context);
+    return status == DRIVER_OK ? context_destroy(d, context) : status;
+}
+
+API_CALL(unify, (gpus, count, device), const uint32_t *gpus, uint32_t count, uint32_t *device)
+{
+    amd_recording_refuse("it makes one device of several GPUs");
+    return handle_unify(d, gpus, count, device);
+}
+
+API_CALL(set_peer, (gpu, peer, on), uint32_t gpu, uint32_t peer, bool on)
+{
+    if (gpu >= d->device_count || peer >= d->device_count || gpu == peer)
+        return driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer);
+    if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
+        return driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer);
+    program_set_reach(driver_program(d), gpu, peer, on);
+    amd_recording_line("Peer,%u,%u,%d", gpu, peer, on);
+    return DRIVER_OK;
+}
+
+/* ---- memory ---- */
+
+API_CALL(set_window, (base, size), uint64_t base, uint64_t size)
+{
     if (d->memory.end)
-        return api_leave(
-            driver_fail(DRIVER_INVALID_VALUE, "the window of device addresses is set already"));
+        return driver_fail(DRIVER_INVALID_VALUE, "the window of device addresses is set already");
     if (base + size < base || base + size > (uint64_t)1 << 48)
-        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "device addresses have 48 bits"));
+        return driver_fail(DRIVER_INVALID_VALUE, "device addresses have 48 bits");
     memory_set_range(&d->memory, base, base + size);
     journal_begin();
-    return api_leave(DRIVER_OK);
+    return DRIVER_OK;
 }
 
-static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t align,
-                                       uint64_t *address)
+API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t size, uint64_t align,
+         uint64_t *address)
 {
-    api_enter();
-    enum driver_status status = host_allocate(the_driver(), device, size, align, false, address);
-    if (status == DRIVER_OK)
-        record_allocated(device, *address, size, false);
-    if (status == DRIVER_OK)
-        status = host_note(the_driver(), API_CALL_MALLOC, size);
-    return api_leave(status);
+    enum driver_status status = host_allocate(d, device, size, align, false, address);
+    if (status != DRIVER_OK)
+        return status;
+    record_allocated(device, *address, size, false);
+    return host_note(d, API_CALL_MALLOC, size);
 }
 
-static enum driver_status api_allocate_at(uint32_t device, uint64_t address, uint64_t size,
-                                          bool unified)
+API_CALL(allocate_at, (device, address, size, unified), uint32_t device, uint64_t address,
+         uint64_t size, bool unified)
 {
-    api_enter();
-    enum driver_status status = host_allocate_at(the_driver(), device, address, size, unified);
-    if (status == DRIVER_OK && unified)
-        record_allocated(device, address, size, true);
-    if (status == DRIVER_OK && !unified)
-        status = host_note(the_driver(), API_CALL_MALLOC, size);
-    return api_leave(status);
+    enum driver_status status = host_allocate_at(d, device, address, size, unified);
+    if (status != DRIVER_OK || !unified)
+        return status == DRIVER_OK ? host_note(d, API_CALL_MALLOC, size) : status;
+    record_allocated(device, address, size, true);
+    return DRIVER_OK;
 }
 
-static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, uint64_t align,
-                                               uint64_t *address)
+API_CALL(allocate_unified, (device, size, align, address), uint32_t device, uint64_t size,
+         uint64_t align, uint64_t *address)
 {
-    api_enter();
-    enum driver_status status = host_allocate(the_driver(), device, size, align, true, address);
+    enum driver_status status = host_allocate(d, device, size, align, true, address);
     if (status == DRIVER_OK)
         record_allocated(device, *address, size, true);
-    return api_leave(status);
+    return status;
 }
 
-static enum driver_status api_release(uint64_t address)
+API_CALL(release, (address), uint64_t address)
 {
-    api_enter();
-    enum driver_status status = host_release(the_driver(), address);
-    if (status == DRIVER_OK)
-        amd_recording_line("Free,0x%016" PRIx64, address);
-    if (status == DRIVER_OK)
-        status = host_note(the_driver(), API_CALL_FREE, address);
-    return api_leave(status);
+    enum driver_status status = host_release(d, address);
+    if (status != DRIVER_OK)
+        return status;
+    amd_recording_line("Free,0x%016" PRIx64, address);
+    return host_note(d, API_CALL_FREE, address);
 }
 
-static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
+API_CALL(remap, (address, size, gpu), uint64_t address, uint64_t size, uint32_t gpu)
 {
-    api_enter();
     amd_recording_refuse("it moves pages between GPUs (remap)");
-    return api_leave(host_remap(the_driver(), address, size, gpu));
+    return host_remap(d, address, size, gpu);
 }
 
-static enum driver_status api_remove_page(uint64_t address)
+API_CALL(remove_page, (address), uint64_t address)
 {
-    api_enter();
     amd_recording_refuse("it removes pages");
-    return api_leave(host_remove_page(the_driver(), address));
+    return host_remove_page(d, address);
 }
 
-static enum driver_status api_allocate_page_at(uint32_t device, uint64_t address, bool unified)
+API_CALL(allocate_page_at, (device, address, unified), uint32_t device, uint64_t address,
+         bool unified)
 {
-    api_enter();
     amd_recording_refuse("it allocates single pages");
-    return api_leave(host_allocate_page_at(the_driver(), device, address, unified));
+    return host_allocate_page_at(d, device, address, unified);
 }
 
-static enum driver_status api_page_info(uint64_t address, struct driver_page *page)
+API_CALL(page_info, (address, page), uint64_t address, struct driver_page *page)
 {
-    api_enter();
-    return api_leave(host_page_info(the_driver(), address, page));
+    return host_page_info(d, address, page);
 }
 
 static uint64_t api_name(uint32_t device, uint64_t address)
@@ -168,43 +203,13 @@ static uint64_t api_name(uint32_t device, uint64_t address)
     return address;
 }
 
-static enum driver_status api_device_at(uint64_t physical, uint32_t *device)
+API_CALL(device_at, (physical, device), uint64_t physical, uint32_t *device)
 {
-    const struct driver *d = the_driver();
-    api_enter();
     *device = memory_device_of(&d->memory, physical);
-    return api_leave(*device < d->device_count
-                         ? DRIVER_OK
-                         : driver_fail(DRIVER_INVALID_ADDRESS,
-                                       "no GPU has memory at physical address 0x%" PRIx64,
-                                       physical));
-}
-
-static enum driver_status api_context_create(uint32_t device, uint32_t process, uint32_t *context)
-{
-    api_enter();
-    amd_recording_refuse("it uses a GPU in several processes (contexts)");
-    enum driver_status status = host_usable();
-    if (status == DRIVER_OK && process)
-        status = handle_check(the_driver(), process);
-    uint32_t pid =
-        process && status == DRIVER_OK ? driver_handle_at(the_driver(), process)->pid : 0;
-    return api_leave(status == DRIVER_OK ? context_create(the_driver(), device, pid, context)
-                                         : status);
-}
-
-static enum driver_status api_context_destroy(uint32_t context)
-{
-    api_enter();
-    enum driver_status status = user_leave(the_driver(), context);
-    return api_leave(status == DRIVER_OK ? context_destroy(the_driver(), context) : status);
-}
-
-static enum driver_status api_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
-{
-    api_enter();
-    amd_recording_refuse("it makes one device of several GPUs");
-    return api_leave(handle_unify(the_driver(), gpus, count, device));
+    return *device < d->device_count
+               ? DRIVER_OK
+               : driver_fail(DRIVER_INVALID_ADDRESS,
+                             "no GPU has memory at physical address 0x%" PRIx64, physical);
 }
 
 static bool api_find(uint64_t address, struct driver_allocation *allocation)
@@ -218,229 +223,174 @@ static bool api_find(uint64_t address, struct driver_allocation *allocation)
     return found;
 }
 
-static enum driver_status api_memory_info(uint32_t device, uint64_t *free_bytes,
-                                          uint64_t *total_bytes)
+API_CALL(memory_info, (device, free_bytes, total_bytes), uint32_t device, uint64_t *free_bytes,
+         uint64_t *total_bytes)
 {
-    api_enter();
-    enum driver_status status = handle_check(the_driver(), device);
-    if (status == DRIVER_OK) {
-        const struct driver_handle *h = driver_handle_at(the_driver(), device);
-        *free_bytes = *total_bytes = 0;
-        for (uint32_t i = 0; i < h->count; i++) {
-            const struct memory_device *m = &the_driver()->memory.device[h->member[i]];
-            *free_bytes += m->pages.free_pages * driver_page_bytes(the_driver());
-            *total_bytes += m->size;
-        }
-    }
-    return api_leave(status);
-}
-
-static enum driver_status api_queue_create(uint32_t device, uint32_t *queue)
-{
-    api_enter();
-    enum driver_status status = handle_check(the_driver(), device);
-    if (status == DRIVER_OK) {
-        *queue = queue_new(the_driver(), driver_handle_at(the_driver(), device)->member[0], device);
-        if (*queue == DRIVER_NONE)
-            status = driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
-    }
-    if (status == DRIVER_OK)
-        amd_recording_line("Stream,%u,%u", *queue, device);
-    return api_leave(status);
-}
-
-static enum driver_status api_queue_destroy(uint32_t queue)
-{
-    struct driver *d = the_driver();
-    api_enter();
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK && queue < d->device_count)
-        status =
-            driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
-    if (status == DRIVER_OK)
-        status = host_wait_queue(d, queue);
-    if (status == DRIVER_OK)
-        status = user_close(d, queue);
-    if (status == DRIVER_OK) {
-        driver_queue_at(d, queue)->used = false;
-        amd_recording_line("StreamEnd,%u", queue);
-    }
-    return api_leave(status);
-}
-
-static enum driver_status api_queue_attends(uint32_t queue)
-{
-    api_enter();
-    enum driver_status status = queue_check(the_driver(), queue);
-    if (status == DRIVER_OK)
-        driver_queue_at(the_driver(), queue)->attends = true;
-    return api_leave(status);
-}
-
-/* A wrong pointer of the program, such as one cut to 32 bits, must not change the simulation. */
-static enum driver_status check_host(const void *host, uint64_t size)
-{
-    if (!arena_touches(host, size))
-        return DRIVER_OK;
-    return driver_fail(DRIVER_INVALID_ADDRESS,
-                       "%" PRIu64
-                       " bytes at the host address %p are memory of the simulator itself, "
-                       "not of the program",
-                       size, host);
-}
-
-static enum driver_status api_write(uint32_t queue, uint64_t address, const void *host,
-                                    uint64_t size, uint64_t *ticket)
-{
-    api_enter();
-    enum driver_status status = check_host(host, size);
-    if (status == DRIVER_OK) /* commands of both directions share one field; writes only read it */
-        status = enqueue_move(the_driver(), queue, DRIVER_WRITE, (char *)(uintptr_t)host, address,
-                              size, ticket);
-    return api_leave(status);
-}
-
-static enum driver_status api_read(uint32_t queue, void *host, uint64_t address, uint64_t size,
-                                   uint64_t *ticket)
-{
-    api_enter();
-    enum driver_status status = check_host(host, size);
-    if (status == DRIVER_OK)
-        status = enqueue_move(the_driver(), queue, DRIVER_READ, host, address, size, ticket);
-    return api_leave(status);
-}
-
-static enum driver_status api_write_shared(uint32_t queue, uint64_t address, const void *host,
-                                           uint64_t size, uint64_t *ticket)
-{
-    api_enter();
-    enum driver_status status = check_host(host, size);
-    if (status == DRIVER_OK) /* commands of both directions share one field; writes only read it */
-        status = enqueue_shared(the_driver(), queue, DRIVER_WRITE, (char *)(uintptr_t)host, address,
-                                size, ticket);
-    return api_leave(status);
-}
-
-static enum driver_status api_read_shared(uint32_t queue, void *host, uint64_t address,
-                                          uint64_t size, uint64_t *ticket)
-{
-    api_enter();
-    enum driver_status status = check_host(host, size);
-    if (status == DRIVER_OK)
-        status = enqueue_shared(the_driver(), queue, DRIVER_READ, host, address, size, ticket);
-    return api_leave(status);
-}
-
-static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
-                                   uint64_t *ticket)
-{
-    struct driver *d = the_driver();
-    uint32_t device;
-    api_enter();
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK) {
-        to = queue_name(d, queue, to);
-        from = queue_name(d, queue, from);
-        status = memory_check(d, to, size, "copy to", &device);
-    }
-    if (status == DRIVER_OK)
-        status = memory_check(d, from, size, "copy from", &device);
+    enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
-        return api_leave(status);
-    struct driver_command k = {
-        .kind = DRIVER_COPY, .size = size, .move = {.address = to, .source = from}};
-    return api_leave(enqueue(d, queue, &k, ticket));
+        return status;
+    const struct driver_handle *h = driver_handle_at(d, device);
+    *free_bytes = *total_bytes = 0;
+    for (uint32_t i = 0; i < h->count; i++) {
+        const struct memory_device *m = &d->memory.device[h->member[i]];
+        *free_bytes += m->pages.free_pages * driver_page_bytes(d);
+        *total_bytes += m->size;
+    }
+    return DRIVER_OK;
 }
 
-static enum driver_status api_fill(uint32_t queue, uint64_t address, const void *pattern,
-                                   uint32_t pattern_bytes, uint64_t count, uint64_t *ticket)
+/* ---- queues and their commands ---- */
+
+API_CALL(queue_create, (device, queue), uint32_t device, uint32_t *queue)
 {
-    api_enter();
-    return api_leave(
-        enqueue_fill(the_driver(), queue, address, pattern, pattern_bytes, count, ticket));
+    return queue_create(d, device, queue);
 }
 
-static enum driver_status api_launch(uint32_t queue, const struct driver_launch *launch,
+API_CALL(queue_destroy, (queue), uint32_t queue)
+{
+    return queue_destroy(d, queue);
+}
+
+API_CALL(queue_attends, (queue), uint32_t queue)
+{
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK)
+        driver_queue_at(d, queue)->attends = true;
+    return status;
+}
+
+/* A wrong pointer of the program, such as one cut to 32 bits, must not change the simulation.
+ * Commands of both directions share the field of the pointer; writes only read what is there. */
+static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                     bool shared, const void *host, uint64_t address, uint64_t size,
                                      uint64_t *ticket)
 {
-    api_enter();
-    return api_leave(enqueue_launch(the_driver(), queue, launch, ticket));
+    if (arena_touches(host, size))
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "%" PRIu64
+                           " bytes at the host address %p are memory of the simulator itself, "
+                           "not of the program",
+                           size, host);
+    return enqueue_move(d, queue, kind, shared, (char *)(uintptr_t)host, address, size, ticket);
 }
 
-static enum driver_status api_mark(uint32_t queue, uint64_t *ticket)
+API_CALL(write, (queue, address, host, size, ticket), uint32_t queue, uint64_t address,
+         const void *host, uint64_t size, uint64_t *ticket)
 {
+    return move_bytes(d, queue, DRIVER_WRITE, false, host, address, size, ticket);
+}
+
+API_CALL(read, (queue, host, address, size, ticket), uint32_t queue, void *host, uint64_t address,
+         uint64_t size, uint64_t *ticket)
+{
+    return move_bytes(d, queue, DRIVER_READ, false, host, address, size, ticket);
+}
+
+API_CALL(write_shared, (queue, address, host, size, ticket), uint32_t queue, uint64_t address,
+         const void *host, uint64_t size, uint64_t *ticket)
+{
+    return move_bytes(d, queue, DRIVER_WRITE, true, host, address, size, ticket);
+}
+
+API_CALL(read_shared, (queue, host, address, size, ticket), uint32_t queue, void *host,
+         uint64_t address, uint64_t size, uint64_t *ticket)
+{
+    return move_bytes(d, queue, DRIVER_READ, true, host, address, size, ticket);
+}
+
+API_CALL(copy, (queue, to, from, size, ticket), uint32_t queue, uint64_t to, uint64_t from,
+         uint64_t size, uint64_t *ticket)
+{
+    return enqueue_copy(d, queue, to, from, size, ticket);
+}
+
+API_CALL(fill, (queue, address, pattern, pattern_bytes, count, ticket), uint32_t queue,
+         uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t count,
+         uint64_t *ticket)
+{
+    return enqueue_fill(d, queue, address, pattern, pattern_bytes, count, ticket);
+}
+
+API_CALL(launch, (queue, launch, ticket), uint32_t queue, const struct driver_launch *launch,
+         uint64_t *ticket)
+{
+    return enqueue_launch(d, queue, launch, ticket);
+}
+
+API_CALL(mark, (queue, ticket), uint32_t queue, uint64_t *ticket)
+{
+    enum driver_status status = queue_check(d, queue);
     struct driver_command k = {.kind = DRIVER_MARK};
-    api_enter();
-    enum driver_status status = queue_check(the_driver(), queue);
-    return api_leave(status == DRIVER_OK ? enqueue(the_driver(), queue, &k, ticket) : status);
+    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
 }
 
-static enum driver_status check_ticket(uint64_t ticket)
+static enum driver_status check_ticket(const struct driver *d, uint64_t ticket)
 {
-    if (ticket <= the_driver()->last_ticket)
+    if (ticket <= d->last_ticket)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_VALUE, "there is no command %" PRIu64, ticket);
 }
 
-static enum driver_status api_wait_for(uint32_t queue, uint64_t ticket)
+API_CALL(wait_for, (queue, ticket), uint32_t queue, uint64_t ticket)
 {
-    struct driver_command k = {.kind = DRIVER_BARRIER, .barrier.awaited = ticket};
-    api_enter();
-    enum driver_status status = queue_check(the_driver(), queue);
+    enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
-        status = check_ticket(ticket);
-    return api_leave(status == DRIVER_OK ? enqueue(the_driver(), queue, &k, NULL) : status);
+        status = check_ticket(d, ticket);
+    return status == DRIVER_OK ? enqueue_barrier(d, queue, ticket, NULL) : status;
 }
+
+API_CALL(last, (queue, ticket), uint32_t queue, uint64_t *ticket)
+{
+    enum driver_status status = queue_check(d, queue);
+    *ticket = status == DRIVER_OK ? queue_last(d, queue) : 0;
+    return status;
+}
+
+/* ---- stream rules of the driver ---- */
 
 static uint32_t api_stream_flags(void)
 {
+    struct driver *d = the_driver();
     api_enter();
-    uint32_t flags =
-        driver_stream_rules_ops(the_driver())->flags(driver_stream_rules(the_driver()));
+    uint32_t flags = driver_stream_rules_ops(d)->flags(driver_stream_rules(d));
     api_leave(DRIVER_OK);
     return flags;
 }
 
-static enum driver_status api_call_begin(uint32_t queue, enum driver_stream_call call,
-                                         bool is_default, uint64_t *blocker)
+API_CALL(call_begin, (queue, call, is_default, blocker), uint32_t queue,
+         enum driver_stream_call call, bool is_default, uint64_t *blocker)
 {
-    struct driver *d = the_driver();
-    api_enter();
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK
         && !driver_stream_rules_ops(d)->begin(driver_stream_rules(d), call, queue, is_default,
                                               blocker))
         status = DRIVER_NOT_READY;
-    return api_leave(status);
+    return status;
 }
 
-static enum driver_status api_call_end(uint32_t queue, uint64_t ticket)
+API_CALL(call_end, (queue, ticket), uint32_t queue, uint64_t ticket)
 {
-    struct driver *d = the_driver();
-    api_enter();
     driver_stream_rules_ops(d)->end(driver_stream_rules(d), queue, ticket);
-    return api_leave(DRIVER_OK);
+    return DRIVER_OK;
 }
 
-static enum driver_status api_wait(uint64_t ticket)
+/* ---- waiting ---- */
+
+API_CALL(wait, (ticket), uint64_t ticket)
 {
-    api_enter();
-    enum driver_status status = check_ticket(ticket);
-    return api_leave(status == DRIVER_OK ? host_wait(the_driver(), ticket) : status);
+    enum driver_status status = check_ticket(d, ticket);
+    return status == DRIVER_OK ? host_wait(d, ticket) : status;
 }
 
-static enum driver_status api_wait_queue(uint32_t queue)
+API_CALL(wait_queue, (queue), uint32_t queue)
 {
-    api_enter();
-    enum driver_status status = queue_check(the_driver(), queue);
-    return api_leave(status == DRIVER_OK ? host_wait_queue(the_driver(), queue) : status);
+    enum driver_status status = queue_check(d, queue);
+    return status == DRIVER_OK ? host_wait_queue(d, queue) : status;
 }
 
-static enum driver_status api_wait_all(uint32_t device)
+API_CALL(wait_all, (device), uint32_t device)
 {
-    struct driver *d = the_driver();
-    api_enter();
-    enum driver_status status = handle_check(the_driver(), device);
+    enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
         status = host_usable();
     for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
@@ -448,7 +398,7 @@ static enum driver_status api_wait_all(uint32_t device)
         if (q->used && q->handle == device)
             status = host_wait_queue(d, i);
     }
-    return api_leave(status);
+    return status;
 }
 
 /* The flag stops the engine at the driver's next tick; the lock is free when no thread is in the
@@ -471,38 +421,21 @@ static enum driver_status api_resume(void)
     return api_leave(DRIVER_OK);
 }
 
-static enum driver_status api_advance(bool poll)
+API_CALL(advance, (poll), bool poll)
 {
-    struct driver *d = the_driver();
-    api_enter();
     enum driver_status status = host_usable();
     if (status == DRIVER_OK)
         status = host_wait_continued();
-    if (status == DRIVER_OK && d->undone) {
-        d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
-        d->await_any = true;
-        if (poll)
-            amd_recording_line("Poll");
-        status = host_run(d);
-        d->await_any = false;
-        d->stop_at = 0;
-    }
-    return api_leave(status);
-}
-
-static enum driver_status api_set_peer(uint32_t gpu, uint32_t peer, bool on)
-{
-    struct driver *d = the_driver();
-    api_enter();
-    if (gpu >= d->device_count || peer >= d->device_count || gpu == peer)
-        return api_leave(
-            driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer));
-    if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
-        return api_leave(
-            driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer));
-    program_set_reach(driver_program(d), gpu, peer, on);
-    amd_recording_line("Peer,%u,%u,%d", gpu, peer, on);
-    return api_leave(DRIVER_OK);
+    if (status != DRIVER_OK || !d->undone)
+        return status;
+    d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
+    d->await_any = true;
+    if (poll)
+        amd_recording_line("Poll");
+    status = host_run(d);
+    d->await_any = false;
+    d->stop_at = 0;
+    return status;
 }
 
 static uint64_t api_now(void)
@@ -513,22 +446,9 @@ static uint64_t api_now(void)
     return now_ps;
 }
 
-static enum driver_status api_last(uint32_t queue, uint64_t *ticket)
+API_CALL(query, (ticket), uint64_t ticket)
 {
-    const struct driver *d = the_driver();
-    api_enter();
-    enum driver_status status = queue_check(d, queue);
-    *ticket = 0;
-    if (status == DRIVER_OK && driver_queue_at(d, queue)->last != DRIVER_NONE)
-        *ticket = driver_command_at(d, driver_queue_at(d, queue)->last)->ticket;
-    return api_leave(status);
-}
-
-static enum driver_status api_query(uint64_t ticket)
-{
-    struct driver *d = the_driver();
-    api_enter();
-    enum driver_status status = check_ticket(ticket);
+    enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
         status = host_usable();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
@@ -542,72 +462,47 @@ static enum driver_status api_query(uint64_t ticket)
     }
     if (status == DRIVER_OK)
         record_wait(ticket);
-    return api_leave(status);
+    return status;
 }
 
-static enum driver_status api_time_of(uint64_t ticket, uint64_t *time_ps)
+API_CALL(time_of, (ticket, time_ps), uint64_t ticket, uint64_t *time_ps)
 {
-    api_enter();
-    const struct driver_ticket *t = driver_ticket_at(the_driver(), ticket);
-    enum driver_status status = check_ticket(ticket);
-    if (status == DRIVER_OK && t->ticket != ticket)
-        t = find_mark(the_driver(), ticket);
-    if (status == DRIVER_OK && !t)
-        status = driver_fail(DRIVER_INVALID_VALUE, "the time of command %" PRIu64 " is forgotten",
-                             ticket);
-    else if (status == DRIVER_OK && !t->done_ps)
-        status = DRIVER_NOT_READY;
-    else if (status == DRIVER_OK)
-        *time_ps = driver_ticket_ps(t);
-    return api_leave(status);
+    const struct driver_ticket *t = driver_ticket_at(d, ticket);
+    enum driver_status status = check_ticket(d, ticket);
+    if (status != DRIVER_OK)
+        return status;
+    if (t->ticket != ticket)
+        t = find_mark(d, ticket);
+    if (!t)
+        return driver_fail(DRIVER_INVALID_VALUE, "the time of command %" PRIu64 " is forgotten",
+                           ticket);
+    if (!t->done_ps)
+        return DRIVER_NOT_READY;
+    *time_ps = driver_ticket_ps(t);
+    return DRIVER_OK;
 }
 
-static enum driver_status api_register_code(uint32_t device, const char *name, uint64_t address,
-                                            const void *bytes, uint64_t size)
+/* ---- code ---- */
+
+API_CALL(register_code, (device, name, address, bytes, size), uint32_t device, const char *name,
+         uint64_t address, const void *bytes, uint64_t size)
 {
-    api_enter();
-    enum driver_status status = handle_check(the_driver(), device);
-    if (status == DRIVER_OK) {
-        code_add(name, address, bytes, size);
-        program_set_use(driver_program(the_driver()), address, PROGRAM_CODE);
-    }
-    return api_leave(status);
+    return code_register(d, device, name, address, bytes, size);
 }
 
-static enum driver_status api_copy_code(uint32_t device, uint64_t address)
+API_CALL(copy_code, (device, address), uint32_t device, uint64_t address)
 {
-    api_enter();
-    return api_leave(host_copy_code(the_driver(), device, address));
+    return host_copy_code(d, device, address);
 }
 
-static enum driver_status api_unregister_code(uint64_t address)
+API_CALL(unregister_code, (address), uint64_t address)
 {
-    api_enter();
-    code_copies_release(the_driver(), address, DRIVER_NONE);
-    if (code_remove(address))
-        return api_leave(DRIVER_OK);
-    return api_leave(
-        driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address));
+    return code_unregister(d, address);
 }
 
-/* The first GPU of a handle. */
-static const struct driver_device *gpu_of(uint32_t device)
+API_CALL(register_kernel, (device, name, entry), uint32_t device, const char *name, uint64_t entry)
 {
-    return &the_driver()->device[driver_handle_at(the_driver(), device)->member[0]];
-}
-
-static enum driver_status api_register_kernel(uint32_t device, const char *name, uint64_t entry)
-{
-    enum isa_target target;
-    api_enter();
-    enum driver_status status = handle_check(the_driver(), device);
-    if (status == DRIVER_OK && isa_target_by_name(gpu_of(device)->info.isa, &target) < 0)
-        status =
-            driver_fail(DRIVER_INVALID_DEVICE, "device %u has no known instruction set", device);
-    if (status == DRIVER_OK && !code_check_kernel(target, name, entry))
-        status = driver_fail(DRIVER_INVALID_ADDRESS,
-                             "kernel '%s': no code is registered at 0x%" PRIx64, name, entry);
-    return api_leave(status);
+    return code_register_kernel(d, device, name, entry);
 }
 
 static bool api_meets(uint64_t entry)
@@ -617,6 +512,8 @@ static bool api_meets(uint64_t entry)
     api_leave(DRIVER_OK);
     return meets;
 }
+
+/* ---- errors and the end of the process ---- */
 
 static void api_set_attendant(void (*attend)(const struct driver_attention *now))
 {

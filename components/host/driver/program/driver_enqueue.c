@@ -51,7 +51,6 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
     return host_usable();
 }
 
-/* What `address` is in the queue's process. */
 static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address)
 {
     uint32_t pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid;
@@ -102,7 +101,7 @@ static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ti
     return low < d->old_mark_count && marks[low].ticket == ticket ? &marks[low] : NULL;
 }
 
-/* The next number whose place in the table does not stand for a command that is not done. */
+/* The next number whose slot in the table does not hold a command that is not done. */
 static uint64_t next_ticket(struct driver *d)
 {
     const struct driver_ticket *t;
@@ -157,7 +156,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     return journal_enqueued(d);
 }
 
-/* Through a simulated host, a packet for each piece that fits into its memory. */
+/* A simulated host gets a packet for each piece that fits into its memory. */
 static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
                                          const struct driver_command *whole, uint64_t *ticket)
 {
@@ -172,20 +171,22 @@ static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
     return status;
 }
 
-static enum driver_status enqueue_bytes(struct driver *d, uint32_t queue,
-                                        const struct driver_command *move, uint64_t *ticket)
+static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                       bool shared, char *host, uint64_t address, uint64_t size,
+                                       uint64_t *ticket)
 {
     uint32_t device;
-    struct driver_command k = *move;
-    uint64_t address = k.move.address, size = k.size;
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
         address = queue_name(d, queue, address);
     if (status == DRIVER_OK)
-        status = memory_check(d, address, size, command_kinds[k.kind].name, &device);
+        status = memory_check(d, address, size, command_kinds[kind].name, &device);
     if (status != DRIVER_OK)
         return status;
-    k.move.address = address;
+    shared &= driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
+    struct driver_command k = {.kind = (uint8_t)kind,
+                               .size = size,
+                               .move = {.address = address, .host = host, .shared = shared}};
     if (k.kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
     if (k.kind == DRIVER_WRITE)
@@ -195,25 +196,21 @@ static enum driver_status enqueue_bytes(struct driver *d, uint32_t queue,
     return enqueue(d, queue, &k, ticket);
 }
 
-static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       char *host, uint64_t address, uint64_t size,
-                                       uint64_t *ticket)
+static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
+                                       uint64_t size, uint64_t *ticket)
 {
-    const struct driver_command k = {
-        .kind = (uint8_t)kind, .size = size, .move = {.address = address, .host = host}};
-    return enqueue_bytes(d, queue, &k, ticket);
-}
-
-/* Of memory that host and GPU both see. */
-static enum driver_status enqueue_shared(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                         char *host, uint64_t address, uint64_t size,
-                                         uint64_t *ticket)
-{
-    const bool shared = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
-    const struct driver_command k = {.kind = (uint8_t)kind,
-                                     .size = size,
-                                     .move = {.address = address, .host = host, .shared = shared}};
-    return enqueue_bytes(d, queue, &k, ticket);
+    uint32_t device;
+    enum driver_status status = queue_check(d, queue);
+    if (status != DRIVER_OK)
+        return status;
+    struct driver_command k = {
+        .kind = DRIVER_COPY,
+        .size = size,
+        .move = {.address = queue_name(d, queue, to), .source = queue_name(d, queue, from)}};
+    status = memory_check(d, k.move.address, size, "copy to", &device);
+    if (status == DRIVER_OK)
+        status = memory_check(d, k.move.source, size, "copy from", &device);
+    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
 }
 
 static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
@@ -244,7 +241,7 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
 static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
                                           uint64_t *ticket)
 {
-    struct driver_command k = {.kind = DRIVER_BARRIER, .barrier.awaited = awaited};
+    const struct driver_command k = {.kind = DRIVER_BARRIER, .barrier.awaited = awaited};
     return enqueue(d, queue, &k, ticket);
 }
 

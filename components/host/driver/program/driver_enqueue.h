@@ -9,19 +9,19 @@ static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle);
 
 static enum driver_status queue_check(const struct driver *d, uint32_t queue);
 
-/* A mark whose place another command has now; NULL: it is not known. */
+/* A mark whose slot in the table another command has now. NULL: it is not known. */
 static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ticket);
 
 /* Appends a command; waits for others to end when there are too many. */
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket);
 
+/* Writes to the device or reads from it. `shared`: host and GPU may both see the memory. */
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       char *host, uint64_t address, uint64_t size,
+                                       bool shared, char *host, uint64_t address, uint64_t size,
                                        uint64_t *ticket);
-static enum driver_status enqueue_shared(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                         char *host, uint64_t address, uint64_t size,
-                                         uint64_t *ticket);
+static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
+                                       uint64_t size, uint64_t *ticket);
 static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
                                        const uint8_t *pattern, uint32_t bytes, uint64_t count,
                                        uint64_t *ticket);

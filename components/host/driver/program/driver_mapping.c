@@ -13,6 +13,8 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
+#include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "driver_code.h"
 #include "driver_code_copies.h"
 #include "driver_enqueue.h"
@@ -264,6 +266,74 @@ static enum driver_status host_page_info(struct driver *d, uint64_t address,
     return DRIVER_OK;
 }
 
+/* ---- queues ---- */
+
+static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t *queue)
+{
+    enum driver_status status = handle_check(d, device);
+    if (status != DRIVER_OK)
+        return status;
+    *queue = queue_new(d, driver_handle_at(d, device)->member[0], device);
+    if (*queue == DRIVER_NONE)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+    amd_recording_line("Stream,%u,%u", *queue, device);
+    return DRIVER_OK;
+}
+
+static enum driver_status queue_destroy(struct driver *d, uint32_t queue)
+{
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK && queue < d->device_count)
+        status =
+            driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
+    if (status == DRIVER_OK)
+        status = host_wait_queue(d, queue);
+    if (status == DRIVER_OK)
+        status = user_close(d, queue);
+    if (status != DRIVER_OK)
+        return status;
+    driver_queue_at(d, queue)->used = false;
+    amd_recording_line("StreamEnd,%u", queue);
+    return DRIVER_OK;
+}
+
+/* ---- code ---- */
+
+static enum driver_status code_register(struct driver *d, uint32_t device, const char *name,
+                                        uint64_t address, const void *bytes, uint64_t size)
+{
+    enum driver_status status = handle_check(d, device);
+    if (status == DRIVER_OK) {
+        code_add(name, address, bytes, size);
+        program_set_use(driver_program(d), address, PROGRAM_CODE);
+    }
+    return status;
+}
+
+static enum driver_status code_unregister(struct driver *d, uint64_t address)
+{
+    code_copies_release(d, address, DRIVER_NONE);
+    return code_remove(address) ? DRIVER_OK
+                                : driver_fail(DRIVER_INVALID_ADDRESS,
+                                              "no code is registered at 0x%" PRIx64, address);
+}
+
+static enum driver_status code_register_kernel(struct driver *d, uint32_t device, const char *name,
+                                               uint64_t entry)
+{
+    enum isa_target target;
+    enum driver_status status = handle_check(d, device);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_device *gpu = &d->device[driver_handle_at(d, device)->member[0]];
+    if (isa_target_by_name(gpu->info.isa, &target) < 0)
+        return driver_fail(DRIVER_INVALID_DEVICE, "device %u has no known instruction set", device);
+    return code_check_kernel(target, name, entry)
+               ? DRIVER_OK
+               : driver_fail(DRIVER_INVALID_ADDRESS,
+                             "kernel '%s': no code is registered at 0x%" PRIx64, name, entry);
+}
+
 /* ---- code of unified devices ---- */
 
 static enum driver_status copy_code_to(struct driver *d, const struct code_module *m,
@@ -281,7 +351,7 @@ static enum driver_status copy_code_to(struct driver *d, const struct code_modul
     c->next = driver_process()->code_copies;
     driver_process()->code_copies = c;
     d->io.stats.launch_copies++;
-    status = enqueue_move(d, gpu, DRIVER_WRITE, (char *)m->bytes, c->copy, m->size, &ticket);
+    status = enqueue_move(d, gpu, DRIVER_WRITE, false, (char *)m->bytes, c->copy, m->size, &ticket);
     return status == DRIVER_OK ? host_wait(d, ticket) : status;
 }
 

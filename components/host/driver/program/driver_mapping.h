@@ -28,10 +28,18 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
 static enum driver_status host_page_info(struct driver *d, uint64_t address,
                                          struct driver_page *page);
 
-/* See driver_api.h. */
+/* Queues and code, as calls of the program and of devices have them; see driver_api.h. */
+static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t *queue);
+static enum driver_status queue_destroy(struct driver *d, uint32_t queue);
+static enum driver_status code_register(struct driver *d, uint32_t device, const char *name,
+                                        uint64_t address, const void *bytes, uint64_t size);
+static enum driver_status code_unregister(struct driver *d, uint64_t address);
+static enum driver_status code_register_kernel(struct driver *d, uint32_t device, const char *name,
+                                               uint64_t entry);
 static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address);
 
-/* The same GPUs in another process; `pid`: that of a living one, or 0 for a new one. */
+/* Makes the same GPUs known in another process. `pid`: that of a living process, or 0 for a new
+ * one. */
 static enum driver_status context_create(struct driver *d, uint32_t like, uint32_t pid,
                                          uint32_t *context);
 

@@ -464,7 +464,7 @@ static enum driver_status user_move(struct driver *d, uint32_t gpu, enum driver_
                                     void *host, uint64_t address, uint64_t size)
 {
     uint64_t ticket;
-    enum driver_status status = enqueue_move(d, gpu, kind, host, address, size, &ticket);
+    enum driver_status status = enqueue_move(d, gpu, kind, false, host, address, size, &ticket);
     return status == DRIVER_OK ? host_wait(d, ticket) : status;
 }
 
