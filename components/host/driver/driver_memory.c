@@ -86,7 +86,7 @@ static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, 
     return poorest;
 }
 
-/* What kernels may access of an allocation. */
+/* How many bytes of an allocation kernels may access. */
 static uint64_t memory_bounds(const struct driver *d, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d);
@@ -94,7 +94,7 @@ static uint64_t memory_bounds(const struct driver *d, uint64_t size)
                                                                : size;
 }
 
-/* In a call: the address is kept for a state, or is that of the run before. */
+/* A state keeps the addresses that calls got: when it is restored, they get these again. */
 static enum memory_result memory_as_before(struct driver *d, struct memory_request q,
                                            uint64_t *address)
 {
@@ -114,40 +114,20 @@ static enum memory_result memory_as_before(struct driver *d, struct memory_reque
     return result;
 }
 
-static enum memory_result memory_try(struct driver *d, const uint32_t *devices, uint32_t count,
-                                     uint32_t pid, uint64_t size, uint64_t align,
-                                     enum program_use use, uint64_t flags, uint64_t *address)
+static enum memory_result memory_try(struct driver *d, struct memory_request q, uint64_t *address)
 {
-    const struct memory_request q = {.pid = pid,
-                                     .use = use,
-                                     .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
-                                     .size = memory_bounds(d, size),
-                                     .align = align,
-                                     .device = devices,
-                                     .device_count = count};
-    return memory_as_before(d, q, address);
-}
-
-static enum memory_result memory_try_at(struct driver *d, const uint32_t *devices, uint32_t count,
-                                        uint32_t pid, uint64_t size, uint64_t flags,
-                                        uint64_t *address)
-{
-    const struct memory_request q = {.pid = pid,
-                                     .use = PROGRAM_BUFFER,
-                                     .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
-                                     .size = memory_bounds(d, size),
-                                     .fixed = *address,
-                                     .device = devices,
-                                     .device_count = count};
-    return memory_allocate(memory_view(d), &q, address);
+    q.flags |= PAGE_TABLE_WRITABLE;
+    q.size = memory_bounds(d, q.size);
+    return q.fixed ? memory_allocate(memory_view(d), &q, address) : memory_as_before(d, q, address);
 }
 
 static enum driver_status memory_allocate_own(struct driver *d, uint32_t number, uint32_t pid,
                                               uint64_t size, enum program_use use,
                                               uint64_t *address)
 {
-    return memory_status(d, memory_try(d, &number, 1, pid, size, 0, use, 0, address), number, 0,
-                         size);
+    const struct memory_request q = {
+        .pid = pid, .use = use, .size = size, .device = &number, .device_count = 1};
+    return memory_status(d, memory_try(d, q, address), number, 0, size);
 }
 
 static void memory_release(struct driver *d, uint64_t address)

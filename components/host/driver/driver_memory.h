@@ -10,23 +10,17 @@ static inline struct memory_ref memory_view(struct driver *d)
     return (struct memory_ref){&d->memory, driver_page_table(d), driver_program(d)};
 }
 
-/* What went wrong, for people. `number`: the device that was asked. */
+/* Says what went wrong. `number`: the device that was asked. */
 static enum driver_status memory_status(const struct driver *d, enum memory_result result,
                                         uint32_t number, uint64_t address, uint64_t bytes);
 
 /* The GPU of the list that lacks pages, for the message. */
 static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, uint32_t count);
 
-static enum memory_result memory_try(struct driver *d, const uint32_t *devices, uint32_t count,
-                                     uint32_t pid, uint64_t size, uint64_t align,
-                                     enum program_use use, uint64_t flags, uint64_t *address);
+/* Allocates memory that kernels may write; `q.size` in bytes. `q.fixed`: the pages begin there. */
+static enum memory_result memory_try(struct driver *d, struct memory_request q, uint64_t *address);
 
-/* The same for pages that begin at *address, which are free. */
-static enum memory_result memory_try_at(struct driver *d, const uint32_t *devices, uint32_t count,
-                                        uint32_t pid, uint64_t size, uint64_t flags,
-                                        uint64_t *address);
-
-/* On one GPU, for the driver's own use; addresses that were freed are not used again. */
+/* Allocates on one GPU for the driver's own use. Addresses that were freed are not used again. */
 static enum driver_status memory_allocate_own(struct driver *d, uint32_t number, uint32_t pid,
                                               uint64_t size, enum program_use use,
                                               uint64_t *address);
@@ -38,10 +32,10 @@ static void memory_release(struct driver *d, uint64_t address);
 static enum driver_status memory_check(const struct driver *d, uint64_t address, uint64_t size,
                                        const char *what, uint32_t *device);
 
-/* Physical address, and how many bytes follow it on the same page. */
+/* The physical address of `address`. *rest: how many bytes follow on the same page. */
 static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64_t *rest);
 
-/* The same, but *rest is what is left of its fragment, which lies in one piece. */
+/* The physical address, too, but *rest is what is left of the fragment, which lies in one piece. */
 static uint64_t memory_run(const struct driver *d, uint64_t address, uint64_t *rest);
 
 /* All of [address, address + size), which is mapped, is going to be written. */
@@ -53,15 +47,15 @@ static struct gpu_set memory_owners(const struct driver *d, uint64_t address, ui
 /* The GPU whose memory holds the page of `address`. */
 static uint32_t memory_owner(const struct driver *d, uint64_t address);
 
-/* By what calls without a process name the memory at `address` of process `pid`. */
+/* The name by which calls without a process mean the memory at `address` of process `pid`. */
 static uint64_t memory_name(const struct driver *d, uint32_t pid, uint64_t address);
 
 /* Are all users of [address, address + size) other processes, so that `pid` may have memory there
  * under a name? */
 static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t address, uint64_t size);
 
-/* In the trace: where the pages that touch [address, address + size) lie now, a span of no length
- * for each run of pages on one GPU; `what` is "map" or "unmap". */
+/* Notes in the trace where the pages that touch [address, address + size) lie now, a span of no
+ * length for each run of pages on one GPU; `what` is "map" or "unmap". */
 static void memory_trace(struct driver *d, const char *what, uint32_t pid, uint64_t address,
                          uint64_t size);
 

@@ -32,7 +32,7 @@ static enum driver_status host_wait_everything(struct driver *d)
 }
 
 /* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address +
- * size), and waits for it. */
+ * size), and waits until they have. */
 static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64_t address,
                                           uint64_t size)
 {
@@ -60,33 +60,49 @@ static enum driver_status host_recycle(struct driver *d)
     return status;
 }
 
+/* `size`: what the program asks for. */
+static enum driver_status allocate_pages(struct driver *d, const struct driver_handle *h,
+                                         struct memory_request q, uint64_t size, bool unified,
+                                         uint64_t *address)
+{
+    q.pid = h->pid;
+    q.use = PROGRAM_BUFFER;
+    q.flags = unified ? PAGE_TABLE_UNIFIED : 0;
+    q.size = size;
+    q.device = h->member;
+    q.device_count = h->count;
+    for (int attempt = 0;; attempt++) {
+        enum memory_result result = memory_try(d, q, address);
+        if (result == MEMORY_OK && (unified || h->count > 1))
+            program_open(driver_program(d), *address);
+        if (result == MEMORY_OK)
+            memory_trace(d, "map", h->pid, *address, size);
+        uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
+        for (uint32_t i = 0; i < h->count && h->count > 1 && result == MEMORY_OK && !q.fixed; i++)
+            stat_histogram_add(&d->io.stats.unified_pages, memory_share_of(pages, h->count, i));
+        if (q.fixed
+            && (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt)))
+            result = MEMORY_NOT_ALLOCATED;
+        if (result != MEMORY_RECYCLE_FIRST || attempt)
+            return memory_status(d, result, memory_poorest(d, h->member, h->count), q.fixed, size);
+        enum driver_status status = host_recycle(d);
+        if (status != DRIVER_OK)
+            return status;
+    }
+}
+
 static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
                                         uint64_t align, bool unified, uint64_t *address)
 {
     enum driver_status status = handle_check(d, number);
     if (status != DRIVER_OK)
         return status;
-    const struct driver_handle *h = driver_handle_at(d, number);
     if (align & (align - 1))
         return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is no power of two", align);
     if (!size)
         return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
-    for (int attempt = 0;; attempt++) {
-        enum memory_result result =
-            memory_try(d, h->member, h->count, h->pid, size, align, PROGRAM_BUFFER,
-                       unified ? PAGE_TABLE_UNIFIED : 0, address);
-        if (result == MEMORY_OK && (unified || h->count > 1))
-            program_open(driver_program(d), *address);
-        if (result == MEMORY_OK)
-            memory_trace(d, "map", h->pid, *address, size);
-        uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
-        for (uint32_t i = 0; i < h->count && h->count > 1 && result == MEMORY_OK; i++)
-            stat_histogram_add(&d->io.stats.unified_pages, memory_share_of(pages, h->count, i));
-        if (result != MEMORY_RECYCLE_FIRST || attempt)
-            return memory_status(d, result, memory_poorest(d, h->member, h->count), 0, size);
-        if ((status = host_recycle(d)) != DRIVER_OK)
-            return status;
-    }
+    const struct memory_request q = {.align = align};
+    return allocate_pages(d, driver_handle_at(d, number), q, size, unified, address);
 }
 
 static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
@@ -106,20 +122,8 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
     else if (memory_is_foreign(&d->memory, address, address + size)
              && (status = shootdown_check()) != DRIVER_OK)
         return status;
-    for (int attempt = 0;; attempt++) {
-        enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size,
-                                                  unified ? PAGE_TABLE_UNIFIED : 0, &address);
-        if (result == MEMORY_OK && (unified || h->count > 1))
-            program_open(driver_program(d), address);
-        if (result == MEMORY_OK)
-            memory_trace(d, "map", h->pid, address, size);
-        if (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt))
-            result = MEMORY_NOT_ALLOCATED;
-        if (result != MEMORY_RECYCLE_FIRST)
-            return memory_status(d, result, memory_poorest(d, h->member, h->count), address, size);
-        if ((status = host_recycle(d)) != DRIVER_OK)
-            return status;
-    }
+    const struct memory_request q = {.fixed = address};
+    return allocate_pages(d, h, q, size, unified, &address);
 }
 
 /* The allocation of the program that begins at `address`, or NULL and the reason. */
@@ -142,7 +146,7 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
         return DRIVER_INVALID_ADDRESS;
     uint32_t pid = a->pid;
     uint64_t size = a->end - a->start;
-    /* it may be used again at once */
+    /* Another process may use the address at once. */
     bool again =
         page_table_is_name(address) || memory_is_foreign(&d->memory, address, address + size);
     enum driver_status status = again ? shootdown_check() : DRIVER_OK;
@@ -172,8 +176,8 @@ static enum driver_status host_note(struct driver *d, enum api_call call, uint64
 
 /* ---- single pages ---- */
 
-/* Before a mapping is changed: the range lies in one allocation of the program, and nothing uses
- * it. */
+/* Called before a mapping is changed: checks that the range lies in one allocation of the program,
+ * and waits until nothing uses it. */
 static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size,
                                         const char *what, uint32_t *pid)
 {
