@@ -13,7 +13,7 @@
 
 struct part;
 
-/* Between GPUs through the host, or from one to the other. */
+/* Copies between GPUs go through the host, or directly from one to the other. */
 enum copy_kind {
     COPY_TO_GPU,
     COPY_FROM_GPU,

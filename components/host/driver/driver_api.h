@@ -128,13 +128,13 @@ struct driver_api {
     uint32_t version;
     uint32_t (*device_count)(void);
     enum driver_status (*device_info)(uint32_t device, struct driver_device_info *info);
-    /* Once, before anything else: device addresses are taken from [base, base + size). */
+    /* Called once, before anything else: device addresses are taken from [base, base + size). */
     enum driver_status (*set_window)(uint64_t base, uint64_t size);
 
     enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align,
                                    uint64_t *address);
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
-    /* At an address that no allocation of the device's process has; `unified` as
+    /* Allocates at an address that no allocation of the device's process has; `unified` as
      * allocate_unified(). Other processes may have it: what kernels and commands of a queue mean by
      * it is then their own process' memory. Addresses outside of the window are those of host
      * memory that kernels use, too: when they are released, TLBs forget them at once. */
@@ -182,7 +182,7 @@ struct driver_api {
                                 uint64_t size, uint64_t *ticket);
     enum driver_status (*read)(uint32_t queue, void *host, uint64_t device_address, uint64_t size,
                                uint64_t *ticket);
-    /* The same for memory that the program and the GPU both see: no time passes where they share
+    /* Enqueue, for memory that the program and the GPU both see: no time passes where they share
      * memory. */
     enum driver_status (*write_shared)(uint32_t queue, uint64_t device_address, const void *host,
                                        uint64_t size, uint64_t *ticket);
@@ -231,7 +231,7 @@ struct driver_api {
     uint64_t (*now)(void);
     /* The ticket of the last command of the queue that is not done yet; 0 when there is none. */
     enum driver_status (*last)(uint32_t queue, uint64_t *ticket);
-    /* Done? Advances time by poll_cost first, so that polling programs end. */
+    /* Is the ticket done? Advances time by poll_cost first, so that polling programs end. */
     enum driver_status (*query)(uint64_t ticket);
     /* Simulated time at which a ticket was done. */
     enum driver_status (*time_of)(uint64_t ticket, uint64_t *time_ps);
@@ -249,8 +249,8 @@ struct driver_api {
      * is missing; launching such a kernel is DRIVER_FAULT before any cycle. */
     enum driver_status (*register_kernel)(uint32_t device, const char *name, uint64_t entry);
 
-    /* Who is called, in any thread of the simulation, when a kernel waits that is executed without
-     * timing; NULL: nobody. */
+    /* Sets the function that is called, in any thread of the simulation, when a kernel waits that
+     * is executed without timing. NULL: none. */
     void (*set_attendant)(void (*attend)(const struct driver_attention *now));
 
     const char *(*error_text)(void); /* of the last failure in this thread */

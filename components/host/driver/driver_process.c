@@ -9,7 +9,7 @@ static struct driver_process the_process = {
     .continued = PTHREAD_COND_INITIALIZER,
 };
 
-/* Of the thread, as errno is. */
+/* Each thread has its own, as it has its own errno. */
 static _Thread_local char failure[2048];
 
 static struct driver_process *driver_process(void)

@@ -39,7 +39,7 @@ static bool driver_is_paused(void);
 /* Remembers, for this thread, why a call failed; returns the status. */
 __attribute__((format(printf, 2, 3))) static enum driver_status
 driver_fail(enum driver_status status, const char *format, ...);
-/* What was remembered last in this thread. */
+/* The text that was remembered last in this thread. */
 static const char *driver_failure(void);
 
 #endif

@@ -32,12 +32,12 @@ enum {
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES =
-        4 << 20,           /* packets and kernel arguments of a device; smaller on small devices */
-    DRIVER_TOUCHES = 4096, /* questions for pages that wait */
-    DRIVER_WRITTEN = 1024, /* pages that have lost their copies to a write, remembered */
-    DRIVER_LATE_PIECES = 64,   /* of a ring, that its head goes around */
-    DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
-    DRIVER_SPARE_SLOTS = 1,    /* of a device, for other messages when launches have all others */
+        4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_PAGE_REQUESTS = 4096, /* questions for pages that wait */
+    DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
+    DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
+    DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
+    DRIVER_SPARE_SLOTS = 1,      /* of a device, for other messages when launches have all others */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
@@ -136,8 +136,8 @@ enum migrate_state {
     MIGRATE_RESUME
 };
 
-/* What a question comes to: nothing, the page is noted as placed, it moves, it gets its first copy
- * or a further one, its copies go. */
+/* The outcome of a question for a page: nothing, the page is noted as placed, it moves, it gets its
+ * first copy or a further one, its copies go. */
 enum migrate_work { WORK_NONE, WORK_PLACE, WORK_MOVE, WORK_COPY, WORK_COPY_MORE, WORK_WRITE };
 
 /* A page that was written to and gets no copies for a while. */
@@ -148,7 +148,7 @@ struct driver_written {
 };
 
 /* A GPU has asked for a page, or the host wants to write to it. */
-struct driver_touch {
+struct driver_page_request {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
@@ -167,16 +167,16 @@ struct driver_sample {
     uint64_t prepared; /* number of the launch that the platform was made ready for */
     uint64_t flushes;  /* of caches, in no time */
     bool quiet;        /* nothing was under way, and nothing has been begun since */
-    bool told;         /* that a launch is simulated while one that is not waits for others */
+    bool warned;       /* that a launch is simulated while one that is not waits for others */
     uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
 /* See driver_migration.c. */
 struct driver_migrate {
-    uint32_t touches; /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
+    uint32_t requests; /* arena: struct driver_page_request[DRIVER_PAGE_REQUESTS], a ring */
     uint32_t first, count;
     uint32_t state; /* enum migrate_state, of the first question */
-    uint32_t told;  /* GPUs that were sent what the state is about */
+    uint32_t sent;  /* GPUs that were sent the message of the state */
     struct gpu_set paused;
     uint64_t paused_at;            /* cycle */
     uint64_t not_before;           /* cycle of the next pause */
@@ -192,9 +192,9 @@ struct driver_ticket {
     uint64_t done_ps; /* 1 + time, 0: not done; with DRIVER_TICKET_MARK, DRIVER_TICKET_MOVE */
 };
 
-/* It was a mark, of which somebody may ask the time at any time. */
+/* The command was a mark, whose time may be asked for at any time. */
 #define DRIVER_TICKET_MARK ((uint64_t)1 << 63)
-/* It was a copy or a fill. */
+/* The command was a copy or a fill. */
 #define DRIVER_TICKET_MOVE ((uint64_t)1 << 62)
 
 struct driver {
@@ -267,7 +267,7 @@ static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
     return ticket == 0 || t->ticket != ticket || t->done_ps;
 }
 
-/* Of a ticket that is done. */
+/* The time at which a ticket was done, which it is. */
 static inline uint64_t driver_ticket_ps(const struct driver_ticket *t)
 {
     return (t->done_ps & ~(DRIVER_TICKET_MARK | DRIVER_TICKET_MOVE)) - 1;

@@ -2,7 +2,7 @@
  * program waits for its end. A front end asks through the driver (driver_api.h): call_begin()
  * before the commands of a call, call_end() behind them.
  *
- * Nothing here waits: who asks also makes time go on, and would wait for itself. A call that may
+ * Nothing here waits: the caller also makes time go on, and would wait for itself. A call that may
  * not begin is answered with the ticket of something that is pending; when that is done, the front
  * end asks again.
  *

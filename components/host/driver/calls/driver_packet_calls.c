@@ -1,5 +1,5 @@
-/* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle).with
- * the lock held where the program calls.
+/* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle).
+ * Called with the lock held where the program calls.
  *
  * Each call of the program makes a *trip*: its packet (components/protocols/api_packet) goes to the
  * host's core, from there over memory to the device that takes calls (mmio), which hands it to the

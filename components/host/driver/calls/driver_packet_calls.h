@@ -11,7 +11,7 @@ enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 };
 enum trip_kind {
     TRIP_NOTE,    /* has been done already; takes its time */
     TRIP_COMMAND, /* a command waits for it */
-    TRIP_READ,    /* the same; the command ends when it comes back with the bytes */
+    TRIP_READ,    /* a read waits for it, and ends when it comes back with the bytes */
     TRIP_WAIT     /* the program waits for a command */
 };
 
@@ -50,17 +50,17 @@ static inline struct driver_trip *trip_at(const struct driver *d, uint64_t numbe
 static void packets_init(struct driver *d);
 static struct api_request packet_of(enum api_call call);
 
-/* There is room: TRIPS are more than commands, and packets_wait_room() has been called. */
+/* There is room: TRIPS are more than commands, and host_wait_trips() has been called. */
 static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_request *r,
                          uint32_t command, uint64_t ticket);
 
-/* What has no command. */
+/* Adds a trip for a call that has no command. */
 static void packet_note(struct driver *d, struct api_request r);
 
 /* A command that was enqueued waits for its packet. */
 static void packet_command(struct driver *d, uint32_t number);
 
-/* In front of a launch: its geometry, and its arguments as they lie in memory. */
+/* Adds the trips in front of a launch: its geometry, and its arguments as they lie in memory. */
 static void packet_launch(struct driver *d, uint32_t queue, const struct driver_launch *l);
 
 static bool packets_tick(struct driver *d);

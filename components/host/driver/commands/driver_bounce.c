@@ -1,11 +1,11 @@
 /* Copies between GPUs through the host, where neither GPU's DMA engine reaches the other's memory.
  *
- * A copy is read in pieces, each into a place of the host's that no other piece has, and a piece is
+ * A copy is read in pieces, each into a buffer of the host that no other piece has, and a piece is
  * written to the other GPU as soon as it is there, while others are still being read. Both
  * directions go at the pace of their links and with as many messages under way as `in_flight` says
- * for each GPU; there are places for as many of both. The slot of a message says the piece's number
- * in `offset`. Pieces of one command are written in the order in which they have come; a write ends
- * at pages of its own, so a piece may take several. */
+ * for each GPU; there are buffers for as many of both. The slot of a message says the piece's
+ * number in `offset`. Pieces of one command are written in the order in which they have come; a
+ * write ends at pages of its own, so a piece may take several. */
 #include "driver_bounce.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "driver_transfer.h"
 
-/* A place in the host's memory, of COPY_MESSAGE_BYTES. */
+/* A buffer in the host's memory, of COPY_MESSAGE_BYTES. */
 struct driver_bounce {
     uint64_t offset; /* in the copy */
     uint32_t size;

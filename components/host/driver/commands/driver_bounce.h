@@ -6,7 +6,7 @@
 
 static void bounce_init(struct driver *d);
 
-/* One message of the copy, if there is one to send and it can be sent. */
+/* Sends one message of the copy, if there is one to send and it can be sent. */
 static bool send_between(struct driver *d, uint32_t command);
 
 /* The answer to one: `data` is what was read, or NULL when a write is over. */

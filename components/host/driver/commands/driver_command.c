@@ -58,7 +58,7 @@ static void command_note_lines(struct driver *d, const struct driver_command *k)
         d->device[i].line_shared = true;
 }
 
-/* What a launch has held is free. */
+/* Frees what a launch has held. */
 static void launch_end(struct driver *d, const struct driver_queue *q, struct driver_command *k)
 {
     struct driver_device *device = &d->device[q->device];

@@ -24,7 +24,7 @@ enum driver_kind {
     DRIVER_KINDS
 };
 
-/* What the trace calls a command, where its kind does not say enough. */
+/* The name of a command in the trace, where its kind does not say enough. */
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
 
 /* How a copy on GPUs is done: by the DMA engine of a GPU, for which its own memory is one end at
@@ -132,14 +132,14 @@ static inline uint32_t launch_count(const struct driver_command *k)
                                                                        : (uint32_t)k->launch.groups;
 }
 
-/* What people call it, and what the trace does. */
+/* The name of a command for people, and in the trace. */
 static const char *command_name(const struct driver_command *k);
 static const char *command_span(const struct driver_command *k);
 
 /* The GPUs whose memory a copy or a fill touches. */
 static struct gpu_set command_owners(const struct driver *d, const struct driver_command *k);
 
-/* Are there any? */
+/* Does it touch the memory of any GPU? */
 static bool command_touches(const struct driver *d, const struct driver_command *k);
 
 /* Ends the first command of the queue. */

@@ -114,7 +114,8 @@ static bool step_open(struct driver *d, struct driver_queue *q, uint32_t command
     return submit_open(d, driver_command_at(d, command));
 }
 
-/* `at`: the descriptor in the command. The arguments are the driver's own, so they are mapped. */
+/* Copies preloaded arguments into the descriptor at `at`. The arguments are the driver's own, so
+ * they are mapped. */
 static void launch_find_preload(const struct driver *d, const struct driver_command *k, void *at)
 {
     struct aql_descriptor descriptor;

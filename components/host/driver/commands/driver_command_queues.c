@@ -33,8 +33,7 @@ static void driver_window_end(struct component *c)
     sample_window_end(d);
 }
 
-/* What has to hold before a command of any kind begins, or goes on: its packet, its time, its
- * ticket. */
+/* May a command of any kind begin, or go on? It waits for its packet, its time and its ticket. */
 static bool may_begin(struct driver *d, const struct driver_command *k)
 {
     if (k->gated)
@@ -77,7 +76,7 @@ static void end_at_once(struct driver *d, struct driver_queue *q, struct driver_
     }
 }
 
-/* True: something changed. */
+/* Begins a command. True: something changed. */
 static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
@@ -106,7 +105,7 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
     return true;
 }
 
-/* One step of the first command of the queue. True: something changed. */
+/* Does one step of the first command of the queue. True: something changed. */
 static bool queue_step(struct driver *d, struct driver_queue *q)
 {
     uint32_t command = q->at;
@@ -131,12 +130,12 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     case PHASE_DIRECT:
     case PHASE_RUNNING:
     case PHASE_UNTIMED:
-        break; /* somebody else goes on with it */
+        break; /* other code goes on with it */
     }
     return false;
 }
 
-/* What takes no time does not wait for the next tick. */
+/* Commands that take no time do not wait for the next tick. */
 static void queue_do_at_once(struct driver *d, uint32_t queue)
 {
     struct driver_queue *q = driver_queue_at(d, queue);

@@ -4,8 +4,8 @@
 
 #include "components/host/driver/driver_state.h"
 
-/* At the end of a window, when no component is being ticked: stores that others read, and the
- * memory itself, change then. */
+/* Called at the end of a window, when no component is being ticked: stores that others read, and
+ * the memory itself, change then. */
 static void driver_window_end(struct component *c);
 
 static bool answers_receive(struct driver *d);
@@ -13,7 +13,7 @@ static bool answers_receive(struct driver *d);
 /* A step of each queue that can make one, the queue behind the last one that did first. */
 static bool queues_step(struct driver *d);
 
-/* When a command has been enqueued: what takes no time is done before the engine runs. */
+/* Called when a command has been enqueued: what takes no time is done before the engine runs. */
 static void queue_do_at_once(struct driver *d, uint32_t queue);
 
 #endif

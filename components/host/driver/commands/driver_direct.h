@@ -13,7 +13,7 @@ static bool direct_note(struct driver *d, const struct driver_command *k, uint32
 static bool direct_full(const struct driver *d);
 /* Could a message of the command be there before what was noted is? */
 static bool direct_holds(const struct driver *d, const struct driver_command *k);
-/* Moves what was noted, in order. Between windows only. */
+/* Moves what was noted, in order. Called between windows only. */
 static void direct_move(struct driver *d);
 /* May a command that has just been enqueued be done at once, before the engine runs? */
 static bool direct_at_once(const struct driver *d, const struct driver_queue *q);

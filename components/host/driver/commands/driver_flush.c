@@ -81,7 +81,7 @@ static struct gpu_set flush_holders(const struct driver *d, struct gpu_set owner
     return holders;
 }
 
-/* The first of those who may hold lines of [address, address + size), which was not flushed for the
+/* The first GPU that may hold lines of [address, address + size), that was not flushed for the
  * command and whose L2 may be dirty, or DRIVER_NONE. */
 static uint32_t flush_owner(const struct driver *d, const struct driver_command *k,
                             uint64_t address)

@@ -15,14 +15,14 @@ static bool dirty_is(const struct driver *d, uint32_t number, uint32_t pid);
 /* A flush of GPU `number` is on its way; kernels that run go on writing. */
 static void dirty_flush(struct driver *d, uint32_t number);
 
-/* Pages of the process are given back: whoever gets them next must not find its lines. */
+/* Pages of the process are given back: their next owner must not find its lines. */
 static void dirty_leave(struct driver *d, uint32_t pid);
 
 /* A device whose caches must be flushed before the command, or DRIVER_NONE. */
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
                                      uint32_t device);
 
-/* Somebody else's flush of a device that the command needs flushed is under way. */
+/* Is another command's flush of a device under way that the command needs flushed? */
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k);
 
 /* Sends a flush to GPU `number` for the command; false: it waits for room. */

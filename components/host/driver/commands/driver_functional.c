@@ -131,9 +131,9 @@ static void functional_attend(uint32_t gpu)
 /* ---- commands ---- */
 
 /* Wavefront instructions of a launch that has others beside it: some seconds. */
-enum { TOLD_AT = 1 << 26 };
+enum { WARN_AT = 1 << 26 };
 
-/* Work-groups of the launch that the device can hold, going by slots. */
+/* How many work-groups of the launch the device can hold, going by slots. */
 static uint32_t functional_resident(const struct driver_device_info *info,
                                     const struct driver_command *k)
 {
@@ -155,7 +155,7 @@ static bool functional_can_begin(const struct driver *d, const struct driver_com
                && (!k->launch.packet.private_bytes || scratch_choose(device, k->pid, 0) >= 0));
 }
 
-/* What a launch, or a copy in front of it, writes to the ring. */
+/* Writes to the ring what a launch, or a copy in front of it, has for it. */
 static void functional_stage(const struct driver *d, const struct driver_command *k,
                              const struct driver_device *device)
 {
@@ -261,7 +261,7 @@ static uint64_t others_from(const struct driver *d, const struct driver_command 
     return from;
 }
 
-/* After a part of a launch or all of it. False: the run has failed. */
+/* Takes the result of a part of a launch or all of it. False: the run has failed. */
 static bool functional_part(struct driver *d, struct driver_command *k, uint32_t number,
                             enum sampling_way way, const struct functional_result *result)
 {
@@ -299,10 +299,10 @@ static void functional_name(const struct driver_command *k)
 static void functional_wait_out(const struct driver *d, const struct driver_command *k,
                                 struct functional_result *result)
 {
-    bool told = false;
+    bool warned = false;
     while (result->end == FUNCTIONAL_YIELDED) {
-        if (!told && result->instructions >= TOLD_AT) {
-            told = true;
+        if (!warned && result->instructions >= WARN_AT) {
+            warned = true;
             fprintf(stderr,
                     "heddle: launch %" PRIu64 " (%s) may wait for a launch of another queue; with "
                     "--kernels auto, launches do not take turns: choose some by number, or use "

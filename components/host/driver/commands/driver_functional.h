@@ -18,7 +18,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                                            uint32_t number,
                                                            struct aql_descriptor *descriptor);
 
-/* False: the run has failed. */
+/* Does a command. False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way);
 

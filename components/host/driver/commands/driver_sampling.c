@@ -11,7 +11,7 @@
  * A command that is not timed needs the second, a timed launch the first. Both changes, and
  * everything that is not timed, wait until nothing is under way on the platform, so no message can
  * see the change happen. The time of day is looked at in ticks only: in which cycle a window is
- * seen to end depends on who was awake.
+ * seen to end depends on which components were awake.
  *
  * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it
  * is over: what that one executed decides. Caches and TLBs keep what they have while launches leave
@@ -188,7 +188,7 @@ static void sample_init(const struct driver *d)
 
 /* Looking at all of a platform takes longer than a short launch does without timing, so the answer
  * holds until the driver begins something, where nobody else does: no calls or packets come over
- * ports, no pages move, no user queues are told anything. */
+ * ports, no pages move, no user queues are sent anything. */
 static bool sample_is_quiet(struct driver *d)
 {
     bool alone = !driver_calls_count(d) && !driver_touch_count(d) && !driver_queues_count(d)
@@ -255,13 +255,13 @@ static void sample_note_timed(struct driver *d, struct driver_command *k)
         return;
     enum sampling_way way = sample_way(d, k);
     bool awaited = functional_is_awaited();
-    if (awaited && !d->sample.told)
+    if (awaited && !d->sample.warned)
         fprintf(stderr,
                 "heddle: launch %" PRIu64 " (%s) is simulated while another one, which is not, "
                 "waits for others; if they wait for each other, the run does not end: --kernels "
                 "has to name both or none\n",
                 k->launch.number, program_kernel_name(driver_program(d), k->launch.kernel));
-    d->sample.told |= awaited;
+    d->sample.warned |= awaited;
     k->launch.timed = sample_is_on(d, k);
     d->sample.timed += k->launch.timed;
     aql_set_launch(&k->launch.packet, (uint32_t)k->launch.number, way == SAMPLING_MEMORY_ONLY);

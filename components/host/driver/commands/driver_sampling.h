@@ -13,7 +13,7 @@ static void sample_init(const struct driver *d);
  * already. */
 static void sample_flush(struct driver *d, struct driver_command *k, uint32_t device);
 
-/* At the end of a window: does what waits for it, if nothing else is under way. */
+/* Does what waits for the end of a window, if nothing else is under way. */
 static void sample_window_end(struct driver *d);
 
 enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };

@@ -1,4 +1,4 @@
-/* What a command takes before it begins, and the program after a wait. */
+/* The time that a command takes before it begins, and the program after a wait. */
 #ifndef HEDDLE_DRIVER_SETUP_H
 #define HEDDLE_DRIVER_SETUP_H
 
@@ -12,7 +12,7 @@ struct driver_command;
  * is over; asked again, it is true. */
 static bool command_set_up(struct driver *d, struct driver_command *k);
 
-/* What the call takes on the host that enqueues `k`. */
+/* The cycles that the call which enqueues `k` takes on the host. */
 static uint64_t host_call_cycles(const struct driver *d, const struct driver_command *k);
 
 /* The program has waited for `ticket`, which is done. */

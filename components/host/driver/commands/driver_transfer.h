@@ -16,7 +16,7 @@ enum link_way { LINK_THERE, LINK_BACK };
 static bool link_busy(struct driver *d, uint32_t number, enum link_way way);
 static void link_take(struct driver *d, uint32_t number, enum link_way way, uint32_t bytes);
 
-/* Bytes of the next message of a command. */
+/* How many bytes the next message of a command moves. */
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most);
 
 static uint64_t least(uint64_t a, uint64_t b);
@@ -26,8 +26,8 @@ static void send_write(struct driver *d, uint32_t number, int slot, uint64_t phy
                        const void *from, uint32_t size);
 static enum copy_kind command_copy_kind(const struct driver_command *k);
 
-/* Inside of one GPU; between GPUs, all of which have access to each other as far as the copy goes;
- * or not. */
+/* How the copy is done: inside of one GPU, between GPUs that all have access to each other as far
+ * as the copy goes, or through the host. */
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k);
 
 /* Each sends the next message of a command, if it can be sent now. `gpu`: that of the queue. A copy

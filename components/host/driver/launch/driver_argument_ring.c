@@ -62,7 +62,7 @@ static uint64_t ring_tail(const struct driver_device *device)
 
 /* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the
  * ring's size. UINT64_MAX: late pieces leave no room. */
-static uint64_t ring_place(const struct driver_device *device, uint32_t bytes, uint32_t align)
+static uint64_t ring_find_start(const struct driver_device *device, uint32_t bytes, uint32_t align)
 {
     uint64_t at = device->ring_head, size = device->ring_bytes;
     for (uint32_t i = 0; i < device->late_pieces;) {
@@ -125,7 +125,7 @@ static enum driver_status ring_find(struct driver *d, struct driver_device *devi
                            "%u bytes of packet and arguments; at most %u can wait for %s", bytes,
                            device->ring_bytes, device->info.name);
     while (status == DRIVER_OK) {
-        *start = ring_place(device, bytes, align);
+        *start = ring_find_start(device, bytes, align);
         bool full = *start == UINT64_MAX || device->pieces_held == DRIVER_COMMANDS;
         if (!full && *start + bytes - ring_tail(device) <= device->ring_bytes)
             return DRIVER_OK;

@@ -15,7 +15,7 @@ static uint32_t ring_hold(struct driver_device *device, uint64_t start, uint32_t
 static bool ring_is_last(const struct driver_device *device, const void *content, uint32_t bytes,
                          uint32_t queue);
 
-/* The place of a new piece; waits for launches to end while there is none. */
+/* Finds where a new piece begins; waits for launches to end while there is none. */
 static enum driver_status ring_find(struct driver *d, struct driver_device *device, uint32_t bytes,
                                     uint32_t align, uint64_t *start);
 

@@ -44,10 +44,10 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
     groups = resident < groups ? resident : groups;
     groups = device->size / 8 / group < groups ? device->size / 8 / group : groups;
     groups = groups ? groups : 1;
-    int place = scratch_choose(device, want->pid, group * groups);
-    if (place < 0)
+    int slot = scratch_choose(device, want->pid, group * groups);
+    if (slot < 0)
         return false;
-    struct driver_scratch *s = &device->scratch[place];
+    struct driver_scratch *s = &device->scratch[slot];
     bool fits = s->bytes >= group * groups && s->pid == want->pid;
     if (!make && !fits)
         return false;
@@ -70,7 +70,7 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
         return false;
     }
     s->used = true;
-    want->pool = (uint32_t)place;
+    want->pool = (uint32_t)slot;
     want->address = s->address;
     want->groups = groups;
     return true;

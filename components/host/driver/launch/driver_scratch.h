@@ -4,7 +4,7 @@
 
 #include "components/host/driver/driver_state.h"
 
-/* What a kernel needs, and what it has got. */
+/* A kernel's need of private memory, and what it has got. */
 struct scratch_want {
     uint32_t private_bytes, waves_per_group, kernel, pid;
     uint64_t groups; /* to be run; then those that the pool has room for */
@@ -12,7 +12,7 @@ struct scratch_want {
     uint64_t address;
 };
 
-/* The smallest unused pool of the process of at least `bytes`; else an unused place; else any
+/* The smallest unused pool of the process of at least `bytes`; else an unused slot; else any
  * unused pool. -1: all are in use. */
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes);
 
@@ -21,15 +21,15 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
  * fails. */
 static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make);
 
-/* The same for a launch. */
+/* Gives a launch a pool, as scratch_take() does. */
 static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
                             bool make);
 
-/* At the end of a window: makes the pools that launches in front of their queues wait for. */
+/* Makes the pools that launches in front of their queues wait for, at the end of a window. */
 static void scratch_make(struct driver *d);
 
-/* From a tick: the same for the first command of the queue, which may have to come back for it;
- * `at_end` calls scratch_make(). */
+/* Called from a tick: gives a pool to the first command of the queue, which may have to come back
+ * for it; `at_end` calls scratch_make(). */
 static bool scratch_find(struct driver *d, struct driver_queue *q,
                          void (*at_end)(struct component *c));
 

@@ -30,7 +30,7 @@
 #include "components/host/driver/program/driver_handles.h"
 #include "driver_read_copies.h"
 
-/* Which GPU is behind a port of the array that begins with `first`. */
+/* The GPU behind a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)
 {
     const struct platform_ring *ring =
@@ -49,7 +49,7 @@ static void migrate_init(struct driver *d)
         return;
     if (shootdown_check() != DRIVER_OK)
         die("driver: pages cannot migrate: %s", driver_failure());
-    d->migrate.touches = arena_allocate(DRIVER_TOUCHES * sizeof(struct driver_touch));
+    d->migrate.requests = arena_allocate(DRIVER_PAGE_REQUESTS * sizeof(struct driver_page_request));
     d->migrate.written = arena_allocate(DRIVER_WRITTEN * sizeof(struct driver_written));
     for (uint32_t i = 0; i < moves; i++)
         d->migrate.port[migrate_gpu_of(d, driver_io(d)->move_first, i, true)] = i;
@@ -60,8 +60,8 @@ static bool migrate_listen(struct driver *d)
     bool progress = false;
     for (uint32_t i = 0; i < driver_touch_count(d); i++) {
         const struct page_touch_request *m;
-        while (d->migrate.count < DRIVER_TOUCHES && (m = driver_touch_peek(d, i))) {
-            const struct driver_touch t = {
+        while (d->migrate.count < DRIVER_PAGE_REQUESTS && (m = driver_touch_peek(d, i))) {
+            const struct driver_page_request t = {
                 .address = m->touched.address,
                 .pid = m->touched.pid,
                 .port = i,
@@ -76,7 +76,7 @@ static bool migrate_listen(struct driver *d)
     return progress;
 }
 
-/* Must nobody have an access to managed memory under way for the first question? */
+/* May no access to managed memory be under way for the first question? */
 static bool migrate_needs_pause(const struct driver *d)
 {
     enum migrate_work work = migrate_work_of(d, migrate_first(d));
@@ -123,7 +123,7 @@ static struct gpu_set migrate_running(const struct driver *d)
 static bool migrate_find_awaited(struct driver *d)
 {
     for (uint32_t i = 0; i < d->migrate.count; i++) {
-        struct driver_touch *t = migrate_at(d, i), first = *migrate_first(d);
+        struct driver_page_request *t = migrate_at(d, i), first = *migrate_first(d);
         if (t->wish != PAGE_WISH_WRITE)
             continue;
         *migrate_first(d) = *t;
@@ -133,7 +133,7 @@ static bool migrate_find_awaited(struct driver *d)
     return false;
 }
 
-/* With the first question. False: not now. */
+/* Begins with the first question. False: it cannot be answered now. */
 static bool migrate_start(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
@@ -162,7 +162,7 @@ static bool migrate_drain(struct driver *d)
         return false;
     m->paused = migrate_running(d);
     m->paused_at = driver_now(d);
-    m->told = 0;
+    m->sent = 0;
     m->ready = !gpu_set_any(&m->paused);
     m->state = m->ready ? MIGRATE_NEXT : MIGRATE_PAUSE;
     if (!m->ready) {
@@ -176,16 +176,16 @@ static bool migrate_drain(struct driver *d)
 static bool migrate_tell(struct driver *d, bool *progress)
 {
     struct driver_migrate *m = &d->migrate;
-    for (int slot; m->told < d->device_count; m->told++) {
-        if (!gpu_set_has(&m->paused, m->told))
+    for (int slot; m->sent < d->device_count; m->sent++) {
+        if (!gpu_set_has(&m->paused, m->sent))
             continue;
-        if ((slot = slot_for(d, m->told)) < 0)
+        if ((slot = slot_for(d, m->sent)) < 0)
             return false;
         if (m->state == MIGRATE_PAUSE)
-            driver_gpu_send_pause(d, m->told, (uint16_t)slot);
+            driver_gpu_send_pause(d, m->sent, (uint16_t)slot);
         else
-            driver_gpu_send_resume(d, m->told, (uint16_t)slot);
-        slot_take(d, m->told, slot, DRIVER_COMMANDS, 0, 0);
+            driver_gpu_send_resume(d, m->sent, (uint16_t)slot);
+        slot_take(d, m->sent, slot, DRIVER_COMMANDS, 0, 0);
         *progress = true;
     }
     return !driver_command_at(d, DRIVER_COMMANDS)->in_flight;
@@ -231,7 +231,7 @@ static bool migrate_next(struct driver *d)
     struct driver_migrate *m = &d->migrate;
     if (m->count && (m->ready || !migrate_needs_pause(d)))
         return false;
-    m->told = 0;
+    m->sent = 0;
     if (gpu_set_any(&m->paused))
         m->state = MIGRATE_RESUME;
     else
@@ -248,7 +248,7 @@ static const char *migrate_span(const struct driver *d)
 static bool migrate_begin(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_touch *t = migrate_first(d);
+    const struct driver_page_request *t = migrate_first(d);
     uint64_t flags, bytes = driver_page_bytes(d);
     m->work = migrate_work_of(d, t);
     if (m->work == WORK_NONE || !migrate_find(d, t, &m->from, &flags)) {
@@ -276,7 +276,7 @@ static bool migrate_begin(struct driver *d)
 static void migrate_swap(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_touch *t = migrate_first(d);
+    const struct driver_page_request *t = migrate_first(d);
     uint64_t physical, flags, old;
     if (m->state != MIGRATE_SWAP)
         return;
@@ -293,23 +293,23 @@ static void migrate_swap(struct driver *d)
         page_table_enter(driver_page_table(d), t->pid, t->address, physical,
                          flags | PAGE_TABLE_PLACED);
     m->state = m->work == WORK_PLACE ? MIGRATE_ANSWER : MIGRATE_SHOOT;
-    m->told = 0;
+    m->sent = 0;
 }
 
 /* Shoots the old mapping down on one GPU after the other. */
 static bool migrate_shoot(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_touch *t = migrate_first(d);
+    const struct driver_page_request *t = migrate_first(d);
     bool progress = false;
-    for (int slot; m->told < d->device_count && (slot = slot_for(d, m->told)) >= 0;
-         m->told++, progress = true) {
-        driver_gpu_send_shootdown(d, m->told, (uint16_t)slot, t->address, driver_page_bytes(d),
+    for (int slot; m->sent < d->device_count && (slot = slot_for(d, m->sent)) >= 0;
+         m->sent++, progress = true) {
+        driver_gpu_send_shootdown(d, m->sent, (uint16_t)slot, t->address, driver_page_bytes(d),
                                   t->pid);
-        slot_take(d, m->told, slot, DRIVER_COMMANDS, 0, 0);
+        slot_take(d, m->sent, slot, DRIVER_COMMANDS, 0, 0);
         d->io.stats.shootdowns++;
     }
-    if (m->told < d->device_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
+    if (m->sent < d->device_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
         return progress;
     if (m->work == WORK_MOVE) {
         memory_give_page(&d->memory, m->from);
@@ -326,12 +326,12 @@ static bool migrate_shoot(struct driver *d)
 static bool migrate_answer(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_touch *t = migrate_first(d);
+    const struct driver_page_request *t = migrate_first(d);
     if (t->port != DRIVER_NONE && !driver_touch_can_reply(d, t->port))
         return false;
     if (t->port != DRIVER_NONE)
         driver_touch_reply_noted(d, t->port, t->tag);
-    m->first = (m->first + 1) % DRIVER_TOUCHES;
+    m->first = (m->first + 1) % DRIVER_PAGE_REQUESTS;
     m->count--;
     m->state = MIGRATE_NEXT;
     return true;

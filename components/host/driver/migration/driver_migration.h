@@ -6,7 +6,7 @@
 
 static void migrate_init(struct driver *d);
 
-/* At the end of a window: what the question is about is in the page table. */
+/* Changes the page table as the question wants, at the end of a window. */
 static void migrate_swap(struct driver *d);
 
 static bool driver_work(struct driver *d);

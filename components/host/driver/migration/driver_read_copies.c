@@ -17,44 +17,47 @@
 #include "components/host/driver/driver_state.h"
 #include "runtime/engine/store_log.h"
 
-static struct driver_touch *migrate_first(const struct driver *d)
+static struct driver_page_request *migrate_first(const struct driver *d)
 {
-    return arena_at(struct driver_touch, d->migrate.touches) + d->migrate.first % DRIVER_TOUCHES;
+    return arena_at(struct driver_page_request, d->migrate.requests)
+           + d->migrate.first % DRIVER_PAGE_REQUESTS;
 }
 
-static struct driver_touch *migrate_at(const struct driver *d, uint32_t i)
+static struct driver_page_request *migrate_at(const struct driver *d, uint32_t i)
 {
-    return arena_at(struct driver_touch, d->migrate.touches)
-           + (d->migrate.first + i) % DRIVER_TOUCHES;
+    return arena_at(struct driver_page_request, d->migrate.requests)
+           + (d->migrate.first + i) % DRIVER_PAGE_REQUESTS;
 }
 
-static void migrate_add(struct driver *d, const struct driver_touch *t)
+static void migrate_add(struct driver *d, const struct driver_page_request *t)
 {
     *migrate_at(d, d->migrate.count++) = *t;
 }
 
-static bool migrate_find(const struct driver *d, const struct driver_touch *t, uint64_t *physical,
-                         uint64_t *flags)
+static bool migrate_find(const struct driver *d, const struct driver_page_request *t,
+                         uint64_t *physical, uint64_t *flags)
 {
     return page_table_look_up(driver_page_table(d), t->pid, t->address, physical, flags)
            && (*flags & PAGE_TABLE_UNIFIED);
 }
 
-static struct driver_written *copies_written(const struct driver *d, const struct driver_touch *t)
+static struct driver_written *copies_written(const struct driver *d,
+                                             const struct driver_page_request *t)
 {
     uint64_t page = t->address / driver_page_bytes(d);
     return arena_at(struct driver_written, d->migrate.written) + (page ^ t->pid) % DRIVER_WRITTEN;
 }
 
 /* Has the page lost its copies to a write a short while ago? */
-static bool copies_unwanted(const struct driver *d, const struct driver_touch *t)
+static bool copies_unwanted(const struct driver *d, const struct driver_page_request *t)
 {
     const struct driver_written *w = copies_written(d, t);
     return w->page == t->address / driver_page_bytes(d) && w->pid == t->pid
            && w->until > driver_now(d);
 }
 
-static enum migrate_work migrate_work_of(const struct driver *d, const struct driver_touch *t)
+static enum migrate_work migrate_work_of(const struct driver *d,
+                                         const struct driver_page_request *t)
 {
     uint64_t physical, flags;
     if (!migrate_find(d, t, &physical, &flags))
@@ -73,7 +76,7 @@ static enum migrate_work migrate_work_of(const struct driver *d, const struct dr
     return copied ? WORK_COPY_MORE : WORK_COPY;
 }
 
-static void copies_enter(struct driver *d, const struct driver_touch *t, uint64_t physical,
+static void copies_enter(struct driver *d, const struct driver_page_request *t, uint64_t physical,
                          uint64_t flags)
 {
     struct page_table *table = driver_page_table(d);
@@ -84,23 +87,23 @@ static void copies_enter(struct driver *d, const struct driver_touch *t, uint64_
     d->io.stats.copies_made++;
 }
 
-static void copies_leave(struct driver *d, const struct driver_touch *t, uint64_t physical,
+static void copies_leave(struct driver *d, const struct driver_page_request *t, uint64_t physical,
                          uint64_t flags)
 {
     struct page_table *table = driver_page_table(d);
     struct page_copy copy;
-    uint64_t place = physical;
+    uint64_t shown = physical;
     while (page_copies_take(&table->copies, physical, &copy)) {
         uint64_t left = copy.physical;
         d->io.stats.copies_dropped++;
         if (copy.gpu == t->gpu) {
             left = physical;
-            place = copy.physical;
+            shown = copy.physical;
         }
         if (!memory_give_page(&d->memory, left))
             bug("driver: page 0x%" PRIx64 " is given back twice", left);
     }
-    page_table_enter(table, t->pid, t->address, place,
+    page_table_enter(table, t->pid, t->address, shown,
                      (flags & ~PAGE_TABLE_COPIED) | PAGE_TABLE_PLACED);
     driver_program(d)->version++; /* readers may have kept where it is */
     store_wrote(&driver_program(d)->version, sizeof driver_program(d)->version);
@@ -113,10 +116,10 @@ static void copies_leave(struct driver *d, const struct driver_touch *t, uint64_
 
 /* ---- the host writes ---- */
 
-static bool copies_asked(const struct driver *d, const struct driver_touch *t)
+static bool copies_asked(const struct driver *d, const struct driver_page_request *t)
 {
     for (uint32_t i = 0; i < d->migrate.count; i++) {
-        const struct driver_touch *other = migrate_at(d, i);
+        const struct driver_page_request *other = migrate_at(d, i);
         if (other->port == DRIVER_NONE && other->address == t->address && other->pid == t->pid)
             return true;
     }
@@ -132,13 +135,13 @@ static bool copies_awaited(struct driver *d, const struct driver_command *k, boo
         return false;
     uint32_t pid = program_find(driver_program(d), k->move.address)->pid;
     for (uint64_t at = k->move.address / page * page; at < k->move.address + k->size; at += page) {
-        struct driver_touch t = {
+        struct driver_page_request t = {
             .address = at, .pid = pid, .port = DRIVER_NONE, .wish = PAGE_WISH_WRITE};
         if (!migrate_find(d, &t, &physical, &flags) || !(flags & PAGE_TABLE_COPIED))
             continue;
         awaited = true;
         t.gpu = memory_device_of(&d->memory, physical);
-        if (d->migrate.count < DRIVER_TOUCHES / 2 && !copies_asked(d, &t)) {
+        if (d->migrate.count < DRIVER_PAGE_REQUESTS / 2 && !copies_asked(d, &t)) {
             migrate_add(d, &t);
             *asked = true;
         }

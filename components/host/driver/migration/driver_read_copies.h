@@ -4,25 +4,26 @@
 
 #include "components/host/driver/driver_state.h"
 
-static struct driver_touch *migrate_first(const struct driver *d);
-static struct driver_touch *migrate_at(const struct driver *d, uint32_t i);
+static struct driver_page_request *migrate_first(const struct driver *d);
+static struct driver_page_request *migrate_at(const struct driver *d, uint32_t i);
 
 /* Adds a question; there is room. */
-static void migrate_add(struct driver *d, const struct driver_touch *t);
+static void migrate_add(struct driver *d, const struct driver_page_request *t);
 
-/* Where the page is, if it can move. */
-static bool migrate_find(const struct driver *d, const struct driver_touch *t, uint64_t *physical,
-                         uint64_t *flags);
+/* Finds where the page is, if it can move. */
+static bool migrate_find(const struct driver *d, const struct driver_page_request *t,
+                         uint64_t *physical, uint64_t *flags);
 
-/* What the question asks for, as things are now. */
-static enum migrate_work migrate_work_of(const struct driver *d, const struct driver_touch *t);
+/* The work that the question asks for, as things are now. */
+static enum migrate_work migrate_work_of(const struct driver *d,
+                                         const struct driver_page_request *t);
 
 /* The copy that was made is one. At the end of a window. */
-static void copies_enter(struct driver *d, const struct driver_touch *t, uint64_t physical,
+static void copies_enter(struct driver *d, const struct driver_page_request *t, uint64_t physical,
                          uint64_t flags);
 
 /* Lets the copies of the page go; that of its writer becomes the page. At the end of a window. */
-static void copies_leave(struct driver *d, const struct driver_touch *t, uint64_t physical,
+static void copies_leave(struct driver *d, const struct driver_page_request *t, uint64_t physical,
                          uint64_t flags);
 
 /* Must the command wait for copies of what it writes to go? Asks for that; `asked`: something new.

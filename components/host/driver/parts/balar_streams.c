@@ -103,7 +103,7 @@ static struct api_stream_operation *find(struct balar *p, uint16_t stream, uint6
     return NULL;
 }
 
-/* Its ticket becomes `to`; what is complete at the head of the stream leaves. */
+/* The operation's ticket becomes `to`; what is complete at the head of the stream leaves. */
 static void change(struct balar *p, uint16_t stream, uint64_t from, uint64_t to)
 {
     struct api_stream_operation *operation = find(p, stream, from);

@@ -1,4 +1,4 @@
-/* Copies that take no simulated time, for those who study kernels only. */
+/* Copies that take no simulated time, for studies of kernels alone. */
 #include "magic_copy.gen.h"
 
 #include "components/host/driver/copy_middleware.h"
@@ -21,7 +21,7 @@ static bool magic_copy_direct(struct part *self, enum copy_kind kind, uint64_t s
     return true;
 }
 
-/* Never asked, since nothing goes by messages. */
+/* Not called, since nothing goes by messages. */
 static uint32_t magic_copy_cut(struct part *self, enum copy_kind kind, uint64_t address,
                                uint64_t most)
 {

@@ -40,7 +40,7 @@ static enum driver_status api_leave(enum driver_status status)
     return status;
 }
 
-/* Whoever holds the lock uses the state, and comes here itself. */
+/* The thread that holds the lock uses the state, and comes here itself. */
 static void api_hide(void)
 {
     if (pthread_mutex_trylock(&driver_process()->mutex) != 0)

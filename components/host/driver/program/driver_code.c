@@ -245,7 +245,7 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
     }
 }
 
-/* What was seen, from the first instruction to the last. */
+/* Notes the extent of what was seen, from the first instruction to the last. */
 static void search_note_extent(const struct code_search *s, uint64_t entry, size_t dwords)
 {
     size_t first = 0, last = dwords;

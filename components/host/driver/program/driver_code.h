@@ -31,11 +31,11 @@ static void code_add(const char *name, uint64_t address, const void *bytes, uint
 static bool code_remove(uint64_t address);
 static const struct code_module *code_find(uint64_t address);
 
-/* True for the first launch of a kernel of the module that holds `entry`. */
+/* Is this the first launch of a kernel of the module that holds `entry`? */
 static bool code_first_launch(uint64_t entry);
 
 static const struct code_lack *code_find_lack(uint64_t entry);
-/* NULL: nobody has registered the kernel. */
+/* Where the instructions of a kernel lie. NULL: the kernel was not registered. */
 static const struct code_extent *code_find_extent(uint64_t entry);
 static bool code_meets(uint64_t entry);
 

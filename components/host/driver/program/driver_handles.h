@@ -7,20 +7,20 @@
 static enum driver_status handle_check(const struct driver *d, uint32_t number);
 static bool handle_has(const struct driver_handle *h, uint32_t gpu);
 
-/* DRIVER_NONE: there are too many. */
+/* Makes a handle. DRIVER_NONE: there are too many. */
 static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count);
 
-/* Handles of a process. */
+/* The number of handles of a process. */
 static uint32_t handle_count_pid(const struct driver *d, uint32_t pid);
 
-/* The GPUs, as handles 0 .. device_count - 1. */
+/* Makes the GPUs known as handles 0 .. device_count - 1. */
 static void handles_init(struct driver *d);
 
 static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, uint32_t count,
                                        uint32_t *handle);
 
-/* What the program is told of a unified device: sums of what its GPUs have, and the least of what
- * each has. */
+/* Describes a device to the program. A unified one has sums of what its GPUs have, and the least of
+ * what each has. */
 static void handle_info(const struct driver *d, const struct driver_handle *h,
                         struct driver_device_info *info);
 

@@ -51,7 +51,7 @@ struct journal_buffer {
     uint64_t size;
 };
 
-/* Of a read; `size` bytes follow, filled up to a multiple of 8. */
+/* The head of what a read has brought; `size` bytes follow, filled up to a multiple of 8. */
 struct journal_bytes {
     uint64_t ticket, queue, size;
 };
@@ -80,7 +80,7 @@ static void fold(uint64_t word)
     journal()->calls = checkpoint_checksum(journal()->calls, &word, sizeof word);
 }
 
-/* What is written counts, too, unless a read is still to bring something there. */
+/* Bytes that are written count, too, unless a read is still to bring something there. */
 static void journal_call(const struct driver_command *k)
 {
     if (!journal_keeps())
@@ -290,7 +290,7 @@ struct host_buffer {
     char *host;
 };
 
-/* Of copies that are not done: into `buffer`, or from there. */
+/* Moves the host addresses of copies that are not done into `buffer`, or from there. */
 static uint32_t exchange_buffers(struct driver *d, struct host_buffer *buffer, bool put,
                                  uint32_t count)
 {

@@ -1,10 +1,10 @@
-/* What a recording is told of the program's calls. See driver_record.c. */
+/* Notes the program's calls for a recording. See driver_record.c. */
 #ifndef HEDDLE_DRIVER_RECORD_H
 #define HEDDLE_DRIVER_RECORD_H
 
 #include "components/host/driver/driver_state.h"
 
-/* Launches that do not come from this driver cannot be told apart. */
+/* Launches that do not come from this driver cannot be recorded: the run ends then. */
 static void record_init(const struct driver *d);
 
 static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, bool managed);
@@ -23,7 +23,7 @@ static void record_completed(const struct driver_command *k);
 /* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket);
 
-/* It asked, and time passed. */
+/* The host asked for the ticket, and time passed. */
 static void record_query(uint64_t ticket);
 
 /* The end of the program. */

@@ -37,8 +37,8 @@ static enum driver_status host_wait_continued(void)
     return DRIVER_OK;
 }
 
-/* Somebody has interrupted the run, to write what is known and to end the process; the program must
- * not go on meanwhile, as what it waits for will not be done. */
+/* A signal has interrupted the run: another thread writes what is known and ends the process. The
+ * program must not go on meanwhile, as what it waits for will not be done. */
 __attribute__((noreturn)) static void host_park(void)
 {
     host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
@@ -64,7 +64,7 @@ static enum driver_status host_run(struct driver *d)
     journal_ran(d);
     switch (result) {
     case ENGINE_STOPPED:
-        return DRIVER_OK; /* what the caller waits for is done, or somebody wants a pause */
+        return DRIVER_OK; /* what the caller waits for is done, or a pause is wanted */
     case ENGINE_FAILED:
         return driver_process()->functional_limit
                    ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
@@ -91,7 +91,7 @@ static enum driver_status host_usable(void)
                : driver_fail(driver_process()->lost, "%s", driver_process()->lost_text);
 }
 
-/* Until trip `number` is over. */
+/* Waits until trip `number` is over. */
 static enum driver_status host_wait_trip(struct driver *d, uint64_t number)
 {
     enum driver_status status = host_usable();

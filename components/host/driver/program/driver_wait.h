@@ -18,10 +18,10 @@ static enum driver_status host_wait_trips(struct driver *d);
 
 static enum driver_status host_wait(struct driver *d, uint64_t ticket);
 
-/* Until fewer than `most` commands are undone. */
+/* Waits until fewer than `most` commands are undone. */
 static enum driver_status host_wait_some(struct driver *d, uint32_t most);
 
-/* Until no page is on its way to another GPU. */
+/* Waits until no page is on its way to another GPU. */
 static enum driver_status host_wait_migration(struct driver *d);
 
 static enum driver_status host_wait_queue(struct driver *d, uint32_t queue);

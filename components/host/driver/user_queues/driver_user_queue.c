@@ -104,9 +104,9 @@ static unsigned user_outstanding(const struct driver *d, struct hang_report *rep
 
 /* ---- the program's side ---- */
 
-/* GPU and process that a device stands for. */
-static enum driver_status user_place(const struct driver *d, uint32_t device, uint32_t *gpu,
-                                     uint32_t *pid)
+/* Finds the GPU and the process that a device stands for. */
+static enum driver_status user_resolve(const struct driver *d, uint32_t device, uint32_t *gpu,
+                                       uint32_t *pid)
 {
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
@@ -181,8 +181,8 @@ static uint32_t user_find_slot(const struct driver *d, uint32_t gpu)
     return slot;
 }
 
-/* On the driver's queue: a packet that is not written says so, and what is behind the ring is 0 but
- * for the apertures. */
+/* Enqueues fills on the driver's queue: a packet that is not written says so, and the memory behind
+ * the ring is 0 but for the apertures. */
 static enum driver_status user_clear(struct driver *d, uint32_t queue,
                                      const struct user_queue_entry *u)
 {
@@ -208,7 +208,7 @@ static enum driver_status user_clear(struct driver *d, uint32_t queue,
 }
 
 /* Makes a user queue: it is there when what this enqueues on the driver's queue is done. `device`:
- * for whom. */
+ * the device that it is made for. */
 static enum driver_status user_open(struct driver *d, uint32_t queue, uint32_t device, uint32_t pid,
                                     uint32_t packets, uint32_t owner, uint32_t *id,
                                     uint64_t *ticket)
@@ -250,7 +250,7 @@ static enum driver_status user_create(struct driver *d, uint32_t device, uint32_
     uint64_t ticket = 0;
     enum driver_status status = user_supported(d);
     if (status == DRIVER_OK)
-        status = user_place(d, device, &gpu, &pid);
+        status = user_resolve(d, device, &gpu, &pid);
     if (status != DRIVER_OK)
         return status;
     if (platform_sampling()->kernels)
@@ -357,13 +357,13 @@ static enum driver_status user_state(struct driver *d, uint32_t queue, struct qu
     return DRIVER_OK;
 }
 
-/* Whose doorbells an offset is about. */
+/* Finds the GPU whose doorbells an offset is about. */
 static enum driver_status user_offset(const struct driver *d, uint64_t offset, uint32_t *gpu)
 {
     *gpu = (uint32_t)(offset >> QUEUE_OFFSET_GPU_SHIFT) & QUEUE_OFFSET_GPU_MASK;
-    uint64_t place = offset & (((uint64_t)1 << QUEUE_OFFSET_GPU_SHIFT) - 1);
+    uint64_t within = offset & (((uint64_t)1 << QUEUE_OFFSET_GPU_SHIFT) - 1);
     if (offset >> QUEUE_OFFSET_TYPE_SHIFT == QUEUE_OFFSET_TYPE && *gpu < d->device_count
-        && place < QUEUE_PAGE_BYTES)
+        && within < QUEUE_PAGE_BYTES)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_ADDRESS,
                        "0x%" PRIx64 " is no offset of doorbells: take what creating a queue gives",
@@ -377,7 +377,7 @@ static enum driver_status user_map(struct driver *d, uint32_t device, uint64_t o
     uint32_t gpu = 0, of_device = 0, pid = 0, number = 0;
     enum driver_status status = user_supported(d);
     if (status == DRIVER_OK)
-        status = user_place(d, device, &of_device, &pid);
+        status = user_resolve(d, device, &of_device, &pid);
     if (status != DRIVER_OK)
         return status;
     if ((status = user_offset(d, offset, &gpu)) != DRIVER_OK)
@@ -512,7 +512,7 @@ static enum driver_status user_signal_wait(struct driver *d, uint32_t device, ui
                                            int64_t value, uint64_t cycles)
 {
     uint32_t gpu = 0, pid = 0;
-    enum driver_status status = user_place(d, device, &gpu, &pid);
+    enum driver_status status = user_resolve(d, device, &gpu, &pid);
     uint64_t end = cycles > UINT64_MAX - driver_now(d) ? UINT64_MAX : driver_now(d) + cycles;
     int64_t now = 0;
     while (status == DRIVER_OK) {

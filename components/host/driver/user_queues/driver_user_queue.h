@@ -8,7 +8,7 @@
 
 static bool user_tick(struct driver *d);
 
-/* What the simulation owes the program. */
+/* The number of answers that the simulation owes the program. */
 static unsigned user_outstanding(const struct driver *d, struct hang_report *report);
 
 static enum driver_status user_create(struct driver *d, uint32_t device, uint32_t packets,
@@ -19,10 +19,10 @@ static enum driver_status user_for_launches(struct driver *d, uint32_t queue);
 
 static void user_init(struct driver *d);
 
-/* With a queue of the driver goes the one for its launches, which are done. */
+/* Destroys the user queue for launches of a queue of the driver. The launches are done. */
 static enum driver_status user_close(struct driver *d, uint32_t queue);
 
-/* Before a device is destroyed: what is left of its queues and pages of doorbells. */
+/* Destroys the queues and pages of doorbells that a device still has, before it is destroyed. */
 static enum driver_status user_leave(struct driver *d, uint32_t device);
 
 static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t offset,

@@ -116,16 +116,16 @@ static void user_interrupt(struct driver *d, uint32_t gpu, const struct queue_in
 static bool user_tell(struct driver *d)
 {
     struct driver_user *u = user_of(d);
-    bool told = false;
+    bool sent = false;
     for (uint32_t i = 0; i < driver_queues_count(d); i++) {
         if (!u->listener[i].waits || u->listener[i].events == u->events
             || !driver_queues_can_send(d, i))
             continue;
         driver_queues_send_changed(d, i, 0, u->events);
         u->listener[i].waits = false;
-        told = true;
+        sent = true;
     }
-    return told;
+    return sent;
 }
 
 /* The GPUs whose L2 may hold what kernels on `gpu` wrote, beside its own. */

@@ -16,8 +16,8 @@ static bool user_release(struct driver *d);
 
 static bool user_interrupts(struct driver *d);
 
-/* Gives pools to those who wait, the oldest first; one that must be made is made at the end of the
- * window. */
+/* Gives pools to the packets that wait, the oldest first; one that must be made is made at the end
+ * of the window. */
 static bool user_serve_wants(struct driver *d);
 
 #endif

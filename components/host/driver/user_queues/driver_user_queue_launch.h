@@ -12,10 +12,10 @@ static bool submit_beside(const struct driver *d, const struct driver_queue *q,
 /* Tells the packet processor of the queue that it is there; the answer ends the command. */
 static bool submit_open(struct driver *d, struct driver_command *k);
 
-/* At the end of a window: the pools that packets wait for. */
+/* Makes the pools that packets wait for, at the end of a window. */
 static void user_make_pools(struct driver *d);
 
-/* One step of a launch whose arguments are sent. */
+/* Does one step of a launch whose arguments are sent. */
 static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q);
 
 #endif
