@@ -11,11 +11,11 @@
 
 #include "codegen/command/command.h"
 #include "codegen/command/command_trace.h"
-#include "components/traces/instruction_trace/tools/sass_filter.h"
-#include "components/traces/instruction_trace/tools/sass_group.h"
-#include "components/traces/instruction_trace/reader/sass_list.h"
-#include "components/traces/instruction_trace/tools/sass_output.h"
-#include "components/traces/instruction_trace/tools/sass_stats.h"
+#include "components/traces/instruction_trace/tools/itrace_filter.h"
+#include "components/traces/instruction_trace/tools/itrace_group.h"
+#include "components/traces/instruction_trace/reader/itrace_list.h"
+#include "components/traces/instruction_trace/tools/itrace_output.h"
+#include "components/traces/instruction_trace/tools/itrace_stats.h"
 
 struct tool {
     struct command *c;

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "components/traces/instruction_trace/tools/sass_stats.h"
+#include "components/traces/instruction_trace/tools/itrace_stats.h"
 
 void command_trace_print(const struct sass_stats_run *run, FILE *out);
 /* One row for each kernel; the names of the columns are the names of docs/reference/traces.md. */

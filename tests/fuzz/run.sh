@@ -24,7 +24,7 @@ fi
 [ -n "$(ls "$objects" "$bundles")" ] ||
     echo "hipcc is missing: code objects and bundles are fuzzed without real seeds"
 
-traces=$build/seeds/fuzz_sass_trace
+traces=$build/seeds/fuzz_itrace
 mkdir -p "$traces"
 for trace in "$here"/../components/traces/instruction_trace/fixture/*.trace*; do
     cp "$trace" "$traces"

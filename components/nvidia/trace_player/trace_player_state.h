@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "components/protocols/thread_block/coalesce.h"
-#include "components/traces/instruction_trace/reader/sass_list.h"
-#include "components/traces/instruction_trace/reader/sass_set.h"
-#include "components/traces/instruction_trace/reader/sass_trace.h"
+#include "components/traces/instruction_trace/reader/itrace_list.h"
+#include "components/traces/instruction_trace/reader/itrace_set.h"
+#include "components/traces/instruction_trace/reader/itrace.h"
 #include "components/statistics/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/stratified_sampler.h"

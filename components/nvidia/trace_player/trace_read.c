@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "components/traces/instruction_trace/tools/sass_filter.h"
+#include "components/traces/instruction_trace/tools/itrace_filter.h"
 
 static void player_too_small(const struct trace_player *p, const struct player_kernel *k)
 {

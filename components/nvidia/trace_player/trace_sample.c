@@ -18,7 +18,7 @@
 
 #include "components/sampling/launch_census.h"
 #include "components/sampling/online_sampling.h"
-#include "components/traces/instruction_trace/reader/sass_name.h"
+#include "components/traces/instruction_trace/reader/itrace_name.h"
 #include "runtime/engine/hash.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 struct touch_block {
     uint32_t block, sm;

@@ -4,7 +4,7 @@
 #define HEDDLE_COMPONENTS_TRACE_WRITER_H
 
 #include "components/protocols/thread_block/trace_stream.h"
-#include "components/traces/instruction_trace/reader/sass_trace.h"
+#include "components/traces/instruction_trace/reader/itrace.h"
 
 #define TRACE_NOTHING UINT32_MAX
 

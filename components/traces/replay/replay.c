@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct replay_kernel *kernels;

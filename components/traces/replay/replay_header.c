@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "components/protocols/command/aql_packet.h"
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 void replay_header_release(struct replay_header *header)
 {

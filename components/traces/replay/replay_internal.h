@@ -2,8 +2,8 @@
 #ifndef HEDDLE_REPLAY_INTERNAL_H
 #define HEDDLE_REPLAY_INTERNAL_H
 
+#include "components/traces/instruction_trace/reader/itrace.h"
 #include "components/traces/replay/replay.h"
-#include "components/traces/instruction_trace/reader/sass_trace.h"
 
 enum {
     REPLAY_READERS =

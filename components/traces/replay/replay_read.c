@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 void replay_say(char text[REPLAY_TEXT], const char *path, const char *format, ...)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 struct piece {
     uint64_t address, size;

@@ -14,7 +14,7 @@
 
 #include "components/protocols/command/aql_packet.h"
 #include "components/hip/api/heddle_driver.h"
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 /* The ring of arguments is aligned to lines; code objects ask for no more. */
 #define KERNARG_ALIGN 64

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/traces/instruction_trace/reader/sass_list.h"
+#include "components/traces/instruction_trace/reader/itrace_list.h"
 
 /* Says what is wrong, with its place in the list unless `line` is 0, and ends the program with
  * status 1. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
-#include "components/traces/instruction_trace/reader/sass_memory.h"
-#include "components/traces/instruction_trace/reader/sass_text.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_text.h"
 
 static bool has(const char *name, const char *part)
 {

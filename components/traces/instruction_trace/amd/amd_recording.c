@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "components/traces/instruction_trace/reader/sass_memory.h"
-#include "components/traces/instruction_trace/tools/sass_output.h"
 #include "components/traces/instruction_trace/amd/amd_recording_kernel.h"
 #include "components/traces/instruction_trace/amd/amd_recording_spool.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
+#include "components/traces/instruction_trace/tools/itrace_output.h"
 
 #define PART_LIST AMD_RECORDING_LIST ".part"
 enum { MOST_GPUS = 64 };

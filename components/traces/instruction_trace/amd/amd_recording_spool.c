@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 /* More than the longest step: 64 addresses of 10 bytes, and the rest. */
 #define STEP_MOST 720

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "components/traces/instruction_trace/amd/amd_opcodes.h"
-#include "components/traces/instruction_trace/reader/sass_program.h"
+#include "components/traces/instruction_trace/reader/itrace_program.h"
 
 struct list {
     unsigned count, limit;

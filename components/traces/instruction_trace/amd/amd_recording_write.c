@@ -11,7 +11,7 @@
 
 #include "components/amd/isa/kernel_registers.h"
 #include "components/traces/instruction_trace/amd/amd_opcodes.h"
-#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 enum {
     OUT_BYTES = 1 << 16,

@@ -1,0 +1,368 @@
+/* A cache is read twice: once to see that it is whole, then record by record. What it says is
+ * checked all the same, since only the digest stands between a wrong byte and an index. */
+#include "components/traces/instruction_trace/cache/itrace_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "components/traces/instruction_trace/cache/itrace_cache_format.h"
+#include "components/traces/instruction_trace/cache/itrace_hash.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
+
+struct sass_cache_reader {
+    int fd; /* -1: memory */
+    struct sass_cache_coder coder;
+    bool failed, ended;
+    const uint8_t *at, *end; /* in `buffer`, or in memory */
+    uint8_t buffer[SASS_CACHE_BUFFER];
+};
+
+static uint64_t get(struct sass_cache_reader *r)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (r->at == r->end)
+            break;
+        uint8_t byte = *r->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    r->failed = true;
+    return 0;
+}
+
+static uint64_t get_signed(struct sass_cache_reader *r)
+{
+    uint64_t value = get(r);
+    return value >> 1 ^ (0 - (value & 1));
+}
+
+static uint64_t get_at_most(struct sass_cache_reader *r, uint64_t most)
+{
+    uint64_t value = get(r);
+    if (value <= most)
+        return value;
+    r->failed = true;
+    return 0;
+}
+
+static void get_text(struct sass_cache_reader *r, char *text, size_t room)
+{
+    size_t size = get_at_most(r, room - 1);
+    if (size > (size_t)(r->end - r->at)) {
+        r->failed = true;
+        size = 0;
+    }
+    memcpy(text, r->at, size);
+    text[size] = '\0';
+    r->at += size;
+}
+
+static const uint8_t *get_bytes(struct sass_cache_reader *r, size_t size)
+{
+    const uint8_t *bytes = r->at;
+    if (size > (size_t)(r->end - r->at)) {
+        r->failed = true;
+        return NULL;
+    }
+    r->at += size;
+    return bytes;
+}
+
+static void refill(struct sass_cache_reader *r);
+
+/* Lines of bytes, each shorter than a record. */
+static void get_lines(struct sass_cache_reader *r, struct sass_header *h)
+{
+    uint64_t left = get_at_most(r, SASS_AMD_MOST_BYTES);
+    for (uint64_t part; left > 0 && !r->failed; left -= part) {
+        part = left < SASS_AMD_LINE_BYTES ? left : SASS_AMD_LINE_BYTES;
+        refill(r);
+        const uint8_t *bytes = get_bytes(r, part);
+        r->failed = r->failed || sass_header_add_arguments(h, bytes, part) != NULL;
+    }
+    for (left = get_at_most(r, SASS_AMD_MOST_BYTES); left > 0 && !r->failed; left--) {
+        if (r->end - r->at < SASS_CACHE_RECORD)
+            refill(r);
+        uint64_t address = get(r), size = get_at_most(r, SASS_AMD_LINE_BYTES);
+        const uint8_t *bytes = get_bytes(r, size);
+        r->failed = r->failed || sass_header_add_code(h, address, bytes, size) != NULL;
+    }
+}
+
+static void get_amd(struct sass_cache_reader *r, struct sass_header *h)
+{
+    uint64_t *const numbers[] = {&h->gpu,     &h->entry,   &h->packet_address, &h->code_base,
+                                 &h->ring[0], &h->ring[1], &h->scratch[0],     &h->scratch[1]};
+    get_text(r, h->isa, sizeof h->isa);
+    if (!sass_header_is_amd(h))
+        return;
+    get_text(r, h->title, sizeof h->title);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        *numbers[i] = get(r);
+    const uint8_t *packet = get_bytes(r, sizeof h->packet);
+    const uint8_t *descriptor = get_bytes(r, sizeof h->descriptor);
+    if (r->failed)
+        return;
+    memcpy(h->packet, packet, sizeof h->packet);
+    memcpy(h->descriptor, descriptor, sizeof h->descriptor);
+    get_lines(r, h);
+}
+
+static void get_header(struct sass_cache_reader *r, struct sass_header *h)
+{
+    get_text(r, h->kernel_name, sizeof h->kernel_name);
+    get_text(r, h->nvbit_version, sizeof h->nvbit_version);
+    h->kernel_id = get(r);
+    for (unsigned i = 0; i < 3; i++) {
+        h->grid[i] = (uint32_t)get_at_most(r, UINT32_MAX);
+        h->block[i] = (uint32_t)get_at_most(r, UINT32_MAX);
+    }
+    h->shared_bytes = get(r);
+    h->registers = get(r);
+    h->binary_version = get(r);
+    h->stream = get(r);
+    h->shared_base = get(r);
+    h->local_base = get(r);
+    h->tracer_version = (uint32_t)get_at_most(r, UINT32_MAX);
+    h->tracer_minor = (uint32_t)get_at_most(r, UINT32_MAX);
+    h->has_line_info = get_at_most(r, 1);
+    h->present = (uint32_t)get_at_most(r, (1u << SASS_HEADER_FIELDS) - 1);
+    get_amd(r, h);
+}
+
+static void get_inst(struct sass_cache_reader *r, struct sass_program *program)
+{
+    struct sass_inst *added, inst = {0};
+    inst.pc = (uint32_t)get_at_most(r, UINT32_MAX);
+    inst.source_line = (uint32_t)get_at_most(r, UINT32_MAX);
+    get_text(r, inst.name, sizeof inst.name);
+    inst.width = (uint8_t)get_at_most(r, 128);
+    uint64_t most = sass_arch_is_amd(program->arch) ? UINT16_MAX : 511;
+    inst.destination_count = (uint8_t)get_at_most(r, SASS_MAX_DESTINATIONS);
+    for (unsigned i = 0; i < inst.destination_count; i++)
+        inst.destinations[i] = (uint16_t)get_at_most(r, most);
+    inst.source_count = (uint8_t)get_at_most(r, SASS_MAX_SOURCES);
+    for (unsigned i = 0; i < inst.source_count; i++)
+        inst.sources[i] = (uint16_t)get_at_most(r, most);
+    inst.immediate_count = (uint8_t)get_at_most(r, 2);
+    for (unsigned i = 0; i < inst.immediate_count; i++)
+        inst.immediates[i] = (int64_t)get_signed(r);
+    if (r->failed || !sass_program_add(program, &inst, &added))
+        r->failed = true;
+    else
+        sass_cache_define(&r->coder);
+}
+
+static void get_addresses(struct sass_cache_reader *r, struct sass_step *step, unsigned flags)
+{
+    uint64_t base = step->inst->base;
+    unsigned explicit_count = step->count;
+    if (flags & STEP_STRIDE) {
+        step->mode = SASS_MODE_STRIDE;
+        step->stride = step->inst->stride;
+    } else {
+        step->mode = (enum sass_mode)get_at_most(r, SASS_MODE_DELTA);
+        if (step->mode == SASS_MODE_STRIDE)
+            step->stride = (int64_t)get_signed(r);
+    }
+    if (step->mode == SASS_MODE_STRIDE && step->count > 1)
+        explicit_count = 1;
+    for (unsigned i = 0; i < explicit_count; i++) {
+        base += get_signed(r);
+        step->address[i] = base;
+    }
+    for (unsigned i = explicit_count; i < step->count; i++)
+        step->address[i] = base + (uint64_t)step->stride * i;
+}
+
+static enum sass_event get_step(struct sass_cache_reader *r, struct sass_trace *t, unsigned flags)
+{
+    struct sass_step *step = &t->step;
+    uint32_t guess = sass_cache_predicted(&r->coder);
+    uint64_t id = flags & STEP_PREDICTED ? (uint64_t)guess - 1 : get(r);
+    if (!(flags & STEP_SAME_MASK))
+        r->coder.mask = get(r);
+    if (id >= t->program.count || flags > STEP_FLAGS) {
+        r->failed = true;
+        return SASS_ERROR;
+    }
+    step->inst = t->program.insts[id];
+    step->mask = r->coder.mask;
+    step->mode = SASS_MODE_NONE;
+    step->count = 0;
+    if (flags & (STEP_STRIDE | STEP_ADDRESSES)) {
+        step->count = (unsigned)__builtin_popcountll(step->mask);
+        get_addresses(r, step, flags);
+    }
+    if (step->count)
+        step->inst->base = step->address[0];
+    if (step->mode == SASS_MODE_STRIDE)
+        step->inst->stride = step->stride;
+    sass_cache_follow(&r->coder, (uint32_t)id);
+    sass_program_count(&t->program, step);
+    return SASS_STEP;
+}
+
+/* Moves what is left to the front and reads on behind it. */
+static void refill(struct sass_cache_reader *r)
+{
+    size_t left = (size_t)(r->end - r->at);
+    if (r->fd < 0)
+        return;
+    memmove(r->buffer, r->at, left);
+    r->at = r->buffer;
+    while (left < sizeof r->buffer) {
+        ssize_t got = read(r->fd, r->buffer + left, sizeof r->buffer - left);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            close(r->fd); /* all is there: no more refills */
+            r->fd = -1;
+            break;
+        }
+        left += (size_t)got;
+    }
+    r->end = r->buffer + left;
+}
+
+static enum sass_event next_record(struct sass_cache_reader *r, struct sass_trace *t)
+{
+    for (;;) {
+        if (r->end - r->at < SASS_CACHE_RECORD) /* a whole record must be there */
+            refill(r);
+        if (r->failed || r->at == r->end)
+            return SASS_ERROR;
+        unsigned first = *r->at++;
+        if (first < 0x80)
+            return get_step(r, t, first);
+        switch (first) {
+        case RECORD_BLOCK:
+            for (unsigned i = 0; i < 3; i++)
+                t->block[i] = (uint32_t)get_at_most(r, t->header.grid[i] - 1);
+            return SASS_BLOCK;
+        case RECORD_WARP:
+            t->warp = (uint32_t)get_at_most(r, 31);
+            t->warp_steps = get(r);
+            return SASS_WARP;
+        case RECORD_BLOCK_END:
+            return SASS_BLOCK_END;
+        case RECORD_END:
+            r->ended = true;
+            return SASS_END;
+        case RECORD_INST:
+            get_inst(r, &t->program);
+            break;
+        default:
+            return SASS_ERROR;
+        }
+    }
+}
+
+enum sass_event sass_cache_next(struct sass_trace *t)
+{
+    struct sass_cache_reader *r = t->cached;
+    if (r->ended)
+        return SASS_END;
+    enum sass_event event = next_record(r, t);
+    if (event == SASS_ERROR || r->failed) {
+        sass_trace_fail(t, 0, "the cache '%s%s' is damaged: remove it", t->path, SASS_CACHE_SUFFIX);
+        r->ended = true;
+        return SASS_ERROR;
+    }
+    return event;
+}
+
+void sass_cache_close(struct sass_cache_reader *r)
+{
+    if (!r)
+        return;
+    if (r->fd >= 0)
+        close(r->fd);
+    sass_free(r->coder.successor);
+    sass_free(r);
+}
+
+/* Reads all bytes behind the head: are they those that were written? */
+static bool payload_is_whole(int fd, const struct sass_cache_head *head, uint8_t *buffer,
+                             size_t room)
+{
+    struct sass_hash hash;
+    ssize_t got;
+    sass_hash_init(&hash);
+    while ((got = read(fd, buffer, room)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0)
+            sass_hash_add(&hash, buffer, (size_t)got);
+    uint64_t size = hash.size;
+    struct sass_digest digest = sass_hash_finish(&hash);
+    return got == 0 && size == head->payload_size
+           && memcmp(digest.word, head->payload_digest, sizeof digest.word) == 0;
+}
+
+enum fit { FITS, OTHER, DAMAGED };
+
+/* `wholly`: the trace must be known to be whole, so that nobody wants to hear of a line of it. */
+static enum fit examine(int fd, const char *path, bool wholly, uint8_t *buffer, size_t room)
+{
+    struct sass_cache_head head;
+    struct stat text;
+    struct sass_digest digest;
+    uint64_t size;
+    if (read(fd, &head, sizeof head) != (ssize_t)sizeof head
+        || memcmp(head.magic, SASS_CACHE_MAGIC, 8) != 0)
+        return DAMAGED;
+    if (head.version != SASS_CACHE_VERSION || (wholly && head.whole != 1) || stat(path, &text) != 0
+        || (uint64_t)text.st_size != head.text_size)
+        return OTHER;
+    if (!payload_is_whole(fd, &head, buffer, room))
+        return DAMAGED;
+    if (!sass_input_digest(path, &digest, &size) || size != head.text_size
+        || memcmp(digest.word, head.text_digest, sizeof digest.word) != 0)
+        return OTHER;
+    return lseek(fd, sizeof head, SEEK_SET) == (off_t)sizeof head ? FITS : DAMAGED;
+}
+
+struct sass_cache_reader *sass_cache_open(struct sass_trace *t)
+{
+    char *path = sass_cache_path(t->path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    sass_free(path);
+    if (fd < 0)
+        return NULL;
+    struct sass_cache_reader *r = sass_allocate(1, sizeof *r);
+    r->fd = fd;
+    r->at = r->end = r->buffer;
+    enum fit fit =
+        examine(fd, t->path, t->options.demand != SASS_GAPS_COUNTED, r->buffer, sizeof r->buffer);
+    if (fit == FITS) {
+        refill(r);
+        get_header(r, &t->header);
+        fit = r->failed ? DAMAGED : FITS;
+    }
+    if (fit == FITS)
+        return r;
+    if (fit == DAMAGED)
+        sass_trace_warn(t, 0,
+                        "the cache beside it is damaged: the text is read and the cache made anew");
+    sass_header_release(&t->header);
+    sass_cache_close(r);
+    return NULL;
+}
+
+struct sass_cache_reader *sass_cache_open_memory(struct sass_trace *t, const void *bytes,
+                                                 size_t size)
+{
+    struct sass_cache_reader *r = sass_allocate(1, sizeof *r);
+    r->fd = -1;
+    r->at = bytes;
+    r->end = r->at + size;
+    get_header(r, &t->header);
+    if (!r->failed)
+        return r;
+    sass_cache_close(r);
+    return NULL;
+}

@@ -1,0 +1,521 @@
+/* A line is one of a handful of structure lines, or an instruction. What may follow what is the
+ * state; a line that may not stand here is reported and left out. */
+#include "components/traces/instruction_trace/reader/itrace.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "components/traces/instruction_trace/cache/itrace_cache.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_text.h"
+
+#define HEADER_LIMIT  65536
+/* Unknown opcodes that are named one by one. */
+#define UNKNOWN_LIMIT 64
+
+static void report(struct sass_trace *t, bool is_error, uint64_t line, const char *format,
+                   va_list args)
+{
+    char text[400];
+    vsnprintf(text, sizeof text, format, args);
+    *(is_error ? &t->errors : &t->warnings) += 1;
+    if (t->options.report)
+        t->options.report(t->options.context, is_error, t->path, line, text);
+}
+
+void sass_trace_warn(struct sass_trace *t, uint64_t line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(t, false, line, format, args);
+    va_end(args);
+}
+
+void sass_trace_fail(struct sass_trace *t, uint64_t line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(t, true, line, format, args);
+    va_end(args);
+}
+
+/* Reports at the line read last. */
+__attribute__((format(printf, 2, 3))) static enum sass_event bad(struct sass_trace *t,
+                                                                 const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(t, true, t->input.line, format, args);
+    va_end(args);
+    return SASS_ERROR;
+}
+
+enum sass_space sass_trace_space(const struct sass_trace *t, const struct sass_inst *inst,
+                                 uint64_t address)
+{
+    return inst->opcode.space == SASS_SPACE_GENERIC ? sass_header_space(&t->header, address)
+                                                    : inst->opcode.space;
+}
+
+uint64_t sass_trace_block_index(const struct sass_trace *t)
+{
+    const uint32_t *grid = t->header.grid, *at = t->block;
+    return ((uint64_t)at[2] * grid[1] + at[1]) * grid[0] + at[0];
+}
+
+/* The next line that is not empty. 1, 0 at the end, -1 after a report. */
+static int next_line(struct sass_trace *t)
+{
+    int got;
+    do {
+        got = sass_input_line(&t->input, &t->line, &t->line_size);
+        if (got > 0 && strlen(t->line) != t->line_size) {
+            bad(t, "a zero byte in the line");
+            t->line[0] = '\0';
+            return -2;
+        }
+    } while (got > 0 && *sass_skip_blanks(t->line) == '\0');
+    if (got < 0)
+        bad(t, "%s", t->input.error);
+    return got;
+}
+
+static bool keep_header_line(struct sass_trace *t)
+{
+    /* Lines of bytes are limited by themselves, and then twice as long in text. */
+    size_t bytes = 3 * (t->header.code_bytes + t->header.argument_bytes);
+    if (t->header_size + t->line_size + 1 > HEADER_LIMIT + bytes)
+        return false;
+    t->header_text =
+        sass_reserve(t->header_text, t->header_size + t->line_size + 1, &t->header_capacity, 1);
+    memcpy(t->header_text + t->header_size, t->line, t->line_size);
+    t->header_size += t->line_size;
+    t->header_text[t->header_size++] = '\n';
+    return true;
+}
+
+static bool starts_with(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+/* Everything up to the first line of the body, which stays in `line`. */
+static bool read_header(struct sass_trace *t)
+{
+    char error[200];
+    int got;
+    bool any = false;
+    while ((got = next_line(t)) > 0) {
+        if (t->line[0] != '-' && !starts_with(t->line, "#traces")) {
+            t->has_line = true;
+            break;
+        }
+        any = true;
+        int taken = t->line[0] == '-' ? sass_header_take(&t->header, t->line, error) : 1;
+        if (taken >= 0 && !keep_header_line(t)) {
+            bad(t, "the header is longer than %d bytes", HEADER_LIMIT);
+            return false;
+        }
+        if (taken < 0) {
+            bad(t, "%s", error);
+            return false;
+        }
+        if (taken == 0)
+            sass_trace_warn(t, t->input.line, "%s", error);
+    }
+    if (got < 0)
+        return false;
+    if (!any)
+        sass_trace_fail(t, 0,
+                        "this is no trace of Accel-Sim: it begins without '-kernel name = ...'");
+    return any;
+}
+
+static bool check_header(struct sass_trace *t)
+{
+    char text[200];
+    enum sass_complaint kind;
+    bool ok = true;
+    for (unsigned n = 0; sass_header_complaint(&t->header, n, &kind, text); n++) {
+        bool gap = kind == SASS_COMPLAINT_MISSING || kind == SASS_COMPLAINT_IMPOSSIBLE;
+        if (gap)
+            ok = sass_gap_found(t, SASS_GAP_HEADER, 0, "%s", text) && ok;
+        if (kind == SASS_COMPLAINT_ERROR)
+            sass_trace_fail(t, 0, "%s", text);
+        else if (!gap
+                 || (kind == SASS_COMPLAINT_IMPOSSIBLE && t->options.demand == SASS_GAPS_COUNTED))
+            sass_trace_warn(t, 0, "%s", text);
+        ok = ok && kind != SASS_COMPLAINT_ERROR;
+    }
+    t->layout = sass_header_layout(&t->header);
+    sass_program_init(&t->program, sass_header_arch(&t->header));
+    return ok;
+}
+
+static bool open_text(struct sass_trace *t)
+{
+    if (!read_header(t))
+        return false;
+    t->is_raw = t->has_line && t->line[0] != '#';
+    return check_header(t);
+}
+
+static void begin(struct sass_trace *t, const char *name, const struct sass_trace_options *options)
+{
+    *t = (struct sass_trace){.options = *options, .path = sass_copy_text(name, strlen(name))};
+    t->input.fd = -1;
+}
+
+bool sass_trace_open(struct sass_trace *t, const char *path,
+                     const struct sass_trace_options *options)
+{
+    begin(t, path, options);
+    if (options->use_cache && (t->cached = sass_cache_open(t)) != NULL) {
+        t->is_cached = true;
+        return check_header(t);
+    }
+    if (!sass_input_open(&t->input, path)) {
+        sass_trace_fail(t, 0, "cannot be read: %s", t->input.error);
+        return false;
+    }
+    if (!open_text(t))
+        return false;
+    if (options->use_cache && !t->is_raw)
+        t->writer = sass_cache_create(t);
+    return true;
+}
+
+bool sass_trace_open_memory(struct sass_trace *t, const char *name, const void *bytes, size_t size,
+                            const struct sass_trace_options *options)
+{
+    begin(t, name, options);
+    if (!sass_input_open_memory(&t->input, bytes, size)) {
+        sass_trace_fail(t, 0, "cannot be read: %s", t->input.error);
+        return false;
+    }
+    return open_text(t);
+}
+
+bool sass_trace_open_cache(struct sass_trace *t, const char *name, const void *bytes, size_t size,
+                           const struct sass_trace_options *options)
+{
+    begin(t, name, options);
+    t->cached = sass_cache_open_memory(t, bytes, size);
+    t->is_cached = true;
+    return t->cached && check_header(t);
+}
+
+static bool inside_grid(const struct sass_trace *t)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (t->block[i] >= t->header.grid[i])
+            return false;
+    return true;
+}
+
+static enum sass_event outside_grid(struct sass_trace *t)
+{
+    return bad(t, "thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32 " lies outside of the grid",
+               t->block[0], t->block[1], t->block[2]);
+}
+
+/* A warp ends: are its instructions all there? */
+static bool warp_is_whole(struct sass_trace *t)
+{
+    if (t->state == SASS_WARP_NAMED)
+        bad(t, "warp %" PRIu32 " has no 'insts = '", t->warp);
+    else if (t->state == SASS_IN_WARP && t->warp_left)
+        bad(t, "warp %" PRIu32 " ends %" PRIu64 " instructions before what its 'insts = ' says",
+            t->warp, t->warp_left);
+    else
+        return true;
+    return false;
+}
+
+static enum sass_event take_begin(struct sass_trace *t, const char *at)
+{
+    (void)at;
+    bool ok = t->state == SASS_OUTSIDE;
+    t->state = SASS_BEGUN;
+    t->warps_seen = 0;
+    return ok ? SASS_END : bad(t, "#BEGIN_TB before the #END_TB of the block before");
+}
+
+static enum sass_event take_end(struct sass_trace *t, const char *at)
+{
+    (void)at;
+    bool ok = warp_is_whole(t), had = t->state >= SASS_IN_BLOCK;
+    if (!had)
+        bad(t, t->state == SASS_BEGUN ? "#END_TB before a 'thread block = x,y,z'"
+                                      : "#END_TB without a #BEGIN_TB");
+    t->state = SASS_OUTSIDE;
+    return ok && had ? SASS_BLOCK_END : SASS_ERROR;
+}
+
+static enum sass_event take_block(struct sass_trace *t, const char *at)
+{
+    if (!sass_is_triple(at, t->block))
+        return bad(t, "'thread block =' wants x,y,z, not '%.40s'", at);
+    if (t->state != SASS_BEGUN)
+        return bad(t, "'thread block =' stands behind #BEGIN_TB only");
+    if (!inside_grid(t))
+        return outside_grid(t);
+    t->state = SASS_IN_BLOCK;
+    t->notes_size = 0;
+    t->blocks++;
+    return SASS_BLOCK;
+}
+
+/* Numbers of clusters (Hopper): nothing that is simulated needs them, so they are only checked. */
+static enum sass_event take_cluster(struct sass_trace *t, const char *at)
+{
+    uint32_t triple[3];
+    uint64_t number;
+    const char *p = at;
+    bool ok = sass_is_triple(at, triple) || (sass_take_decimal(&p, &number) && !*p);
+    if (!ok)
+        return bad(t, "'cluster ...' wants x,y,z or a number, not '%.40s'", at);
+    if (t->state == SASS_OUTSIDE)
+        return bad(t, "'cluster ...' stands in a thread block only");
+    if (t->notes_size + t->line_size + 1 < sizeof t->notes) {
+        memcpy(t->notes + t->notes_size, t->line, t->line_size);
+        t->notes_size += t->line_size;
+        t->notes[t->notes_size++] = '\n';
+    }
+    return SASS_END;
+}
+
+static enum sass_event take_warp(struct sass_trace *t, const char *at)
+{
+    uint64_t number;
+    if (!sass_take_decimal(&at, &number) || *at)
+        return bad(t, "'warp =' wants a number, not '%.40s'", at);
+    if (t->state < SASS_IN_BLOCK)
+        return bad(t, "'warp =' stands in a thread block only");
+    if (!warp_is_whole(t)) {
+        t->state = SASS_IN_BLOCK;
+        return SASS_ERROR;
+    }
+    t->state = SASS_IN_BLOCK;
+    if (number >= sass_header_warps(&t->header))
+        return bad(t, "warp %" PRIu64 ": a block of this kernel has %" PRIu64, number,
+                   sass_header_warps(&t->header));
+    if (t->warps_seen >> number & 1)
+        return bad(t, "warp %" PRIu64 " stands in this block twice", number);
+    t->warps_seen |= UINT64_C(1) << number;
+    t->warp = (uint32_t)number;
+    t->state = SASS_WARP_NAMED;
+    return SASS_END;
+}
+
+static enum sass_event take_insts(struct sass_trace *t, const char *at)
+{
+    uint64_t number;
+    if (!sass_take_decimal(&at, &number) || *at)
+        return bad(t, "'insts =' wants a number, not '%.40s'", at);
+    if (t->state != SASS_WARP_NAMED)
+        return bad(t, "'insts =' stands behind 'warp =' only");
+    t->warp_left = t->warp_steps = number;
+    t->state = SASS_IN_WARP;
+    return SASS_WARP;
+}
+
+static const struct {
+    const char *key;
+    enum sass_event (*take)(struct sass_trace *t, const char *value);
+} structure[] = {
+    {"#BEGIN_TB", take_begin},       {"#END_TB", take_end},
+    {"thread block =", take_block},  {"cluster id =", take_cluster},
+    {"cluster cta =", take_cluster}, {"cluster rank =", take_cluster},
+    {"warp =", take_warp},           {"insts =", take_insts},
+};
+
+/* The layout of the lines from the first instruction: the mask is where 8 or 16 hexadecimal digits
+ * stand behind so many numbers and a PC, and registers or an opcode follow. Since a count of
+ * registers is no mask and a PC no opcode, at most one of the layouts fits. */
+static bool find_layout(struct sass_trace *t)
+{
+    static const unsigned grouped[] = {0, 4}, raw[] = {4, 6};
+    for (unsigned i = 0; i < 2; i++) {
+        const char *at = t->line;
+        uint64_t value;
+        unsigned digits, ids = t->is_raw ? raw[i] : grouped[i];
+        bool fits = true;
+        for (unsigned n = 0; n < ids + t->layout.has_line && fits; n++)
+            fits = sass_take_decimal(&at, &value);
+        fits = fits && sass_take_hex(&at, &value, &digits) && sass_take_hex(&at, &value, &digits)
+               && (digits == 16 || (digits == 8 && !sass_header_is_amd(&t->header)));
+        if (!fits)
+            continue;
+        t->layout.ids = ids;
+        t->layout.mask_digits = digits;
+        return true;
+    }
+    return false;
+}
+
+/* The numbers of block and warp in front of an instruction. */
+static bool take_ids(struct sass_trace *t, const char **at)
+{
+    uint64_t number[6];
+    for (unsigned i = 0; i < t->layout.ids; i++)
+        if (!sass_take_decimal(at, &number[i]) || number[i] > UINT32_MAX) {
+            bad(t, "number %u of the %u in front of an instruction expected, not '%.20s'", i + 1,
+                t->layout.ids, *at);
+            return false;
+        }
+    if (t->is_raw) {
+        for (unsigned i = 0; i < 3; i++)
+            t->block[i] = (uint32_t)number[i];
+        t->warp = (uint32_t)number[3];
+        if (!inside_grid(t)) {
+            outside_grid(t);
+            return false;
+        }
+        if (t->warp >= sass_header_warps(&t->header)) {
+            bad(t, "warp %" PRIu32 ": a block of this kernel has %" PRIu64, t->warp,
+                sass_header_warps(&t->header));
+            return false;
+        }
+    } else if (t->layout.ids
+               && (number[0] != t->block[0] || number[1] != t->block[1] || number[2] != t->block[2]
+                   || number[3] != t->warp)) {
+        bad(t, "the instruction belongs to another block or warp than the one it stands in");
+        return false;
+    }
+    return true;
+}
+
+static enum sass_event take_instruction(struct sass_trace *t)
+{
+    if (!t->is_raw) {
+        if (t->state != SASS_IN_WARP)
+            return bad(t, "an instruction, or what should be one, outside of a warp: '%.40s'",
+                       t->line);
+        if (t->warp_left == 0)
+            return bad(t, "warp %" PRIu32 " has more instructions than its 'insts = %" PRIu64 "'",
+                       t->warp, t->warp_steps);
+        t->warp_left--;
+    }
+    if (!t->has_layout && !(t->has_layout = find_layout(t)))
+        return bad(t, "neither an instruction nor anything else of a %s trace: '%.60s'",
+                   t->is_raw ? "raw" : "grouped", t->line);
+    const char *at = t->line;
+    if (t->layout.ids && !take_ids(t, &at))
+        return SASS_ERROR;
+    if (!sass_program_step(&t->program, &t->layout, at, &t->step))
+        return bad(t, "%s", t->program.error);
+    t->text = at;
+    t->text_size = t->line_size - (size_t)(at - t->line);
+    t->steps++;
+    return SASS_STEP;
+}
+
+/* One line. SASS_END: it is no event. */
+static enum sass_event take_line(struct sass_trace *t)
+{
+    char first = t->line[0];
+    if (first == '#' || first == 't' || first == 'w' || first == 'i' || first == 'c')
+        for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++)
+            if (starts_with(t->line, structure[i].key)) {
+                if (t->is_raw)
+                    return bad(t, "'%s' in a raw trace", structure[i].key);
+                return structure[i].take(t, sass_skip_blanks(t->line + strlen(structure[i].key)));
+            }
+    return take_instruction(t);
+}
+
+static enum sass_event at_end(struct sass_trace *t, bool ok)
+{
+    bool inside = t->state != SASS_OUTSIDE, in_block = t->state >= SASS_IN_BLOCK;
+    t->ended = true;
+    t->state = SASS_OUTSIDE;
+    if (ok && in_block && t->options.demand == SASS_GAPS_ALLOWED) {
+        sass_trace_warn(t, t->input.line, "the file ends inside of a thread block");
+        return SASS_BLOCK_END;
+    }
+    if (ok && inside)
+        return bad(t, "the file ends inside of a thread block: #END_TB is missing");
+    return ok ? SASS_END : SASS_ERROR;
+}
+
+enum sass_event sass_trace_next(struct sass_trace *t)
+{
+    enum sass_event event = SASS_END;
+    t->text = NULL;
+    if (t->cached) {
+        event = sass_cache_next(t);
+        t->steps += event == SASS_STEP;
+        t->blocks += event == SASS_BLOCK;
+        return sass_gaps_take(t, event) ? event : SASS_ERROR;
+    }
+    while (event == SASS_END && !t->ended) {
+        int got = t->has_line ? 1 : next_line(t);
+        t->has_line = false;
+        if (got == -2)
+            event = SASS_ERROR;
+        else if (got > 0)
+            event = take_line(t);
+        else if ((event = at_end(t, got == 0)) == SASS_END)
+            break;
+    }
+    if (!sass_gaps_take(t, event))
+        event = SASS_ERROR;
+    if (t->writer && !sass_cache_add(t, event))
+        t->writer = NULL;
+    return event;
+}
+
+void sass_trace_report_unknown(struct sass_trace *t)
+{
+    struct {
+        const struct sass_inst *first;
+        size_t size; /* of its opcode without modifiers */
+        uint64_t steps;
+    } unknown[UNKNOWN_LIMIT];
+    size_t count = 0;
+    uint64_t more = 0;
+    for (size_t i = 0; i < t->program.count; i++) {
+        const struct sass_inst *inst = t->program.insts[i];
+        size_t size = strcspn(inst->name, "."), n = 0;
+        if (inst->known)
+            continue;
+        while (
+            n < count
+            && (unknown[n].size != size || strncmp(unknown[n].first->name, inst->name, size) != 0))
+            n++;
+        if (n == UNKNOWN_LIMIT) {
+            more += inst->steps;
+            continue;
+        }
+        if (n == count) {
+            unknown[count].first = inst;
+            unknown[count].size = size;
+            unknown[count++].steps = 0;
+        }
+        unknown[n].steps += inst->steps;
+    }
+    for (size_t n = 0; n < count; n++)
+        sass_trace_warn(t, 0,
+                        "opcode '%.*s' is in no table and counted as unknown: executed %" PRIu64
+                        " times, first at PC %04" PRIx32,
+                        (int)unknown[n].size, unknown[n].first->name, unknown[n].steps,
+                        unknown[n].first->pc);
+    if (more)
+        sass_trace_warn(t, 0, "more unknown opcodes: executed %" PRIu64 " times", more);
+}
+
+void sass_trace_close(struct sass_trace *t)
+{
+    sass_cache_close(t->cached);
+    sass_cache_abandon(t->writer);
+    sass_input_close(&t->input);
+    sass_program_release(&t->program);
+    sass_header_release(&t->header);
+    sass_set_release(&t->gaps.blocks);
+    sass_free(t->header_text);
+    sass_free(t->path);
+    *t = (struct sass_trace){.input = {.fd = -1}};
+}

@@ -1,0 +1,252 @@
+/* Bytes come from a file or from memory, pass a decoder if there is one, and collect in `text`;
+ * lines are cut out of it in place. Formats: RFC 8878 (zstd), the .xz file format 1.1. */
+#include "components/traces/instruction_trace/reader/itrace_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <lzma.h>
+#include <zstd.h>
+
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
+
+#define PACKED_SIZE   65536
+#define TEXT_SIZE     (2 * 65536)
+/* What `xz -9` needs is 65 MiB; more than this is refused rather than taken. */
+#define DECODER_LIMIT (128u << 20)
+
+struct sass_decoder {
+    bool is_xz;
+    lzma_stream xz;
+    ZSTD_DStream *zstd;
+    bool in_frame; /* zstd: the last frame is not complete */
+};
+
+static bool fail(struct sass_input *in, const char *text)
+{
+    snprintf(in->error, sizeof in->error, "%s", text);
+    return false;
+}
+
+/* Up to `size` bytes of the file as it is; 0 at its end, -1 after an error. */
+static ssize_t read_bytes(struct sass_input *in, void *bytes, size_t size)
+{
+    ssize_t got;
+    if (in->fd < 0) {
+        got = (ssize_t)(size < in->memory_left ? size : in->memory_left);
+        if (got) {
+            memcpy(bytes, in->memory, (size_t)got);
+            in->memory += got;
+        }
+        in->memory_left -= (size_t)got;
+    } else {
+        do
+            got = read(in->fd, bytes, size);
+        while (got < 0 && errno == EINTR);
+    }
+    if (got < 0)
+        fail(in, strerror(errno));
+    if (got > 0)
+        sass_hash_add(&in->hash, bytes, (size_t)got);
+    in->ended = got <= 0;
+    return got;
+}
+
+static bool unpack_xz(struct sass_input *in)
+{
+    lzma_stream *xz = &in->decoder->xz;
+    xz->next_in = in->packed + in->packed_at;
+    xz->avail_in = in->packed_size - in->packed_at;
+    xz->next_out = (uint8_t *)in->text + in->end;
+    xz->avail_out = in->capacity - in->end;
+    lzma_ret status = lzma_code(xz, in->ended ? LZMA_FINISH : LZMA_RUN);
+    in->packed_at = in->packed_size - xz->avail_in;
+    in->end = in->capacity - xz->avail_out;
+    in->drained = status == LZMA_STREAM_END;
+    if (status == LZMA_OK || status == LZMA_STREAM_END)
+        return true;
+    if (status == LZMA_BUF_ERROR)
+        return fail(in, "the xz data ends too early");
+    if (status == LZMA_MEMLIMIT_ERROR)
+        return fail(in, "unpacking the xz data takes more than 128 MiB of memory");
+    return fail(in, "the xz data are damaged");
+}
+
+static bool unpack_zstd(struct sass_input *in)
+{
+    struct sass_decoder *d = in->decoder;
+    if (in->ended && in->packed_at == in->packed_size && !d->in_frame) {
+        in->drained = true;
+        return true;
+    }
+    ZSTD_inBuffer from = {in->packed, in->packed_size, in->packed_at};
+    ZSTD_outBuffer to = {in->text, in->capacity, in->end};
+    size_t before = in->end, status = ZSTD_decompressStream(d->zstd, &to, &from);
+    if (ZSTD_isError(status))
+        return fail(in, "the zstd data are damaged");
+    bool moved = to.pos > before || from.pos > in->packed_at;
+    in->packed_at = from.pos;
+    in->end = to.pos;
+    d->in_frame = status != 0;
+    if (in->ended && !moved)
+        return fail(in, "the zstd data end too early");
+    return true;
+}
+
+/* More text behind `end`; room is there. */
+static bool fill(struct sass_input *in)
+{
+    if (!in->decoder) {
+        ssize_t got = read_bytes(in, in->text + in->end, in->capacity - in->end);
+        in->end += got > 0 ? (size_t)got : 0;
+        in->drained = got <= 0;
+        return got >= 0;
+    }
+    if (in->packed_at == in->packed_size && !in->ended) {
+        ssize_t got = read_bytes(in, in->packed, PACKED_SIZE);
+        if (got < 0)
+            return false;
+        in->packed_at = 0;
+        in->packed_size = (size_t)got;
+    }
+    return in->decoder->is_xz ? unpack_xz(in) : unpack_zstd(in);
+}
+
+/* Reads the first bytes and sets up the decoder that they ask for. */
+static bool begin(struct sass_input *in)
+{
+    static const uint8_t xz_magic[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
+    static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    sass_hash_init(&in->hash);
+    in->packed = sass_allocate(PACKED_SIZE, 1);
+    in->text = sass_reserve(NULL, TEXT_SIZE + 1, &in->capacity, 1);
+    in->capacity--; /* for the NUL */
+    while (in->packed_size < sizeof xz_magic && !in->ended) {
+        ssize_t got = read_bytes(in, in->packed + in->packed_size, PACKED_SIZE - in->packed_size);
+        if (got < 0)
+            return false;
+        in->packed_size += (size_t)got;
+    }
+    bool is_xz = in->packed_size >= sizeof xz_magic && memcmp(in->packed, xz_magic, 6) == 0;
+    bool is_zstd = in->packed_size >= sizeof zstd_magic && memcmp(in->packed, zstd_magic, 4) == 0;
+    if (!is_xz && !is_zstd) {
+        memcpy(in->text, in->packed, in->packed_size);
+        in->end = in->packed_size;
+        return true;
+    }
+    in->decoder = sass_allocate(1, sizeof *in->decoder);
+    in->decoder->is_xz = is_xz;
+    if (is_xz) {
+        in->decoder->xz = (lzma_stream)LZMA_STREAM_INIT;
+        return lzma_stream_decoder(&in->decoder->xz, DECODER_LIMIT, LZMA_CONCATENATED) == LZMA_OK
+               || fail(in, "out of memory for unpacking xz");
+    }
+    in->decoder->zstd = ZSTD_createDStream();
+    return in->decoder->zstd || fail(in, "out of memory for unpacking zstd");
+}
+
+bool sass_input_open(struct sass_input *in, const char *path)
+{
+    struct stat status;
+    *in = (struct sass_input){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (in->fd < 0)
+        return fail(in, strerror(errno));
+    if (fstat(in->fd, &status) == 0 && S_ISDIR(status.st_mode))
+        return fail(in, strerror(EISDIR));
+    if (!S_ISREG(status.st_mode)) /* a pipe cannot be read twice, a device has no end */
+        return fail(in, "it is not a regular file");
+    return begin(in);
+}
+
+bool sass_input_open_memory(struct sass_input *in, const void *bytes, size_t size)
+{
+    *in = (struct sass_input){.fd = -1, .memory = bytes, .memory_left = size};
+    return begin(in);
+}
+
+/* Makes room behind `end`, by moving what is left to the front, or by growing. */
+static bool make_room(struct sass_input *in)
+{
+    if (in->at > 0) {
+        memmove(in->text, in->text + in->at, in->end - in->at);
+        in->end -= in->at;
+        in->at = 0;
+    }
+    if (in->end < in->capacity / 2)
+        return true;
+    if (in->end >= SASS_LINE_LIMIT)
+        return fail(in, "a line is longer than 1 MiB: this is no trace");
+    in->capacity++;
+    in->text = sass_reserve(in->text, 2 * in->capacity, &in->capacity, 1);
+    in->capacity--;
+    return true;
+}
+
+int sass_input_line(struct sass_input *in, char **line, size_t *size)
+{
+    size_t seen = 0; /* bytes behind `at` known to hold no line end */
+    for (;;) {
+        char *begin_at = in->text + in->at;
+        char *newline = memchr(begin_at + seen, '\n', in->end - in->at - seen);
+        if (!newline && !in->drained) {
+            seen = in->end - in->at;
+            if (!make_room(in) || !fill(in)) {
+                in->line++;
+                return -1;
+            }
+            continue;
+        }
+        if (!newline && in->at == in->end)
+            return 0;
+        size_t length = newline ? (size_t)(newline - begin_at) : in->end - in->at;
+        in->at += length + (newline ? 1 : 0);
+        in->line++;
+        if (length > 0 && begin_at[length - 1] == '\r')
+            length--;
+        begin_at[length] = '\0';
+        *line = begin_at;
+        *size = length;
+        return 1;
+    }
+}
+
+void sass_input_close(struct sass_input *in)
+{
+    if (in->decoder && in->decoder->is_xz)
+        lzma_end(&in->decoder->xz);
+    else if (in->decoder)
+        ZSTD_freeDStream(in->decoder->zstd);
+    sass_free(in->decoder);
+    sass_free(in->packed);
+    sass_free(in->text);
+    if (in->fd >= 0)
+        close(in->fd);
+    *in = (struct sass_input){.fd = -1};
+}
+
+bool sass_input_digest(const char *path, struct sass_digest *digest, uint64_t *size)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    struct sass_hash hash;
+    uint8_t *buffer = sass_allocate(PACKED_SIZE, 1);
+    ssize_t got;
+    sass_hash_init(&hash);
+    while ((got = read(fd, buffer, PACKED_SIZE)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0)
+            sass_hash_add(&hash, buffer, (size_t)got);
+    close(fd);
+    sass_free(buffer);
+    *size = hash.size;
+    *digest = sass_hash_finish(&hash);
+    return got == 0;
+}
