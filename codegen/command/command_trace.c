@@ -21,7 +21,7 @@ struct tool {
     struct command *c;
     const char *folder; /* -o of group and mem; NULL: beside the input */
     uint64_t errors, warnings;
-    struct sass_stats_run stats;
+    struct itrace_stats_run stats;
 };
 
 static void report(void *context, bool is_error, const char *path, uint64_t line, const char *text)
@@ -48,12 +48,12 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct tool *tool, const 
     return false;
 }
 
-static bool open_trace(struct tool *tool, struct sass_trace *trace, const char *path,
-                       bool use_cache, enum sass_demand demand)
+static bool open_trace(struct tool *tool, struct itrace *trace, const char *path, bool use_cache,
+                       enum itrace_demand demand)
 {
-    struct sass_trace_options options = {
+    struct itrace_options options = {
         .report = report, .context = tool, .use_cache = use_cache, .demand = demand};
-    return sass_trace_open(trace, path, &options);
+    return itrace_open(trace, path, &options);
 }
 
 static const char *base_name(const char *path)
@@ -110,41 +110,41 @@ static bool is_same_file(const char *a, const char *b)
 
 static bool group_one(struct tool *tool, const char *path, const char *to)
 {
-    struct sass_trace trace;
-    struct sass_group_result result;
+    struct itrace trace;
+    struct itrace_group_result result;
     size_t memory =
-        tool->c->options->memory ? (size_t)tool->c->options->memory << 20 : SASS_GROUP_MEMORY;
-    bool ok = open_trace(tool, &trace, path, false, SASS_GAPS_COUNTED);
+        tool->c->options->memory ? (size_t)tool->c->options->memory << 20 : ITRACE_GROUP_MEMORY;
+    bool ok = open_trace(tool, &trace, path, false, ITRACE_GAPS_COUNTED);
     if (ok && !trace.is_raw && trace.has_line)
         ok = fail(tool, "'%s' is grouped by thread block already", path);
     if (ok && is_same_file(path, to))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
-    if (ok && sass_group(&trace, to, memory, &result)) {
-        sass_trace_report_unknown(&trace);
+    if (ok && itrace_group(&trace, to, memory, &result)) {
+        itrace_report_unknown(&trace);
         printf("%s: %" PRIu64 " instructions, %" PRIu64 " parts, %" PRIu64
                " bytes of temporary file\n",
                to, trace.steps, result.runs, result.scratch_bytes);
     } else {
         ok = false;
     }
-    sass_trace_close(&trace);
+    itrace_close(&trace);
     return ok;
 }
 
 static bool filter_one(struct tool *tool, const char *path, const char *to)
 {
-    struct sass_trace trace;
-    struct sass_filter_result result;
-    bool ok = open_trace(tool, &trace, path, false, SASS_GAPS_COUNTED);
+    struct itrace trace;
+    struct itrace_filter_result result;
+    bool ok = open_trace(tool, &trace, path, false, ITRACE_GAPS_COUNTED);
     if (ok && is_same_file(path, to))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
-    if (ok && sass_filter(&trace, to, &result)) {
-        sass_trace_report_unknown(&trace);
+    if (ok && itrace_filter(&trace, to, &result)) {
+        itrace_report_unknown(&trace);
         printf("%s: %" PRIu64 " of %" PRIu64 " instructions\n", to, result.kept, trace.steps);
     } else {
         ok = false;
     }
-    sass_trace_close(&trace);
+    itrace_close(&trace);
     return ok;
 }
 
@@ -153,19 +153,19 @@ static void rewrite(struct tool *tool, const char *path, const char *list_name,
                     const char *(*name)(struct tool *tool, const char *path),
                     bool (*one)(struct tool *tool, const char *path, const char *to))
 {
-    struct sass_list list;
-    struct sass_output output = {.slot = -1};
+    struct itrace_list list;
+    struct itrace_output output = {.slot = -1};
     const char *list_path = place(tool, path, list_name);
-    bool ok = sass_list_read(&list, &(struct sass_list_reader){path, report, tool, true}),
+    bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true}),
          is_list = ok && list.commands[0].line;
     if (is_list && is_same_file(path, list_path))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
-    if (ok && is_list && !sass_output_open(&output, list_path))
+    if (ok && is_list && !itrace_output_open(&output, list_path))
         ok = fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
     for (size_t i = 0; ok && i < list.count; i++) {
-        const struct sass_command *command = &list.commands[i];
-        bool is_copy = command->kind == SASS_COMMAND_WRITE && !command->queue;
-        if (command->kind != SASS_COMMAND_KERNEL && !is_copy) {
+        const struct itrace_command *command = &list.commands[i];
+        bool is_copy = command->kind == ITRACE_COMMAND_WRITE && !command->queue;
+        if (command->kind != ITRACE_COMMAND_KERNEL && !is_copy) {
             fprintf(output.file, "%s\n", command->text);
             continue;
         }
@@ -179,10 +179,10 @@ static void rewrite(struct tool *tool, const char *path, const char *list_name,
         if (is_list)
             fprintf(output.file, "%s\n", to);
     }
-    if (ok && is_list && !sass_output_commit(&output))
+    if (ok && is_list && !itrace_output_commit(&output))
         fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
-    sass_output_abandon(&output);
-    sass_list_release(&list);
+    itrace_output_abandon(&output);
+    itrace_list_release(&list);
 }
 
 static void group(struct tool *tool, const char *path)
@@ -198,41 +198,41 @@ static void filter(struct tool *tool, const char *path)
 
 static bool check_one(struct tool *tool, const char *path)
 {
-    struct sass_trace trace;
-    bool ok = open_trace(tool, &trace, path, false, SASS_GAPS_WARNED);
+    struct itrace trace;
+    bool ok = open_trace(tool, &trace, path, false, ITRACE_GAPS_WARNED);
     if (ok)
-        while (sass_trace_next(&trace) != SASS_END)
+        while (itrace_next(&trace) != ITRACE_END)
             ;
-    sass_trace_report_unknown(&trace);
+    itrace_report_unknown(&trace);
     printf("%s: %s, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " instructions, %zu static",
            path, trace.is_raw ? "raw" : "grouped", trace.errors, trace.warnings, trace.steps,
            trace.program.count);
     if (!trace.is_raw)
         printf(", %" PRIu64 " thread blocks", trace.blocks);
     putchar('\n');
-    sass_trace_close(&trace);
+    itrace_close(&trace);
     return true;
 }
 
 static bool stats_one(struct tool *tool, const char *path)
 {
-    struct sass_trace trace;
-    bool ok = open_trace(tool, &trace, path, !tool->c->options->no_cache, SASS_GAPS_COUNTED)
-              && sass_stats_add(&tool->stats, &trace);
+    struct itrace trace;
+    bool ok = open_trace(tool, &trace, path, !tool->c->options->no_cache, ITRACE_GAPS_COUNTED)
+              && itrace_stats_add(&tool->stats, &trace);
     if (ok)
-        sass_trace_report_unknown(&trace);
-    sass_trace_close(&trace);
+        itrace_report_unknown(&trace);
+    itrace_close(&trace);
     return ok;
 }
 
 static void each(struct tool *tool, const char *path, bool (*one)(struct tool *, const char *))
 {
-    struct sass_list list;
-    bool ok = sass_list_read(&list, &(struct sass_list_reader){path, report, tool, true});
+    struct itrace_list list;
+    bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true});
     for (size_t i = 0; ok && i < list.count; i++)
         if (list.commands[i].name)
             ok = one(tool, list.commands[i].path);
-    sass_list_release(&list);
+    itrace_list_release(&list);
 }
 
 static void check(struct tool *tool, const char *path)
@@ -280,9 +280,9 @@ static bool options_fit(struct command *c, const char *tool)
                     limits[i].tools);
             return false;
         }
-    if (o->memory > SASS_GROUP_MOST_MEMORY >> 20) {
+    if (o->memory > ITRACE_GROUP_MOST_MEMORY >> 20) {
         fprintf(stderr, "heddle trace group: '--memory' takes 1 to %zu MiB\n",
-                SASS_GROUP_MOST_MEMORY >> 20);
+                ITRACE_GROUP_MOST_MEMORY >> 20);
         return false;
     }
     if (o->line && (o->line < 32 || o->line > 4096 || (o->line & (o->line - 1)))) {
@@ -321,13 +321,13 @@ int command_trace(struct command *c)
         fail(&tool, "'%s' cannot be made: %s", tool.folder, strerror(errno));
         return EXIT_ERRORS;
     }
-    sass_output_guard();
-    tool.stats.line_bytes = o->line ? (uint32_t)o->line : SASS_STATS_LINE_BYTES;
+    itrace_output_guard();
+    tool.stats.line_bytes = o->line ? (uint32_t)o->line : ITRACE_STATS_LINE_BYTES;
     for (size_t i = 1; i < o->arguments.count; i++)
         tools[index].take(&tool, o->arguments.items[i]);
     int status = tool.errors ? EXIT_ERRORS : EXIT_CLEAN;
     if (tools[index].take == stats && !tool.errors)
         status = print_stats(&tool);
-    sass_stats_release(&tool.stats);
+    itrace_stats_release(&tool.stats);
     return status;
 }

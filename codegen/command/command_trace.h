@@ -6,8 +6,8 @@
 
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
 
-void command_trace_print(const struct sass_stats_run *run, FILE *out);
+void command_trace_print(const struct itrace_stats_run *run, FILE *out);
 /* One row for each kernel; the names of the columns are the names of docs/reference/traces.md. */
-void command_trace_print_csv(const struct sass_stats_run *run, FILE *out);
+void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out);
 
 #endif

@@ -11,7 +11,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int file_width(const struct sass_stats_run *run)
+static int file_width(const struct itrace_stats_run *run)
 {
     int width = 6;
     for (size_t i = 0; i < run->count; i++) {
@@ -22,22 +22,22 @@ static int file_width(const struct sass_stats_run *run)
 }
 
 /* The sums of all kernels; sets are not summed up, kernels share lines. */
-static struct sass_stats total_of(const struct sass_stats_run *run)
+static struct itrace_stats total_of(const struct itrace_stats_run *run)
 {
-    struct sass_stats total = {0};
+    struct itrace_stats total = {0};
     for (size_t i = 0; i < run->count; i++) {
-        const struct sass_stats *s = &run->kernels[i];
+        const struct itrace_stats *s = &run->kernels[i];
         total.steps += s->steps;
         total.lanes += s->lanes;
         for (int c = 0; c < SASS_CLASS_COUNT; c++)
             total.by_class[c] += s->by_class[c];
-        for (int p = 0; p < SASS_SPACE_COUNT; p++)
+        for (int p = 0; p < ITRACE_SPACE_COUNT; p++)
             total.references[p] += s->references[p];
     }
     return total;
 }
 
-static void print_class_row(const struct sass_stats *s, const struct sass_stats *total,
+static void print_class_row(const struct itrace_stats *s, const struct itrace_stats *total,
                             const char *name, int width, FILE *out)
 {
     fprintf(out, "  %-*s %10" PRIu64 " %11" PRIu64, width, name, s->steps, s->lanes);
@@ -47,9 +47,9 @@ static void print_class_row(const struct sass_stats *s, const struct sass_stats 
     fputc('\n', out);
 }
 
-static void print_classes(const struct sass_stats_run *run, int width, FILE *out)
+static void print_classes(const struct itrace_stats_run *run, int width, FILE *out)
 {
-    struct sass_stats total = total_of(run);
+    struct itrace_stats total = total_of(run);
     fprintf(out, "instructions of warps (all classes), of threads, and of warps by class\n");
     fprintf(out, "  %-*s %10s %11s", width, "kernel", "warps", "threads");
     for (int c = 0; c < SASS_CLASS_COUNT; c++)
@@ -62,7 +62,7 @@ static void print_classes(const struct sass_stats_run *run, int width, FILE *out
         print_class_row(&total, &total, "all", width, out);
 }
 
-static void print_memory(const struct sass_stats_run *run, int width, FILE *out)
+static void print_memory(const struct itrace_stats_run *run, int width, FILE *out)
 {
     fprintf(out,
             "\nreferences of threads, and what they touch of global memory in lines of %" PRIu32
@@ -71,17 +71,17 @@ static void print_memory(const struct sass_stats_run *run, int width, FILE *out)
     fprintf(out, "  %-*s %10s %10s %10s %10s %10s %10s %12s\n", width, "kernel", "shared", "local",
             "global", "addresses", "line refs", "lines", "footprint");
     for (size_t i = 0; i < run->count; i++) {
-        const struct sass_stats *s = &run->kernels[i];
+        const struct itrace_stats *s = &run->kernels[i];
         fprintf(out,
                 "  %-*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
                 " %10" PRIu64 " %12" PRIu64 "\n",
-                width, base_name(s->file), s->references[SASS_SPACE_SHARED],
-                s->references[SASS_SPACE_LOCAL], s->references[SASS_SPACE_GLOBAL], s->addresses,
+                width, base_name(s->file), s->references[ITRACE_SPACE_SHARED],
+                s->references[ITRACE_SPACE_LOCAL], s->references[ITRACE_SPACE_GLOBAL], s->addresses,
                 s->line_references, s->lines, s->lines * run->line_bytes);
     }
 }
 
-static void print_reuse(const struct sass_stats_run *run, int width, FILE *out)
+static void print_reuse(const struct itrace_stats_run *run, int width, FILE *out)
 {
     fprintf(out,
             "\nreuse: degree (references / addresses), lines shared with the kernel behind and "
@@ -89,13 +89,14 @@ static void print_reuse(const struct sass_stats_run *run, int width, FILE *out)
     fprintf(out, "  %-*s %10s %10s %10s  %s\n", width, "kernel", "degree", "forward", "backward",
             "name");
     for (size_t i = 0; i < run->count; i++) {
-        const struct sass_stats *s = &run->kernels[i];
+        const struct itrace_stats *s = &run->kernels[i];
         fprintf(out, "  %-*s %10.4f %10.4f %10.4f  %s\n", width, base_name(s->file),
-                sass_stats_degree(s), sass_stats_forward(s), sass_stats_backward(s), s->kernel);
+                itrace_stats_degree(s), itrace_stats_forward(s), itrace_stats_backward(s),
+                s->kernel);
     }
 }
 
-void command_trace_print(const struct sass_stats_run *run, FILE *out)
+void command_trace_print(const struct itrace_stats_run *run, FILE *out)
 {
     int width = file_width(run);
     print_classes(run, width, out);
@@ -115,15 +116,15 @@ static void print_quoted(const char *text, FILE *out)
 }
 
 /* Columns that only traces of AMD programs have: there when one of the traces is of one. */
-static bool has_amd(const struct sass_stats_run *run)
+static bool has_amd(const struct itrace_stats_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
-        if (sass_arch_is_amd(run->kernels[i].arch))
+        if (itrace_arch_is_amd(run->kernels[i].arch))
             return true;
     return false;
 }
 
-static void print_amd(const struct sass_stats *s, FILE *out)
+static void print_amd(const struct itrace_stats *s, FILE *out)
 {
     static const enum isa_unit units[] = {ISA_UNIT_VALU,   ISA_UNIT_SALU, ISA_UNIT_VMEM,
                                           ISA_UNIT_SMEM,   ISA_UNIT_LDS,  ISA_UNIT_BRANCH,
@@ -133,7 +134,7 @@ static void print_amd(const struct sass_stats *s, FILE *out)
     fprintf(out, ",%" PRIu64, s->vector_line_references);
 }
 
-void command_trace_print_csv(const struct sass_stats_run *run, FILE *out)
+void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out)
 {
     fputs("file,kernel,id,architecture,blocks,warps,static,warp_instructions,thread_instructions",
           out);
@@ -146,22 +147,22 @@ void command_trace_print_csv(const struct sass_stats_run *run, FILE *out)
     bool amd = has_amd(run);
     fputs(amd ? ",valu,salu,vmem,smem,lds,branches,special,vector_line_references\n" : "\n", out);
     for (size_t i = 0; i < run->count; i++) {
-        const struct sass_stats *s = &run->kernels[i];
+        const struct itrace_stats *s = &run->kernels[i];
         print_quoted(base_name(s->file), out);
         fputc(',', out);
         print_quoted(s->kernel, out);
         fprintf(out, ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-                s->kernel_id, sass_arch_name(s->arch), s->blocks, s->warps, s->static_count,
+                s->kernel_id, itrace_arch_name(s->arch), s->blocks, s->warps, s->static_count,
                 s->steps, s->lanes);
         for (int c = 0; c < SASS_CLASS_COUNT; c++)
             fprintf(out, ",%" PRIu64, s->by_class[c]);
         fprintf(out,
                 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f",
-                s->references[SASS_SPACE_GLOBAL], s->references[SASS_SPACE_SHARED],
-                s->references[SASS_SPACE_LOCAL], s->addresses, s->line_references, s->lines,
+                s->references[ITRACE_SPACE_GLOBAL], s->references[ITRACE_SPACE_SHARED],
+                s->references[ITRACE_SPACE_LOCAL], s->addresses, s->line_references, s->lines,
                 s->lines * run->line_bytes, s->common_behind, s->common_before,
-                sass_stats_degree(s), sass_stats_forward(s), sass_stats_backward(s));
+                itrace_stats_degree(s), itrace_stats_forward(s), itrace_stats_backward(s));
         if (amd)
             print_amd(s, out);
         fputc('\n', out);

@@ -18,55 +18,55 @@ static void hear(void *context, bool is_error, const char *path, uint64_t line, 
         abort(); /* a complaint says something */
 }
 
-static void look(const struct sass_trace *t)
+static void look(const struct itrace *t)
 {
-    const struct sass_step *step = &t->step;
+    const struct itrace_step *step = &t->step;
     if (step->count != 0 && step->count != (unsigned)__builtin_popcountll(step->mask))
         abort();
-    if (step->inst->source_count > SASS_MAX_SOURCES || step->inst->id >= t->program.count)
+    if (step->inst->source_count > ITRACE_MAX_SOURCES || step->inst->id >= t->program.count)
         abort();
 }
 
-static void follow(struct sass_trace *t, const unsigned *errors)
+static void follow(struct itrace *t, const unsigned *errors)
 {
-    enum sass_event event;
+    enum itrace_event event;
     unsigned before = *errors;
-    while ((event = sass_trace_next(t)) != SASS_END) {
-        if (event == SASS_STEP)
+    while ((event = itrace_next(t)) != ITRACE_END) {
+        if (event == ITRACE_STEP)
             look(t);
-        if (event == SASS_ERROR && *errors == before)
+        if (event == ITRACE_ERROR && *errors == before)
             abort(); /* an error is reported */
         before = *errors;
     }
-    sass_trace_report_unknown(t);
+    itrace_report_unknown(t);
 }
 
 static void read_text(const uint8_t *bytes, size_t size)
 {
-    struct sass_trace t;
+    struct itrace t;
     unsigned errors = 0;
-    struct sass_trace_options options = {.report = hear, .context = &errors};
-    if (sass_trace_open_memory(&t, "fuzz", bytes, size, &options))
+    struct itrace_options options = {.report = hear, .context = &errors};
+    if (itrace_open_memory(&t, "fuzz", bytes, size, &options))
         follow(&t, &errors);
     else if (errors == 0)
         abort(); /* a refusal says why */
-    sass_trace_close(&t);
-    if (sass_trace_open_memory(&t, "fuzz", bytes, size, &options)) {
-        struct sass_stats_run run = {.line_bytes = 128};
-        sass_stats_add(&run, &t);
-        sass_stats_release(&run);
+    itrace_close(&t);
+    if (itrace_open_memory(&t, "fuzz", bytes, size, &options)) {
+        struct itrace_stats_run run = {.line_bytes = 128};
+        itrace_stats_add(&run, &t);
+        itrace_stats_release(&run);
     }
-    sass_trace_close(&t);
+    itrace_close(&t);
 }
 
 static void read_cache(const uint8_t *bytes, size_t size)
 {
-    struct sass_trace t;
+    struct itrace t;
     unsigned errors = 0;
-    struct sass_trace_options options = {.report = hear, .context = &errors};
-    if (sass_trace_open_cache(&t, "fuzz", bytes, size, &options))
+    struct itrace_options options = {.report = hear, .context = &errors};
+    if (itrace_open_cache(&t, "fuzz", bytes, size, &options))
         follow(&t, &errors);
-    sass_trace_close(&t);
+    itrace_close(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -29,7 +29,7 @@ static void trace_files_report(void *context, bool is_error, const char *path, u
 static void trace_file_close(struct trace_file *f)
 {
     if (f->open)
-        sass_trace_close(&f->trace);
+        itrace_close(&f->trace);
     f->open = false;
 }
 
@@ -39,7 +39,7 @@ static void trace_files_close(void)
     for (unsigned i = 0; i < TRACE_FILES; i++)
         trace_file_close(&trace_files.file[i]);
     if (trace_files.has_list)
-        sass_list_release(&trace_files.list);
+        itrace_list_release(&trace_files.list);
     trace_files.has_list = false;
     trace_files.error[0] = '\0';
 }
@@ -47,11 +47,11 @@ static void trace_files_close(void)
 /* Kernels whose files cannot be read: an error, or they are left out. */
 static bool trace_files_all_there(const char *path)
 {
-    struct sass_list *list = &trace_files.list;
+    struct itrace_list *list = &trace_files.list;
     size_t kept = 0;
     bool good = true;
     for (size_t i = 0; i < list->count; i++) {
-        struct sass_command *c = &list->commands[i];
+        struct itrace_command *c = &list->commands[i];
         char text[300];
         if (!c->name || access(c->path, R_OK) == 0) {
             list->commands[kept++] = *c;
@@ -63,7 +63,7 @@ static bool trace_files_all_there(const char *path)
         trace_files_report(NULL, !allowed, path, c->line, text);
         good = good && allowed;
         list->left_out++;
-        sass_command_release(c);
+        itrace_command_release(c);
     }
     list->count = kept;
     if (kept)
@@ -75,34 +75,34 @@ static bool trace_files_all_there(const char *path)
 /* false: trace_files.error says why. */
 static bool trace_files_list(const char *path)
 {
-    const struct sass_list_reader reader = {path, trace_files_report, NULL,
-                                            platform_allows_incomplete()};
+    const struct itrace_list_reader reader = {path, trace_files_report, NULL,
+                                              platform_allows_incomplete()};
     if (trace_files.has_list)
         return true;
     trace_files.has_list =
-        sass_list_read(&trace_files.list, &reader) && trace_files_all_there(path);
+        itrace_list_read(&trace_files.list, &reader) && trace_files_all_there(path);
     if (!trace_files.has_list)
-        sass_list_release(&trace_files.list);
+        itrace_list_release(&trace_files.list);
     return trace_files.has_list;
 }
 
 /* The reader of command `command` at its beginning; NULL: trace_files.error. `plainly`: without a
  * look for a binary copy, for which all of the text is read, and without warnings. */
-static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool plainly)
+static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plainly)
 {
     struct trace_file *f = &trace_files.file[slot];
     trace_file_close(f);
-    struct sass_trace_options options = {
-        .report = trace_files_report,
-        .context = plainly ? f : NULL,
-        .use_cache = !plainly && !platform_sass_no_cache(),
-        .demand = platform_allows_incomplete() ? SASS_GAPS_ALLOWED : SASS_GAPS_REFUSED};
+    struct itrace_options options = {.report = trace_files_report,
+                                     .context = plainly ? f : NULL,
+                                     .use_cache = !plainly && !platform_sass_no_cache(),
+                                     .demand = platform_allows_incomplete() ? ITRACE_GAPS_ALLOWED
+                                                                            : ITRACE_GAPS_REFUSED};
     f->open = true;
     f->command = command;
     f->events = 0;
     f->span = NULL;
-    bool opened = sass_trace_open(&f->trace, trace_files.list.commands[command].path, &options);
-    if (opened && !sass_header_is_amd(&f->trace.header))
+    bool opened = itrace_open(&f->trace, trace_files.list.commands[command].path, &options);
+    if (opened && !itrace_header_is_amd(&f->trace.header))
         return &f->trace;
     if (opened)
         trace_files_report(NULL, true, f->trace.path, 0,
@@ -113,7 +113,7 @@ static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool 
 
 /* The reader of command `command`, `events` events on from its beginning; NULL: trace_files.error.
  */
-static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events)
+static struct itrace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events)
 {
     struct trace_file *f = &trace_files.file[slot];
     if (f->open && f->command == command && f->events == events)
@@ -121,13 +121,13 @@ static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_
     if (!trace_file_open(slot, command, false))
         return NULL;
     for (; f->events < events; f->events++)
-        sass_trace_next(&f->trace);
+        itrace_next(&f->trace);
     return &f->trace;
 }
 
 /* The next event of an open reader. */
-static enum sass_event trace_file_next(uint32_t slot)
+static enum itrace_event trace_file_next(uint32_t slot)
 {
     trace_files.file[slot].events++;
-    return sass_trace_next(&trace_files.file[slot].trace);
+    return itrace_next(&trace_files.file[slot].trace);
 }

@@ -54,7 +54,7 @@ static void trace_player_init(struct trace_player *p)
 
 /* false: a block of this kernel fits nowhere, ever. */
 static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
-                           const struct sass_header *header)
+                           const struct itrace_header *header)
 {
     const struct trace_player_params *params = trace_player_params(p);
     uint64_t threads = (uint64_t)header->block[0] * header->block[1] * header->block[2];
@@ -79,11 +79,11 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
 }
 
 /* Its trace. A binary copy is looked for after it is known that more than the header is wanted. */
-static const struct sass_trace *kernel_open(struct trace_player *p, struct player_kernel *k,
-                                            uint32_t slot)
+static const struct itrace *kernel_open(struct trace_player *p, struct player_kernel *k,
+                                        uint32_t slot)
 {
     bool some = platform_sampling()->kernels && !platform_sampling()->automatic;
-    const struct sass_trace *trace = trace_file_open(slot, k->command, some);
+    const struct itrace *trace = trace_file_open(slot, k->command, some);
     if (!trace)
         return NULL;
     const uint32_t *grid = trace->header.grid;
@@ -105,7 +105,7 @@ static bool traced_kernel_take(struct trace_player *p)
                                 .insts = k->insts,
                                 .reading = TRACE_NOTHING,
                                 .next = TRACE_NOTHING};
-    const struct sass_trace *trace = kernel_open(p, k, slot);
+    const struct itrace *trace = kernel_open(p, k, slot);
     bool good = trace && !trace->is_raw && trace->layout.mask_digits <= 8
                 && kernel_measure(p, k, &trace->header);
     if (!good) {
@@ -140,7 +140,7 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 {
     char name[SAMPLE_NAME];
     uint32_t slot = (uint32_t)(k - p->kernel);
-    const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    const struct itrace *trace = trace_file_at(slot, k->command, k->events);
     struct trace_file *file = &trace_files.file[slot];
     if (!trace) {
         player_fail(p);
@@ -148,7 +148,7 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     }
     k->phase = PLAYER_LAUNCHING;
     k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
-    sass_name_plain(trace->header.kernel_name, name, sizeof name);
+    itrace_name_plain(trace->header.kernel_name, name, sizeof name);
     k->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
     file->span = timeline_name(name);
     if (file->span)
@@ -160,10 +160,10 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
     uint32_t slot = p->order[position];
     struct player_kernel *k = &p->kernel[slot];
     struct trace_file *file = &trace_files.file[slot];
-    struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    struct itrace *trace = trace_file_at(slot, k->command, k->events);
     if (trace) {
-        sass_trace_report_unknown(trace);
-        p->io.stats.gaps += sass_gaps_total(&trace->gaps);
+        itrace_report_unknown(trace);
+        p->io.stats.gaps += itrace_gaps_total(&trace->gaps);
         sample_over(p, k);
     }
     sample_describe(k, trace, k->record);
@@ -182,10 +182,10 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
 
 /* Copies wait for the kernels before them and hold up what follows, as those of the null stream do.
  */
-static bool copy_take(struct trace_player *p, const struct sass_command *command)
+static bool copy_take(struct trace_player *p, const struct itrace_command *command)
 {
     bool fills = player_fills(p) && platform_mode() != PLATFORM_FUNCTIONAL;
-    if (command->kind != SASS_COMMAND_WRITE) { /* nothing that is simulated here */
+    if (command->kind != ITRACE_COMMAND_WRITE) { /* nothing that is simulated here */
         p->command++;
         return true;
     }
@@ -228,7 +228,7 @@ static bool commands_take(struct trace_player *p)
 {
     bool progress = false;
     while (p->command < trace_files.list.count && p->fill_at == p->fill_end && !p->fills) {
-        const struct sass_command *command = &trace_files.list.commands[p->command];
+        const struct itrace_command *command = &trace_files.list.commands[p->command];
         if (!(command->name ? traced_kernel_take(p) : copy_take(p, command)))
             break;
         progress = true;

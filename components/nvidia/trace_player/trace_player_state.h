@@ -28,14 +28,14 @@ struct trace_file {
     uint32_t command;
     uint64_t events;
     const char *span; /* in the trace of the run; NULL: there is none */
-    struct sass_trace trace;
+    struct itrace trace;
     uint64_t vector[SAMPLER_VECTOR]; /* --kernels auto: what the kernel does, see trace_vector.c */
     bool collects;                   /* `vector`, while it is simulated */
 };
 
 /* Outside of the simulation's state, one of a process: see trace_files.c. */
 struct trace_files {
-    struct sass_list list;
+    struct itrace_list list;
     bool has_list;
     char error[400]; /* the first one */
     struct trace_file file[TRACE_FILES];
@@ -52,8 +52,8 @@ enum {
 struct profile {
     uint64_t units[SASS_CLASS_COUNT]; /* warp instructions */
     uint64_t blocks[PROFILE_BLOCKS];
-    uint64_t accesses;             /* lines of single accesses to global memory */
-    struct sass_set lines, before; /* of this kernel, and of the one before */
+    uint64_t accesses;               /* lines of single accesses to global memory */
+    struct itrace_set lines, before; /* of this kernel, and of the one before */
 };
 
 static struct profile profile;
@@ -137,15 +137,15 @@ static void trace_files_report(void *context, bool is_error, const char *path, u
 static void trace_file_close(struct trace_file *f);
 static void trace_files_close(void);
 static bool trace_files_list(const char *path);
-static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool plainly);
-static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events);
-static enum sass_event trace_file_next(uint32_t slot);
+static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plainly);
+static struct itrace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events);
+static enum itrace_event trace_file_next(uint32_t slot);
 
 /* ---- trace_profile.c ---- */
 
 static void profile_begin(void);
 static void profile_close(void);
-static void profile_step(const struct sass_inst *inst);
+static void profile_step(const struct itrace_inst *inst);
 static void profile_lines(const struct sm_lines *lines, enum warm_kind kind);
 static unsigned profile_details(struct kernel_detail details[PROFILE_DETAILS]);
 
@@ -165,8 +165,8 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k);
 
 static void vector_close(void);
 static bool vector_pays(void);
-static void vector_step(uint64_t vector[SAMPLER_VECTOR], const struct sass_trace *trace);
-static void vector_end(uint64_t vector[SAMPLER_VECTOR], const struct sass_trace *trace);
+static void vector_step(uint64_t vector[SAMPLER_VECTOR], const struct itrace *trace);
+static void vector_end(uint64_t vector[SAMPLER_VECTOR], const struct itrace *trace);
 static uint32_t vector_class_of(uint32_t symbol, const uint64_t vector[SAMPLER_VECTOR]);
 
 /* ---- trace_sample.c ---- */
@@ -174,7 +174,7 @@ static uint32_t vector_class_of(uint32_t symbol, const uint64_t vector[SAMPLER_V
 static bool sample_in_turn(void);
 static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol);
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
-static void sample_describe(const struct player_kernel *k, const struct sass_trace *trace,
+static void sample_describe(const struct player_kernel *k, const struct itrace *trace,
                             uint32_t record);
 static void sample_over(const struct trace_player *p, const struct player_kernel *k);
 

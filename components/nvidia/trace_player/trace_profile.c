@@ -13,8 +13,8 @@ static struct profile profile;
 /* A new kernel. */
 static inline void profile_begin(void)
 {
-    sass_set_release(&profile.before);
-    struct sass_set lines = profile.lines;
+    itrace_set_release(&profile.before);
+    struct itrace_set lines = profile.lines;
     memset(&profile, 0, sizeof profile);
     profile.before = lines;
 }
@@ -25,7 +25,7 @@ static inline void profile_close(void)
     profile_begin();
 }
 
-static inline void profile_step(const struct sass_inst *inst)
+static inline void profile_step(const struct itrace_inst *inst)
 {
     if (platform_profile() == PLATFORM_PROFILE_NONE)
         return;
@@ -43,7 +43,7 @@ static inline void profile_lines(const struct sm_lines *lines, enum warm_kind ki
     profile.accesses += lines->count;
     for (uint32_t i = 0; i < lines->count; i++) {
         uint64_t line = lines->request[i].line;
-        uint64_t *known = sass_set_add(&profile.lines, line / SM_LINE), first = access & ~*known;
+        uint64_t *known = itrace_set_add(&profile.lines, line / SM_LINE), first = access & ~*known;
         *known |= access;
         if (first && address_list_is_wanted())
             address_list_add(line / SM_LINE * SM_LINE, (unsigned)first);
@@ -70,7 +70,7 @@ static inline unsigned profile_details(struct kernel_detail details[PROFILE_DETA
         {"profile", "blocks", blocks, 0},
         {"profile", "accesses", NULL, profile.accesses},
         {"profile", "lines", NULL, profile.lines.count},
-        {"profile", "reused", NULL, sass_set_common(&profile.lines, &profile.before)},
+        {"profile", "reused", NULL, itrace_set_common(&profile.lines, &profile.before)},
         {"profile", "memory_reads", NULL, warm_counts()[WARM_READ] + warm_counts()[WARM_COHERENT]},
         {"profile", "memory_writes", NULL, warm_counts()[WARM_WRITE]},
         {"profile", "page_walks", NULL, 0}};

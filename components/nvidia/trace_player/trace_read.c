@@ -40,28 +40,27 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
     return true;
 }
 
-static enum trace_space read_space(const struct sass_trace *trace)
+static enum trace_space read_space(const struct itrace *trace)
 {
-    static const uint8_t spaces[SASS_SPACE_COUNT] = {[SASS_SPACE_NONE] = TRACE_NOWHERE,
-                                                     [SASS_SPACE_GLOBAL] = TRACE_GLOBAL,
-                                                     [SASS_SPACE_SHARED] = TRACE_SHARED,
-                                                     [SASS_SPACE_LOCAL] = TRACE_LOCAL,
-                                                     [SASS_SPACE_GENERIC] = TRACE_GLOBAL};
-    const struct sass_step *step = &trace->step;
+    static const uint8_t spaces[ITRACE_SPACE_COUNT] = {[ITRACE_SPACE_NONE] = TRACE_NOWHERE,
+                                                       [ITRACE_SPACE_GLOBAL] = TRACE_GLOBAL,
+                                                       [ITRACE_SPACE_SHARED] = TRACE_SHARED,
+                                                       [ITRACE_SPACE_LOCAL] = TRACE_LOCAL,
+                                                       [ITRACE_SPACE_GENERIC] = TRACE_GLOBAL};
+    const struct itrace_step *step = &trace->step;
     if (!step->count)
         return (enum trace_space)spaces[step->inst->opcode.space];
-    return (enum trace_space)spaces[sass_trace_space(trace, step->inst, step->address[0])];
+    return (enum trace_space)spaces[itrace_space(trace, step->inst, step->address[0])];
 }
 
 /* Takes the instruction into the program and the step into its warp. false: said in the error. */
-static bool read_step(struct trace_player *p, struct player_kernel *k,
-                      const struct sass_trace *trace)
+static bool read_step(struct trace_player *p, struct player_kernel *k, const struct itrace *trace)
 {
-    const struct sass_inst *inst = trace->step.inst;
+    const struct itrace_inst *inst = trace->step.inst;
     const struct trace_stream *stream = trace_player_stream(p);
     struct trace_block *b = player_block(p, k->reading);
     uint32_t words[TRACE_RECORD];
-    if (k->way == SAMPLING_MEMORY_ONLY && !sass_filter_keeps(inst))
+    if (k->way == SAMPLING_MEMORY_ONLY && !itrace_filter_keeps(inst))
         return true;
     profile_step(inst);
     if (inst->id >= TRACE_INSTS) {
@@ -82,8 +81,7 @@ static bool read_step(struct trace_player *p, struct player_kernel *k,
     return true;
 }
 
-static bool read_warp(struct trace_player *p, struct player_kernel *k,
-                      const struct sass_trace *trace)
+static bool read_warp(struct trace_player *p, struct player_kernel *k, const struct itrace *trace)
 {
     k->warp = trace->warp;
     if (k->warp < player_block(p, k->reading)->warps)
@@ -97,35 +95,35 @@ static bool read_warp(struct trace_player *p, struct player_kernel *k,
 static void read_block(struct trace_player *p, struct player_kernel *k)
 {
     uint32_t slot = (uint32_t)(k - p->kernel);
-    const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    const struct itrace *trace = trace_file_at(slot, k->command, k->events);
     while (trace && k->next == TRACE_NOTHING && !k->read_all) {
         if (k->reading != TRACE_NOTHING ? p->writer.free_count < 1 : !read_begin(p, k))
             return;
         bool good = true;
         k->events++;
         switch (trace_file_next(slot)) {
-        case SASS_END:
+        case ITRACE_END:
             trace_writer_release(&p->writer, trace_player_stream(p), player_block(p, k->reading));
             k->reading = TRACE_NOTHING;
             k->read_all = true;
             break;
-        case SASS_WARP:
+        case ITRACE_WARP:
             good = read_warp(p, k, trace);
             break;
-        case SASS_STEP:
+        case ITRACE_STEP:
             if (trace_files.file[slot].collects)
                 vector_step(trace_files.file[slot].vector, trace);
             good = read_step(p, k, trace);
             break;
-        case SASS_BLOCK_END:
+        case ITRACE_BLOCK_END:
             k->next = k->reading;
             k->reading = TRACE_NOTHING;
             k->next_since = trace_player_now(p);
             break;
-        case SASS_ERROR:
+        case ITRACE_ERROR:
             good = false;
             break;
-        case SASS_BLOCK:
+        case ITRACE_BLOCK:
             break;
         }
         if (!good)

@@ -33,7 +33,7 @@ static bool sample_in_turn(void)
 static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol)
 {
     char name[SAMPLE_NAME];
-    sass_name_plain(symbol, name, sizeof name);
+    itrace_name_plain(symbol, name, sizeof name);
     k->launch = ++p->launches;
     if (platform_sampling()->kernels)
         census_note(platform_sampling(), k->launch, name, symbol);
@@ -73,13 +73,13 @@ static bool sample_read(struct trace_player *p, struct player_kernel *k)
 {
     uint32_t slot = (uint32_t)(k - p->kernel);
     struct trace_file *file = &trace_files.file[slot];
-    struct sass_trace *trace = trace_file_at(slot, k->command, 0);
-    enum sass_event event = SASS_STEP;
+    struct itrace *trace = trace_file_at(slot, k->command, 0);
+    enum itrace_event event = ITRACE_STEP;
     memset(file->vector, 0, sizeof file->vector);
-    while (trace && event != SASS_END && event != SASS_ERROR)
-        if ((event = trace_file_next(slot)) == SASS_STEP)
+    while (trace && event != ITRACE_END && event != ITRACE_ERROR)
+        if ((event = trace_file_next(slot)) == ITRACE_STEP)
             vector_step(file->vector, trace);
-    if (!trace || event == SASS_ERROR)
+    if (!trace || event == ITRACE_ERROR)
         return false;
     vector_end(file->vector, trace);
     k->events = file->events;
@@ -94,13 +94,13 @@ static void sample_choose(struct trace_player *p, struct player_kernel *k)
 {
     uint32_t slot = (uint32_t)(k - p->kernel);
     struct trace_file *file = &trace_files.file[slot];
-    const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    const struct itrace *trace = trace_file_at(slot, k->command, k->events);
     bool pays = vector_pays();
     if (!trace || (pays && !sample_read(p, k))) {
         player_fail(p);
         return;
     }
-    const struct sass_header *h = &trace->header;
+    const struct itrace_header *h = &trace->header;
     uint32_t symbol = sample_kernel_number(h->kernel_name);
     uint32_t kernel = pays ? symbol + vector_class_of(symbol, file->vector) : ~symbol;
     const struct sampler_shape shape = {.kernel = kernel,
@@ -182,21 +182,21 @@ static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k)
 }
 
 /* What the trace lacks of a whole one. Returns how many there are. */
-static unsigned sample_gaps(const struct sass_trace *trace, struct kernel_detail *details)
+static unsigned sample_gaps(const struct itrace *trace, struct kernel_detail *details)
 {
     unsigned count = 0;
-    for (unsigned i = 0; trace && i < SASS_GAP_KINDS; i++)
+    for (unsigned i = 0; trace && i < ITRACE_GAP_KINDS; i++)
         if (trace->gaps.count[i])
-            details[count++] = (struct kernel_detail){"incomplete", sass_gap_name((enum sass_gap)i),
-                                                      NULL, trace->gaps.count[i]};
+            details[count++] = (struct kernel_detail){
+                "incomplete", itrace_gap_name((enum itrace_gap)i), NULL, trace->gaps.count[i]};
     return count;
 }
 
 /* What the record of a kernel says besides. */
-static void sample_describe(const struct player_kernel *k, const struct sass_trace *trace,
+static void sample_describe(const struct player_kernel *k, const struct itrace *trace,
                             uint32_t record)
 {
-    struct kernel_detail details[3 + PROFILE_DETAILS + SASS_GAP_KINDS] = {
+    struct kernel_detail details[3 + PROFILE_DETAILS + ITRACE_GAP_KINDS] = {
         {NULL, "thread_instructions", NULL, k->thread_instructions},
         {"occupancy", "blocks_per_sm", NULL, k->per_sm},
         {"occupancy", "warps_per_block", NULL, k->block.threads / 32},

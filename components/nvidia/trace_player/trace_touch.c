@@ -27,9 +27,9 @@ static struct {
 
 static void touch_close(void)
 {
-    sass_free(touch.block);
-    sass_free(touch.free_slots);
-    sass_free(touch.unit);
+    itrace_free(touch.block);
+    itrace_free(touch.free_slots);
+    itrace_free(touch.unit);
     memset(&touch, 0, sizeof touch);
 }
 
@@ -44,9 +44,9 @@ static bool touch_open(const struct trace_player *p)
     uint32_t sms = trace_player_work_count(p);
     if (touch.block)
         return true;
-    touch.block = sass_allocate((size_t)sms * p->whole.blocks, sizeof *touch.block);
-    touch.free_slots = sass_allocate(sms, sizeof *touch.free_slots);
-    touch.unit = sass_allocate(sms, sizeof *touch.unit);
+    touch.block = itrace_allocate((size_t)sms * p->whole.blocks, sizeof *touch.block);
+    touch.free_slots = itrace_allocate(sms, sizeof *touch.free_slots);
+    touch.unit = itrace_allocate(sms, sizeof *touch.unit);
     for (uint32_t i = 0; i < sms; i++) {
         touch.free_slots[i] = UINT64_MAX;
         touch.unit[i] = warm_unit_behind(touch_ring(p, i));
@@ -206,9 +206,9 @@ static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t 
     if (!player_fills(p))
         return;
     for (uint32_t i = first; i < end; i++) {
-        const struct sass_command *command = &trace_files.list.commands[i];
+        const struct itrace_command *command = &trace_files.list.commands[i];
         uint64_t at = command->address, stop = at + command->bytes;
-        while (command->kind == SASS_COMMAND_WRITE && at < stop) {
+        while (command->kind == ITRACE_COMMAND_WRITE && at < stop) {
             uint64_t piece = at & ~(uint64_t)(WARM_LINE - 1);
             uint64_t rest = stop - piece < WARM_LINE ? stop - piece : WARM_LINE;
             struct warm_access access = {.address = piece, .physical = piece, .kind = WARM_FILL};

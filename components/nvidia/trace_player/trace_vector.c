@@ -37,7 +37,7 @@ struct vector_class {
 };
 
 static struct {
-    struct sass_set lines; /* by line: touches when it was touched last */
+    struct itrace_set lines; /* by line: touches when it was touched last */
     uint64_t touches;
     struct vector_class class[VECTOR_CLASSES];
     uint32_t classes;
@@ -47,7 +47,7 @@ static struct {
 
 static void vector_close(void)
 {
-    sass_set_release(&vectors.lines);
+    itrace_set_release(&vectors.lines);
     vectors.touches = 0;
     vectors.classes = vectors.launches = vectors.known = 0;
 }
@@ -67,7 +67,7 @@ static void vector_line(uint64_t vector[SAMPLER_VECTOR], uint64_t line)
     vector[VECTOR_REQUESTS]++;
     if (hash_multiply(line) >> 61)
         return;
-    uint64_t *last = sass_set_add(&vectors.lines, line), now = ++vectors.touches;
+    uint64_t *last = itrace_set_add(&vectors.lines, line), now = ++vectors.touches;
     unsigned bucket = VECTOR_NEW;
     if (*last) {
         uint64_t distance = (now - *last) * VECTOR_SAMPLE;
@@ -81,11 +81,11 @@ static void vector_line(uint64_t vector[SAMPLER_VECTOR], uint64_t line)
 }
 
 /* Neighbours in one line are one access. */
-static void vector_step(uint64_t vector[SAMPLER_VECTOR], const struct sass_trace *trace)
+static void vector_step(uint64_t vector[SAMPLER_VECTOR], const struct itrace *trace)
 {
-    const struct sass_step *step = &trace->step;
+    const struct itrace_step *step = &trace->step;
     uint64_t before = UINT64_MAX;
-    if (step->count && sass_trace_space(trace, step->inst, step->address[0]) != SASS_SPACE_GLOBAL)
+    if (step->count && itrace_space(trace, step->inst, step->address[0]) != ITRACE_SPACE_GLOBAL)
         return;
     for (unsigned i = 0; i < step->count; i++) {
         uint64_t line = step->address[i] / 128;
@@ -95,10 +95,10 @@ static void vector_step(uint64_t vector[SAMPLER_VECTOR], const struct sass_trace
     }
 }
 
-static void vector_end(uint64_t vector[SAMPLER_VECTOR], const struct sass_trace *trace)
+static void vector_end(uint64_t vector[SAMPLER_VECTOR], const struct itrace *trace)
 {
     for (size_t i = 0; i < trace->program.count; i++) {
-        const struct sass_inst *inst = trace->program.insts[i];
+        const struct itrace_inst *inst = trace->program.insts[i];
         vector[sampler_bucket(inst->pc) % VECTOR_INSTS] += inst->steps;
     }
     for (unsigned i = VECTOR_INSTS; i < SAMPLER_VECTOR; i++)

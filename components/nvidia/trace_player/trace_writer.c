@@ -53,12 +53,12 @@ static inline uint16_t trace_writer_register(uint16_t number)
     return number == 255 || number >= TRACE_REGISTERS ? TRACE_NO_REGISTER : number;
 }
 
-static inline bool trace_writer_is(const struct sass_inst *from, const char *part)
+static inline bool trace_writer_is(const struct itrace_inst *from, const char *part)
 {
     return strstr(from->name, part) != NULL;
 }
 
-static inline struct trace_inst trace_writer_decode(const struct sass_inst *from)
+static inline struct trace_inst trace_writer_decode(const struct itrace_inst *from)
 {
     static const struct {
         uint8_t unit, kind;
@@ -94,7 +94,7 @@ static inline void trace_writer_wide(uint32_t **to, uint64_t value)
 }
 
 /* Are all differences of neighbours 32-bit numbers? */
-static inline bool trace_writer_near(const struct sass_step *step)
+static inline bool trace_writer_near(const struct itrace_step *step)
 {
     for (unsigned i = 1; i < step->count; i++) {
         int64_t d = (int64_t)(step->address[i] - step->address[i - 1]);
@@ -104,17 +104,17 @@ static inline bool trace_writer_near(const struct sass_step *step)
     return true;
 }
 
-static inline enum trace_mode trace_writer_mode(const struct sass_step *step)
+static inline enum trace_mode trace_writer_mode(const struct itrace_step *step)
 {
     if (!step->count)
         return TRACE_NONE;
-    if (step->mode == SASS_MODE_STRIDE && step->stride == (int32_t)step->stride)
+    if (step->mode == ITRACE_MODE_STRIDE && step->stride == (int32_t)step->stride)
         return TRACE_STRIDE;
     return trace_writer_near(step) ? TRACE_DELTA : TRACE_LIST;
 }
 
 static inline unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_t id,
-                                           const struct sass_step *step, enum trace_space space)
+                                           const struct itrace_step *step, enum trace_space space)
 {
     enum trace_mode mode = trace_writer_mode(step);
     uint32_t *to = words + 1;

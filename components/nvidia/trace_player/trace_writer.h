@@ -26,11 +26,11 @@ static uint32_t trace_writer_take(struct trace_writer *w, const struct trace_str
 static void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
                                  struct trace_block *b);
 
-static struct trace_inst trace_writer_decode(const struct sass_inst *from);
+static struct trace_inst trace_writer_decode(const struct itrace_inst *from);
 
 /* A record in `words`; returns its length. */
 static unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_t id,
-                                    const struct sass_step *step, enum trace_space space);
+                                    const struct itrace_step *step, enum trace_space space);
 
 /* Where a block's next record goes: `at`, or behind a link. There are two free chunks. */
 static uint32_t trace_writer_room(struct trace_writer *w, const struct trace_stream *s,

@@ -19,9 +19,9 @@ static uint64_t uses;
 
 void replay_launch(uint32_t launch, const char *path, bool use_cache)
 {
-    struct replay_kernel *kernel = sass_allocate(1, sizeof *kernel);
+    struct replay_kernel *kernel = itrace_allocate(1, sizeof *kernel);
     kernel->launch = launch;
-    kernel->path = sass_copy_text(path, strlen(path));
+    kernel->path = itrace_copy_text(path, strlen(path));
     kernel->use_cache = use_cache;
     pthread_mutex_lock(&lock);
     kernel->next = kernels;
@@ -36,7 +36,7 @@ static void finish_cache(struct replay_kernel *kernel)
     struct replay_reader *reader = kernel->reader;
     const uint32_t *grid = kernel->header.grid;
     if (reader && reader->open && reader->position == (uint64_t)grid[0] * grid[1] * grid[2])
-        sass_trace_next(&reader->trace);
+        itrace_next(&reader->trace);
 }
 
 static void free_kernel(struct replay_kernel *kernel)
@@ -44,10 +44,10 @@ static void free_kernel(struct replay_kernel *kernel)
     finish_cache(kernel);
     for (unsigned i = 0; kernel->reader && i < REPLAY_READERS; i++)
         replay_reader_close(&kernel->reader[i]);
-    sass_free(kernel->reader);
+    itrace_free(kernel->reader);
     replay_header_release(&kernel->header);
-    sass_free(kernel->path);
-    sass_free(kernel);
+    itrace_free(kernel->path);
+    itrace_free(kernel);
 }
 
 void replay_end(uint32_t launch)
@@ -73,8 +73,8 @@ void replay_reset(uint32_t places)
         kernels = kernel->next;
         free_kernel(kernel);
     }
-    sass_free(placed);
-    placed = sass_allocate(places, sizeof *placed);
+    itrace_free(placed);
+    placed = itrace_allocate(places, sizeof *placed);
     place_count = places;
 }
 
@@ -161,7 +161,7 @@ static bool begin(struct replay_kernel *kernel, char text[REPLAY_TEXT])
     if (kernel->begun)
         return true;
     if (!kernel->reader)
-        kernel->reader = sass_allocate(REPLAY_READERS, sizeof *kernel->reader);
+        kernel->reader = itrace_allocate(REPLAY_READERS, sizeof *kernel->reader);
     struct replay_reader *reader = &kernel->reader[0];
     kernel->begun = replay_reader_open(kernel, reader, text);
     if (kernel->begun && reader->trace.is_raw) {

@@ -10,8 +10,8 @@
 void replay_header_release(struct replay_header *header)
 {
     for (size_t i = 0; i < header->range_count; i++)
-        sass_free(header->range[i].bytes);
-    sass_free(header->range);
+        itrace_free(header->range[i].bytes);
+    itrace_free(header->range);
     *header = (struct replay_header){0};
 }
 
@@ -26,9 +26,9 @@ const struct replay_range *replay_header_code(const struct replay_header *header
 
 /* Lines that follow each other become one range: an instruction may begin in one and end in the
  * next. */
-static void take_code(struct replay_header *header, const struct sass_header *from)
+static void take_code(struct replay_header *header, const struct itrace_header *from)
 {
-    header->range = sass_allocate(from->code_count, sizeof *header->range);
+    header->range = itrace_allocate(from->code_count, sizeof *header->range);
     for (size_t i = 0, next; i < from->code_count; i = next) {
         uint64_t size = from->code[i].bytes;
         for (next = i + 1;
@@ -36,7 +36,7 @@ static void take_code(struct replay_header *header, const struct sass_header *fr
              next++)
             size += from->code[next].bytes;
         struct replay_range *range = &header->range[header->range_count++];
-        *range = (struct replay_range){from->code[i].address, size, sass_allocate(size, 1)};
+        *range = (struct replay_range){from->code[i].address, size, itrace_allocate(size, 1)};
         for (uint64_t at = 0; i < next; i++) {
             memcpy(range->bytes + at, from->code[i].data, from->code[i].bytes);
             at += from->code[i].bytes;
@@ -44,13 +44,13 @@ static void take_code(struct replay_header *header, const struct sass_header *fr
     }
 }
 
-bool replay_header_take(struct replay_header *header, const struct sass_trace *trace,
+bool replay_header_take(struct replay_header *header, const struct itrace *trace,
                         char text[REPLAY_TEXT])
 {
-    const struct sass_header *from = &trace->header;
-    const char *lacks = sass_header_lacks(from);
+    const struct itrace_header *from = &trace->header;
+    const char *lacks = itrace_header_lacks(from);
     *header = (struct replay_header){0};
-    if (!sass_header_is_amd(from) || isa_target_by_name(from->isa, &header->target) < 0) {
+    if (!itrace_header_is_amd(from) || isa_target_by_name(from->isa, &header->target) < 0) {
         replay_say(text, trace->path, "it is no trace of an AMD program ('-isa = ...' is missing)");
         return false;
     }
@@ -61,7 +61,7 @@ bool replay_header_take(struct replay_header *header, const struct sass_trace *t
     struct aql_packet packet;
     memcpy(&packet, from->packet, sizeof packet);
     memcpy(header->grid, from->grid, sizeof header->grid);
-    header->memory_only = sass_header_is_memory_only(from);
+    header->memory_only = itrace_header_is_memory_only(from);
     header->entry = from->entry;
     header->base = from->code_base;
     header->layout = (struct replay_layout){.packet = from->packet_address,

@@ -64,7 +64,7 @@ struct replay_reader {
     bool open;
     uint64_t position; /* one more than the index of the work-group read last */
     uint64_t used;     /* when */
-    struct sass_trace trace;
+    struct itrace trace;
     struct replay_inst *inst; /* by id */
     size_t inst_capacity;
     struct replay_block *kept; /* the oldest first */
@@ -92,7 +92,7 @@ __attribute__((format(printf, 3, 4))) void replay_say(char text[REPLAY_TEXT], co
 /* ---- replay_header.c ---- */
 
 /* false: `text` says what is wrong. Release it in any case. */
-bool replay_header_take(struct replay_header *header, const struct sass_trace *trace,
+bool replay_header_take(struct replay_header *header, const struct itrace *trace,
                         char text[REPLAY_TEXT]);
 void replay_header_release(struct replay_header *header);
 /* The machine code at `address`, or NULL. */

@@ -34,8 +34,8 @@ void replay_note(void *context, bool is_error, const char *path, uint64_t line, 
 void replay_block_free(struct replay_block *block)
 {
     if (block)
-        sass_free(block->words);
-    sass_free(block);
+        itrace_free(block->words);
+    itrace_free(block);
 }
 
 bool replay_reader_open(struct replay_kernel *kernel, struct replay_reader *reader,
@@ -43,13 +43,13 @@ bool replay_reader_open(struct replay_kernel *kernel, struct replay_reader *read
 {
     struct replay_complaint complaint = {""};
     bool first = reader == &kernel->reader[0];
-    const struct sass_trace_options options = {.report = replay_note,
-                                               .context = &complaint,
-                                               .use_cache = kernel->use_cache && first,
-                                               .demand = SASS_GAPS_REFUSED};
+    const struct itrace_options options = {.report = replay_note,
+                                           .context = &complaint,
+                                           .use_cache = kernel->use_cache && first,
+                                           .demand = ITRACE_GAPS_REFUSED};
     replay_reader_close(reader);
     reader->open = true;
-    if (sass_trace_open(&reader->trace, kernel->path, &options)) {
+    if (itrace_open(&reader->trace, kernel->path, &options)) {
         reader->trace.options.context = NULL; /* set for each read */
         return true;
     }
@@ -65,9 +65,9 @@ void replay_reader_close(struct replay_reader *reader)
         reader->kept = block->next;
         replay_block_free(block);
     }
-    sass_free(reader->inst);
+    itrace_free(reader->inst);
     if (reader->open)
-        sass_trace_close(&reader->trace);
+        itrace_close(&reader->trace);
     *reader = (struct replay_reader){0};
 }
 
@@ -84,7 +84,7 @@ struct reading {
 
 static bool complain(const struct reading *r, const char *what)
 {
-    const struct sass_trace *t = &r->reader->trace;
+    const struct itrace *t = &r->reader->trace;
     char place[320];
     snprintf(place, sizeof place,
              "thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32 ", warp %" PRIu32 ": %s", t->block[0],
@@ -100,13 +100,13 @@ static struct replay_inst *static_inst(struct replay_reader *reader, uint32_t id
     if (id >= reader->inst_capacity) {
         size_t old = reader->inst_capacity;
         reader->inst =
-            sass_reserve(reader->inst, id + 1, &reader->inst_capacity, sizeof *reader->inst);
+            itrace_reserve(reader->inst, id + 1, &reader->inst_capacity, sizeof *reader->inst);
         memset(reader->inst + old, 0, (reader->inst_capacity - old) * sizeof *reader->inst);
     }
     return &reader->inst[id];
 }
 
-static uint64_t pc_of(const struct replay_kernel *kernel, const struct sass_inst *inst)
+static uint64_t pc_of(const struct replay_kernel *kernel, const struct itrace_inst *inst)
 {
     return kernel->header.base + inst->pc;
 }
@@ -123,7 +123,8 @@ static bool same_name(const struct isa_inst *decoded, const char *name)
 }
 
 /* Looks an instruction up in the machine code when it comes for the first time. */
-static bool learn(const struct reading *r, const struct sass_inst *inst, struct replay_inst *known)
+static bool learn(const struct reading *r, const struct itrace_inst *inst,
+                  struct replay_inst *known)
 {
     const struct replay_kernel *kernel = r->kernel;
     char what[160];
@@ -159,7 +160,7 @@ static bool learn(const struct reading *r, const struct sass_inst *inst, struct 
 }
 
 /* How the addresses of a step are written with least: *stride of REPLAY_STRIDE. */
-static unsigned mode_of(const struct sass_step *step, int64_t *stride)
+static unsigned mode_of(const struct itrace_step *step, int64_t *stride)
 {
     bool even = true, near = true;
     *stride = step->count > 1 ? (int64_t)(step->address[1] - step->address[0]) : 0;
@@ -184,7 +185,7 @@ static void put_wide(struct replay_block *block, uint64_t value)
     put(block, (uint32_t)(value >> 32));
 }
 
-static void put_step(struct replay_block *block, const struct sass_step *step, bool scalar)
+static void put_step(struct replay_block *block, const struct itrace_step *step, bool scalar)
 {
     int64_t stride;
     unsigned mode = mode_of(step, &stride);
@@ -192,8 +193,8 @@ static void put_step(struct replay_block *block, const struct sass_step *step, b
     if (scalar && mode)
         mode = REPLAY_STRIDE;
     bool masked = mode && !scalar && step->mask != UINT64_MAX;
-    block->words = sass_reserve(block->words, block->count + 3 + 2 * ISA_LANES, &block->capacity,
-                                sizeof *block->words);
+    block->words = itrace_reserve(block->words, block->count + 3 + 2 * ISA_LANES, &block->capacity,
+                                  sizeof *block->words);
     put(block, head | mode << REPLAY_MODE_SHIFT | (masked ? 0 : REPLAY_FULL));
     if (masked)
         put_wide(block, step->mask);
@@ -218,7 +219,7 @@ static bool end_wave(struct reading *r)
 
 static bool take_step(struct reading *r)
 {
-    const struct sass_step *step = &r->reader->trace.step;
+    const struct itrace_step *step = &r->reader->trace.step;
     if (!r->block)
         return true;
     struct replay_inst *inst = static_inst(r->reader, step->inst->id);
@@ -245,7 +246,7 @@ static bool take_step(struct reading *r)
 
 static bool begin_wave(struct reading *r)
 {
-    const struct sass_trace *t = &r->reader->trace;
+    const struct itrace *t = &r->reader->trace;
     if (!end_wave(r))
         return false;
     if (!r->block)
@@ -264,9 +265,9 @@ static bool begin_wave(struct reading *r)
 
 static void begin_block(struct reading *r, uint64_t wanted)
 {
-    uint64_t index = sass_trace_block_index(&r->reader->trace);
+    uint64_t index = itrace_block_index(&r->reader->trace);
     bool keep = index <= wanted && wanted - index <= REPLAY_KEPT;
-    r->block = keep ? sass_allocate(1, sizeof *r->block) : NULL;
+    r->block = keep ? itrace_allocate(1, sizeof *r->block) : NULL;
     if (keep) {
         r->block->kernel = r->kernel;
         r->block->index = index;
@@ -291,25 +292,25 @@ static void keep_block(struct replay_reader *reader, struct replay_block *block)
 }
 
 /* One event. true: go on; false: the work-group that was looked for is r->block, or NULL. */
-static bool take_event(struct reading *r, enum sass_event event, uint64_t wanted, bool *good)
+static bool take_event(struct reading *r, enum itrace_event event, uint64_t wanted, bool *good)
 {
     switch (event) {
-    case SASS_BLOCK:
+    case ITRACE_BLOCK:
         begin_block(r, wanted);
         return true;
-    case SASS_WARP:
+    case ITRACE_WARP:
         return *good = begin_wave(r);
-    case SASS_STEP:
+    case ITRACE_STEP:
         return *good = take_step(r);
-    case SASS_BLOCK_END:
+    case ITRACE_BLOCK_END:
         if (!(*good = end_wave(r)) || (r->block && r->block->index == wanted))
             return false;
         if (r->block)
             keep_block(r->reader, r->block);
         r->block = NULL;
         return true;
-    case SASS_END:
-    case SASS_ERROR:
+    case ITRACE_END:
+    case ITRACE_ERROR:
         break;
     }
     return *good = false;
@@ -318,13 +319,13 @@ static bool take_event(struct reading *r, enum sass_event event, uint64_t wanted
 /* Behind the last work-group of the grid nothing stands. */
 static bool ends_here(const struct reading *r, uint64_t index)
 {
-    struct sass_trace *t = &r->reader->trace;
+    struct itrace *t = &r->reader->trace;
     const uint32_t *grid = t->header.grid;
-    enum sass_event event = SASS_END;
+    enum itrace_event event = ITRACE_END;
     if (index + 1 == (uint64_t)grid[0] * grid[1] * grid[2])
-        event = sass_trace_next(t);
-    return event == SASS_END
-           || (event != SASS_ERROR && complain(r, "it stands behind the last one of the grid"));
+        event = itrace_next(t);
+    return event == ITRACE_END
+           || (event != ITRACE_ERROR && complain(r, "it stands behind the last one of the grid"));
 }
 
 struct replay_block *replay_read_block(struct replay_kernel *kernel, struct replay_reader *reader,
@@ -335,7 +336,7 @@ struct replay_block *replay_read_block(struct replay_kernel *kernel, struct repl
         .kernel = kernel, .reader = reader, .wave = REPLAY_WAVES, .complaint = &complaint};
     bool good = true;
     reader->trace.options.context = &complaint;
-    while (take_event(&r, sass_trace_next(&reader->trace), index, &good)) {
+    while (take_event(&r, itrace_next(&reader->trace), index, &good)) {
     }
     good = good && (!r.block || ends_here(&r, index));
     reader->trace.options.context = NULL;

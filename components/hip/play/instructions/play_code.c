@@ -32,18 +32,18 @@ static size_t lower_bound(uint64_t address)
     return low;
 }
 
-static void keep(const struct sass_code *code)
+static void keep(const struct itrace_code *code)
 {
     size_t at = lower_bound(code->address);
     if (at < count && pieces[at].address == code->address && pieces[at].size >= code->bytes)
         return;
     if (at == count || pieces[at].address != code->address) {
-        pieces = sass_reserve(pieces, count + 1, &capacity, sizeof *pieces);
+        pieces = itrace_reserve(pieces, count + 1, &capacity, sizeof *pieces);
         memmove(&pieces[at + 1], &pieces[at], (count++ - at) * sizeof *pieces);
         pieces[at] = (struct piece){.address = code->address};
     }
-    sass_free(pieces[at].bytes);
-    pieces[at].bytes = sass_allocate(code->bytes, 1);
+    itrace_free(pieces[at].bytes);
+    pieces[at].bytes = itrace_allocate(code->bytes, 1);
     pieces[at].size = code->bytes;
     memcpy(pieces[at].bytes, code->data, code->bytes);
 }
@@ -62,24 +62,24 @@ static void note(void *context, bool is_error, const char *path, uint64_t line, 
         snprintf(complaint->text, sizeof complaint->text, "%s: %s", path, text);
 }
 
-struct play_kernel play_code_learn(const struct sass_command *kernel)
+struct play_kernel play_code_learn(const struct itrace_command *kernel)
 {
     struct complaint complaint = {""};
-    const struct sass_trace_options options = {.report = note, .context = &complaint};
+    const struct itrace_options options = {.report = note, .context = &complaint};
     struct play_kernel found = {.gpu = 0};
-    struct sass_trace trace;
-    bool good = sass_trace_open(&trace, kernel->path, &options);
-    const struct sass_header *header = &trace.header;
+    struct itrace trace;
+    bool good = itrace_open(&trace, kernel->path, &options);
+    const struct itrace_header *header = &trace.header;
     if (!good)
         play_fail(kernel->line, "%s", complaint.text);
-    if (!sass_header_is_amd(header))
+    if (!itrace_header_is_amd(header))
         play_fail(kernel->line,
                   "%s is a trace of a CUDA program, which --play sass plays on a platform with a "
                   "trace_player",
                   kernel->path);
-    if (sass_header_lacks(header))
+    if (itrace_header_lacks(header))
         play_fail(kernel->line, "%s: the header has no '-%s = ...'", kernel->path,
-                  sass_header_lacks(header));
+                  itrace_header_lacks(header));
     if (trace.is_raw)
         play_fail(kernel->line, "%s is a raw trace; group it first: heddle trace group",
                   kernel->path);
@@ -87,7 +87,7 @@ struct play_kernel play_code_learn(const struct sass_command *kernel)
     found.gpu = (uint32_t)header->gpu;
     for (size_t i = 0; i < header->code_count; i++)
         keep(&header->code[i]);
-    sass_trace_close(&trace);
+    itrace_close(&trace);
     return found;
 }
 
@@ -105,8 +105,8 @@ bool play_code_fill(uint64_t address, uint64_t size, uint8_t *bytes)
 void play_code_release(void)
 {
     for (size_t i = 0; i < count; i++)
-        sass_free(pieces[i].bytes);
-    sass_free(pieces);
+        itrace_free(pieces[i].bytes);
+    itrace_free(pieces);
     pieces = NULL;
     count = capacity = 0;
 }

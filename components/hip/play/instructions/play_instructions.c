@@ -21,7 +21,7 @@
 
 static const char *path; /* of the list */
 static const struct driver_api *driver;
-static struct sass_list list;
+static struct itrace_list list;
 static uint64_t *tickets; /* by command number */
 static uint32_t *queues;  /* the driver's number of each of the list's */
 static size_t queue_count, queue_capacity;
@@ -41,7 +41,7 @@ void play_fail(uint64_t line, const char *format, ...)
 }
 
 /* The driver has said why. */
-static void check(const struct sass_command *c, enum driver_status status)
+static void check(const struct itrace_command *c, enum driver_status status)
 {
     char what[4200];
     snprintf(what, sizeof what, "%s:%" PRIu64 ": %.80s", path, c->line,
@@ -67,14 +67,14 @@ static void say(void *context, bool is_error, const char *file, uint64_t line, c
 
 static void set_queue(uint32_t number, uint32_t queue)
 {
-    queues = sass_reserve(queues, (size_t)number + 1, &queue_capacity, sizeof *queues);
+    queues = itrace_reserve(queues, (size_t)number + 1, &queue_capacity, sizeof *queues);
     while (queue_count <= number)
         queues[queue_count++] = NO_QUEUE;
     queues[number] = queue;
 }
 
 /* Each GPU has a queue with its number. */
-static uint32_t queue_of(const struct sass_command *c, uint64_t number)
+static uint32_t queue_of(const struct itrace_command *c, uint64_t number)
 {
     if (number < queue_count && queues[number] != NO_QUEUE)
         return queues[number];
@@ -86,82 +86,82 @@ static uint32_t queue_of(const struct sass_command *c, uint64_t number)
 
 /* ---- commands ---- */
 
-static void play_malloc(const struct sass_command *c)
+static void play_malloc(const struct itrace_command *c)
 {
     check(c, driver->allocate_at(c->gpu, c->address, c->bytes, c->managed));
-    uint8_t *bytes = c->managed ? NULL : calloc(1, c->bytes < SASS_AMD_MOST_BYTES ? c->bytes : 1);
-    if (bytes && c->bytes < SASS_AMD_MOST_BYTES && play_code_fill(c->address, c->bytes, bytes))
+    uint8_t *bytes = c->managed ? NULL : calloc(1, c->bytes < ITRACE_AMD_MOST_BYTES ? c->bytes : 1);
+    if (bytes && c->bytes < ITRACE_AMD_MOST_BYTES && play_code_fill(c->address, c->bytes, bytes))
         check(c, driver->register_code(c->gpu, "recorded code", c->address, bytes, c->bytes));
     free(bytes);
 }
 
-static void play_free(const struct sass_command *c)
+static void play_free(const struct itrace_command *c)
 {
     driver->unregister_code(c->address); /* if it was code */
     check(c, driver->release(c->address));
 }
 
-static void play_write(const struct sass_command *c)
+static void play_write(const struct itrace_command *c)
 {
     check(c, driver->write(queue_of(c, c->queue), c->address, play_source(c->bytes), c->bytes,
                            &tickets[c->number]));
 }
 
-static void play_read(const struct sass_command *c)
+static void play_read(const struct itrace_command *c)
 {
     check(c, driver->read(queue_of(c, c->queue), play_drain(c->bytes), c->address, c->bytes,
                           &tickets[c->number]));
 }
 
-static void play_copy(const struct sass_command *c)
+static void play_copy(const struct itrace_command *c)
 {
     check(c, driver->copy(queue_of(c, c->queue), c->address, c->source, c->bytes,
                           &tickets[c->number]));
 }
 
-static void play_fill(const struct sass_command *c)
+static void play_fill(const struct itrace_command *c)
 {
     check(c, driver->fill(queue_of(c, c->queue), c->address, "", 1, c->bytes, &tickets[c->number]));
 }
 
-static void play_stream(const struct sass_command *c)
+static void play_stream(const struct itrace_command *c)
 {
     uint32_t queue = 0;
     check(c, driver->queue_create(c->gpu, &queue));
     set_queue(c->queue, queue);
 }
 
-static void play_stream_end(const struct sass_command *c)
+static void play_stream_end(const struct itrace_command *c)
 {
     check(c, driver->queue_destroy(queue_of(c, c->queue)));
     set_queue(c->queue, NO_QUEUE);
 }
 
-static void play_peer(const struct sass_command *c)
+static void play_peer(const struct itrace_command *c)
 {
     check(c, driver->set_peer(c->gpu, c->peer, c->on));
 }
 
-static void play_mark(const struct sass_command *c)
+static void play_mark(const struct itrace_command *c)
 {
     check(c, driver->mark(queue_of(c, c->queue), &tickets[c->number]));
 }
 
-static void play_after(const struct sass_command *c)
+static void play_after(const struct itrace_command *c)
 {
     uint32_t queue = queue_of(c, c->queue);
     check(c, driver->wait_for(queue, tickets[c->awaited]));
     check(c, driver->last(queue, &tickets[c->number]));
 }
 
-static void play_wait(const struct sass_command *c)
+static void play_wait(const struct itrace_command *c)
 {
     if (tickets[c->awaited])
         check(c, driver->wait(tickets[c->awaited]));
 }
 
 /* The answer is the platform's own; the program of the recording was told that it was not done. */
-static void play_query(const struct sass_command *c)
+static void play_query(const struct itrace_command *c)
 {
     enum driver_status status =
         tickets[c->awaited] ? driver->query(tickets[c->awaited]) : DRIVER_OK;
@@ -169,21 +169,21 @@ static void play_query(const struct sass_command *c)
         check(c, status);
 }
 
-static void play_poll(const struct sass_command *c)
+static void play_poll(const struct itrace_command *c)
 {
     check(c, driver->advance(true));
 }
 
 /* What was launched, out of the header. `entry` stands for the descriptor's address: the driver
  * only tells kernels with equal arguments apart by it. */
-static void play_kernel(const struct sass_command *c)
+static void play_kernel(const struct itrace_command *c)
 {
-    const struct sass_trace_options quiet = {0};
-    struct sass_trace trace;
+    const struct itrace_options quiet = {0};
+    struct itrace trace;
     struct aql_packet packet;
-    if (!sass_trace_open(&trace, c->path, &quiet))
+    if (!itrace_open(&trace, c->path, &quiet))
         play_fail(c->line, "%s cannot be read any more", c->path);
-    const struct sass_header *header = &trace.header;
+    const struct itrace_header *header = &trace.header;
     memcpy(&packet, header->packet, sizeof packet);
     struct driver_launch launch = {.name = *header->title ? header->title : header->kernel_name,
                                    .symbol = header->kernel_name,
@@ -206,25 +206,25 @@ static void play_kernel(const struct sass_command *c)
                       c->path);
     }
     check(c, driver->launch(queue_of(c, header->stream), &launch, &tickets[c->number]));
-    sass_trace_close(&trace);
+    itrace_close(&trace);
 }
 
-static void (*const players[SASS_COMMAND_KINDS])(const struct sass_command *) = {
-    [SASS_COMMAND_KERNEL] = play_kernel,
-    [SASS_COMMAND_WRITE] = play_write,
-    [SASS_COMMAND_READ] = play_read,
-    [SASS_COMMAND_COPY] = play_copy,
-    [SASS_COMMAND_FILL] = play_fill,
-    [SASS_COMMAND_MALLOC] = play_malloc,
-    [SASS_COMMAND_FREE] = play_free,
-    [SASS_COMMAND_STREAM] = play_stream,
-    [SASS_COMMAND_STREAM_END] = play_stream_end,
-    [SASS_COMMAND_PEER] = play_peer,
-    [SASS_COMMAND_MARK] = play_mark,
-    [SASS_COMMAND_AFTER] = play_after,
-    [SASS_COMMAND_WAIT] = play_wait,
-    [SASS_COMMAND_QUERY] = play_query,
-    [SASS_COMMAND_POLL] = play_poll};
+static void (*const players[ITRACE_COMMAND_KINDS])(const struct itrace_command *) = {
+    [ITRACE_COMMAND_KERNEL] = play_kernel,
+    [ITRACE_COMMAND_WRITE] = play_write,
+    [ITRACE_COMMAND_READ] = play_read,
+    [ITRACE_COMMAND_COPY] = play_copy,
+    [ITRACE_COMMAND_FILL] = play_fill,
+    [ITRACE_COMMAND_MALLOC] = play_malloc,
+    [ITRACE_COMMAND_FREE] = play_free,
+    [ITRACE_COMMAND_STREAM] = play_stream,
+    [ITRACE_COMMAND_STREAM_END] = play_stream_end,
+    [ITRACE_COMMAND_PEER] = play_peer,
+    [ITRACE_COMMAND_MARK] = play_mark,
+    [ITRACE_COMMAND_AFTER] = play_after,
+    [ITRACE_COMMAND_WAIT] = play_wait,
+    [ITRACE_COMMAND_QUERY] = play_query,
+    [ITRACE_COMMAND_POLL] = play_poll};
 
 /* ---- before the first command ---- */
 
@@ -232,9 +232,9 @@ static void (*const players[SASS_COMMAND_KINDS])(const struct sass_command *) = 
 static void look_ahead(void)
 {
     for (size_t i = 0; i < list.count; i++) {
-        const struct sass_command *c = &list.commands[i];
+        const struct itrace_command *c = &list.commands[i];
         struct driver_device_info info;
-        if (c->kind != SASS_COMMAND_KERNEL)
+        if (c->kind != ITRACE_COMMAND_KERNEL)
             continue;
         struct play_kernel kernel = play_code_learn(c);
         if (kernel.gpu >= driver->device_count())
@@ -256,20 +256,20 @@ int main(int argc, char **argv)
         return 2;
     }
     path = argv[1];
-    if (!sass_list_read(&list, &(struct sass_list_reader){path, say, &wrong, false}) || wrong)
+    if (!itrace_list_read(&list, &(struct itrace_list_reader){path, say, &wrong, false}) || wrong)
         return 1;
     if (heddlePlayDriver(&driver) != 0)
         return 1;
     look_ahead();
-    tickets = sass_allocate(list.numbers + 1, sizeof *tickets);
+    tickets = itrace_allocate(list.numbers + 1, sizeof *tickets);
     for (size_t i = 0; i < list.count; i++)
         players[list.commands[i].kind](&list.commands[i]);
     for (uint32_t device = 0; device < driver->device_count(); device++)
         if (heddlePlayStatus(driver->wait_all(device), path) != 0)
             return 1;
     play_code_release();
-    sass_list_release(&list);
-    sass_free(tickets);
-    sass_free(queues);
+    itrace_list_release(&list);
+    itrace_free(tickets);
+    itrace_free(queues);
     return 0;
 }

@@ -28,7 +28,7 @@ struct play_kernel {
 
 /* Reads the kernel's header and keeps its machine code; play_fail() when the trace cannot be
  * played. */
-struct play_kernel play_code_learn(const struct sass_command *kernel);
+struct play_kernel play_code_learn(const struct itrace_command *kernel);
 /* Fills the bytes that are known of [address, address + size); false: there are none. */
 bool play_code_fill(uint64_t address, uint64_t size, uint8_t *bytes);
 void play_code_release(void);

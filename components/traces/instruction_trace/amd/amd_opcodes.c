@@ -69,7 +69,7 @@ static enum sass_class special_class(const char *name)
 
 static struct sass_opcode opcode_of(const struct isa_row *row)
 {
-    struct sass_opcode o = {SASS_CLASS_ALU, SASS_SPACE_NONE, (uint8_t)row->unit};
+    struct sass_opcode o = {SASS_CLASS_ALU, ITRACE_SPACE_NONE, (uint8_t)row->unit};
     switch (row->unit) {
     case ISA_UNIT_VALU:
         o.unit = vector_class(row);
@@ -82,15 +82,15 @@ static struct sass_opcode opcode_of(const struct isa_row *row)
         break;
     case ISA_UNIT_SMEM:
         o.unit = memory_class(row->mnemonic);
-        o.space = SASS_SPACE_GLOBAL;
+        o.space = ITRACE_SPACE_GLOBAL;
         break;
     case ISA_UNIT_VMEM:
         o.unit = memory_class(row->mnemonic);
-        o.space = SASS_SPACE_GENERIC;
+        o.space = ITRACE_SPACE_GENERIC;
         break;
     case ISA_UNIT_LDS:
         o.unit = memory_class(row->mnemonic);
-        o.space = SASS_SPACE_SHARED;
+        o.space = ITRACE_SPACE_SHARED;
         break;
     default:
         o.unit = special_class(row->mnemonic);
@@ -118,7 +118,7 @@ static int by_name(const void *a, const void *b)
 static void make_rows(void)
 {
     row_count = isa_row_count();
-    rows = sass_allocate(row_count, sizeof *rows);
+    rows = itrace_allocate(row_count, sizeof *rows);
     for (size_t i = 0; i < row_count; i++)
         rows[i] = (struct named_row){isa_row(i).mnemonic, i};
     qsort(rows, row_count, sizeof *rows, by_name);
@@ -147,7 +147,7 @@ bool amd_opcode_find(const char *name, struct sass_opcode *opcode)
 {
     static const char *const encodings[] = {"_e32", "_e64", "_sdwa", "_dpp"};
     size_t size = strlen(name);
-    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, SASS_SPACE_NONE, ISA_UNIT_COUNT};
+    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE, ISA_UNIT_COUNT};
     if (is_row(name, size, opcode))
         return true;
     for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
@@ -239,9 +239,9 @@ bool amd_register(const char *text, size_t size, uint16_t *number)
     return false;
 }
 
-uint64_t amd_shared_aperture(enum sass_arch arch)
+uint64_t amd_shared_aperture(enum itrace_arch arch)
 {
-    return (uint64_t)isa_traits[sass_arch_target(arch)].shared_aperture << 32;
+    return (uint64_t)isa_traits[itrace_arch_target(arch)].shared_aperture << 32;
 }
 
 bool amd_width(uint64_t width)

@@ -10,30 +10,30 @@
 #include "components/amd/isa/isa_target.h"
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 
-#define SASS_AMD_LANES      64
+#define ITRACE_AMD_LANES      64
 /* Bytes of one "-code" or "-arguments" line, and of all of a trace. */
-#define SASS_AMD_LINE_BYTES 1024
-#define SASS_AMD_MOST_BYTES (16u << 20)
+#define ITRACE_AMD_LINE_BYTES 1024
+#define ITRACE_AMD_MOST_BYTES (16u << 20)
 
-/* A register as sass_inst has it: the operand code of isa.h (vector registers from 256 on,
+/* A register as itrace_inst has it: the operand code of isa.h (vector registers from 256 on,
  * accumulators from 512 on), and how many registers follow each other. */
-#define SASS_AMD_REGISTER(number)  ((number)&1023u)
-#define SASS_AMD_REGISTERS(number) (((unsigned)(number) >> 10) + 1)
+#define ITRACE_AMD_REGISTER(number)  ((number)&1023u)
+#define ITRACE_AMD_REGISTERS(number) (((unsigned)(number) >> 10) + 1)
 
 /* A target as an architecture of traces, and back. */
-static inline enum sass_arch sass_arch_of_target(enum isa_target target)
+static inline enum itrace_arch itrace_arch_of_target(enum isa_target target)
 {
-    return (enum sass_arch)(SASS_AMD + (unsigned)target);
+    return (enum itrace_arch)(ITRACE_AMD + (unsigned)target);
 }
 
-static inline bool sass_arch_is_amd(enum sass_arch arch)
+static inline bool itrace_arch_is_amd(enum itrace_arch arch)
 {
-    return arch >= SASS_AMD;
+    return arch >= ITRACE_AMD;
 }
 
-static inline enum isa_target sass_arch_target(enum sass_arch arch)
+static inline enum isa_target itrace_arch_target(enum itrace_arch arch)
 {
-    return (enum isa_target)(arch - SASS_AMD);
+    return (enum isa_target)(arch - ITRACE_AMD);
 }
 
 /* `name` as the disassembler writes it, with the suffix of its encoding. false: no instruction has
@@ -44,7 +44,7 @@ bool amd_opcode_find(const char *name, struct sass_opcode *opcode);
 bool amd_register(const char *text, size_t size, uint16_t *number);
 
 /* Where the flat aperture of the LDS begins. */
-uint64_t amd_shared_aperture(enum sass_arch arch);
+uint64_t amd_shared_aperture(enum itrace_arch arch);
 
 /* Can a lane's access have this width? 0: no access. */
 bool amd_width(uint64_t width);

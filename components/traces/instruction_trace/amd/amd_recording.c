@@ -112,12 +112,12 @@ void amd_recording_launch(const struct amd_recording_launch *launch)
 {
     if (!record.on)
         return;
-    struct record_kernel *k = sass_allocate(1, sizeof *k);
+    struct record_kernel *k = itrace_allocate(1, sizeof *k);
     k->number = launch->kernel;
-    k->symbol = sass_copy_text(launch->symbol, strlen(launch->symbol));
-    k->title = sass_copy_text(launch->title, strlen(launch->title));
+    k->symbol = itrace_copy_text(launch->symbol, strlen(launch->symbol));
+    k->title = itrace_copy_text(launch->title, strlen(launch->title));
     k->queue = launch->queue;
-    k->arguments = (uint8_t *)sass_copy_text(launch->arguments, launch->argument_bytes);
+    k->arguments = (uint8_t *)itrace_copy_text(launch->arguments, launch->argument_bytes);
     k->argument_bytes = launch->argument_bytes;
     pthread_mutex_lock(&record.mutex);
     k->next = record.kernels;
@@ -156,9 +156,9 @@ void amd_recording_start(uint64_t number, const struct amd_recording_start *star
     k->descriptor = *start->descriptor;
     k->dispatch = dispatch;
     count_groups(k);
-    k->chain = sass_allocate(k->waves, sizeof *k->chain);
-    k->line_used = sass_allocate(start->code_bytes / RECORD_LINE + 1, 1);
-    k->spool = path_of(path, "spool") ? sass_output_scratch(path) : NULL;
+    k->chain = itrace_allocate(k->waves, sizeof *k->chain);
+    k->line_used = itrace_allocate(start->code_bytes / RECORD_LINE + 1, 1);
+    k->spool = path_of(path, "spool") ? itrace_output_scratch(path) : NULL;
     if (!k->spool)
         amd_recording_refuse("no temporary file in '%s': %s", record.folder, strerror(errno));
     pthread_mutex_lock(&record.mutex);
@@ -176,12 +176,12 @@ static void kernel_free(struct record_kernel *k)
     pthread_mutex_unlock(&record.mutex);
     if (k->spool)
         fclose(k->spool);
-    sass_free(k->chain);
-    sass_free(k->line_used);
-    sass_free(k->arguments);
-    sass_free(k->symbol);
-    sass_free(k->title);
-    sass_free(k);
+    itrace_free(k->chain);
+    itrace_free(k->line_used);
+    itrace_free(k->arguments);
+    itrace_free(k->symbol);
+    itrace_free(k->title);
+    itrace_free(k);
 }
 
 void amd_recording_end(uint64_t number)

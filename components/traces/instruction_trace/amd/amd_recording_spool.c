@@ -32,7 +32,7 @@ static int failure; /* errno, or -1: a step that no code is known for */
 
 void record_spool_open(uint32_t count, struct record_kernel *(*find)(uint32_t, uint32_t))
 {
-    units = sass_allocate(count, sizeof *units);
+    units = itrace_allocate(count, sizeof *units);
     unit_count = count;
     find_kernel = find;
     failure = 0;
@@ -52,10 +52,10 @@ void record_spool_close(void)
 {
     for (uint32_t u = 0; u < unit_count; u++) {
         for (size_t i = 0; i < units[u].capacity; i++)
-            sass_free(units[u].waves[i]);
-        sass_free(units[u].waves);
+            itrace_free(units[u].waves[i]);
+        itrace_free(units[u].waves);
     }
-    sass_free(units);
+    itrace_free(units);
     units = NULL;
     unit_count = 0;
 }
@@ -64,11 +64,11 @@ static struct wave *wave_of(uint32_t unit, uint32_t number)
 {
     struct unit *u = &units[unit];
     size_t before = u->capacity;
-    u->waves = sass_reserve(u->waves, number + 1, &u->capacity, sizeof *u->waves);
+    u->waves = itrace_reserve(u->waves, number + 1, &u->capacity, sizeof *u->waves);
     if (u->capacity > before)
         memset(u->waves + before, 0, (u->capacity - before) * sizeof *u->waves);
     if (!u->waves[number])
-        u->waves[number] = sass_allocate(1, sizeof *u->waves[number]);
+        u->waves[number] = itrace_allocate(1, sizeof *u->waves[number]);
     return u->waves[number];
 }
 

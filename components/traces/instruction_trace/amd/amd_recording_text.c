@@ -10,7 +10,7 @@
 
 struct list {
     unsigned count, limit;
-    char name[SASS_MAX_SOURCES][32];
+    char name[ITRACE_MAX_SOURCES][32];
 };
 
 static void add(struct list *list, const char *name)
@@ -120,7 +120,7 @@ static void write_immediates(const struct isa_inst *inst, struct record_text *te
 bool record_text_make(enum isa_target target, const uint8_t *bytes, size_t count,
                       struct record_text *text)
 {
-    struct list to = {.limit = SASS_MAX_DESTINATIONS}, from = {.limit = SASS_MAX_SOURCES};
+    struct list to = {.limit = ITRACE_MAX_DESTINATIONS}, from = {.limit = ITRACE_MAX_SOURCES};
     struct isa_inst inst;
     char whole[ISA_MAX_TEXT];
     int size = isa_decode(target, bytes, count, &inst);

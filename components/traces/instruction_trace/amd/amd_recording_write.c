@@ -91,7 +91,7 @@ static bool write_code(struct writer *w)
         end = at + RECORD_LINE;
         if (!w->k->line_used[at / RECORD_LINE])
             continue;
-        while (end < s->code_bytes && end - at < SASS_AMD_LINE_BYTES
+        while (end < s->code_bytes && end - at < ITRACE_AMD_LINE_BYTES
                && w->k->line_used[end / RECORD_LINE])
             end += RECORD_LINE;
         end = end < s->code_bytes ? end : s->code_bytes;
@@ -107,7 +107,7 @@ static bool write_arguments(struct writer *w)
 {
     for (size_t at = 0, part; at < w->k->argument_bytes; at += part) {
         part = w->k->argument_bytes - at;
-        part = part < SASS_AMD_LINE_BYTES ? part : SASS_AMD_LINE_BYTES;
+        part = part < ITRACE_AMD_LINE_BYTES ? part : ITRACE_AMD_LINE_BYTES;
         print(w, "-arguments = ");
         print_bytes(w, w->k->arguments + at, part);
         if (!end_line(w))
@@ -201,7 +201,7 @@ static const struct record_text *text_at(struct writer *w, uint64_t pc)
     uint64_t offset = pc - s->code_address;
     struct record_text **text = &w->texts[offset / 4];
     if (!*text) {
-        *text = sass_allocate(1, sizeof **text);
+        *text = itrace_allocate(1, sizeof **text);
         if (!record_text_make(s->target, s->code + offset, s->code_bytes - offset, *text)) {
             w->wrong = "a kernel has executed code that was not loaded with its module";
             return NULL;
@@ -351,10 +351,10 @@ static bool write_all(struct writer *w)
 
 bool record_kernel_write(const struct record_kernel *k, const char *path, const char **wrong)
 {
-    struct writer *w = sass_allocate(1, sizeof *w);
+    struct writer *w = itrace_allocate(1, sizeof *w);
     size_t places = k->start.code_bytes / 4 + 1;
     w->k = k;
-    w->texts = sass_allocate(places, sizeof *w->texts);
+    w->texts = itrace_allocate(places, sizeof *w->texts);
     w->zstd = ZSTD_createCCtx();
     w->file = w->zstd ? fopen(path, "wbxe") : NULL;
     bool ok = w->file != NULL;
@@ -367,10 +367,10 @@ bool record_kernel_write(const struct record_kernel *k, const char *path, const 
     }
     ZSTD_freeCCtx(w->zstd);
     for (size_t i = 0; i < places; i++)
-        sass_free(w->texts[i]);
-    sass_free(w->texts);
+        itrace_free(w->texts[i]);
+    itrace_free(w->texts);
     *wrong = w->wrong;
     errno = w->reason;
-    sass_free(w);
+    itrace_free(w);
     return ok;
 }

@@ -1,12 +1,12 @@
-/* What the writer and the reader of a cache share. File: 64 bytes (struct sass_cache_head), then
+/* What the writer and the reader of a cache share. File: 64 bytes (struct itrace_cache_head), then
  * the payload: the header's fields, its bytes of code and arguments line by line, then one record
  * for each event. Numbers are LEB128, signed ones
  * zigzag, like DWARF's. A step is one byte when the warp executes what followed last time, with the
  * same mask and no addresses; addresses are differences from the instruction's last ones. The
  * coder's state (what followed what, last mask) is rebuilt by the reader from the records, so
  * nothing but the records is stored. */
-#ifndef HEDDLE_COMPONENTS_SASS_CACHE_FORMAT_H
-#define HEDDLE_COMPONENTS_SASS_CACHE_FORMAT_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_CACHE_FORMAT_H
+#define HEDDLE_COMPONENTS_ITRACE_CACHE_FORMAT_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -15,21 +15,21 @@
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
-#define SASS_CACHE_VERSION 4
-#define SASS_CACHE_BUFFER  65536
+#define ITRACE_CACHE_VERSION 4
+#define ITRACE_CACHE_BUFFER  65536
 /* More than the longest record: 64 addresses of 10 bytes, or the header with its name. */
-#define SASS_CACHE_RECORD  4096
+#define ITRACE_CACHE_RECORD  4096
 
-#define SASS_CACHE_MAGIC "HDLSASS" /* and its zero byte */
+#define ITRACE_CACHE_MAGIC "HDLSASS" /* and its zero byte */
 
-struct sass_cache_head {
+struct itrace_cache_head {
     char magic[8];
     uint32_t version;
     uint32_t whole; /* 1: the trace lacks nothing (reader/itrace_gaps.h) */
     uint64_t text_size, text_digest[2];
     uint64_t payload_size, payload_digest[2];
 };
-_Static_assert(sizeof(struct sass_cache_head) == 64, "no padding in the file");
+_Static_assert(sizeof(struct itrace_cache_head) == 64, "no padding in the file");
 
 /* First byte of a record. Steps are below 0x80: flags. */
 enum {
@@ -45,7 +45,7 @@ enum {
     RECORD_INST,
 };
 
-struct sass_cache_coder {
+struct itrace_cache_coder {
     uint32_t *successor; /* by id: 1 + the id that followed, 0: none */
     size_t capacity;
     uint32_t last;  /* 1 + id */
@@ -53,20 +53,20 @@ struct sass_cache_coder {
     uint64_t mask;
 };
 
-static inline uint32_t sass_cache_predicted(const struct sass_cache_coder *coder)
+static inline uint32_t itrace_cache_predicted(const struct itrace_cache_coder *coder)
 {
     return coder->last ? coder->successor[coder->last - 1] : 0;
 }
 
-static inline void sass_cache_define(struct sass_cache_coder *coder)
+static inline void itrace_cache_define(struct itrace_cache_coder *coder)
 {
     size_t need = coder->known + 1;
     coder->successor =
-        sass_reserve(coder->successor, need, &coder->capacity, sizeof *coder->successor);
+        itrace_reserve(coder->successor, need, &coder->capacity, sizeof *coder->successor);
     coder->successor[coder->known++] = 0;
 }
 
-static inline void sass_cache_follow(struct sass_cache_coder *coder, uint32_t id)
+static inline void itrace_cache_follow(struct itrace_cache_coder *coder, uint32_t id)
 {
     if (coder->last)
         coder->successor[coder->last - 1] = id + 1;
@@ -74,11 +74,11 @@ static inline void sass_cache_follow(struct sass_cache_coder *coder, uint32_t id
 }
 
 /* To be freed. */
-static inline char *sass_cache_path(const char *path)
+static inline char *itrace_cache_path(const char *path)
 {
-    size_t size = strlen(path) + sizeof SASS_CACHE_SUFFIX;
-    char *name = sass_allocate(size, 1);
-    snprintf(name, size, "%s%s", path, SASS_CACHE_SUFFIX);
+    size_t size = strlen(path) + sizeof ITRACE_CACHE_SUFFIX;
+    char *name = itrace_allocate(size, 1);
+    snprintf(name, size, "%s%s", path, ITRACE_CACHE_SUFFIX);
     return name;
 }
 

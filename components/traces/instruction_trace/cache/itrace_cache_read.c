@@ -12,15 +12,15 @@
 #include "components/traces/instruction_trace/cache/itrace_hash.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
-struct sass_cache_reader {
+struct itrace_cache_reader {
     int fd; /* -1: memory */
-    struct sass_cache_coder coder;
+    struct itrace_cache_coder coder;
     bool failed, ended;
     const uint8_t *at, *end; /* in `buffer`, or in memory */
-    uint8_t buffer[SASS_CACHE_BUFFER];
+    uint8_t buffer[ITRACE_CACHE_BUFFER];
 };
 
-static uint64_t get(struct sass_cache_reader *r)
+static uint64_t get(struct itrace_cache_reader *r)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -35,13 +35,13 @@ static uint64_t get(struct sass_cache_reader *r)
     return 0;
 }
 
-static uint64_t get_signed(struct sass_cache_reader *r)
+static uint64_t get_signed(struct itrace_cache_reader *r)
 {
     uint64_t value = get(r);
     return value >> 1 ^ (0 - (value & 1));
 }
 
-static uint64_t get_at_most(struct sass_cache_reader *r, uint64_t most)
+static uint64_t get_at_most(struct itrace_cache_reader *r, uint64_t most)
 {
     uint64_t value = get(r);
     if (value <= most)
@@ -50,7 +50,7 @@ static uint64_t get_at_most(struct sass_cache_reader *r, uint64_t most)
     return 0;
 }
 
-static void get_text(struct sass_cache_reader *r, char *text, size_t room)
+static void get_text(struct itrace_cache_reader *r, char *text, size_t room)
 {
     size_t size = get_at_most(r, room - 1);
     if (size > (size_t)(r->end - r->at)) {
@@ -62,7 +62,7 @@ static void get_text(struct sass_cache_reader *r, char *text, size_t room)
     r->at += size;
 }
 
-static const uint8_t *get_bytes(struct sass_cache_reader *r, size_t size)
+static const uint8_t *get_bytes(struct itrace_cache_reader *r, size_t size)
 {
     const uint8_t *bytes = r->at;
     if (size > (size_t)(r->end - r->at)) {
@@ -73,33 +73,33 @@ static const uint8_t *get_bytes(struct sass_cache_reader *r, size_t size)
     return bytes;
 }
 
-static void refill(struct sass_cache_reader *r);
+static void refill(struct itrace_cache_reader *r);
 
 /* Lines of bytes, each shorter than a record. */
-static void get_lines(struct sass_cache_reader *r, struct sass_header *h)
+static void get_lines(struct itrace_cache_reader *r, struct itrace_header *h)
 {
-    uint64_t left = get_at_most(r, SASS_AMD_MOST_BYTES);
+    uint64_t left = get_at_most(r, ITRACE_AMD_MOST_BYTES);
     for (uint64_t part; left > 0 && !r->failed; left -= part) {
-        part = left < SASS_AMD_LINE_BYTES ? left : SASS_AMD_LINE_BYTES;
+        part = left < ITRACE_AMD_LINE_BYTES ? left : ITRACE_AMD_LINE_BYTES;
         refill(r);
         const uint8_t *bytes = get_bytes(r, part);
-        r->failed = r->failed || sass_header_add_arguments(h, bytes, part) != NULL;
+        r->failed = r->failed || itrace_header_add_arguments(h, bytes, part) != NULL;
     }
-    for (left = get_at_most(r, SASS_AMD_MOST_BYTES); left > 0 && !r->failed; left--) {
-        if (r->end - r->at < SASS_CACHE_RECORD)
+    for (left = get_at_most(r, ITRACE_AMD_MOST_BYTES); left > 0 && !r->failed; left--) {
+        if (r->end - r->at < ITRACE_CACHE_RECORD)
             refill(r);
-        uint64_t address = get(r), size = get_at_most(r, SASS_AMD_LINE_BYTES);
+        uint64_t address = get(r), size = get_at_most(r, ITRACE_AMD_LINE_BYTES);
         const uint8_t *bytes = get_bytes(r, size);
-        r->failed = r->failed || sass_header_add_code(h, address, bytes, size) != NULL;
+        r->failed = r->failed || itrace_header_add_code(h, address, bytes, size) != NULL;
     }
 }
 
-static void get_amd(struct sass_cache_reader *r, struct sass_header *h)
+static void get_amd(struct itrace_cache_reader *r, struct itrace_header *h)
 {
     uint64_t *const numbers[] = {&h->gpu,     &h->entry,   &h->packet_address, &h->code_base,
                                  &h->ring[0], &h->ring[1], &h->scratch[0],     &h->scratch[1]};
     get_text(r, h->isa, sizeof h->isa);
-    if (!sass_header_is_amd(h))
+    if (!itrace_header_is_amd(h))
         return;
     get_text(r, h->title, sizeof h->title);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -113,7 +113,7 @@ static void get_amd(struct sass_cache_reader *r, struct sass_header *h)
     get_lines(r, h);
 }
 
-static void get_header(struct sass_cache_reader *r, struct sass_header *h)
+static void get_header(struct itrace_cache_reader *r, struct itrace_header *h)
 {
     get_text(r, h->kernel_name, sizeof h->kernel_name);
     get_text(r, h->nvbit_version, sizeof h->nvbit_version);
@@ -131,46 +131,46 @@ static void get_header(struct sass_cache_reader *r, struct sass_header *h)
     h->tracer_version = (uint32_t)get_at_most(r, UINT32_MAX);
     h->tracer_minor = (uint32_t)get_at_most(r, UINT32_MAX);
     h->has_line_info = get_at_most(r, 1);
-    h->present = (uint32_t)get_at_most(r, (1u << SASS_HEADER_FIELDS) - 1);
+    h->present = (uint32_t)get_at_most(r, (1u << ITRACE_HEADER_FIELDS) - 1);
     get_amd(r, h);
 }
 
-static void get_inst(struct sass_cache_reader *r, struct sass_program *program)
+static void get_inst(struct itrace_cache_reader *r, struct itrace_program *program)
 {
-    struct sass_inst *added, inst = {0};
+    struct itrace_inst *added, inst = {0};
     inst.pc = (uint32_t)get_at_most(r, UINT32_MAX);
     inst.source_line = (uint32_t)get_at_most(r, UINT32_MAX);
     get_text(r, inst.name, sizeof inst.name);
     inst.width = (uint8_t)get_at_most(r, 128);
-    uint64_t most = sass_arch_is_amd(program->arch) ? UINT16_MAX : 511;
-    inst.destination_count = (uint8_t)get_at_most(r, SASS_MAX_DESTINATIONS);
+    uint64_t most = itrace_arch_is_amd(program->arch) ? UINT16_MAX : 511;
+    inst.destination_count = (uint8_t)get_at_most(r, ITRACE_MAX_DESTINATIONS);
     for (unsigned i = 0; i < inst.destination_count; i++)
         inst.destinations[i] = (uint16_t)get_at_most(r, most);
-    inst.source_count = (uint8_t)get_at_most(r, SASS_MAX_SOURCES);
+    inst.source_count = (uint8_t)get_at_most(r, ITRACE_MAX_SOURCES);
     for (unsigned i = 0; i < inst.source_count; i++)
         inst.sources[i] = (uint16_t)get_at_most(r, most);
     inst.immediate_count = (uint8_t)get_at_most(r, 2);
     for (unsigned i = 0; i < inst.immediate_count; i++)
         inst.immediates[i] = (int64_t)get_signed(r);
-    if (r->failed || !sass_program_add(program, &inst, &added))
+    if (r->failed || !itrace_program_add(program, &inst, &added))
         r->failed = true;
     else
-        sass_cache_define(&r->coder);
+        itrace_cache_define(&r->coder);
 }
 
-static void get_addresses(struct sass_cache_reader *r, struct sass_step *step, unsigned flags)
+static void get_addresses(struct itrace_cache_reader *r, struct itrace_step *step, unsigned flags)
 {
     uint64_t base = step->inst->base;
     unsigned explicit_count = step->count;
     if (flags & STEP_STRIDE) {
-        step->mode = SASS_MODE_STRIDE;
+        step->mode = ITRACE_MODE_STRIDE;
         step->stride = step->inst->stride;
     } else {
-        step->mode = (enum sass_mode)get_at_most(r, SASS_MODE_DELTA);
-        if (step->mode == SASS_MODE_STRIDE)
+        step->mode = (enum itrace_mode)get_at_most(r, ITRACE_MODE_DELTA);
+        if (step->mode == ITRACE_MODE_STRIDE)
             step->stride = (int64_t)get_signed(r);
     }
-    if (step->mode == SASS_MODE_STRIDE && step->count > 1)
+    if (step->mode == ITRACE_MODE_STRIDE && step->count > 1)
         explicit_count = 1;
     for (unsigned i = 0; i < explicit_count; i++) {
         base += get_signed(r);
@@ -180,20 +180,20 @@ static void get_addresses(struct sass_cache_reader *r, struct sass_step *step, u
         step->address[i] = base + (uint64_t)step->stride * i;
 }
 
-static enum sass_event get_step(struct sass_cache_reader *r, struct sass_trace *t, unsigned flags)
+static enum itrace_event get_step(struct itrace_cache_reader *r, struct itrace *t, unsigned flags)
 {
-    struct sass_step *step = &t->step;
-    uint32_t guess = sass_cache_predicted(&r->coder);
+    struct itrace_step *step = &t->step;
+    uint32_t guess = itrace_cache_predicted(&r->coder);
     uint64_t id = flags & STEP_PREDICTED ? (uint64_t)guess - 1 : get(r);
     if (!(flags & STEP_SAME_MASK))
         r->coder.mask = get(r);
     if (id >= t->program.count || flags > STEP_FLAGS) {
         r->failed = true;
-        return SASS_ERROR;
+        return ITRACE_ERROR;
     }
     step->inst = t->program.insts[id];
     step->mask = r->coder.mask;
-    step->mode = SASS_MODE_NONE;
+    step->mode = ITRACE_MODE_NONE;
     step->count = 0;
     if (flags & (STEP_STRIDE | STEP_ADDRESSES)) {
         step->count = (unsigned)__builtin_popcountll(step->mask);
@@ -201,15 +201,15 @@ static enum sass_event get_step(struct sass_cache_reader *r, struct sass_trace *
     }
     if (step->count)
         step->inst->base = step->address[0];
-    if (step->mode == SASS_MODE_STRIDE)
+    if (step->mode == ITRACE_MODE_STRIDE)
         step->inst->stride = step->stride;
-    sass_cache_follow(&r->coder, (uint32_t)id);
-    sass_program_count(&t->program, step);
-    return SASS_STEP;
+    itrace_cache_follow(&r->coder, (uint32_t)id);
+    itrace_program_count(&t->program, step);
+    return ITRACE_STEP;
 }
 
 /* Moves what is left to the front and reads on behind it. */
-static void refill(struct sass_cache_reader *r)
+static void refill(struct itrace_cache_reader *r)
 {
     size_t left = (size_t)(r->end - r->at);
     if (r->fd < 0)
@@ -230,13 +230,13 @@ static void refill(struct sass_cache_reader *r)
     r->end = r->buffer + left;
 }
 
-static enum sass_event next_record(struct sass_cache_reader *r, struct sass_trace *t)
+static enum itrace_event next_record(struct itrace_cache_reader *r, struct itrace *t)
 {
     for (;;) {
-        if (r->end - r->at < SASS_CACHE_RECORD) /* a whole record must be there */
+        if (r->end - r->at < ITRACE_CACHE_RECORD) /* a whole record must be there */
             refill(r);
         if (r->failed || r->at == r->end)
-            return SASS_ERROR;
+            return ITRACE_ERROR;
         unsigned first = *r->at++;
         if (first < 0x80)
             return get_step(r, t, first);
@@ -244,61 +244,61 @@ static enum sass_event next_record(struct sass_cache_reader *r, struct sass_trac
         case RECORD_BLOCK:
             for (unsigned i = 0; i < 3; i++)
                 t->block[i] = (uint32_t)get_at_most(r, t->header.grid[i] - 1);
-            return SASS_BLOCK;
+            return ITRACE_BLOCK;
         case RECORD_WARP:
             t->warp = (uint32_t)get_at_most(r, 31);
             t->warp_steps = get(r);
-            return SASS_WARP;
+            return ITRACE_WARP;
         case RECORD_BLOCK_END:
-            return SASS_BLOCK_END;
+            return ITRACE_BLOCK_END;
         case RECORD_END:
             r->ended = true;
-            return SASS_END;
+            return ITRACE_END;
         case RECORD_INST:
             get_inst(r, &t->program);
             break;
         default:
-            return SASS_ERROR;
+            return ITRACE_ERROR;
         }
     }
 }
 
-enum sass_event sass_cache_next(struct sass_trace *t)
+enum itrace_event itrace_cache_next(struct itrace *t)
 {
-    struct sass_cache_reader *r = t->cached;
+    struct itrace_cache_reader *r = t->cached;
     if (r->ended)
-        return SASS_END;
-    enum sass_event event = next_record(r, t);
-    if (event == SASS_ERROR || r->failed) {
-        sass_trace_fail(t, 0, "the cache '%s%s' is damaged: remove it", t->path, SASS_CACHE_SUFFIX);
+        return ITRACE_END;
+    enum itrace_event event = next_record(r, t);
+    if (event == ITRACE_ERROR || r->failed) {
+        itrace_fail(t, 0, "the cache '%s%s' is damaged: remove it", t->path, ITRACE_CACHE_SUFFIX);
         r->ended = true;
-        return SASS_ERROR;
+        return ITRACE_ERROR;
     }
     return event;
 }
 
-void sass_cache_close(struct sass_cache_reader *r)
+void itrace_cache_close(struct itrace_cache_reader *r)
 {
     if (!r)
         return;
     if (r->fd >= 0)
         close(r->fd);
-    sass_free(r->coder.successor);
-    sass_free(r);
+    itrace_free(r->coder.successor);
+    itrace_free(r);
 }
 
 /* Reads all bytes behind the head: are they those that were written? */
-static bool payload_is_whole(int fd, const struct sass_cache_head *head, uint8_t *buffer,
+static bool payload_is_whole(int fd, const struct itrace_cache_head *head, uint8_t *buffer,
                              size_t room)
 {
-    struct sass_hash hash;
+    struct itrace_hash hash;
     ssize_t got;
-    sass_hash_init(&hash);
+    itrace_hash_init(&hash);
     while ((got = read(fd, buffer, room)) > 0 || (got < 0 && errno == EINTR))
         if (got > 0)
-            sass_hash_add(&hash, buffer, (size_t)got);
+            itrace_hash_add(&hash, buffer, (size_t)got);
     uint64_t size = hash.size;
-    struct sass_digest digest = sass_hash_finish(&hash);
+    struct itrace_digest digest = itrace_hash_finish(&hash);
     return got == 0 && size == head->payload_size
            && memcmp(digest.word, head->payload_digest, sizeof digest.word) == 0;
 }
@@ -308,36 +308,36 @@ enum fit { FITS, OTHER, DAMAGED };
 /* `wholly`: the trace must be known to be whole, so that nobody wants to hear of a line of it. */
 static enum fit examine(int fd, const char *path, bool wholly, uint8_t *buffer, size_t room)
 {
-    struct sass_cache_head head;
+    struct itrace_cache_head head;
     struct stat text;
-    struct sass_digest digest;
+    struct itrace_digest digest;
     uint64_t size;
     if (read(fd, &head, sizeof head) != (ssize_t)sizeof head
-        || memcmp(head.magic, SASS_CACHE_MAGIC, 8) != 0)
+        || memcmp(head.magic, ITRACE_CACHE_MAGIC, 8) != 0)
         return DAMAGED;
-    if (head.version != SASS_CACHE_VERSION || (wholly && head.whole != 1) || stat(path, &text) != 0
-        || (uint64_t)text.st_size != head.text_size)
+    if (head.version != ITRACE_CACHE_VERSION || (wholly && head.whole != 1)
+        || stat(path, &text) != 0 || (uint64_t)text.st_size != head.text_size)
         return OTHER;
     if (!payload_is_whole(fd, &head, buffer, room))
         return DAMAGED;
-    if (!sass_input_digest(path, &digest, &size) || size != head.text_size
+    if (!itrace_input_digest(path, &digest, &size) || size != head.text_size
         || memcmp(digest.word, head.text_digest, sizeof digest.word) != 0)
         return OTHER;
     return lseek(fd, sizeof head, SEEK_SET) == (off_t)sizeof head ? FITS : DAMAGED;
 }
 
-struct sass_cache_reader *sass_cache_open(struct sass_trace *t)
+struct itrace_cache_reader *itrace_cache_open(struct itrace *t)
 {
-    char *path = sass_cache_path(t->path);
+    char *path = itrace_cache_path(t->path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    sass_free(path);
+    itrace_free(path);
     if (fd < 0)
         return NULL;
-    struct sass_cache_reader *r = sass_allocate(1, sizeof *r);
+    struct itrace_cache_reader *r = itrace_allocate(1, sizeof *r);
     r->fd = fd;
     r->at = r->end = r->buffer;
     enum fit fit =
-        examine(fd, t->path, t->options.demand != SASS_GAPS_COUNTED, r->buffer, sizeof r->buffer);
+        examine(fd, t->path, t->options.demand != ITRACE_GAPS_COUNTED, r->buffer, sizeof r->buffer);
     if (fit == FITS) {
         refill(r);
         get_header(r, &t->header);
@@ -346,23 +346,23 @@ struct sass_cache_reader *sass_cache_open(struct sass_trace *t)
     if (fit == FITS)
         return r;
     if (fit == DAMAGED)
-        sass_trace_warn(t, 0,
-                        "the cache beside it is damaged: the text is read and the cache made anew");
-    sass_header_release(&t->header);
-    sass_cache_close(r);
+        itrace_warn(t, 0,
+                    "the cache beside it is damaged: the text is read and the cache made anew");
+    itrace_header_release(&t->header);
+    itrace_cache_close(r);
     return NULL;
 }
 
-struct sass_cache_reader *sass_cache_open_memory(struct sass_trace *t, const void *bytes,
-                                                 size_t size)
+struct itrace_cache_reader *itrace_cache_open_memory(struct itrace *t, const void *bytes,
+                                                     size_t size)
 {
-    struct sass_cache_reader *r = sass_allocate(1, sizeof *r);
+    struct itrace_cache_reader *r = itrace_allocate(1, sizeof *r);
     r->fd = -1;
     r->at = bytes;
     r->end = r->at + size;
     get_header(r, &t->header);
     if (!r->failed)
         return r;
-    sass_cache_close(r);
+    itrace_cache_close(r);
     return NULL;
 }

@@ -10,33 +10,33 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 
-struct sass_cache_writer {
-    struct sass_output output;
-    struct sass_cache_coder coder;
-    struct sass_hash digest;
+struct itrace_cache_writer {
+    struct itrace_output output;
+    struct itrace_cache_coder coder;
+    struct itrace_hash digest;
     uint64_t size;
     size_t used;
-    uint8_t buffer[SASS_CACHE_BUFFER + SASS_CACHE_RECORD];
+    uint8_t buffer[ITRACE_CACHE_BUFFER + ITRACE_CACHE_RECORD];
 };
 
-static void put_byte(struct sass_cache_writer *w, unsigned byte)
+static void put_byte(struct itrace_cache_writer *w, unsigned byte)
 {
     w->buffer[w->used++] = (uint8_t)byte;
 }
 
-static void put(struct sass_cache_writer *w, uint64_t value)
+static void put(struct itrace_cache_writer *w, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         put_byte(w, (unsigned)(value & 0x7f) | 0x80);
     put_byte(w, (unsigned)value);
 }
 
-static void put_signed(struct sass_cache_writer *w, uint64_t value)
+static void put_signed(struct itrace_cache_writer *w, uint64_t value)
 {
     put(w, value << 1 ^ (0 - (value >> 63)));
 }
 
-static void put_text(struct sass_cache_writer *w, const char *text)
+static void put_text(struct itrace_cache_writer *w, const char *text)
 {
     size_t size = strlen(text);
     put(w, size);
@@ -44,21 +44,21 @@ static void put_text(struct sass_cache_writer *w, const char *text)
     w->used += size;
 }
 
-static void put_bytes(struct sass_cache_writer *w, const uint8_t *bytes, size_t size)
+static void put_bytes(struct itrace_cache_writer *w, const uint8_t *bytes, size_t size)
 {
     memcpy(w->buffer + w->used, bytes, size);
     w->used += size;
 }
 
-static bool write_out(struct sass_cache_writer *w);
+static bool write_out(struct itrace_cache_writer *w);
 
 /* What only traces of AMD programs have. */
-static bool put_amd(struct sass_cache_writer *w, const struct sass_header *h)
+static bool put_amd(struct itrace_cache_writer *w, const struct itrace_header *h)
 {
     const uint64_t numbers[] = {h->gpu,     h->entry,   h->packet_address, h->code_base,
                                 h->ring[0], h->ring[1], h->scratch[0],     h->scratch[1]};
     put_text(w, h->isa);
-    if (!sass_header_is_amd(h))
+    if (!itrace_header_is_amd(h))
         return true;
     put_text(w, h->title);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -68,9 +68,9 @@ static bool put_amd(struct sass_cache_writer *w, const struct sass_header *h)
     put(w, h->argument_bytes);
     for (size_t at = 0, part; at < h->argument_bytes; at += part) {
         part = h->argument_bytes - at;
-        part = part < SASS_AMD_LINE_BYTES ? part : SASS_AMD_LINE_BYTES;
+        part = part < ITRACE_AMD_LINE_BYTES ? part : ITRACE_AMD_LINE_BYTES;
         put_bytes(w, h->arguments + at, part);
-        if (w->used >= SASS_CACHE_BUFFER && !write_out(w))
+        if (w->used >= ITRACE_CACHE_BUFFER && !write_out(w))
             return false;
     }
     put(w, h->code_count);
@@ -78,13 +78,13 @@ static bool put_amd(struct sass_cache_writer *w, const struct sass_header *h)
         put(w, h->code[i].address);
         put(w, h->code[i].bytes);
         put_bytes(w, h->code[i].data, h->code[i].bytes);
-        if (w->used >= SASS_CACHE_BUFFER && !write_out(w))
+        if (w->used >= ITRACE_CACHE_BUFFER && !write_out(w))
             return false;
     }
     return true;
 }
 
-static bool put_header(struct sass_cache_writer *w, const struct sass_header *h)
+static bool put_header(struct itrace_cache_writer *w, const struct itrace_header *h)
 {
     put_text(w, h->kernel_name);
     put_text(w, h->nvbit_version);
@@ -106,7 +106,7 @@ static bool put_header(struct sass_cache_writer *w, const struct sass_header *h)
     return put_amd(w, h);
 }
 
-static void put_inst(struct sass_cache_writer *w, const struct sass_inst *inst)
+static void put_inst(struct itrace_cache_writer *w, const struct itrace_inst *inst)
 {
     put_byte(w, RECORD_INST);
     put(w, inst->pc);
@@ -122,34 +122,35 @@ static void put_inst(struct sass_cache_writer *w, const struct sass_inst *inst)
     put(w, inst->immediate_count);
     for (unsigned i = 0; i < inst->immediate_count; i++)
         put_signed(w, (uint64_t)inst->immediates[i]);
-    sass_cache_define(&w->coder);
+    itrace_cache_define(&w->coder);
 }
 
-static void put_addresses(struct sass_cache_writer *w, const struct sass_step *step)
+static void put_addresses(struct itrace_cache_writer *w, const struct itrace_step *step)
 {
-    struct sass_inst *inst = step->inst;
+    struct itrace_inst *inst = step->inst;
     uint64_t base = inst->base;
     put_byte(w, step->mode);
-    if (step->mode == SASS_MODE_STRIDE)
+    if (step->mode == ITRACE_MODE_STRIDE)
         put_signed(w, (uint64_t)step->stride);
-    unsigned count = step->mode == SASS_MODE_STRIDE && step->count > 1 ? 1 : step->count;
+    unsigned count = step->mode == ITRACE_MODE_STRIDE && step->count > 1 ? 1 : step->count;
     for (unsigned i = 0; i < count; i++) {
         put_signed(w, step->address[i] - base);
         base = step->address[i];
     }
 }
 
-static void put_step(struct sass_cache_writer *w, const struct sass_step *step)
+static void put_step(struct itrace_cache_writer *w, const struct itrace_step *step)
 {
-    struct sass_inst *inst = step->inst;
+    struct itrace_inst *inst = step->inst;
     while (w->coder.known <= inst->id)
         put_inst(w, inst);
-    bool is_stride = step->mode == SASS_MODE_STRIDE && step->count && step->stride == inst->stride;
-    unsigned flags = (sass_cache_predicted(&w->coder) == inst->id + 1 ? STEP_PREDICTED : 0u)
+    bool is_stride =
+        step->mode == ITRACE_MODE_STRIDE && step->count && step->stride == inst->stride;
+    unsigned flags = (itrace_cache_predicted(&w->coder) == inst->id + 1 ? STEP_PREDICTED : 0u)
                      | (step->mask == w->coder.mask ? STEP_SAME_MASK : 0u)
-                     | (is_stride                      ? STEP_STRIDE
-                        : step->mode != SASS_MODE_NONE ? STEP_ADDRESSES
-                                                       : 0u);
+                     | (is_stride                        ? STEP_STRIDE
+                        : step->mode != ITRACE_MODE_NONE ? STEP_ADDRESSES
+                                                         : 0u);
     put_byte(w, flags);
     if (!(flags & STEP_PREDICTED))
         put(w, inst->id);
@@ -159,104 +160,105 @@ static void put_step(struct sass_cache_writer *w, const struct sass_step *step)
         put_signed(w, step->address[0] - inst->base);
     if (flags & STEP_ADDRESSES)
         put_addresses(w, step);
-    sass_cache_follow(&w->coder, inst->id);
+    itrace_cache_follow(&w->coder, inst->id);
     w->coder.mask = step->mask;
     if (step->count)
         inst->base = step->address[0];
-    if (step->mode == SASS_MODE_STRIDE)
+    if (step->mode == ITRACE_MODE_STRIDE)
         inst->stride = step->stride;
 }
 
-static bool write_out(struct sass_cache_writer *w)
+static bool write_out(struct itrace_cache_writer *w)
 {
-    sass_hash_add(&w->digest, w->buffer, w->used);
+    itrace_hash_add(&w->digest, w->buffer, w->used);
     w->size += w->used;
     bool ok = fwrite(w->buffer, 1, w->used, w->output.file) == w->used;
     w->used = 0;
     return ok;
 }
 
-struct sass_cache_writer *sass_cache_create(struct sass_trace *trace)
+struct itrace_cache_writer *itrace_cache_create(struct itrace *trace)
 {
-    struct sass_cache_writer *w = sass_allocate(1, sizeof *w);
-    char *path = sass_cache_path(trace->path);
-    bool ok = sass_output_open(&w->output, path);
-    sass_free(path);
+    struct itrace_cache_writer *w = itrace_allocate(1, sizeof *w);
+    char *path = itrace_cache_path(trace->path);
+    bool ok = itrace_output_open(&w->output, path);
+    itrace_free(path);
     if (!ok) {
-        sass_free(w);
+        itrace_free(w);
         return NULL;
     }
-    sass_hash_init(&w->digest);
-    static const struct sass_cache_head none;
+    itrace_hash_init(&w->digest);
+    static const struct itrace_cache_head none;
     fwrite(&none, sizeof none, 1, w->output.file);
     if (put_header(w, &trace->header))
         return w;
-    sass_cache_abandon(w);
+    itrace_cache_abandon(w);
     return NULL;
 }
 
-static void free_writer(struct sass_cache_writer *w)
+static void free_writer(struct itrace_cache_writer *w)
 {
-    sass_free(w->coder.successor);
-    sass_free(w);
+    itrace_free(w->coder.successor);
+    itrace_free(w);
 }
 
-void sass_cache_abandon(struct sass_cache_writer *w)
+void itrace_cache_abandon(struct itrace_cache_writer *w)
 {
     if (!w)
         return;
-    sass_output_abandon(&w->output);
+    itrace_output_abandon(&w->output);
     free_writer(w);
 }
 
 /* The trace was read to its end without an error: so was every byte of its file. */
-static void complete(struct sass_cache_writer *w, struct sass_trace *trace)
+static void complete(struct itrace_cache_writer *w, struct itrace *trace)
 {
-    const struct sass_gaps *gaps = &trace->gaps;
-    struct sass_cache_head head = {.version = SASS_CACHE_VERSION,
-                                   .whole = sass_gaps_total(gaps) == gaps->count[SASS_GAP_HEADER],
-                                   .text_size = trace->input.hash.size};
+    const struct itrace_gaps *gaps = &trace->gaps;
+    struct itrace_cache_head head = {.version = ITRACE_CACHE_VERSION,
+                                     .whole =
+                                         itrace_gaps_total(gaps) == gaps->count[ITRACE_GAP_HEADER],
+                                     .text_size = trace->input.hash.size};
     put_byte(w, RECORD_END);
     bool ok = write_out(w);
-    struct sass_digest text = sass_hash_finish(&trace->input.hash);
-    struct sass_digest payload = sass_hash_finish(&w->digest);
-    memcpy(head.magic, SASS_CACHE_MAGIC, 8);
+    struct itrace_digest text = itrace_hash_finish(&trace->input.hash);
+    struct itrace_digest payload = itrace_hash_finish(&w->digest);
+    memcpy(head.magic, ITRACE_CACHE_MAGIC, 8);
     memcpy(head.text_digest, text.word, sizeof text.word);
     head.payload_size = w->size;
     memcpy(head.payload_digest, payload.word, sizeof payload.word);
     ok = ok && fseek(w->output.file, 0, SEEK_SET) == 0
          && fwrite(&head, sizeof head, 1, w->output.file) == 1;
     if (ok)
-        sass_output_commit(&w->output); /* a disk that is full: no cache, no harm */
+        itrace_output_commit(&w->output); /* a disk that is full: no cache, no harm */
     else
-        sass_output_abandon(&w->output);
+        itrace_output_abandon(&w->output);
     free_writer(w);
 }
 
-bool sass_cache_add(struct sass_trace *trace, enum sass_event event)
+bool itrace_cache_add(struct itrace *trace, enum itrace_event event)
 {
-    struct sass_cache_writer *w = trace->writer;
-    bool ok = event != SASS_ERROR && trace->errors == 0;
-    if (ok && event == SASS_END) {
+    struct itrace_cache_writer *w = trace->writer;
+    bool ok = event != ITRACE_ERROR && trace->errors == 0;
+    if (ok && event == ITRACE_END) {
         complete(w, trace);
         return false;
     }
-    if (ok && event == SASS_STEP) {
+    if (ok && event == ITRACE_STEP) {
         put_step(w, &trace->step);
-    } else if (ok && event == SASS_BLOCK) {
+    } else if (ok && event == ITRACE_BLOCK) {
         put_byte(w, RECORD_BLOCK);
         for (unsigned i = 0; i < 3; i++)
             put(w, trace->block[i]);
-    } else if (ok && event == SASS_WARP) {
+    } else if (ok && event == ITRACE_WARP) {
         put_byte(w, RECORD_WARP);
         put(w, trace->warp);
         put(w, trace->warp_steps);
     } else if (ok) {
         put_byte(w, RECORD_BLOCK_END);
     }
-    if (ok && w->used >= SASS_CACHE_BUFFER)
+    if (ok && w->used >= ITRACE_CACHE_BUFFER)
         ok = write_out(w);
     if (!ok)
-        sass_cache_abandon(w);
+        itrace_cache_abandon(w);
     return ok;
 }

@@ -22,12 +22,12 @@ static void add_block(uint64_t lane[4], const uint8_t *bytes)
     }
 }
 
-void sass_hash_init(struct sass_hash *hash)
+void itrace_hash_init(struct itrace_hash *hash)
 {
-    *hash = (struct sass_hash){.lane = {factor[3], factor[2], factor[1], factor[0]}};
+    *hash = (struct itrace_hash){.lane = {factor[3], factor[2], factor[1], factor[0]}};
 }
 
-void sass_hash_add(struct sass_hash *hash, const void *data, size_t size)
+void itrace_hash_add(struct itrace_hash *hash, const void *data, size_t size)
 {
     const uint8_t *bytes = data;
     size_t have = hash->size % 32;
@@ -50,7 +50,7 @@ void sass_hash_add(struct sass_hash *hash, const void *data, size_t size)
         memcpy(hash->rest, bytes, size);
 }
 
-struct sass_digest sass_hash_finish(struct sass_hash *hash)
+struct itrace_digest itrace_hash_finish(struct itrace_hash *hash)
 {
     size_t have = hash->size % 32;
     uint8_t last[32] = {0};
@@ -63,5 +63,5 @@ struct sass_digest sass_hash_finish(struct sass_hash *hash)
         for (unsigned i = 0; i < 4; i++)
             hash->lane[i] ^= rotate(hash->lane[(i + 1) % 4], 17) ^ hash->lane[i] >> 31;
     }
-    return (struct sass_digest){{hash->lane[0] ^ hash->lane[2], hash->lane[1] ^ hash->lane[3]}};
+    return (struct itrace_digest){{hash->lane[0] ^ hash->lane[2], hash->lane[1] ^ hash->lane[3]}};
 }

@@ -5,18 +5,18 @@
 
 #include <string.h>
 
-#define KEPLER       (1u << SASS_KEPLER)
-#define MAXWELL      (1u << SASS_MAXWELL)
-#define PASCAL       (1u << SASS_PASCAL)
-#define HOPPER       (1u << SASS_HOPPER)
-#define ALL          ((1u << SASS_ARCH_COUNT) - 1)
+#define KEPLER       (1u << ITRACE_KEPLER)
+#define MAXWELL      (1u << ITRACE_MAXWELL)
+#define PASCAL       (1u << ITRACE_PASCAL)
+#define HOPPER       (1u << ITRACE_HOPPER)
+#define ALL          ((1u << ITRACE_ARCH_COUNT) - 1)
 #define FROM(arch)   (ALL & ~((1u << (arch)) - 1))
-#define FROM_MAXWELL FROM(SASS_MAXWELL)
-#define FROM_PASCAL  FROM(SASS_PASCAL)
-#define FROM_VOLTA   FROM(SASS_VOLTA)
-#define FROM_TURING  FROM(SASS_TURING)
-#define FROM_AMPERE  FROM(SASS_AMPERE)
-#define FROM_ADA     FROM(SASS_ADA)
+#define FROM_MAXWELL FROM(ITRACE_MAXWELL)
+#define FROM_PASCAL  FROM(ITRACE_PASCAL)
+#define FROM_VOLTA   FROM(ITRACE_VOLTA)
+#define FROM_TURING  FROM(ITRACE_TURING)
+#define FROM_AMPERE  FROM(ITRACE_AMPERE)
+#define FROM_ADA     FROM(ITRACE_ADA)
 #define OLD          (ALL & ~FROM_VOLTA) /* before Volta */
 
 static const struct row {
@@ -24,33 +24,33 @@ static const struct row {
     unsigned archs;
     struct sass_opcode opcode;
 } rows[] = {
-#define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, SASS_SPACE_##space, 0}},
+#define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, ITRACE_SPACE_##space, 0}},
 #include "components/traces/instruction_trace/nvidia/opcode_classes.def"
 };
 
 static const struct {
     const char *name;
     unsigned least, most; /* binary versions */
-} archs[SASS_ARCH_COUNT] = {
-    [SASS_KEPLER] = {"Kepler", 30, 37}, [SASS_MAXWELL] = {"Maxwell", 50, 53},
-    [SASS_PASCAL] = {"Pascal", 60, 62}, [SASS_VOLTA] = {"Volta", 70, 72},
-    [SASS_TURING] = {"Turing", 75, 75}, [SASS_AMPERE] = {"Ampere", 80, 88},
-    [SASS_ADA] = {"Ada", 89, 89},       [SASS_HOPPER] = {"Hopper", 90, 90},
+} archs[ITRACE_ARCH_COUNT] = {
+    [ITRACE_KEPLER] = {"Kepler", 30, 37}, [ITRACE_MAXWELL] = {"Maxwell", 50, 53},
+    [ITRACE_PASCAL] = {"Pascal", 60, 62}, [ITRACE_VOLTA] = {"Volta", 70, 72},
+    [ITRACE_TURING] = {"Turing", 75, 75}, [ITRACE_AMPERE] = {"Ampere", 80, 88},
+    [ITRACE_ADA] = {"Ada", 89, 89},       [ITRACE_HOPPER] = {"Hopper", 90, 90},
 };
 
-enum sass_arch sass_arch_of(uint64_t binary_version)
+enum itrace_arch itrace_arch_of(uint64_t binary_version)
 {
-    for (unsigned i = 0; i < SASS_ARCH_COUNT; i++)
+    for (unsigned i = 0; i < ITRACE_ARCH_COUNT; i++)
         if (binary_version >= archs[i].least && binary_version <= archs[i].most)
-            return (enum sass_arch)i;
-    return SASS_ARCH_UNKNOWN;
+            return (enum itrace_arch)i;
+    return ITRACE_ARCH_UNKNOWN;
 }
 
-const char *sass_arch_name(enum sass_arch arch)
+const char *itrace_arch_name(enum itrace_arch arch)
 {
-    if (sass_arch_is_amd(arch))
-        return isa_target_name(sass_arch_target(arch));
-    return arch < SASS_ARCH_COUNT ? archs[arch].name : "unknown";
+    if (itrace_arch_is_amd(arch))
+        return isa_target_name(itrace_arch_target(arch));
+    return arch < ITRACE_ARCH_COUNT ? archs[arch].name : "unknown";
 }
 
 const char *sass_class_name(enum sass_class unit)
@@ -64,25 +64,25 @@ const char *sass_class_name(enum sass_class unit)
 
 /* How far a row is from what is asked for: 0 this architecture, then newer ones, then older ones.
  */
-static unsigned distance(unsigned row_archs, enum sass_arch arch)
+static unsigned distance(unsigned row_archs, enum itrace_arch arch)
 {
-    unsigned newest = SASS_ARCH_COUNT - 1, best = 2 * SASS_ARCH_COUNT;
-    for (unsigned a = 0; a < SASS_ARCH_COUNT; a++) {
+    unsigned newest = ITRACE_ARCH_COUNT - 1, best = 2 * ITRACE_ARCH_COUNT;
+    for (unsigned a = 0; a < ITRACE_ARCH_COUNT; a++) {
         if (!(row_archs >> a & 1))
             continue;
-        unsigned far = arch == SASS_ARCH_UNKNOWN ? newest - a
-                       : a >= arch               ? a - arch
-                                                 : SASS_ARCH_COUNT + arch - a;
+        unsigned far = arch == ITRACE_ARCH_UNKNOWN ? newest - a
+                       : a >= arch                 ? a - arch
+                                                   : ITRACE_ARCH_COUNT + arch - a;
         best = far < best ? far : best;
     }
     return best;
 }
 
-bool sass_opcode_find(enum sass_arch arch, const char *name, size_t size,
+bool sass_opcode_find(enum itrace_arch arch, const char *name, size_t size,
                       struct sass_opcode *opcode)
 {
     unsigned best = UINT32_MAX;
-    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, SASS_SPACE_NONE, 0};
+    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE, 0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (size == 0 || rows[i].name[0] != name[0] || strncmp(rows[i].name, name, size) != 0
             || rows[i].name[size])

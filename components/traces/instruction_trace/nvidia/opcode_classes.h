@@ -11,18 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sass_arch {
-    SASS_KEPLER,  /* binary version 30 to 37 */
-    SASS_MAXWELL, /* 50 to 53 */
-    SASS_PASCAL,  /* 60 to 62 */
-    SASS_VOLTA,   /* 70, 72 */
-    SASS_TURING,  /* 75 */
-    SASS_AMPERE,  /* 80 to 88, without 89 */
-    SASS_ADA,     /* 89 */
-    SASS_HOPPER,  /* 90 */
-    SASS_ARCH_COUNT,
-    SASS_ARCH_UNKNOWN = SASS_ARCH_COUNT, /* any of them: the newest that knows an opcode answers */
-    SASS_AMD                             /* and above, AMD's: amd_opcodes.h */
+enum itrace_arch {
+    ITRACE_KEPLER,  /* binary version 30 to 37 */
+    ITRACE_MAXWELL, /* 50 to 53 */
+    ITRACE_PASCAL,  /* 60 to 62 */
+    ITRACE_VOLTA,   /* 70, 72 */
+    ITRACE_TURING,  /* 75 */
+    ITRACE_AMPERE,  /* 80 to 88, without 89 */
+    ITRACE_ADA,     /* 89 */
+    ITRACE_HOPPER,  /* 90 */
+    ITRACE_ARCH_COUNT,
+    ITRACE_ARCH_UNKNOWN =
+        ITRACE_ARCH_COUNT, /* any of them: the newest that knows an opcode answers */
+    ITRACE_AMD             /* and above, AMD's: amd_opcodes.h */
 };
 
 enum sass_class {
@@ -31,30 +32,30 @@ enum sass_class {
     SASS_CLASS_COUNT
 };
 
-enum sass_space {
-    SASS_SPACE_NONE,
-    SASS_SPACE_GLOBAL,
-    SASS_SPACE_SHARED,
-    SASS_SPACE_LOCAL,
-    SASS_SPACE_GENERIC, /* the address says which of the three: sass_trace_space() */
-    SASS_SPACE_COUNT
+enum itrace_space {
+    ITRACE_SPACE_NONE,
+    ITRACE_SPACE_GLOBAL,
+    ITRACE_SPACE_SHARED,
+    ITRACE_SPACE_LOCAL,
+    ITRACE_SPACE_GENERIC, /* the address says which of the three: itrace_space() */
+    ITRACE_SPACE_COUNT
 };
 
 struct sass_opcode {
     enum sass_class unit;
-    enum sass_space space; /* of the addresses in the trace */
-    uint8_t amd_unit;      /* of AMD's: enum isa_unit */
+    enum itrace_space space; /* of the addresses in the trace */
+    uint8_t amd_unit;        /* of AMD's: enum isa_unit */
 };
 
-/* The architecture of a binary version, SASS_ARCH_UNKNOWN when there is none such. */
-enum sass_arch sass_arch_of(uint64_t binary_version);
-const char *sass_arch_name(enum sass_arch arch);
+/* The architecture of a binary version, ITRACE_ARCH_UNKNOWN when there is none such. */
+enum itrace_arch itrace_arch_of(uint64_t binary_version);
+const char *itrace_arch_name(enum itrace_arch arch);
 const char *sass_class_name(enum sass_class unit);
 
 /* `name` without modifiers (`size` bytes). An opcode that this architecture does not have is looked
  * for in the others, the nearest newer one first. false: nobody knows it; *opcode is the default.
  */
-bool sass_opcode_find(enum sass_arch arch, const char *name, size_t size,
+bool sass_opcode_find(enum itrace_arch arch, const char *name, size_t size,
                       struct sass_opcode *opcode);
 
 #endif

@@ -15,8 +15,7 @@
 /* Unknown opcodes that are named one by one. */
 #define UNKNOWN_LIMIT 64
 
-static void report(struct sass_trace *t, bool is_error, uint64_t line, const char *format,
-                   va_list args)
+static void report(struct itrace *t, bool is_error, uint64_t line, const char *format, va_list args)
 {
     char text[400];
     vsnprintf(text, sizeof text, format, args);
@@ -25,7 +24,7 @@ static void report(struct sass_trace *t, bool is_error, uint64_t line, const cha
         t->options.report(t->options.context, is_error, t->path, line, text);
 }
 
-void sass_trace_warn(struct sass_trace *t, uint64_t line, const char *format, ...)
+void itrace_warn(struct itrace *t, uint64_t line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -33,7 +32,7 @@ void sass_trace_warn(struct sass_trace *t, uint64_t line, const char *format, ..
     va_end(args);
 }
 
-void sass_trace_fail(struct sass_trace *t, uint64_t line, const char *format, ...)
+void itrace_fail(struct itrace *t, uint64_t line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -42,54 +41,54 @@ void sass_trace_fail(struct sass_trace *t, uint64_t line, const char *format, ..
 }
 
 /* Reports at the line read last. */
-__attribute__((format(printf, 2, 3))) static enum sass_event bad(struct sass_trace *t,
-                                                                 const char *format, ...)
+__attribute__((format(printf, 2, 3))) static enum itrace_event bad(struct itrace *t,
+                                                                   const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     report(t, true, t->input.line, format, args);
     va_end(args);
-    return SASS_ERROR;
+    return ITRACE_ERROR;
 }
 
-enum sass_space sass_trace_space(const struct sass_trace *t, const struct sass_inst *inst,
-                                 uint64_t address)
+enum itrace_space itrace_space(const struct itrace *t, const struct itrace_inst *inst,
+                               uint64_t address)
 {
-    return inst->opcode.space == SASS_SPACE_GENERIC ? sass_header_space(&t->header, address)
-                                                    : inst->opcode.space;
+    return inst->opcode.space == ITRACE_SPACE_GENERIC ? itrace_header_space(&t->header, address)
+                                                      : inst->opcode.space;
 }
 
-uint64_t sass_trace_block_index(const struct sass_trace *t)
+uint64_t itrace_block_index(const struct itrace *t)
 {
     const uint32_t *grid = t->header.grid, *at = t->block;
     return ((uint64_t)at[2] * grid[1] + at[1]) * grid[0] + at[0];
 }
 
 /* The next line that is not empty. 1, 0 at the end, -1 after a report. */
-static int next_line(struct sass_trace *t)
+static int next_line(struct itrace *t)
 {
     int got;
     do {
-        got = sass_input_line(&t->input, &t->line, &t->line_size);
+        got = itrace_input_line(&t->input, &t->line, &t->line_size);
         if (got > 0 && strlen(t->line) != t->line_size) {
             bad(t, "a zero byte in the line");
             t->line[0] = '\0';
             return -2;
         }
-    } while (got > 0 && *sass_skip_blanks(t->line) == '\0');
+    } while (got > 0 && *itrace_skip_blanks(t->line) == '\0');
     if (got < 0)
         bad(t, "%s", t->input.error);
     return got;
 }
 
-static bool keep_header_line(struct sass_trace *t)
+static bool keep_header_line(struct itrace *t)
 {
     /* Lines of bytes are limited by themselves, and then twice as long in text. */
     size_t bytes = 3 * (t->header.code_bytes + t->header.argument_bytes);
     if (t->header_size + t->line_size + 1 > HEADER_LIMIT + bytes)
         return false;
     t->header_text =
-        sass_reserve(t->header_text, t->header_size + t->line_size + 1, &t->header_capacity, 1);
+        itrace_reserve(t->header_text, t->header_size + t->line_size + 1, &t->header_capacity, 1);
     memcpy(t->header_text + t->header_size, t->line, t->line_size);
     t->header_size += t->line_size;
     t->header_text[t->header_size++] = '\n';
@@ -102,7 +101,7 @@ static bool starts_with(const char *text, const char *begin)
 }
 
 /* Everything up to the first line of the body, which stays in `line`. */
-static bool read_header(struct sass_trace *t)
+static bool read_header(struct itrace *t)
 {
     char error[200];
     int got;
@@ -113,7 +112,7 @@ static bool read_header(struct sass_trace *t)
             break;
         }
         any = true;
-        int taken = t->line[0] == '-' ? sass_header_take(&t->header, t->line, error) : 1;
+        int taken = t->line[0] == '-' ? itrace_header_take(&t->header, t->line, error) : 1;
         if (taken >= 0 && !keep_header_line(t)) {
             bad(t, "the header is longer than %d bytes", HEADER_LIMIT);
             return false;
@@ -123,38 +122,38 @@ static bool read_header(struct sass_trace *t)
             return false;
         }
         if (taken == 0)
-            sass_trace_warn(t, t->input.line, "%s", error);
+            itrace_warn(t, t->input.line, "%s", error);
     }
     if (got < 0)
         return false;
     if (!any)
-        sass_trace_fail(t, 0,
-                        "this is no trace of Accel-Sim: it begins without '-kernel name = ...'");
+        itrace_fail(t, 0, "this is no trace of Accel-Sim: it begins without '-kernel name = ...'");
     return any;
 }
 
-static bool check_header(struct sass_trace *t)
+static bool check_header(struct itrace *t)
 {
     char text[200];
-    enum sass_complaint kind;
+    enum itrace_complaint kind;
     bool ok = true;
-    for (unsigned n = 0; sass_header_complaint(&t->header, n, &kind, text); n++) {
-        bool gap = kind == SASS_COMPLAINT_MISSING || kind == SASS_COMPLAINT_IMPOSSIBLE;
+    for (unsigned n = 0; itrace_header_complaint(&t->header, n, &kind, text); n++) {
+        bool gap = kind == ITRACE_COMPLAINT_MISSING || kind == ITRACE_COMPLAINT_IMPOSSIBLE;
         if (gap)
-            ok = sass_gap_found(t, SASS_GAP_HEADER, 0, "%s", text) && ok;
-        if (kind == SASS_COMPLAINT_ERROR)
-            sass_trace_fail(t, 0, "%s", text);
+            ok = itrace_gap_found(t, ITRACE_GAP_HEADER, 0, "%s", text) && ok;
+        if (kind == ITRACE_COMPLAINT_ERROR)
+            itrace_fail(t, 0, "%s", text);
         else if (!gap
-                 || (kind == SASS_COMPLAINT_IMPOSSIBLE && t->options.demand == SASS_GAPS_COUNTED))
-            sass_trace_warn(t, 0, "%s", text);
-        ok = ok && kind != SASS_COMPLAINT_ERROR;
+                 || (kind == ITRACE_COMPLAINT_IMPOSSIBLE
+                     && t->options.demand == ITRACE_GAPS_COUNTED))
+            itrace_warn(t, 0, "%s", text);
+        ok = ok && kind != ITRACE_COMPLAINT_ERROR;
     }
-    t->layout = sass_header_layout(&t->header);
-    sass_program_init(&t->program, sass_header_arch(&t->header));
+    t->layout = itrace_header_layout(&t->header);
+    itrace_program_init(&t->program, itrace_header_arch(&t->header));
     return ok;
 }
 
-static bool open_text(struct sass_trace *t)
+static bool open_text(struct itrace *t)
 {
     if (!read_header(t))
         return false;
@@ -162,52 +161,51 @@ static bool open_text(struct sass_trace *t)
     return check_header(t);
 }
 
-static void begin(struct sass_trace *t, const char *name, const struct sass_trace_options *options)
+static void begin(struct itrace *t, const char *name, const struct itrace_options *options)
 {
-    *t = (struct sass_trace){.options = *options, .path = sass_copy_text(name, strlen(name))};
+    *t = (struct itrace){.options = *options, .path = itrace_copy_text(name, strlen(name))};
     t->input.fd = -1;
 }
 
-bool sass_trace_open(struct sass_trace *t, const char *path,
-                     const struct sass_trace_options *options)
+bool itrace_open(struct itrace *t, const char *path, const struct itrace_options *options)
 {
     begin(t, path, options);
-    if (options->use_cache && (t->cached = sass_cache_open(t)) != NULL) {
+    if (options->use_cache && (t->cached = itrace_cache_open(t)) != NULL) {
         t->is_cached = true;
         return check_header(t);
     }
-    if (!sass_input_open(&t->input, path)) {
-        sass_trace_fail(t, 0, "cannot be read: %s", t->input.error);
+    if (!itrace_input_open(&t->input, path)) {
+        itrace_fail(t, 0, "cannot be read: %s", t->input.error);
         return false;
     }
     if (!open_text(t))
         return false;
     if (options->use_cache && !t->is_raw)
-        t->writer = sass_cache_create(t);
+        t->writer = itrace_cache_create(t);
     return true;
 }
 
-bool sass_trace_open_memory(struct sass_trace *t, const char *name, const void *bytes, size_t size,
-                            const struct sass_trace_options *options)
+bool itrace_open_memory(struct itrace *t, const char *name, const void *bytes, size_t size,
+                        const struct itrace_options *options)
 {
     begin(t, name, options);
-    if (!sass_input_open_memory(&t->input, bytes, size)) {
-        sass_trace_fail(t, 0, "cannot be read: %s", t->input.error);
+    if (!itrace_input_open_memory(&t->input, bytes, size)) {
+        itrace_fail(t, 0, "cannot be read: %s", t->input.error);
         return false;
     }
     return open_text(t);
 }
 
-bool sass_trace_open_cache(struct sass_trace *t, const char *name, const void *bytes, size_t size,
-                           const struct sass_trace_options *options)
+bool itrace_open_cache(struct itrace *t, const char *name, const void *bytes, size_t size,
+                       const struct itrace_options *options)
 {
     begin(t, name, options);
-    t->cached = sass_cache_open_memory(t, bytes, size);
+    t->cached = itrace_cache_open_memory(t, bytes, size);
     t->is_cached = true;
     return t->cached && check_header(t);
 }
 
-static bool inside_grid(const struct sass_trace *t)
+static bool inside_grid(const struct itrace *t)
 {
     for (unsigned i = 0; i < 3; i++)
         if (t->block[i] >= t->header.grid[i])
@@ -215,18 +213,18 @@ static bool inside_grid(const struct sass_trace *t)
     return true;
 }
 
-static enum sass_event outside_grid(struct sass_trace *t)
+static enum itrace_event outside_grid(struct itrace *t)
 {
     return bad(t, "thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32 " lies outside of the grid",
                t->block[0], t->block[1], t->block[2]);
 }
 
 /* A warp ends: are its instructions all there? */
-static bool warp_is_whole(struct sass_trace *t)
+static bool warp_is_whole(struct itrace *t)
 {
-    if (t->state == SASS_WARP_NAMED)
+    if (t->state == ITRACE_WARP_NAMED)
         bad(t, "warp %" PRIu32 " has no 'insts = '", t->warp);
-    else if (t->state == SASS_IN_WARP && t->warp_left)
+    else if (t->state == ITRACE_IN_WARP && t->warp_left)
         bad(t, "warp %" PRIu32 " ends %" PRIu64 " instructions before what its 'insts = ' says",
             t->warp, t->warp_left);
     else
@@ -234,97 +232,97 @@ static bool warp_is_whole(struct sass_trace *t)
     return false;
 }
 
-static enum sass_event take_begin(struct sass_trace *t, const char *at)
+static enum itrace_event take_begin(struct itrace *t, const char *at)
 {
     (void)at;
-    bool ok = t->state == SASS_OUTSIDE;
-    t->state = SASS_BEGUN;
+    bool ok = t->state == ITRACE_OUTSIDE;
+    t->state = ITRACE_BEGUN;
     t->warps_seen = 0;
-    return ok ? SASS_END : bad(t, "#BEGIN_TB before the #END_TB of the block before");
+    return ok ? ITRACE_END : bad(t, "#BEGIN_TB before the #END_TB of the block before");
 }
 
-static enum sass_event take_end(struct sass_trace *t, const char *at)
+static enum itrace_event take_end(struct itrace *t, const char *at)
 {
     (void)at;
-    bool ok = warp_is_whole(t), had = t->state >= SASS_IN_BLOCK;
+    bool ok = warp_is_whole(t), had = t->state >= ITRACE_IN_BLOCK;
     if (!had)
-        bad(t, t->state == SASS_BEGUN ? "#END_TB before a 'thread block = x,y,z'"
-                                      : "#END_TB without a #BEGIN_TB");
-    t->state = SASS_OUTSIDE;
-    return ok && had ? SASS_BLOCK_END : SASS_ERROR;
+        bad(t, t->state == ITRACE_BEGUN ? "#END_TB before a 'thread block = x,y,z'"
+                                        : "#END_TB without a #BEGIN_TB");
+    t->state = ITRACE_OUTSIDE;
+    return ok && had ? ITRACE_BLOCK_END : ITRACE_ERROR;
 }
 
-static enum sass_event take_block(struct sass_trace *t, const char *at)
+static enum itrace_event take_block(struct itrace *t, const char *at)
 {
-    if (!sass_is_triple(at, t->block))
+    if (!itrace_is_triple(at, t->block))
         return bad(t, "'thread block =' wants x,y,z, not '%.40s'", at);
-    if (t->state != SASS_BEGUN)
+    if (t->state != ITRACE_BEGUN)
         return bad(t, "'thread block =' stands behind #BEGIN_TB only");
     if (!inside_grid(t))
         return outside_grid(t);
-    t->state = SASS_IN_BLOCK;
+    t->state = ITRACE_IN_BLOCK;
     t->notes_size = 0;
     t->blocks++;
-    return SASS_BLOCK;
+    return ITRACE_BLOCK;
 }
 
 /* Numbers of clusters (Hopper): nothing that is simulated needs them, so they are only checked. */
-static enum sass_event take_cluster(struct sass_trace *t, const char *at)
+static enum itrace_event take_cluster(struct itrace *t, const char *at)
 {
     uint32_t triple[3];
     uint64_t number;
     const char *p = at;
-    bool ok = sass_is_triple(at, triple) || (sass_take_decimal(&p, &number) && !*p);
+    bool ok = itrace_is_triple(at, triple) || (itrace_take_decimal(&p, &number) && !*p);
     if (!ok)
         return bad(t, "'cluster ...' wants x,y,z or a number, not '%.40s'", at);
-    if (t->state == SASS_OUTSIDE)
+    if (t->state == ITRACE_OUTSIDE)
         return bad(t, "'cluster ...' stands in a thread block only");
     if (t->notes_size + t->line_size + 1 < sizeof t->notes) {
         memcpy(t->notes + t->notes_size, t->line, t->line_size);
         t->notes_size += t->line_size;
         t->notes[t->notes_size++] = '\n';
     }
-    return SASS_END;
+    return ITRACE_END;
 }
 
-static enum sass_event take_warp(struct sass_trace *t, const char *at)
+static enum itrace_event take_warp(struct itrace *t, const char *at)
 {
     uint64_t number;
-    if (!sass_take_decimal(&at, &number) || *at)
+    if (!itrace_take_decimal(&at, &number) || *at)
         return bad(t, "'warp =' wants a number, not '%.40s'", at);
-    if (t->state < SASS_IN_BLOCK)
+    if (t->state < ITRACE_IN_BLOCK)
         return bad(t, "'warp =' stands in a thread block only");
     if (!warp_is_whole(t)) {
-        t->state = SASS_IN_BLOCK;
-        return SASS_ERROR;
+        t->state = ITRACE_IN_BLOCK;
+        return ITRACE_ERROR;
     }
-    t->state = SASS_IN_BLOCK;
-    if (number >= sass_header_warps(&t->header))
+    t->state = ITRACE_IN_BLOCK;
+    if (number >= itrace_header_warps(&t->header))
         return bad(t, "warp %" PRIu64 ": a block of this kernel has %" PRIu64, number,
-                   sass_header_warps(&t->header));
+                   itrace_header_warps(&t->header));
     if (t->warps_seen >> number & 1)
         return bad(t, "warp %" PRIu64 " stands in this block twice", number);
     t->warps_seen |= UINT64_C(1) << number;
     t->warp = (uint32_t)number;
-    t->state = SASS_WARP_NAMED;
-    return SASS_END;
+    t->state = ITRACE_WARP_NAMED;
+    return ITRACE_END;
 }
 
-static enum sass_event take_insts(struct sass_trace *t, const char *at)
+static enum itrace_event take_insts(struct itrace *t, const char *at)
 {
     uint64_t number;
-    if (!sass_take_decimal(&at, &number) || *at)
+    if (!itrace_take_decimal(&at, &number) || *at)
         return bad(t, "'insts =' wants a number, not '%.40s'", at);
-    if (t->state != SASS_WARP_NAMED)
+    if (t->state != ITRACE_WARP_NAMED)
         return bad(t, "'insts =' stands behind 'warp =' only");
     t->warp_left = t->warp_steps = number;
-    t->state = SASS_IN_WARP;
-    return SASS_WARP;
+    t->state = ITRACE_IN_WARP;
+    return ITRACE_WARP;
 }
 
 static const struct {
     const char *key;
-    enum sass_event (*take)(struct sass_trace *t, const char *value);
+    enum itrace_event (*take)(struct itrace *t, const char *value);
 } structure[] = {
     {"#BEGIN_TB", take_begin},       {"#END_TB", take_end},
     {"thread block =", take_block},  {"cluster id =", take_cluster},
@@ -335,7 +333,7 @@ static const struct {
 /* The layout of the lines from the first instruction: the mask is where 8 or 16 hexadecimal digits
  * stand behind so many numbers and a PC, and registers or an opcode follow. Since a count of
  * registers is no mask and a PC no opcode, at most one of the layouts fits. */
-static bool find_layout(struct sass_trace *t)
+static bool find_layout(struct itrace *t)
 {
     static const unsigned grouped[] = {0, 4}, raw[] = {4, 6};
     for (unsigned i = 0; i < 2; i++) {
@@ -344,9 +342,10 @@ static bool find_layout(struct sass_trace *t)
         unsigned digits, ids = t->is_raw ? raw[i] : grouped[i];
         bool fits = true;
         for (unsigned n = 0; n < ids + t->layout.has_line && fits; n++)
-            fits = sass_take_decimal(&at, &value);
-        fits = fits && sass_take_hex(&at, &value, &digits) && sass_take_hex(&at, &value, &digits)
-               && (digits == 16 || (digits == 8 && !sass_header_is_amd(&t->header)));
+            fits = itrace_take_decimal(&at, &value);
+        fits = fits && itrace_take_hex(&at, &value, &digits)
+               && itrace_take_hex(&at, &value, &digits)
+               && (digits == 16 || (digits == 8 && !itrace_header_is_amd(&t->header)));
         if (!fits)
             continue;
         t->layout.ids = ids;
@@ -357,11 +356,11 @@ static bool find_layout(struct sass_trace *t)
 }
 
 /* The numbers of block and warp in front of an instruction. */
-static bool take_ids(struct sass_trace *t, const char **at)
+static bool take_ids(struct itrace *t, const char **at)
 {
     uint64_t number[6];
     for (unsigned i = 0; i < t->layout.ids; i++)
-        if (!sass_take_decimal(at, &number[i]) || number[i] > UINT32_MAX) {
+        if (!itrace_take_decimal(at, &number[i]) || number[i] > UINT32_MAX) {
             bad(t, "number %u of the %u in front of an instruction expected, not '%.20s'", i + 1,
                 t->layout.ids, *at);
             return false;
@@ -374,9 +373,9 @@ static bool take_ids(struct sass_trace *t, const char **at)
             outside_grid(t);
             return false;
         }
-        if (t->warp >= sass_header_warps(&t->header)) {
+        if (t->warp >= itrace_header_warps(&t->header)) {
             bad(t, "warp %" PRIu32 ": a block of this kernel has %" PRIu64, t->warp,
-                sass_header_warps(&t->header));
+                itrace_header_warps(&t->header));
             return false;
         }
     } else if (t->layout.ids
@@ -388,10 +387,10 @@ static bool take_ids(struct sass_trace *t, const char **at)
     return true;
 }
 
-static enum sass_event take_instruction(struct sass_trace *t)
+static enum itrace_event take_instruction(struct itrace *t)
 {
     if (!t->is_raw) {
-        if (t->state != SASS_IN_WARP)
+        if (t->state != ITRACE_IN_WARP)
             return bad(t, "an instruction, or what should be one, outside of a warp: '%.40s'",
                        t->line);
         if (t->warp_left == 0)
@@ -404,17 +403,17 @@ static enum sass_event take_instruction(struct sass_trace *t)
                    t->is_raw ? "raw" : "grouped", t->line);
     const char *at = t->line;
     if (t->layout.ids && !take_ids(t, &at))
-        return SASS_ERROR;
-    if (!sass_program_step(&t->program, &t->layout, at, &t->step))
+        return ITRACE_ERROR;
+    if (!itrace_program_step(&t->program, &t->layout, at, &t->step))
         return bad(t, "%s", t->program.error);
     t->text = at;
     t->text_size = t->line_size - (size_t)(at - t->line);
     t->steps++;
-    return SASS_STEP;
+    return ITRACE_STEP;
 }
 
-/* One line. SASS_END: it is no event. */
-static enum sass_event take_line(struct sass_trace *t)
+/* One line. ITRACE_END: it is no event. */
+static enum itrace_event take_line(struct itrace *t)
 {
     char first = t->line[0];
     if (first == '#' || first == 't' || first == 'w' || first == 'i' || first == 'c')
@@ -422,63 +421,63 @@ static enum sass_event take_line(struct sass_trace *t)
             if (starts_with(t->line, structure[i].key)) {
                 if (t->is_raw)
                     return bad(t, "'%s' in a raw trace", structure[i].key);
-                return structure[i].take(t, sass_skip_blanks(t->line + strlen(structure[i].key)));
+                return structure[i].take(t, itrace_skip_blanks(t->line + strlen(structure[i].key)));
             }
     return take_instruction(t);
 }
 
-static enum sass_event at_end(struct sass_trace *t, bool ok)
+static enum itrace_event at_end(struct itrace *t, bool ok)
 {
-    bool inside = t->state != SASS_OUTSIDE, in_block = t->state >= SASS_IN_BLOCK;
+    bool inside = t->state != ITRACE_OUTSIDE, in_block = t->state >= ITRACE_IN_BLOCK;
     t->ended = true;
-    t->state = SASS_OUTSIDE;
-    if (ok && in_block && t->options.demand == SASS_GAPS_ALLOWED) {
-        sass_trace_warn(t, t->input.line, "the file ends inside of a thread block");
-        return SASS_BLOCK_END;
+    t->state = ITRACE_OUTSIDE;
+    if (ok && in_block && t->options.demand == ITRACE_GAPS_ALLOWED) {
+        itrace_warn(t, t->input.line, "the file ends inside of a thread block");
+        return ITRACE_BLOCK_END;
     }
     if (ok && inside)
         return bad(t, "the file ends inside of a thread block: #END_TB is missing");
-    return ok ? SASS_END : SASS_ERROR;
+    return ok ? ITRACE_END : ITRACE_ERROR;
 }
 
-enum sass_event sass_trace_next(struct sass_trace *t)
+enum itrace_event itrace_next(struct itrace *t)
 {
-    enum sass_event event = SASS_END;
+    enum itrace_event event = ITRACE_END;
     t->text = NULL;
     if (t->cached) {
-        event = sass_cache_next(t);
-        t->steps += event == SASS_STEP;
-        t->blocks += event == SASS_BLOCK;
-        return sass_gaps_take(t, event) ? event : SASS_ERROR;
+        event = itrace_cache_next(t);
+        t->steps += event == ITRACE_STEP;
+        t->blocks += event == ITRACE_BLOCK;
+        return itrace_gaps_take(t, event) ? event : ITRACE_ERROR;
     }
-    while (event == SASS_END && !t->ended) {
+    while (event == ITRACE_END && !t->ended) {
         int got = t->has_line ? 1 : next_line(t);
         t->has_line = false;
         if (got == -2)
-            event = SASS_ERROR;
+            event = ITRACE_ERROR;
         else if (got > 0)
             event = take_line(t);
-        else if ((event = at_end(t, got == 0)) == SASS_END)
+        else if ((event = at_end(t, got == 0)) == ITRACE_END)
             break;
     }
-    if (!sass_gaps_take(t, event))
-        event = SASS_ERROR;
-    if (t->writer && !sass_cache_add(t, event))
+    if (!itrace_gaps_take(t, event))
+        event = ITRACE_ERROR;
+    if (t->writer && !itrace_cache_add(t, event))
         t->writer = NULL;
     return event;
 }
 
-void sass_trace_report_unknown(struct sass_trace *t)
+void itrace_report_unknown(struct itrace *t)
 {
     struct {
-        const struct sass_inst *first;
+        const struct itrace_inst *first;
         size_t size; /* of its opcode without modifiers */
         uint64_t steps;
     } unknown[UNKNOWN_LIMIT];
     size_t count = 0;
     uint64_t more = 0;
     for (size_t i = 0; i < t->program.count; i++) {
-        const struct sass_inst *inst = t->program.insts[i];
+        const struct itrace_inst *inst = t->program.insts[i];
         size_t size = strcspn(inst->name, "."), n = 0;
         if (inst->known)
             continue;
@@ -498,24 +497,24 @@ void sass_trace_report_unknown(struct sass_trace *t)
         unknown[n].steps += inst->steps;
     }
     for (size_t n = 0; n < count; n++)
-        sass_trace_warn(t, 0,
-                        "opcode '%.*s' is in no table and counted as unknown: executed %" PRIu64
-                        " times, first at PC %04" PRIx32,
-                        (int)unknown[n].size, unknown[n].first->name, unknown[n].steps,
-                        unknown[n].first->pc);
+        itrace_warn(t, 0,
+                    "opcode '%.*s' is in no table and counted as unknown: executed %" PRIu64
+                    " times, first at PC %04" PRIx32,
+                    (int)unknown[n].size, unknown[n].first->name, unknown[n].steps,
+                    unknown[n].first->pc);
     if (more)
-        sass_trace_warn(t, 0, "more unknown opcodes: executed %" PRIu64 " times", more);
+        itrace_warn(t, 0, "more unknown opcodes: executed %" PRIu64 " times", more);
 }
 
-void sass_trace_close(struct sass_trace *t)
+void itrace_close(struct itrace *t)
 {
-    sass_cache_close(t->cached);
-    sass_cache_abandon(t->writer);
-    sass_input_close(&t->input);
-    sass_program_release(&t->program);
-    sass_header_release(&t->header);
-    sass_set_release(&t->gaps.blocks);
-    sass_free(t->header_text);
-    sass_free(t->path);
-    *t = (struct sass_trace){.input = {.fd = -1}};
+    itrace_cache_close(t->cached);
+    itrace_cache_abandon(t->writer);
+    itrace_input_close(&t->input);
+    itrace_program_release(&t->program);
+    itrace_header_release(&t->header);
+    itrace_set_release(&t->gaps.blocks);
+    itrace_free(t->header_text);
+    itrace_free(t->path);
+    *t = (struct itrace){.input = {.fd = -1}};
 }

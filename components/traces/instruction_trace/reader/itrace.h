@@ -2,9 +2,9 @@
  * *.trace, plain, xz or zstd. Streams: memory does not grow with the file, only with the number of
  * static instructions.
  *
- *     sass_trace_open(&trace, path, &options)
- *     while ((event = sass_trace_next(&trace)) != SASS_END) ...
- *     sass_trace_close(&trace)
+ *     itrace_open(&trace, path, &options)
+ *     while ((event = itrace_next(&trace)) != ITRACE_END) ...
+ *     itrace_close(&trace)
  *
  * Grouped: BLOCK, then for each of its warps WARP and its STEPs, then BLOCK_END. Raw: STEPs only,
  * with `block` and `warp` set for each. ERROR: a malformed line was reported and skipped; the next
@@ -12,8 +12,8 @@
  *
  * With a cache (itrace_cache.h) the events come from it and no text is read; there are no line
  * numbers then, and no `text`. */
-#ifndef HEDDLE_COMPONENTS_SASS_TRACE_H
-#define HEDDLE_COMPONENTS_SASS_TRACE_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_TRACE_H
+#define HEDDLE_COMPONENTS_ITRACE_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,32 +24,39 @@
 #include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
-enum sass_event { SASS_END, SASS_ERROR, SASS_BLOCK, SASS_WARP, SASS_STEP, SASS_BLOCK_END };
-
-/* `line` 0: the file as a whole. */
-typedef void sass_report(void *context, bool is_error, const char *path, uint64_t line,
-                         const char *text);
-
-struct sass_trace_options {
-    sass_report *report; /* NULL: nobody is told */
-    void *context;
-    bool use_cache; /* read it if it fits the file, write it otherwise; grouped traces only */
-    enum sass_demand demand; /* that the trace is whole; raw traces are not looked at */
+enum itrace_event {
+    ITRACE_END,
+    ITRACE_ERROR,
+    ITRACE_BLOCK,
+    ITRACE_WARP,
+    ITRACE_STEP,
+    ITRACE_BLOCK_END
 };
 
-struct sass_cache_reader;
-struct sass_cache_writer;
+/* `line` 0: the file as a whole. */
+typedef void itrace_report(void *context, bool is_error, const char *path, uint64_t line,
+                           const char *text);
 
-struct sass_trace {
-    struct sass_header header;
-    struct sass_layout layout;
+struct itrace_options {
+    itrace_report *report; /* NULL: nobody is told */
+    void *context;
+    bool use_cache; /* read it if it fits the file, write it otherwise; grouped traces only */
+    enum itrace_demand demand; /* that the trace is whole; raw traces are not looked at */
+};
+
+struct itrace_cache_reader;
+struct itrace_cache_writer;
+
+struct itrace {
+    struct itrace_header header;
+    struct itrace_layout layout;
     bool is_raw; /* known after open, false for a trace without instructions */
     bool is_cached;
     /* Of the last event. */
     uint32_t block[3];
     uint32_t warp;
     uint64_t warp_steps; /* WARP: what "insts = " says */
-    struct sass_step step;
+    struct itrace_step step;
     const char *text; /* STEP: the line, without the ids in front; until the next call */
     size_t text_size;
 
@@ -60,46 +67,45 @@ struct sass_trace {
     size_t header_size, header_capacity;
     uint64_t errors, warnings, steps, blocks;
 
-    struct sass_gaps gaps;
+    struct itrace_gaps gaps;
 
-    struct sass_program program;
-    struct sass_trace_options options;
+    struct itrace_program program;
+    struct itrace_options options;
     char *path;
-    struct sass_input input;
-    struct sass_cache_reader *cached;
-    struct sass_cache_writer *writer;
+    struct itrace_input input;
+    struct itrace_cache_reader *cached;
+    struct itrace_cache_writer *writer;
     char *line; /* read and not yet used: the first behind the header */
     size_t line_size;
     bool has_line, has_layout, ended;
-    enum { SASS_OUTSIDE, SASS_BEGUN, SASS_IN_BLOCK, SASS_WARP_NAMED, SASS_IN_WARP } state;
+    enum { ITRACE_OUTSIDE, ITRACE_BEGUN, ITRACE_IN_BLOCK, ITRACE_WARP_NAMED, ITRACE_IN_WARP } state;
     uint64_t warp_left;  /* instructions that are still to come by "insts = " */
     uint64_t warps_seen; /* of this block, as bits */
 };
 
 /* Reads the header and the first line behind it. false: reported; the trace must be closed all the
  * same. */
-bool sass_trace_open(struct sass_trace *trace, const char *path,
-                     const struct sass_trace_options *options);
+bool itrace_open(struct itrace *trace, const char *path, const struct itrace_options *options);
 /* `bytes` must outlive the trace; no cache. */
-bool sass_trace_open_memory(struct sass_trace *trace, const char *name, const void *bytes,
-                            size_t size, const struct sass_trace_options *options);
+bool itrace_open_memory(struct itrace *trace, const char *name, const void *bytes, size_t size,
+                        const struct itrace_options *options);
 /* The payload of a cache (itrace_cache.h), without a check of what it belongs to: for tests. */
-bool sass_trace_open_cache(struct sass_trace *trace, const char *name, const void *bytes,
-                           size_t size, const struct sass_trace_options *options);
-enum sass_event sass_trace_next(struct sass_trace *trace);
+bool itrace_open_cache(struct itrace *trace, const char *name, const void *bytes, size_t size,
+                       const struct itrace_options *options);
+enum itrace_event itrace_next(struct itrace *trace);
 /* Reports each unknown opcode once, with how often it was executed. */
-void sass_trace_report_unknown(struct sass_trace *trace);
-void sass_trace_close(struct sass_trace *trace);
+void itrace_report_unknown(struct itrace *trace);
+void itrace_close(struct itrace *trace);
 
 /* For the tools. */
-void sass_trace_warn(struct sass_trace *trace, uint64_t line, const char *format, ...)
+void itrace_warn(struct itrace *trace, uint64_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void sass_trace_fail(struct sass_trace *trace, uint64_t line, const char *format, ...)
+void itrace_fail(struct itrace *trace, uint64_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The space that one address of the current step lies in; NONE for what has no addresses. */
-enum sass_space sass_trace_space(const struct sass_trace *trace, const struct sass_inst *inst,
-                                 uint64_t address);
+enum itrace_space itrace_space(const struct itrace *trace, const struct itrace_inst *inst,
+                               uint64_t address);
 /* z * gy * gx + y * gx + x */
-uint64_t sass_trace_block_index(const struct sass_trace *trace);
+uint64_t itrace_block_index(const struct itrace *trace);
 
 #endif

@@ -1,5 +1,5 @@
-/* See itrace_gaps.h. Runs along with the reader: what has come so far is a set of block numbers, bits
- * of warps, and masks of the lanes that were active and that came to EXIT. */
+/* See itrace_gaps.h. Runs along with the reader: what has come so far is a set of block numbers,
+ * bits of warps, and masks of the lanes that were active and that came to EXIT. */
 #include "components/traces/instruction_trace/reader/itrace_gaps.h"
 
 #include <inttypes.h>
@@ -12,57 +12,57 @@
  * each block is reserved for the system, and addresses begin behind it. */
 #define SYSTEM_SHARED_BYTES 1024
 
-static const char *const names[SASS_GAP_KINDS] = {
-    [SASS_GAP_HEADER] = "header_fields",       [SASS_GAP_BLOCKS] = "missing_blocks",
-    [SASS_GAP_REPEATED] = "repeated_blocks",   [SASS_GAP_WARPS] = "missing_warps",
-    [SASS_GAP_EXITS] = "warps_without_exit",   [SASS_GAP_BEHIND] = "instructions_behind_exit",
-    [SASS_GAP_REGISTERS] = "registers_beyond", [SASS_GAP_SHARED] = "shared_memory_beyond"};
+static const char *const names[ITRACE_GAP_KINDS] = {
+    [ITRACE_GAP_HEADER] = "header_fields",       [ITRACE_GAP_BLOCKS] = "missing_blocks",
+    [ITRACE_GAP_REPEATED] = "repeated_blocks",   [ITRACE_GAP_WARPS] = "missing_warps",
+    [ITRACE_GAP_EXITS] = "warps_without_exit",   [ITRACE_GAP_BEHIND] = "instructions_behind_exit",
+    [ITRACE_GAP_REGISTERS] = "registers_beyond", [ITRACE_GAP_SHARED] = "shared_memory_beyond"};
 
-const char *sass_gap_name(enum sass_gap gap)
+const char *itrace_gap_name(enum itrace_gap gap)
 {
     return names[gap];
 }
 
-uint64_t sass_gaps_total(const struct sass_gaps *gaps)
+uint64_t itrace_gaps_total(const struct itrace_gaps *gaps)
 {
     uint64_t total = 0;
-    for (unsigned i = 0; i < SASS_GAP_KINDS; i++)
+    for (unsigned i = 0; i < ITRACE_GAP_KINDS; i++)
         total += gaps->count[i];
     return total;
 }
 
-bool sass_gap_found(struct sass_trace *t, enum sass_gap gap, uint64_t line, const char *format, ...)
+bool itrace_gap_found(struct itrace *t, enum itrace_gap gap, uint64_t line, const char *format, ...)
 {
     char text[300];
     bool first = t->gaps.count[gap]++ == 0;
-    bool refused = t->options.demand == SASS_GAPS_REFUSED && !t->is_raw;
+    bool refused = t->options.demand == ITRACE_GAPS_REFUSED && !t->is_raw;
     va_list args;
-    bool told = first || gap == SASS_GAP_HEADER;
-    if (t->options.demand == SASS_GAPS_COUNTED || (!refused && !told))
+    bool told = first || gap == ITRACE_GAP_HEADER;
+    if (t->options.demand == ITRACE_GAPS_COUNTED || (!refused && !told))
         return true;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (refused)
-        sass_trace_fail(t, t->is_cached ? 0 : line, "%s", text);
+        itrace_fail(t, t->is_cached ? 0 : line, "%s", text);
     else
-        sass_trace_warn(t, t->is_cached ? 0 : line, "%s", text);
+        itrace_warn(t, t->is_cached ? 0 : line, "%s", text);
     return !refused;
 }
 
 /* "thread block 0,1,0" */
-static const char *block_text(const struct sass_trace *t, char text[64])
+static const char *block_text(const struct itrace *t, char text[64])
 {
     snprintf(text, 64, "thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32, t->block[0], t->block[1],
              t->block[2]);
     return text;
 }
 
-static bool take_block(struct sass_trace *t)
+static bool take_block(struct itrace *t)
 {
-    struct sass_gaps *g = &t->gaps;
-    uint64_t index = sass_trace_block_index(t), bit = UINT64_C(1) << index % 64;
-    uint64_t *seen = sass_set_add(&g->blocks, index / 64);
+    struct itrace_gaps *g = &t->gaps;
+    uint64_t index = itrace_block_index(t), bit = UINT64_C(1) << index % 64;
+    uint64_t *seen = itrace_set_add(&g->blocks, index / 64);
     char text[64];
     bool again = *seen & bit;
     *seen |= bit;
@@ -70,32 +70,32 @@ static bool take_block(struct sass_trace *t)
     g->warps = 0;
     g->in_warp = false;
     return !again
-           || sass_gap_found(t, SASS_GAP_REPEATED, t->input.line, "%s stands in the trace twice",
-                             block_text(t, text));
+           || itrace_gap_found(t, ITRACE_GAP_REPEATED, t->input.line,
+                               "%s stands in the trace twice", block_text(t, text));
 }
 
 /* Did all lanes of the warp under way come to its end? */
-static bool end_warp(struct sass_trace *t)
+static bool end_warp(struct itrace *t)
 {
-    struct sass_gaps *g = &t->gaps;
+    struct itrace_gaps *g = &t->gaps;
     char text[64];
     uint64_t left = g->active & ~g->ended;
     bool whole = !g->in_warp || (g->exits && !left);
     g->in_warp = false;
     if (whole)
         return true;
-    return g->exits ? sass_gap_found(t, SASS_GAP_EXITS, g->line,
-                                     "%s, warp %" PRIu32 " ends, but lanes %" PRIx64
-                                     " have not come to EXIT",
-                                     block_text(t, text), g->warp, left)
-                    : sass_gap_found(t, SASS_GAP_EXITS, g->line,
-                                     "%s, warp %" PRIu32 " ends without EXIT", block_text(t, text),
-                                     g->warp);
+    return g->exits ? itrace_gap_found(t, ITRACE_GAP_EXITS, g->line,
+                                       "%s, warp %" PRIu32 " ends, but lanes %" PRIx64
+                                       " have not come to EXIT",
+                                       block_text(t, text), g->warp, left)
+                    : itrace_gap_found(t, ITRACE_GAP_EXITS, g->line,
+                                       "%s, warp %" PRIu32 " ends without EXIT",
+                                       block_text(t, text), g->warp);
 }
 
-static bool begin_warp(struct sass_trace *t)
+static bool begin_warp(struct itrace *t)
 {
-    struct sass_gaps *g = &t->gaps;
+    struct itrace_gaps *g = &t->gaps;
     bool good = end_warp(t);
     g->warps |= UINT64_C(1) << t->warp;
     g->warp = t->warp;
@@ -106,37 +106,37 @@ static bool begin_warp(struct sass_trace *t)
     return good;
 }
 
-static bool end_block(struct sass_trace *t)
+static bool end_block(struct itrace *t)
 {
     char text[64];
-    uint64_t warps = sass_header_warps(&t->header),
+    uint64_t warps = itrace_header_warps(&t->header),
              all = warps < 64 ? (UINT64_C(1) << warps) - 1 : UINT64_MAX;
     uint64_t missing = all & ~t->gaps.warps;
     bool good = end_warp(t);
     if (!missing)
         return good;
-    return sass_gap_found(t, SASS_GAP_WARPS, t->input.line,
-                          "%s has %d of its %" PRIu64 " warps: warp %d is missing",
-                          block_text(t, text), __builtin_popcountll(t->gaps.warps), warps,
-                          __builtin_ctzll(missing))
+    return itrace_gap_found(t, ITRACE_GAP_WARPS, t->input.line,
+                            "%s has %d of its %" PRIu64 " warps: warp %d is missing",
+                            block_text(t, text), __builtin_popcountll(t->gaps.warps), warps,
+                            __builtin_ctzll(missing))
            && good;
 }
 
 /* Generic addresses are told apart by the windows of shared and local memory. */
-static bool knows_windows(struct sass_trace *t, const struct sass_inst *inst)
+static bool knows_windows(struct itrace *t, const struct itrace_inst *inst)
 {
-    const struct sass_header *h = &t->header;
-    if (inst->opcode.space != SASS_SPACE_GENERIC || sass_header_is_amd(h)
+    const struct itrace_header *h = &t->header;
+    if (inst->opcode.space != ITRACE_SPACE_GENERIC || itrace_header_is_amd(h)
         || (h->shared_base && h->local_base))
         return true;
-    return sass_gap_found(t, SASS_GAP_HEADER, t->input.line,
-                          "'%s' at PC %04" PRIx32
-                          " has generic addresses, but the header has no '-%s base_addr = 0x...'",
-                          inst->name, inst->pc, h->shared_base ? "local mem" : "shmem");
+    return itrace_gap_found(t, ITRACE_GAP_HEADER, t->input.line,
+                            "'%s' at PC %04" PRIx32
+                            " has generic addresses, but the header has no '-%s base_addr = 0x...'",
+                            inst->name, inst->pc, h->shared_base ? "local mem" : "shmem");
 }
 
 /* An instruction that comes for the first time. */
-static bool take_inst(struct sass_trace *t, const struct sass_inst *inst)
+static bool take_inst(struct itrace *t, const struct itrace_inst *inst)
 {
     uint64_t most = t->header.registers;
     unsigned beyond = 0;
@@ -149,27 +149,28 @@ static bool take_inst(struct sass_trace *t, const struct sass_inst *inst)
     t->gaps.known = inst->id + 1;
     if (!knows_windows(t, inst))
         return false;
-    return !beyond || !most || sass_header_is_amd(&t->header)
-           || sass_gap_found(t, SASS_GAP_REGISTERS, t->input.line,
-                             "'%s' at PC %04" PRIx32 " has register R%u, but 'nregs = %" PRIu64 "'",
-                             inst->name, inst->pc, beyond, most);
+    return !beyond || !most || itrace_header_is_amd(&t->header)
+           || itrace_gap_found(t, ITRACE_GAP_REGISTERS, t->input.line,
+                               "'%s' at PC %04" PRIx32 " has register R%u, but 'nregs = %" PRIu64
+                               "'",
+                               inst->name, inst->pc, beyond, most);
 }
 
 /* Reaches byte `last` of shared memory, and the header says that there is none. Many who make
  * traces leave it out, so that it is a warning; blocks that an SM has no room for may run then. */
-static bool found_undeclared(struct sass_trace *t, const struct sass_inst *inst, uint64_t last)
+static bool found_undeclared(struct itrace *t, const struct itrace_inst *inst, uint64_t last)
 {
-    if (t->options.demand == SASS_GAPS_COUNTED || t->gaps.count[SASS_GAP_SHARED]++)
+    if (t->options.demand == ITRACE_GAPS_COUNTED || t->gaps.count[ITRACE_GAP_SHARED]++)
         return true;
-    sass_trace_warn(t, t->is_cached ? 0 : t->input.line,
-                    "'%s' at PC %04" PRIx32 " reaches byte %" PRIu64
-                    " of shared memory, but 'shmem = 0': blocks are placed as if they took none",
-                    inst->name, inst->pc, last);
+    itrace_warn(t, t->is_cached ? 0 : t->input.line,
+                "'%s' at PC %04" PRIx32 " reaches byte %" PRIu64
+                " of shared memory, but 'shmem = 0': blocks are placed as if they took none",
+                inst->name, inst->pc, last);
     return true;
 }
 
 /* Shared memory of a kernel by its header; what lies beyond. */
-static bool take_shared(struct sass_trace *t, const struct sass_step *step)
+static bool take_shared(struct itrace *t, const struct itrace_step *step)
 {
     uint64_t most = t->header.shared_bytes + SYSTEM_SHARED_BYTES, base = t->header.shared_base;
     for (unsigned i = 0; i < step->count; i++) {
@@ -178,20 +179,20 @@ static bool take_shared(struct sass_trace *t, const struct sass_step *step)
             continue;
         if (!t->header.shared_bytes)
             return found_undeclared(t, step->inst, offset + step->inst->width - 1);
-        return sass_gap_found(t, SASS_GAP_SHARED, t->input.line,
-                              "'%s' at PC %04" PRIx32 " reaches byte %" PRIu64
-                              " of shared memory, but 'shmem = %" PRIu64 "'",
-                              step->inst->name, step->inst->pc, offset + step->inst->width - 1,
-                              t->header.shared_bytes);
+        return itrace_gap_found(t, ITRACE_GAP_SHARED, t->input.line,
+                                "'%s' at PC %04" PRIx32 " reaches byte %" PRIu64
+                                " of shared memory, but 'shmem = %" PRIu64 "'",
+                                step->inst->name, step->inst->pc, offset + step->inst->width - 1,
+                                t->header.shared_bytes);
     }
     return true;
 }
 
-static bool take_step(struct sass_trace *t)
+static bool take_step(struct itrace *t)
 {
-    struct sass_gaps *g = &t->gaps;
-    const struct sass_step *step = &t->step;
-    const struct sass_inst *inst = step->inst;
+    struct itrace_gaps *g = &t->gaps;
+    const struct itrace_step *step = &t->step;
+    const struct itrace_inst *inst = step->inst;
     char text[64];
     uint64_t late = step->mask & g->ended;
     bool good = inst->id < g->known || take_inst(t, inst);
@@ -199,30 +200,30 @@ static bool take_step(struct sass_trace *t)
     g->active |= step->mask;
     g->line = t->input.line;
     if (g->exits)
-        g->ended |= sass_header_is_amd(&t->header) ? UINT64_MAX : step->mask;
-    if (inst->opcode.space == SASS_SPACE_SHARED && !sass_header_is_amd(&t->header))
+        g->ended |= itrace_header_is_amd(&t->header) ? UINT64_MAX : step->mask;
+    if (inst->opcode.space == ITRACE_SPACE_SHARED && !itrace_header_is_amd(&t->header))
         good = take_shared(t, step) && good;
     if (late)
-        good = sass_gap_found(t, SASS_GAP_BEHIND, t->input.line,
-                              "%s, warp %" PRIu32 ": '%s' at PC %04" PRIx32
-                              " is executed by lanes %" PRIx64 " behind their EXIT",
-                              block_text(t, text), t->warp, inst->name, inst->pc, late)
+        good = itrace_gap_found(t, ITRACE_GAP_BEHIND, t->input.line,
+                                "%s, warp %" PRIu32 ": '%s' at PC %04" PRIx32
+                                " is executed by lanes %" PRIx64 " behind their EXIT",
+                                block_text(t, text), t->warp, inst->name, inst->pc, late)
                && good;
     return good;
 }
 
 /* The place of the first block that is missing. */
-static uint64_t first_missing(const struct sass_trace *t)
+static uint64_t first_missing(const struct itrace *t)
 {
     uint64_t index = 0;
-    while (sass_set_get(&t->gaps.blocks, index / 64) >> index % 64 & 1)
+    while (itrace_set_get(&t->gaps.blocks, index / 64) >> index % 64 & 1)
         index++;
     return index;
 }
 
-static bool take_end(struct sass_trace *t)
+static bool take_end(struct itrace *t)
 {
-    struct sass_gaps *g = &t->gaps;
+    struct itrace_gaps *g = &t->gaps;
     const uint32_t *grid = t->header.grid;
     uint64_t all = (uint64_t)grid[0] * grid[1] * grid[2], missing = all - g->different;
     bool good = true;
@@ -231,35 +232,35 @@ static bool take_end(struct sass_trace *t)
     g->over = true;
     if (missing) {
         uint64_t at = first_missing(t);
-        good = sass_gap_found(
-            t, SASS_GAP_BLOCKS, t->input.line,
+        good = itrace_gap_found(
+            t, ITRACE_GAP_BLOCKS, t->input.line,
             "%" PRIu64 " of the grid's %" PRIu64 " thread blocks are missing, the first is %" PRIu64
             ",%" PRIu64 ",%" PRIu64,
             missing, all, at % grid[0], at / grid[0] % grid[1], at / grid[0] / grid[1]);
-        g->count[SASS_GAP_BLOCKS] = missing;
+        g->count[ITRACE_GAP_BLOCKS] = missing;
     }
-    for (unsigned i = SASS_GAP_REPEATED; i < SASS_GAP_KINDS && t->options.demand; i++)
-        if (g->count[i] > 1 && t->options.demand != SASS_GAPS_REFUSED)
-            sass_trace_warn(t, 0, "%s: %" PRIu64 " in all", names[i], g->count[i]);
+    for (unsigned i = ITRACE_GAP_REPEATED; i < ITRACE_GAP_KINDS && t->options.demand; i++)
+        if (g->count[i] > 1 && t->options.demand != ITRACE_GAPS_REFUSED)
+            itrace_warn(t, 0, "%s: %" PRIu64 " in all", names[i], g->count[i]);
     return good;
 }
 
-bool sass_gaps_take(struct sass_trace *t, int event)
+bool itrace_gaps_take(struct itrace *t, int event)
 {
     if (t->is_raw)
         return true;
-    switch ((enum sass_event)event) {
-    case SASS_BLOCK:
+    switch ((enum itrace_event)event) {
+    case ITRACE_BLOCK:
         return take_block(t);
-    case SASS_WARP:
+    case ITRACE_WARP:
         return begin_warp(t);
-    case SASS_STEP:
+    case ITRACE_STEP:
         return take_step(t);
-    case SASS_BLOCK_END:
+    case ITRACE_BLOCK_END:
         return end_block(t);
-    case SASS_END:
+    case ITRACE_END:
         return take_end(t);
-    case SASS_ERROR:
+    case ITRACE_ERROR:
         break;
     }
     return true;

@@ -35,13 +35,13 @@ enum kind {
     STEPS
 };
 
-#define FIELD(member) offsetof(struct sass_header, member)
+#define FIELD(member) offsetof(struct itrace_header, member)
 
 static const struct field {
     const char *key;
     enum kind kind;
     size_t offset;
-} fields[SASS_HEADER_FIELDS] = {
+} fields[ITRACE_HEADER_FIELDS] = {
     {"kernel name", NAME, FIELD(kernel_name)},
     {"kernel id", NUMBER, FIELD(kernel_id)},
     {"grid dim", DIM, FIELD(grid)},
@@ -75,10 +75,10 @@ static bool take_dim(const char *at, uint32_t dim[3])
 {
     char inner[64];
     const char *close = strchr(at, ')');
-    if (*at != '(' || !close || close - at > 60 || *sass_skip_blanks(close + 1))
+    if (*at != '(' || !close || close - at > 60 || *itrace_skip_blanks(close + 1))
         return false;
     snprintf(inner, sizeof inner, "%.*s", (int)(close - at - 1), at + 1);
-    return sass_is_triple(inner, dim) && dim[0] && dim[1] && dim[2];
+    return itrace_is_triple(inner, dim) && dim[0] && dim[1] && dim[2];
 }
 
 static bool take_version(const char *at, uint32_t *major, uint32_t *minor)
@@ -88,7 +88,7 @@ static bool take_version(const char *at, uint32_t *major, uint32_t *minor)
     if (sscanf(at, "%9" SCNu32 "%n", major, &size) != 1 || !(*at >= '0' && *at <= '9'))
         return false;
     at += size;
-    return *at == '\0' || sass_is_blank(*at)
+    return *at == '\0' || itrace_is_blank(*at)
            || (*at == '.' && at[1] >= '0' && at[1] <= '9'
                && sscanf(at + 1, "%9" SCNu32, minor) == 1);
 }
@@ -99,7 +99,7 @@ static size_t take_bytes(const char *at, uint8_t *bytes, size_t most)
 {
     size_t count = 0;
     for (; *at; at += 2) {
-        unsigned high = sass_hex_digit(at[0]), low = high < 16 ? sass_hex_digit(at[1]) : 16;
+        unsigned high = itrace_hex_digit(at[0]), low = high < 16 ? itrace_hex_digit(at[1]) : 16;
         if (low >= 16 || count == most)
             return 0;
         bytes[count++] = (uint8_t)(high << 4 | low);
@@ -117,72 +117,72 @@ static bool take_range(const char *at, uint64_t range[2])
         return false;
     snprintf(address, sizeof address, "%.*s", (int)size, at);
     at += size + 1;
-    return sass_take_address(&p, &range[0]) && !*p && sass_take_decimal(&at, &range[1]) && !*at;
+    return itrace_take_address(&p, &range[0]) && !*p && itrace_take_decimal(&at, &range[1]) && !*at;
 }
 
-const char *sass_header_add_code(struct sass_header *header, uint64_t address, const uint8_t *bytes,
-                                 size_t count)
+const char *itrace_header_add_code(struct itrace_header *header, uint64_t address,
+                                   const uint8_t *bytes, size_t count)
 {
-    const struct sass_code *last =
+    const struct itrace_code *last =
         header->code_count ? &header->code[header->code_count - 1] : NULL;
     if (last && address < last->address + last->bytes)
         return "addresses that rise";
-    if (!count || count > SASS_AMD_LINE_BYTES || address > UINT64_MAX - count
-        || header->code_bytes + count > SASS_AMD_MOST_BYTES)
+    if (!count || count > ITRACE_AMD_LINE_BYTES || address > UINT64_MAX - count
+        || header->code_bytes + count > ITRACE_AMD_MOST_BYTES)
         return "1 to 1024 bytes a line, 16 MiB in all";
-    header->code = sass_reserve(header->code, header->code_count + 1, &header->code_capacity,
-                                sizeof *header->code);
-    struct sass_code *c = &header->code[header->code_count++];
-    *c = (struct sass_code){address, (uint32_t)count, sass_allocate(count, 1)};
+    header->code = itrace_reserve(header->code, header->code_count + 1, &header->code_capacity,
+                                  sizeof *header->code);
+    struct itrace_code *c = &header->code[header->code_count++];
+    *c = (struct itrace_code){address, (uint32_t)count, itrace_allocate(count, 1)};
     memcpy(c->data, bytes, count);
     header->code_bytes += count;
     return NULL;
 }
 
-const char *sass_header_add_arguments(struct sass_header *header, const uint8_t *bytes,
-                                      size_t count)
+const char *itrace_header_add_arguments(struct itrace_header *header, const uint8_t *bytes,
+                                        size_t count)
 {
-    if (!count || count > SASS_AMD_LINE_BYTES
-        || header->argument_bytes + count > SASS_AMD_MOST_BYTES)
+    if (!count || count > ITRACE_AMD_LINE_BYTES
+        || header->argument_bytes + count > ITRACE_AMD_MOST_BYTES)
         return "1 to 1024 bytes a line, 16 MiB in all";
-    header->arguments = sass_reserve(header->arguments, header->argument_bytes + count,
-                                     &header->argument_capacity, 1);
+    header->arguments = itrace_reserve(header->arguments, header->argument_bytes + count,
+                                       &header->argument_capacity, 1);
     memcpy(header->arguments + header->argument_bytes, bytes, count);
     header->argument_bytes += count;
     return NULL;
 }
 
-void sass_header_release(struct sass_header *header)
+void itrace_header_release(struct itrace_header *header)
 {
     for (size_t i = 0; i < header->code_count; i++)
-        sass_free(header->code[i].data);
-    sass_free(header->code);
-    sass_free(header->arguments);
-    *header = (struct sass_header){0};
+        itrace_free(header->code[i].data);
+    itrace_free(header->code);
+    itrace_free(header->arguments);
+    *header = (struct itrace_header){0};
 }
 
 /* "0xADDRESS DIGITS" */
-static const char *take_code(struct sass_header *header, const char *at)
+static const char *take_code(struct itrace_header *header, const char *at)
 {
     static const char wanted[] = "an address and 1 to 1024 bytes (0x... and pairs of digits)";
-    uint8_t bytes[SASS_AMD_LINE_BYTES];
+    uint8_t bytes[ITRACE_AMD_LINE_BYTES];
     uint64_t address;
-    size_t count = sass_take_address(&at, &address) ? take_bytes(at, bytes, sizeof bytes) : 0;
-    return count ? sass_header_add_code(header, address, bytes, count) : wanted;
+    size_t count = itrace_take_address(&at, &address) ? take_bytes(at, bytes, sizeof bytes) : 0;
+    return count ? itrace_header_add_code(header, address, bytes, count) : wanted;
 }
 
-static const char *take_arguments(struct sass_header *header, const char *at)
+static const char *take_arguments(struct itrace_header *header, const char *at)
 {
-    uint8_t bytes[SASS_AMD_LINE_BYTES];
+    uint8_t bytes[ITRACE_AMD_LINE_BYTES];
     size_t count = take_bytes(at, bytes, sizeof bytes);
-    return count ? sass_header_add_arguments(header, bytes, count)
+    return count ? itrace_header_add_arguments(header, bytes, count)
                  : "1 to 1024 bytes (pairs of digits)";
 }
 
 static void copy(char *to, size_t room, const char *text)
 {
     snprintf(to, room, "%s", text);
-    for (size_t size = strlen(to); size > 0 && sass_is_blank(to[size - 1]); size--)
+    for (size_t size = strlen(to); size > 0 && itrace_is_blank(to[size - 1]); size--)
         to[size - 1] = '\0';
 }
 
@@ -193,7 +193,8 @@ static const char *known_targets(void)
     return names;
 }
 
-static const char *take_value(struct sass_header *header, const struct field *field, const char *at)
+static const char *take_value(struct itrace_header *header, const struct field *field,
+                              const char *at)
 {
     void *to = (char *)header + field->offset;
     uint64_t number;
@@ -205,16 +206,16 @@ static const char *take_value(struct sass_header *header, const struct field *fi
         copy(to, sizeof header->nvbit_version, at);
         return NULL;
     case NUMBER:
-        return sass_take_decimal(&at, to) && !*at ? NULL : "a whole number";
+        return itrace_take_decimal(&at, to) && !*at ? NULL : "a whole number";
     case HEX:
-        return sass_take_address(&at, to) && !*at ? NULL : "an address (0x...)";
+        return itrace_take_address(&at, to) && !*at ? NULL : "an address (0x...)";
     case DIM:
         return take_dim(at, to) ? NULL : "three positive numbers: (x,y,z)";
     case VERSION:
         return take_version(at, &header->tracer_version, &header->tracer_minor) ? NULL
                                                                                 : "a version";
     case FLAG:
-        if (!sass_take_decimal(&at, &number) || *at || number > 1)
+        if (!itrace_take_decimal(&at, &number) || *at || number > 1)
             return "0 or 1";
         header->has_line_info = number == 1;
         return NULL;
@@ -240,20 +241,20 @@ static const char *take_value(struct sass_header *header, const struct field *fi
     return NULL;
 }
 
-int sass_header_take(struct sass_header *header, const char *line, char error[200])
+int itrace_header_take(struct itrace_header *header, const char *line, char error[200])
 {
-    const char *key = sass_skip_blanks(line + 1);
-    for (unsigned i = 0; i < SASS_HEADER_FIELDS; i++) {
+    const char *key = itrace_skip_blanks(line + 1);
+    for (unsigned i = 0; i < ITRACE_HEADER_FIELDS; i++) {
         size_t size = strlen(fields[i].key);
         if (strncmp(key, fields[i].key, size) != 0)
             continue;
-        const char *at = sass_skip_blanks(key + size);
+        const char *at = itrace_skip_blanks(key + size);
         if (*at != '=')
             continue;
-        const char *wanted = take_value(header, &fields[i], sass_skip_blanks(at + 1));
+        const char *wanted = take_value(header, &fields[i], itrace_skip_blanks(at + 1));
         if (wanted) {
             snprintf(error, 200, "'%s' wants %s, not '%.40s'", fields[i].key, wanted,
-                     sass_skip_blanks(at + 1));
+                     itrace_skip_blanks(at + 1));
             return -1;
         }
         bool repeats = fields[i].kind == CODE || fields[i].kind == ARGUMENTS;
@@ -268,21 +269,21 @@ int sass_header_take(struct sass_header *header, const char *line, char error[20
     return 0;
 }
 
-static bool has(const struct sass_header *header, const void *member)
+static bool has(const struct itrace_header *header, const void *member)
 {
     size_t offset = (size_t)((const char *)member - (const char *)header);
-    for (unsigned i = 0; i < SASS_HEADER_FIELDS; i++)
+    for (unsigned i = 0; i < ITRACE_HEADER_FIELDS; i++)
         if (fields[i].offset == offset)
             return header->present >> i & 1;
     return false;
 }
 
-bool sass_header_is_memory_only(const struct sass_header *h)
+bool itrace_header_is_memory_only(const struct itrace_header *h)
 {
-    return sass_header_is_amd(h) && has(h, h->steps);
+    return itrace_header_is_amd(h) && has(h, h->steps);
 }
 
-const char *sass_header_lacks(const struct sass_header *h)
+const char *itrace_header_lacks(const struct itrace_header *h)
 {
     const struct {
         const void *member;
@@ -300,22 +301,23 @@ const char *sass_header_lacks(const struct sass_header *h)
     return NULL;
 }
 
-static enum sass_arch arch_of_name(const char *isa)
+static enum itrace_arch arch_of_name(const char *isa)
 {
     enum isa_target target;
-    return isa_target_by_name(isa, &target) == 0 ? sass_arch_of_target(target) : SASS_ARCH_UNKNOWN;
+    return isa_target_by_name(isa, &target) == 0 ? itrace_arch_of_target(target)
+                                                 : ITRACE_ARCH_UNKNOWN;
 }
 
-enum sass_arch sass_header_arch(const struct sass_header *h)
+enum itrace_arch itrace_header_arch(const struct itrace_header *h)
 {
-    if (sass_header_is_amd(h))
+    if (itrace_header_is_amd(h))
         return arch_of_name(h->isa);
-    return sass_arch_of(h->binary_version);
+    return itrace_arch_of(h->binary_version);
 }
 
 /* What a kernel takes of an SM, and where it runs: without it, others are simulated than were
  * traced. The tracer has written these lines since its first version. */
-static const char *needed_field(const struct sass_header *h)
+static const char *needed_field(const struct itrace_header *h)
 {
     const struct {
         const void *member;
@@ -325,30 +327,31 @@ static const char *needed_field(const struct sass_header *h)
                   {&h->registers, "nregs"},
                   {&h->binary_version, "binary version"},
                   {&h->stream, "cuda stream id"}};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0] && !sass_header_is_amd(h); i++)
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0] && !itrace_header_is_amd(h); i++)
         if (!has(h, needed[i].member))
             return needed[i].key;
     return NULL;
 }
 
 /* Blocks of the grid; UINT64_MAX: more than have a number. */
-static uint64_t grid_blocks(const struct sass_header *h)
+static uint64_t grid_blocks(const struct itrace_header *h)
 {
     uint64_t blocks = (uint64_t)h->grid[0] * h->grid[1];
     return h->grid[2] && blocks > MOST_BLOCKS / h->grid[2] ? UINT64_MAX : blocks * h->grid[2];
 }
 
-const char *sass_header_complaint(const struct sass_header *header, unsigned n,
-                                  enum sass_complaint *kind, char text[200])
+const char *itrace_header_complaint(const struct itrace_header *header, unsigned n,
+                                    enum itrace_complaint *kind, char text[200])
 {
-    const struct sass_header *h = header;
+    const struct itrace_header *h = header;
     uint64_t threads = (uint64_t)h->block[0] * h->block[1];
     threads =
         h->block[2] && threads > UINT64_MAX / h->block[2] ? UINT64_MAX : threads * h->block[2];
-    const unsigned most_registers = sass_header_is_amd(h) ? MOST_VECTOR_REGISTERS : MOST_REGISTERS;
+    const unsigned most_registers =
+        itrace_header_is_amd(h) ? MOST_VECTOR_REGISTERS : MOST_REGISTERS;
 #define COMPLAIN(condition, severity, ...)                                                         \
     if ((condition) && n-- == 0) {                                                                 \
-        *kind = SASS_COMPLAINT_##severity;                                                         \
+        *kind = ITRACE_COMPLAINT_##severity;                                                       \
         snprintf(text, 200, __VA_ARGS__);                                                          \
         return text;                                                                               \
     }
@@ -370,10 +373,10 @@ const char *sass_header_complaint(const struct sass_header *header, unsigned n,
              h->shared_bytes, MOST_SHARED_BYTES)
     COMPLAIN(threads > MOST_THREADS, ERROR, "a block of %" PRIu64 " threads: there are at most %d",
              threads, MOST_THREADS)
-    COMPLAIN(sass_header_is_amd(h) && sass_header_lacks(h), WARNING,
-             "the header has no '-%s = ...': such a trace cannot be played", sass_header_lacks(h))
+    COMPLAIN(itrace_header_is_amd(h) && itrace_header_lacks(h), WARNING,
+             "the header has no '-%s = ...': such a trace cannot be played", itrace_header_lacks(h))
     COMPLAIN(
-        sass_header_arch(h) == SASS_ARCH_UNKNOWN, WARNING,
+        itrace_header_arch(h) == ITRACE_ARCH_UNKNOWN, WARNING,
         "'binary version = %" PRIu64
         "' is no architecture from Kepler (30) to Hopper (90): opcodes are read as the newest's",
         h->binary_version)
@@ -381,11 +384,11 @@ const char *sass_header_complaint(const struct sass_header *header, unsigned n,
     return NULL;
 }
 
-struct sass_layout sass_header_layout(const struct sass_header *header)
+struct itrace_layout itrace_header_layout(const struct itrace_header *header)
 {
     uint32_t version = header->tracer_version;
     bool newest = version == 0 || version > 6;
-    return (struct sass_layout){
+    return (struct itrace_layout){
         .has_line = header->has_line_info,
         .immediates = newest || version >= 5 ? 2
                       : version == 4         ? 1
@@ -394,23 +397,23 @@ struct sass_layout sass_header_layout(const struct sass_header *header)
     };
 }
 
-uint64_t sass_header_warps(const struct sass_header *header)
+uint64_t itrace_header_warps(const struct itrace_header *header)
 {
-    unsigned lanes = sass_header_lanes(header);
+    unsigned lanes = itrace_header_lanes(header);
     uint64_t threads = (uint64_t)header->block[0] * header->block[1] * header->block[2];
     return (threads + lanes - 1) / lanes;
 }
 
-enum sass_space sass_header_space(const struct sass_header *header, uint64_t address)
+enum itrace_space itrace_header_space(const struct itrace_header *header, uint64_t address)
 {
-    if (sass_header_is_amd(header))
-        return address >> 32 == amd_shared_aperture(sass_header_arch(header)) >> 32
-                   ? SASS_SPACE_SHARED
-               : address - header->scratch[0] < header->scratch[1] ? SASS_SPACE_LOCAL
-                                                                   : SASS_SPACE_GLOBAL;
+    if (itrace_header_is_amd(header))
+        return address >> 32 == amd_shared_aperture(itrace_header_arch(header)) >> 32
+                   ? ITRACE_SPACE_SHARED
+               : address - header->scratch[0] < header->scratch[1] ? ITRACE_SPACE_LOCAL
+                                                                   : ITRACE_SPACE_GLOBAL;
     if (address < WINDOW || (header->shared_base && address - header->shared_base < WINDOW))
-        return SASS_SPACE_SHARED;
+        return ITRACE_SPACE_SHARED;
     if (header->local_base && address - header->local_base < WINDOW)
-        return SASS_SPACE_LOCAL;
-    return SASS_SPACE_GLOBAL;
+        return ITRACE_SPACE_LOCAL;
+    return ITRACE_SPACE_GLOBAL;
 }

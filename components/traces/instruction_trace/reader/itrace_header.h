@@ -1,6 +1,6 @@
 /* The header of a trace: lines "-key = value", then "#traces format = ...". */
-#ifndef HEDDLE_COMPONENTS_SASS_HEADER_H
-#define HEDDLE_COMPONENTS_SASS_HEADER_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_HEADER_H
+#define HEDDLE_COMPONENTS_ITRACE_HEADER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,16 +10,16 @@
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
-#define SASS_HEADER_FIELDS 26
+#define ITRACE_HEADER_FIELDS 26
 
 /* Bytes of code, from a virtual address on. */
-struct sass_code {
+struct itrace_code {
     uint64_t address;
-    uint32_t bytes; /* 1 .. SASS_AMD_LINE_BYTES */
+    uint32_t bytes; /* 1 .. ITRACE_AMD_LINE_BYTES */
     uint8_t *data;
 };
 
-struct sass_header {
+struct itrace_header {
     char kernel_name[1024]; /* mangled; longer ones are cut */
     uint64_t kernel_id;
     uint32_t grid[3], block[3]; /* blocks, threads */
@@ -41,67 +41,67 @@ struct sass_header {
     uint64_t ring[2], scratch[2]; /* address, bytes */
     uint8_t *arguments;
     size_t argument_bytes, argument_capacity;
-    struct sass_code *code; /* in rising order */
+    struct itrace_code *code; /* in rising order */
     size_t code_count, code_capacity;
     size_t code_bytes;
 };
 
 /* Takes the line "-key = value". 1: taken; 0: no key that we know; -1: the value is malformed,
  * `error` says how. */
-int sass_header_take(struct sass_header *header, const char *line, char error[200]);
+int itrace_header_take(struct itrace_header *header, const char *line, char error[200]);
 
 /* ERROR: the trace cannot be read. MISSING, IMPOSSIBLE: what the kernel takes of an SM cannot be
  * told, which is a gap (itrace_gaps.h). */
-enum sass_complaint {
-    SASS_COMPLAINT_WARNING,
-    SASS_COMPLAINT_MISSING,
-    SASS_COMPLAINT_IMPOSSIBLE,
-    SASS_COMPLAINT_ERROR
+enum itrace_complaint {
+    ITRACE_COMPLAINT_WARNING,
+    ITRACE_COMPLAINT_MISSING,
+    ITRACE_COMPLAINT_IMPOSSIBLE,
+    ITRACE_COMPLAINT_ERROR
 };
 
 /* What a complete header lacks or has that cannot be: returns the text of complaint number `n`
  * (from 0), or NULL behind the last. */
-const char *sass_header_complaint(const struct sass_header *header, unsigned n,
-                                  enum sass_complaint *kind, char text[200]);
+const char *itrace_header_complaint(const struct itrace_header *header, unsigned n,
+                                    enum itrace_complaint *kind, char text[200]);
 
 /* Adds bytes of code or of arguments, as header lines and caches have them. NULL, or what is wrong.
  */
-const char *sass_header_add_code(struct sass_header *header, uint64_t address, const uint8_t *bytes,
-                                 size_t count);
-const char *sass_header_add_arguments(struct sass_header *header, const uint8_t *bytes,
-                                      size_t count);
+const char *itrace_header_add_code(struct itrace_header *header, uint64_t address,
+                                   const uint8_t *bytes, size_t count);
+const char *itrace_header_add_arguments(struct itrace_header *header, const uint8_t *bytes,
+                                        size_t count);
 /* Forgets everything. */
-void sass_header_release(struct sass_header *header);
+void itrace_header_release(struct itrace_header *header);
 
 /* Has a trace of an AMD program all that playing it takes? NULL, or the first key that is missing.
  */
-const char *sass_header_lacks(const struct sass_header *header);
+const char *itrace_header_lacks(const struct itrace_header *header);
 
-static inline bool sass_header_is_amd(const struct sass_header *header)
+static inline bool itrace_header_is_amd(const struct itrace_header *header)
 {
     return header->isa[0] != '\0';
 }
 /* Of an AMD program, and its steps are accesses of memory only (`heddle trace mem`): they need not
  * follow each other. */
-bool sass_header_is_memory_only(const struct sass_header *header);
+bool itrace_header_is_memory_only(const struct itrace_header *header);
 /* The architecture whose opcodes the trace has. */
-enum sass_arch sass_header_arch(const struct sass_header *header);
+enum itrace_arch itrace_header_arch(const struct itrace_header *header);
 /* Lanes of a warp. */
-static inline unsigned sass_header_lanes(const struct sass_header *header)
+static inline unsigned itrace_header_lanes(const struct itrace_header *header)
 {
-    return sass_header_is_amd(header) ? SASS_AMD_LANES : 32;
+    return itrace_header_is_amd(header) ? ITRACE_AMD_LANES : 32;
 }
 
 /* What the version promises about the lines; how many ids stand in front is found out later. */
-struct sass_layout sass_header_layout(const struct sass_header *header);
+struct itrace_layout itrace_header_layout(const struct itrace_header *header);
 
 /* Warps in a block. */
-uint64_t sass_header_warps(const struct sass_header *header);
+uint64_t itrace_header_warps(const struct itrace_header *header);
 
 /* Where a generic address lies: shared or local memory in their windows of 16 MiB behind the base
  * addresses of the header (all bases seen are multiples of 16 MiB), or below the first window's
  * size, where only offsets into shared memory lie; global otherwise. On AMD: by the aperture, and
  * by the pool of private memory. */
-enum sass_space sass_header_space(const struct sass_header *header, uint64_t address);
+enum itrace_space itrace_header_space(const struct itrace_header *header, uint64_t address);
 
 #endif

@@ -19,21 +19,21 @@
 /* What `xz -9` needs is 65 MiB; more than this is refused rather than taken. */
 #define DECODER_LIMIT (128u << 20)
 
-struct sass_decoder {
+struct itrace_decoder {
     bool is_xz;
     lzma_stream xz;
     ZSTD_DStream *zstd;
     bool in_frame; /* zstd: the last frame is not complete */
 };
 
-static bool fail(struct sass_input *in, const char *text)
+static bool fail(struct itrace_input *in, const char *text)
 {
     snprintf(in->error, sizeof in->error, "%s", text);
     return false;
 }
 
 /* Up to `size` bytes of the file as it is; 0 at its end, -1 after an error. */
-static ssize_t read_bytes(struct sass_input *in, void *bytes, size_t size)
+static ssize_t read_bytes(struct itrace_input *in, void *bytes, size_t size)
 {
     ssize_t got;
     if (in->fd < 0) {
@@ -51,12 +51,12 @@ static ssize_t read_bytes(struct sass_input *in, void *bytes, size_t size)
     if (got < 0)
         fail(in, strerror(errno));
     if (got > 0)
-        sass_hash_add(&in->hash, bytes, (size_t)got);
+        itrace_hash_add(&in->hash, bytes, (size_t)got);
     in->ended = got <= 0;
     return got;
 }
 
-static bool unpack_xz(struct sass_input *in)
+static bool unpack_xz(struct itrace_input *in)
 {
     lzma_stream *xz = &in->decoder->xz;
     xz->next_in = in->packed + in->packed_at;
@@ -76,9 +76,9 @@ static bool unpack_xz(struct sass_input *in)
     return fail(in, "the xz data are damaged");
 }
 
-static bool unpack_zstd(struct sass_input *in)
+static bool unpack_zstd(struct itrace_input *in)
 {
-    struct sass_decoder *d = in->decoder;
+    struct itrace_decoder *d = in->decoder;
     if (in->ended && in->packed_at == in->packed_size && !d->in_frame) {
         in->drained = true;
         return true;
@@ -98,7 +98,7 @@ static bool unpack_zstd(struct sass_input *in)
 }
 
 /* More text behind `end`; room is there. */
-static bool fill(struct sass_input *in)
+static bool fill(struct itrace_input *in)
 {
     if (!in->decoder) {
         ssize_t got = read_bytes(in, in->text + in->end, in->capacity - in->end);
@@ -117,13 +117,13 @@ static bool fill(struct sass_input *in)
 }
 
 /* Reads the first bytes and sets up the decoder that they ask for. */
-static bool begin(struct sass_input *in)
+static bool begin(struct itrace_input *in)
 {
     static const uint8_t xz_magic[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
     static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
-    sass_hash_init(&in->hash);
-    in->packed = sass_allocate(PACKED_SIZE, 1);
-    in->text = sass_reserve(NULL, TEXT_SIZE + 1, &in->capacity, 1);
+    itrace_hash_init(&in->hash);
+    in->packed = itrace_allocate(PACKED_SIZE, 1);
+    in->text = itrace_reserve(NULL, TEXT_SIZE + 1, &in->capacity, 1);
     in->capacity--; /* for the NUL */
     while (in->packed_size < sizeof xz_magic && !in->ended) {
         ssize_t got = read_bytes(in, in->packed + in->packed_size, PACKED_SIZE - in->packed_size);
@@ -138,7 +138,7 @@ static bool begin(struct sass_input *in)
         in->end = in->packed_size;
         return true;
     }
-    in->decoder = sass_allocate(1, sizeof *in->decoder);
+    in->decoder = itrace_allocate(1, sizeof *in->decoder);
     in->decoder->is_xz = is_xz;
     if (is_xz) {
         in->decoder->xz = (lzma_stream)LZMA_STREAM_INIT;
@@ -149,10 +149,10 @@ static bool begin(struct sass_input *in)
     return in->decoder->zstd || fail(in, "out of memory for unpacking zstd");
 }
 
-bool sass_input_open(struct sass_input *in, const char *path)
+bool itrace_input_open(struct itrace_input *in, const char *path)
 {
     struct stat status;
-    *in = (struct sass_input){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *in = (struct itrace_input){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (in->fd < 0)
         return fail(in, strerror(errno));
     if (fstat(in->fd, &status) == 0 && S_ISDIR(status.st_mode))
@@ -162,14 +162,14 @@ bool sass_input_open(struct sass_input *in, const char *path)
     return begin(in);
 }
 
-bool sass_input_open_memory(struct sass_input *in, const void *bytes, size_t size)
+bool itrace_input_open_memory(struct itrace_input *in, const void *bytes, size_t size)
 {
-    *in = (struct sass_input){.fd = -1, .memory = bytes, .memory_left = size};
+    *in = (struct itrace_input){.fd = -1, .memory = bytes, .memory_left = size};
     return begin(in);
 }
 
 /* Makes room behind `end`, by moving what is left to the front, or by growing. */
-static bool make_room(struct sass_input *in)
+static bool make_room(struct itrace_input *in)
 {
     if (in->at > 0) {
         memmove(in->text, in->text + in->at, in->end - in->at);
@@ -178,15 +178,15 @@ static bool make_room(struct sass_input *in)
     }
     if (in->end < in->capacity / 2)
         return true;
-    if (in->end >= SASS_LINE_LIMIT)
+    if (in->end >= ITRACE_LINE_LIMIT)
         return fail(in, "a line is longer than 1 MiB: this is no trace");
     in->capacity++;
-    in->text = sass_reserve(in->text, 2 * in->capacity, &in->capacity, 1);
+    in->text = itrace_reserve(in->text, 2 * in->capacity, &in->capacity, 1);
     in->capacity--;
     return true;
 }
 
-int sass_input_line(struct sass_input *in, char **line, size_t *size)
+int itrace_input_line(struct itrace_input *in, char **line, size_t *size)
 {
     size_t seen = 0; /* bytes behind `at` known to hold no line end */
     for (;;) {
@@ -214,21 +214,21 @@ int sass_input_line(struct sass_input *in, char **line, size_t *size)
     }
 }
 
-void sass_input_close(struct sass_input *in)
+void itrace_input_close(struct itrace_input *in)
 {
     if (in->decoder && in->decoder->is_xz)
         lzma_end(&in->decoder->xz);
     else if (in->decoder)
         ZSTD_freeDStream(in->decoder->zstd);
-    sass_free(in->decoder);
-    sass_free(in->packed);
-    sass_free(in->text);
+    itrace_free(in->decoder);
+    itrace_free(in->packed);
+    itrace_free(in->text);
     if (in->fd >= 0)
         close(in->fd);
-    *in = (struct sass_input){.fd = -1};
+    *in = (struct itrace_input){.fd = -1};
 }
 
-bool sass_input_digest(const char *path, struct sass_digest *digest, uint64_t *size)
+bool itrace_input_digest(const char *path, struct itrace_digest *digest, uint64_t *size)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -237,16 +237,16 @@ bool sass_input_digest(const char *path, struct sass_digest *digest, uint64_t *s
             close(fd);
         return false;
     }
-    struct sass_hash hash;
-    uint8_t *buffer = sass_allocate(PACKED_SIZE, 1);
+    struct itrace_hash hash;
+    uint8_t *buffer = itrace_allocate(PACKED_SIZE, 1);
     ssize_t got;
-    sass_hash_init(&hash);
+    itrace_hash_init(&hash);
     while ((got = read(fd, buffer, PACKED_SIZE)) > 0 || (got < 0 && errno == EINTR))
         if (got > 0)
-            sass_hash_add(&hash, buffer, (size_t)got);
+            itrace_hash_add(&hash, buffer, (size_t)got);
     close(fd);
-    sass_free(buffer);
+    itrace_free(buffer);
     *size = hash.size;
-    *digest = sass_hash_finish(&hash);
+    *digest = itrace_hash_finish(&hash);
     return got == 0;
 }

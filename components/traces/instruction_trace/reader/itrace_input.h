@@ -1,7 +1,7 @@
 /* A text file line by line, plain, xz or zstd: told apart by their first bytes, not by their names.
- * Memory stays constant however long the file is; a line may have SASS_LINE_LIMIT bytes. */
-#ifndef HEDDLE_COMPONENTS_SASS_INPUT_H
-#define HEDDLE_COMPONENTS_SASS_INPUT_H
+ * Memory stays constant however long the file is; a line may have ITRACE_LINE_LIMIT bytes. */
+#ifndef HEDDLE_COMPONENTS_ITRACE_INPUT_H
+#define HEDDLE_COMPONENTS_ITRACE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,36 +10,36 @@
 #include "components/traces/instruction_trace/cache/itrace_hash.h"
 
 /* 64 addresses and register values of 64 lanes take 12 KB: more than this is no trace. */
-#define SASS_LINE_LIMIT (1 << 20)
+#define ITRACE_LINE_LIMIT (1 << 20)
 
-struct sass_decoder; /* of xz or zstd */
+struct itrace_decoder; /* of xz or zstd */
 
-struct sass_input {
+struct itrace_input {
     int fd; /* -1: memory */
     const uint8_t *memory;
     size_t memory_left;
-    struct sass_decoder *decoder; /* NULL: plain */
-    uint8_t *packed;              /* as read from the file, when there is a decoder */
+    struct itrace_decoder *decoder; /* NULL: plain */
+    uint8_t *packed;                /* as read from the file, when there is a decoder */
     size_t packed_at, packed_size;
     char *text; /* unpacked, [at, end) not yet given out; NUL behind it */
     size_t at, end, capacity;
-    uint64_t line;         /* number of the line given out last, from 1 */
-    bool ended;            /* nothing more to read from the file */
-    bool drained;          /* nothing more to unpack */
-    struct sass_hash hash; /* of the file's bytes as far as they were read */
+    uint64_t line;           /* number of the line given out last, from 1 */
+    bool ended;              /* nothing more to read from the file */
+    bool drained;            /* nothing more to unpack */
+    struct itrace_hash hash; /* of the file's bytes as far as they were read */
     char error[160];
 };
 
 /* Open input must be closed, also after an error. false: `error` says why, without the path. */
-bool sass_input_open(struct sass_input *input, const char *path);
+bool itrace_input_open(struct itrace_input *input, const char *path);
 /* `bytes` must outlive the input. */
-bool sass_input_open_memory(struct sass_input *input, const void *bytes, size_t size);
+bool itrace_input_open_memory(struct itrace_input *input, const void *bytes, size_t size);
 /* The next line without its end (LF or CR LF), NUL-terminated and valid until the next call.
  * 1: a line, 0: the end, -1: `error` says what is wrong with the file. */
-int sass_input_line(struct sass_input *input, char **line, size_t *size);
-void sass_input_close(struct sass_input *input);
+int itrace_input_line(struct itrace_input *input, char **line, size_t *size);
+void itrace_input_close(struct itrace_input *input);
 
 /* Digest and size of the file's bytes; false: it cannot be read (errno). */
-bool sass_input_digest(const char *path, struct sass_digest *digest, uint64_t *size);
+bool itrace_input_digest(const char *path, struct itrace_digest *digest, uint64_t *size);
 
 #endif

@@ -16,31 +16,31 @@ enum field { NONE, ADDRESS, SOURCE, BYTES, QUEUE, GPU, PEER, ON, AWAITED, MANAGE
 
 static const struct word {
     const char *word;
-    enum sass_command_kind kind;
+    enum itrace_command_kind kind;
     bool is_numbered;
     unsigned least; /* fields that must be there */
     enum field fields[FIELDS_MOST];
 } words[] = {
-    {"MemcpyHtoD", SASS_COMMAND_WRITE, true, 2, {ADDRESS, BYTES, QUEUE}},
-    {"MemcpyDtoH", SASS_COMMAND_READ, true, 2, {ADDRESS, BYTES, QUEUE}},
-    {"MemcpyDtoD", SASS_COMMAND_COPY, true, 3, {ADDRESS, SOURCE, BYTES, QUEUE}},
-    {"Memset", SASS_COMMAND_FILL, true, 2, {ADDRESS, BYTES, QUEUE}},
-    {"Malloc", SASS_COMMAND_MALLOC, false, 2, {ADDRESS, BYTES, GPU, MANAGED}},
-    {"Free", SASS_COMMAND_FREE, false, 1, {ADDRESS}},
-    {"Stream", SASS_COMMAND_STREAM, false, 2, {QUEUE, GPU}},
-    {"StreamEnd", SASS_COMMAND_STREAM_END, false, 1, {QUEUE}},
-    {"Peer", SASS_COMMAND_PEER, false, 3, {GPU, PEER, ON}},
-    {"Mark", SASS_COMMAND_MARK, true, 1, {QUEUE}},
-    {"After", SASS_COMMAND_AFTER, true, 2, {QUEUE, AWAITED}},
-    {"Wait", SASS_COMMAND_WAIT, false, 1, {AWAITED}},
-    {"Query", SASS_COMMAND_QUERY, false, 1, {AWAITED}},
-    {"Poll", SASS_COMMAND_POLL, false, 0, {NONE}},
+    {"MemcpyHtoD", ITRACE_COMMAND_WRITE, true, 2, {ADDRESS, BYTES, QUEUE}},
+    {"MemcpyDtoH", ITRACE_COMMAND_READ, true, 2, {ADDRESS, BYTES, QUEUE}},
+    {"MemcpyDtoD", ITRACE_COMMAND_COPY, true, 3, {ADDRESS, SOURCE, BYTES, QUEUE}},
+    {"Memset", ITRACE_COMMAND_FILL, true, 2, {ADDRESS, BYTES, QUEUE}},
+    {"Malloc", ITRACE_COMMAND_MALLOC, false, 2, {ADDRESS, BYTES, GPU, MANAGED}},
+    {"Free", ITRACE_COMMAND_FREE, false, 1, {ADDRESS}},
+    {"Stream", ITRACE_COMMAND_STREAM, false, 2, {QUEUE, GPU}},
+    {"StreamEnd", ITRACE_COMMAND_STREAM_END, false, 1, {QUEUE}},
+    {"Peer", ITRACE_COMMAND_PEER, false, 3, {GPU, PEER, ON}},
+    {"Mark", ITRACE_COMMAND_MARK, true, 1, {QUEUE}},
+    {"After", ITRACE_COMMAND_AFTER, true, 2, {QUEUE, AWAITED}},
+    {"Wait", ITRACE_COMMAND_WAIT, false, 1, {AWAITED}},
+    {"Query", ITRACE_COMMAND_QUERY, false, 1, {AWAITED}},
+    {"Poll", ITRACE_COMMAND_POLL, false, 0, {NONE}},
 };
 
-static struct sass_command *add(struct sass_list *list, const struct sass_command *command)
+static struct itrace_command *add(struct itrace_list *list, const struct itrace_command *command)
 {
     list->commands =
-        sass_reserve(list->commands, list->count + 1, &list->capacity, sizeof *list->commands);
+        itrace_reserve(list->commands, list->count + 1, &list->capacity, sizeof *list->commands);
     list->commands[list->count] = *command;
     return &list->commands[list->count++];
 }
@@ -48,24 +48,24 @@ static struct sass_command *add(struct sass_list *list, const struct sass_comman
 static bool take_small(const char **at, uint32_t *to)
 {
     uint64_t value;
-    if (!sass_take_decimal(at, &value) || value > UINT32_MAX)
+    if (!itrace_take_decimal(at, &value) || value > UINT32_MAX)
         return false;
     *to = (uint32_t)value;
     return true;
 }
 
-static bool take_field(enum field field, const char *at, struct sass_command *c)
+static bool take_field(enum field field, const char *at, struct itrace_command *c)
 {
     uint32_t flag = 2;
     switch (field) {
     case ADDRESS:
-        return sass_take_address(&at, &c->address) && !*at;
+        return itrace_take_address(&at, &c->address) && !*at;
     case SOURCE:
-        return sass_take_address(&at, &c->source) && !*at;
+        return itrace_take_address(&at, &c->source) && !*at;
     case BYTES:
-        return sass_take_decimal(&at, &c->bytes) && !*at;
+        return itrace_take_decimal(&at, &c->bytes) && !*at;
     case AWAITED:
-        return sass_take_decimal(&at, &c->awaited) && !*at;
+        return itrace_take_decimal(&at, &c->awaited) && !*at;
     case QUEUE:
         return take_small(&at, &c->queue) && !*at;
     case GPU:
@@ -86,7 +86,7 @@ static bool take_field(enum field field, const char *at, struct sass_command *c)
 }
 
 /* The fields behind the word, from the first comma on. */
-static bool take_fields(const struct word *w, const char *at, struct sass_command *c)
+static bool take_fields(const struct word *w, const char *at, struct itrace_command *c)
 {
     char field[32];
     unsigned count = 0;
@@ -103,27 +103,27 @@ static bool take_fields(const struct word *w, const char *at, struct sass_comman
 }
 
 /* No card has so much memory, and no address lies behind the last. */
-static bool has_possible_size(const struct sass_command *c)
+static bool has_possible_size(const struct itrace_command *c)
 {
     uint64_t last = UINT64_MAX - (c->address > c->source ? c->address : c->source);
-    return c->bytes <= SASS_MOST_BYTES && c->bytes <= last;
+    return c->bytes <= ITRACE_MOST_BYTES && c->bytes <= last;
 }
 
 /* Who waits, waits for what stands before. */
-static bool is_awaitable(const struct sass_list *list, const struct sass_command *c)
+static bool is_awaitable(const struct itrace_list *list, const struct itrace_command *c)
 {
-    return (c->kind != SASS_COMMAND_AFTER && c->kind != SASS_COMMAND_WAIT
-            && c->kind != SASS_COMMAND_QUERY)
+    return (c->kind != ITRACE_COMMAND_AFTER && c->kind != ITRACE_COMMAND_WAIT
+            && c->kind != ITRACE_COMMAND_QUERY)
            || (c->awaited > 0 && c->awaited <= list->numbers);
 }
 
 /* A line that is no command leaves *wrong as it is; a command that cannot be sets it. */
-static bool take_command(struct sass_list *list, const char *text, uint64_t line,
+static bool take_command(struct itrace_list *list, const char *text, uint64_t line,
                          const char **wrong)
 {
     size_t size = strcspn(text, ",");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        struct sass_command c = {.kind = words[i].kind, .line = line};
+        struct itrace_command c = {.kind = words[i].kind, .line = line};
         if (strlen(words[i].word) != size || strncmp(words[i].word, text, size) != 0)
             continue;
         if (!take_fields(&words[i], text + size, &c) || !is_awaitable(list, &c))
@@ -133,7 +133,7 @@ static bool take_command(struct sass_list *list, const char *text, uint64_t line
             return false;
         }
         c.number = words[i].is_numbered ? ++list->numbers : 0;
-        c.text = sass_copy_text(text, strlen(text));
+        c.text = itrace_copy_text(text, strlen(text));
         add(list, &c);
         return true;
     }
@@ -151,23 +151,23 @@ static bool is_trace_name(const char *text)
     return *dot == '\0' || strcmp(dot, ".xz") == 0 || strcmp(dot, ".zst") == 0;
 }
 
-static void add_kernel(struct sass_list *list, const char *list_path, const char *name,
+static void add_kernel(struct itrace_list *list, const char *list_path, const char *name,
                        uint64_t line)
 {
     const char *slash = strrchr(list_path, '/');
     size_t folder = slash && name[0] != '/' ? (size_t)(slash - list_path) + 1 : 0;
-    struct sass_command *command =
-        add(list, &(struct sass_command){.kind = SASS_COMMAND_KERNEL, .line = line});
+    struct itrace_command *command =
+        add(list, &(struct itrace_command){.kind = ITRACE_COMMAND_KERNEL, .line = line});
     command->number = ++list->numbers;
-    command->name = sass_copy_text(name, strlen(name));
-    command->path = sass_allocate(folder + strlen(name) + 1, 1);
+    command->name = itrace_copy_text(name, strlen(name));
+    command->path = itrace_allocate(folder + strlen(name) + 1, 1);
     memcpy(command->path, list_path, folder);
     memcpy(command->path + folder, name, strlen(name));
 }
 
 /* One line that is not empty. false: it is neither a command nor the name of a trace, or a command
  * that cannot be, which is always an error. */
-static bool take_line(struct sass_list *list, const struct sass_list_reader *reader, char *line,
+static bool take_line(struct itrace_list *list, const struct itrace_list_reader *reader, char *line,
                       uint64_t number)
 {
     const char *wrong = NULL;
@@ -189,15 +189,15 @@ static bool take_line(struct sass_list *list, const struct sass_list_reader *rea
 
 /* All lines, or up to the last wrong one that is named. 1: the file is a trace; 0: at its end; -1:
  * it cannot be read, input->error. *good: no line was wrong. */
-static int take_lines(struct sass_list *list, const struct sass_list_reader *reader,
-                      struct sass_input *input, bool *good)
+static int take_lines(struct itrace_list *list, const struct itrace_list_reader *reader,
+                      struct itrace_input *input, bool *good)
 {
     char *line;
     size_t size;
     unsigned wrong = 0;
     int got;
-    while ((got = sass_input_line(input, &line, &size)) > 0) {
-        while (size > 0 && sass_is_blank(line[size - 1]))
+    while ((got = itrace_input_line(input, &line, &size)) > 0) {
+        while (size > 0 && itrace_is_blank(line[size - 1]))
             line[--size] = '\0';
         if (list->count == 0 && line[0] == '-')
             return 1;
@@ -210,14 +210,15 @@ static int take_lines(struct sass_list *list, const struct sass_list_reader *rea
     return got;
 }
 
-bool sass_list_read(struct sass_list *list, const struct sass_list_reader *reader)
+bool itrace_list_read(struct itrace_list *list, const struct itrace_list_reader *reader)
 {
-    struct sass_input input;
+    struct itrace_input input;
     char text[200];
     bool good = true;
     const char *slash = strrchr(reader->path, '/');
-    *list = (struct sass_list){0};
-    int got = sass_input_open(&input, reader->path) ? take_lines(list, reader, &input, &good) : -1;
+    *list = (struct itrace_list){0};
+    int got =
+        itrace_input_open(&input, reader->path) ? take_lines(list, reader, &input, &good) : -1;
     if (got > 0)
         add_kernel(list, reader->path, slash ? slash + 1 : reader->path, 0);
     if (got < 0) {
@@ -228,21 +229,21 @@ bool sass_list_read(struct sass_list *list, const struct sass_list_reader *reade
                        "names no kernel: this is neither a list nor a trace");
         good = false;
     }
-    sass_input_close(&input);
+    itrace_input_close(&input);
     return got >= 0 && good;
 }
 
-void sass_command_release(struct sass_command *command)
+void itrace_command_release(struct itrace_command *command)
 {
-    sass_free(command->name);
-    sass_free(command->path);
-    sass_free(command->text);
+    itrace_free(command->name);
+    itrace_free(command->path);
+    itrace_free(command->text);
 }
 
-void sass_list_release(struct sass_list *list)
+void itrace_list_release(struct itrace_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        sass_command_release(&list->commands[i]);
-    sass_free(list->commands);
-    *list = (struct sass_list){0};
+        itrace_command_release(&list->commands[i]);
+    itrace_free(list->commands);
+    *list = (struct itrace_list){0};
 }

@@ -15,12 +15,12 @@ static void *checked(void *memory)
     return memory;
 }
 
-void *sass_allocate(size_t count, size_t size)
+void *itrace_allocate(size_t count, size_t size)
 {
     return checked(calloc(count ? count : 1, size));
 }
 
-void *sass_reserve(void *items, size_t need, size_t *capacity, size_t size)
+void *itrace_reserve(void *items, size_t need, size_t *capacity, size_t size)
 {
     if (need <= *capacity)
         return items;
@@ -32,14 +32,14 @@ void *sass_reserve(void *items, size_t need, size_t *capacity, size_t size)
     return items;
 }
 
-char *sass_copy_text(const char *text, size_t size)
+char *itrace_copy_text(const char *text, size_t size)
 {
-    char *copy = sass_allocate(size + 1, 1);
+    char *copy = itrace_allocate(size + 1, 1);
     memcpy(copy, text, size);
     return copy;
 }
 
-void sass_free(void *items)
+void itrace_free(void *items)
 {
     free(items);
 }

@@ -1,15 +1,15 @@
 /* Host memory of the trace readers. Running out of it ends the program with a message. */
-#ifndef HEDDLE_COMPONENTS_SASS_MEMORY_H
-#define HEDDLE_COMPONENTS_SASS_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_MEMORY_H
+#define HEDDLE_COMPONENTS_ITRACE_MEMORY_H
 
 #include <stddef.h>
 
 /* `count` zeroed items of `size` bytes. */
-void *sass_allocate(size_t count, size_t size);
+void *itrace_allocate(size_t count, size_t size);
 /* Room for at least `need` items in `items` (NULL at first), doubling `*capacity`; what is added is
  * not zeroed. Returns the possibly moved items. */
-void *sass_reserve(void *items, size_t need, size_t *capacity, size_t size);
-char *sass_copy_text(const char *text, size_t size);
-void sass_free(void *items);
+void *itrace_reserve(void *items, size_t need, size_t *capacity, size_t size);
+char *itrace_copy_text(const char *text, size_t size);
+void itrace_free(void *items);
 
 #endif

@@ -17,7 +17,7 @@ static const char *source_name(const char *at, const char **name, size_t *length
     return n && strnlen(at, n) == n ? at + n : NULL;
 }
 
-void sass_name_plain(const char *symbol, char *name, size_t size)
+void itrace_name_plain(const char *symbol, char *name, size_t size)
 {
     const char *part, *at = symbol;
     size_t length, used = 0;

@@ -15,25 +15,25 @@
 #define INST_LIMIT    (1u << 22)
 #define FIRST_BUCKETS 1024
 
-void sass_program_init(struct sass_program *program, enum sass_arch arch)
+void itrace_program_init(struct itrace_program *program, enum itrace_arch arch)
 {
-    *program = (struct sass_program){.arch = arch, .bucket_count = FIRST_BUCKETS};
-    program->buckets = sass_allocate(FIRST_BUCKETS, sizeof(struct sass_inst *));
+    *program = (struct itrace_program){.arch = arch, .bucket_count = FIRST_BUCKETS};
+    program->buckets = itrace_allocate(FIRST_BUCKETS, sizeof(struct itrace_inst *));
 }
 
-void sass_program_release(struct sass_program *program)
+void itrace_program_release(struct itrace_program *program)
 {
     for (size_t i = 0; i < program->count; i++) {
-        sass_free(program->insts[i]->head);
-        sass_free(program->insts[i]->tail);
-        sass_free(program->insts[i]);
+        itrace_free(program->insts[i]->head);
+        itrace_free(program->insts[i]->tail);
+        itrace_free(program->insts[i]);
     }
-    sass_free(program->insts);
-    sass_free(program->buckets);
-    *program = (struct sass_program){0};
+    itrace_free(program->insts);
+    itrace_free(program->buckets);
+    *program = (struct itrace_program){0};
 }
 
-__attribute__((format(printf, 2, 3))) static bool fail(struct sass_program *program,
+__attribute__((format(printf, 2, 3))) static bool fail(struct itrace_program *program,
                                                        const char *format, ...)
 {
     va_list args;
@@ -47,67 +47,67 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct sass_program *prog
 static int shown(const char *at)
 {
     int size = 0;
-    while (size < 32 && !sass_ends_token(at[size]))
+    while (size < 32 && !itrace_ends_token(at[size]))
         size++;
     return size;
 }
 
-static bool expected(struct sass_program *program, const char *what, const char *at)
+static bool expected(struct itrace_program *program, const char *what, const char *at)
 {
     if (*at)
         return fail(program, "%s expected, not '%.*s'", what, shown(at), at);
     return fail(program, "%s expected, but the line ends", what);
 }
 
-static struct sass_inst **bucket_of(const struct sass_program *program, uint32_t pc)
+static struct itrace_inst **bucket_of(const struct itrace_program *program, uint32_t pc)
 {
     return &program->buckets[pc * UINT32_C(0x9e3779b1) & (program->bucket_count - 1)];
 }
 
-static void grow_buckets(struct sass_program *program)
+static void grow_buckets(struct itrace_program *program)
 {
-    sass_free(program->buckets);
+    itrace_free(program->buckets);
     program->bucket_count *= 4;
-    program->buckets = sass_allocate(program->bucket_count, sizeof(struct sass_inst *));
+    program->buckets = itrace_allocate(program->bucket_count, sizeof(struct itrace_inst *));
     for (size_t i = 0; i < program->count; i++) {
-        struct sass_inst **bucket = bucket_of(program, program->insts[i]->pc);
+        struct itrace_inst **bucket = bucket_of(program, program->insts[i]->pc);
         program->insts[i]->chain = *bucket;
         *bucket = program->insts[i];
     }
 }
 
-bool sass_program_add(struct sass_program *program, const struct sass_inst *inst,
-                      struct sass_inst **added)
+bool itrace_program_add(struct itrace_program *program, const struct itrace_inst *inst,
+                        struct itrace_inst **added)
 {
     if (program->count == INST_LIMIT)
         return fail(program, "more than %u different instructions: this is no trace of one kernel",
                     INST_LIMIT);
     if (program->count >= program->bucket_count)
         grow_buckets(program);
-    struct sass_inst *copy = sass_allocate(1, sizeof *copy);
+    struct itrace_inst *copy = itrace_allocate(1, sizeof *copy);
     *copy = *inst;
     copy->id = (uint32_t)program->count;
     copy->steps = 0;
     copy->successor = NULL;
     const char *dot = strchr(copy->name, '.');
     size_t size = dot ? (size_t)(dot - copy->name) : strlen(copy->name);
-    copy->known = sass_arch_is_amd(program->arch)
+    copy->known = itrace_arch_is_amd(program->arch)
                       ? amd_opcode_find(copy->name, &copy->opcode)
                       : sass_opcode_find(program->arch, copy->name, size, &copy->opcode);
     /* An unknown instruction with addresses reads or writes memory somewhere. */
     if (!copy->known && copy->width)
-        copy->opcode.space = SASS_SPACE_GENERIC;
-    program->insts = sass_reserve(program->insts, program->count + 1, &program->capacity,
-                                  sizeof *program->insts);
+        copy->opcode.space = ITRACE_SPACE_GENERIC;
+    program->insts = itrace_reserve(program->insts, program->count + 1, &program->capacity,
+                                    sizeof *program->insts);
     program->insts[program->count++] = copy;
-    struct sass_inst **bucket = bucket_of(program, copy->pc);
+    struct itrace_inst **bucket = bucket_of(program, copy->pc);
     copy->chain = *bucket;
     *bucket = copy;
     *added = copy;
     return true;
 }
 
-void sass_program_count(struct sass_program *program, struct sass_step *step)
+void itrace_program_count(struct itrace_program *program, struct itrace_step *step)
 {
     step->inst->steps++;
     if (program->last)
@@ -122,7 +122,7 @@ static bool take_register(const char **at, uint16_t *number)
     bool is_uniform = *p == 'U';
     uint64_t value;
     p += is_uniform;
-    if (*p++ != 'R' || !sass_take_decimal(&p, &value) || value > (is_uniform ? 255 : 511))
+    if (*p++ != 'R' || !itrace_take_decimal(&p, &value) || value > (is_uniform ? 255 : 511))
         return false;
     *number = (uint16_t)(value + (is_uniform ? SASS_UNIFORM_REGISTER : 0));
     *at = p;
@@ -133,21 +133,21 @@ static bool take_register(const char **at, uint16_t *number)
 static bool take_amd_register(const char **at, uint16_t *number)
 {
     size_t size = 0;
-    while (!sass_ends_token((*at)[size]))
+    while (!itrace_ends_token((*at)[size]))
         size++;
     if (!amd_register(*at, size, number))
         return false;
-    *at = sass_skip_blanks(*at + size);
+    *at = itrace_skip_blanks(*at + size);
     return true;
 }
 
 /* A count and so many registers. */
-static bool take_registers(struct sass_program *program, const char **at, const char *what,
+static bool take_registers(struct itrace_program *program, const char **at, const char *what,
                            unsigned limit, uint8_t *count, uint16_t *registers)
 {
-    bool is_amd = sass_arch_is_amd(program->arch);
+    bool is_amd = itrace_arch_is_amd(program->arch);
     uint64_t value;
-    if (!sass_take_decimal(at, &value)) {
+    if (!itrace_take_decimal(at, &value)) {
         char text[64];
         snprintf(text, sizeof text, "the number of %s registers", what);
         return expected(program, text, *at);
@@ -165,15 +165,16 @@ static bool take_registers(struct sass_program *program, const char **at, const 
     return true;
 }
 
-static bool take_opcode(struct sass_program *program, const char **at, char *name)
+static bool take_opcode(struct itrace_program *program, const char **at, char *name)
 {
     size_t size = 0;
     const char *p = *at;
-    for (; !sass_ends_token(p[size]); size++) {
+    for (; !itrace_ends_token(p[size]); size++) {
         char c = p[size];
         bool fits = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
                     || c == '.' || c == '_';
-        bool begins = sass_arch_is_amd(program->arch) ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
+        bool begins =
+            itrace_arch_is_amd(program->arch) ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
         if (!fits || (size == 0 && !begins))
             return expected(program, "an opcode", p);
     }
@@ -184,23 +185,23 @@ static bool take_opcode(struct sass_program *program, const char **at, char *nam
                     SASS_MAX_OPCODE);
     memcpy(name, p, size);
     name[size] = '\0';
-    *at = sass_skip_blanks(p + size);
+    *at = itrace_skip_blanks(p + size);
     return true;
 }
 
 /* From ndst to mem_width. */
-static bool take_head(struct sass_program *program, const char **at, struct sass_inst *inst)
+static bool take_head(struct itrace_program *program, const char **at, struct itrace_inst *inst)
 {
-    bool is_amd = sass_arch_is_amd(program->arch);
-    unsigned destinations = is_amd ? SASS_MAX_DESTINATIONS : SASS_NVIDIA_DESTINATIONS;
-    unsigned sources = is_amd ? SASS_MAX_SOURCES : SASS_NVIDIA_SOURCES;
+    bool is_amd = itrace_arch_is_amd(program->arch);
+    unsigned destinations = is_amd ? ITRACE_MAX_DESTINATIONS : ITRACE_NVIDIA_DESTINATIONS;
+    unsigned sources = is_amd ? ITRACE_MAX_SOURCES : ITRACE_NVIDIA_SOURCES;
     uint64_t width;
     if (!take_registers(program, at, "destination", destinations, &inst->destination_count,
                         inst->destinations)
         || !take_opcode(program, at, inst->name)
         || !take_registers(program, at, "source", sources, &inst->source_count, inst->sources))
         return false;
-    if (!sass_take_decimal(at, &width))
+    if (!itrace_take_decimal(at, &width))
         return expected(program, "the width of the access in bytes", *at);
     if (is_amd && !amd_width(width))
         return fail(program,
@@ -214,15 +215,15 @@ static bool take_head(struct sass_program *program, const char **at, struct sass
 }
 
 /* Is the text at `at` that of `inst` from ndst to mem_width? */
-static bool has_head(const struct sass_inst *inst, const char *at)
+static bool has_head(const struct itrace_inst *inst, const char *at)
 {
-    return strncmp(inst->head, at, inst->head_size) == 0 && sass_ends_token(at[inst->head_size]);
+    return strncmp(inst->head, at, inst->head_size) == 0 && itrace_ends_token(at[inst->head_size]);
 }
 
-static bool take_list(struct sass_program *program, const char **at, struct sass_step *step)
+static bool take_list(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     for (unsigned i = 0; i < step->count; i++)
-        if (!sass_take_address(at, &step->address[i])) {
+        if (!itrace_take_address(at, &step->address[i])) {
             char text[80];
             snprintf(text, sizeof text, "address %u of %u (one for each active lane)", i + 1,
                      step->count);
@@ -232,12 +233,12 @@ static bool take_list(struct sass_program *program, const char **at, struct sass
 }
 
 /* One base and a stride. Addresses wrap around as in the tracer, where they are 64 bits. */
-static bool take_stride(struct sass_program *program, const char **at, struct sass_step *step)
+static bool take_stride(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     uint64_t base;
-    if (!sass_take_address(at, &base))
+    if (!itrace_take_address(at, &base))
         return expected(program, "the base address (0x...)", *at);
-    if (!sass_take_signed(at, &step->stride))
+    if (!itrace_take_signed(at, &step->stride))
         return expected(program, "the stride", *at);
     uint64_t mask = step->mask;
     if (mask) {
@@ -251,17 +252,17 @@ static bool take_stride(struct sass_program *program, const char **at, struct sa
     return true;
 }
 
-static bool take_deltas(struct sass_program *program, const char **at, struct sass_step *step)
+static bool take_deltas(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     uint64_t base;
-    if (!sass_take_address(at, &base))
+    if (!itrace_take_address(at, &base))
         return expected(program, "the base address (0x...)", *at);
     for (unsigned i = 0; i < step->count; i++) {
         int64_t delta;
         step->address[i] = base;
         if (i + 1 == step->count)
             break;
-        if (!sass_take_signed(at, &delta)) {
+        if (!itrace_take_signed(at, &delta)) {
             char text[80];
             snprintf(text, sizeof text, "difference %u of %u (active lanes but one)", i + 1,
                      step->count - 1);
@@ -272,19 +273,20 @@ static bool take_deltas(struct sass_program *program, const char **at, struct sa
     return true;
 }
 
-static bool take_addresses(struct sass_program *program, const char **at, struct sass_step *step)
+static bool take_addresses(struct itrace_program *program, const char **at,
+                           struct itrace_step *step)
 {
     uint64_t mode;
     step->count = (unsigned)__builtin_popcountll(step->mask);
     const char *written = *at;
-    if (!sass_take_decimal(at, &mode) || mode > SASS_MODE_DELTA)
+    if (!itrace_take_decimal(at, &mode) || mode > ITRACE_MODE_DELTA)
         return expected(program, "how addresses are written (0 all, 1 stride, 2 differences)",
                         written);
-    step->mode = (enum sass_mode)mode;
+    step->mode = (enum itrace_mode)mode;
     switch (step->mode) {
-    case SASS_MODE_LIST:
+    case ITRACE_MODE_LIST:
         return take_list(program, at, step);
-    case SASS_MODE_STRIDE:
+    case ITRACE_MODE_STRIDE:
         return take_stride(program, at, step);
     default:
         return take_deltas(program, at, step);
@@ -292,15 +294,15 @@ static bool take_addresses(struct sass_program *program, const char **at, struct
 }
 
 /* Up to `most` immediates; decimal, or hexadecimal with 0x. */
-static bool take_immediates(struct sass_program *program, const struct sass_layout *layout,
-                            const char **at, struct sass_inst *inst)
+static bool take_immediates(struct itrace_program *program, const struct itrace_layout *layout,
+                            const char **at, struct itrace_inst *inst)
 {
     while (**at && **at != 'N' && **at != 'V') {
         int64_t value;
         uint64_t bits;
-        if (sass_take_signed(at, &value))
+        if (itrace_take_signed(at, &value))
             ;
-        else if (sass_take_address(at, &bits))
+        else if (itrace_take_address(at, &bits))
             value = (int64_t)bits;
         else
             return expected(program, "an immediate or the end of the line", *at);
@@ -313,25 +315,25 @@ static bool take_immediates(struct sass_program *program, const struct sass_layo
 }
 
 /* "NoVal", or "Val" and for each register a count and values. Values are checked, not kept. */
-static bool take_values(struct sass_program *program, const struct sass_layout *layout,
+static bool take_values(struct itrace_program *program, const struct itrace_layout *layout,
                         const char **at)
 {
     if (**at == '\0')
         return true;
     if (!layout->has_values)
         return expected(program, "the end of the line", *at);
-    bool has_values = strncmp(*at, "Val", 3) == 0 && sass_ends_token((*at)[3]);
-    bool has_none = strncmp(*at, "NoVal", 5) == 0 && sass_ends_token((*at)[5]);
+    bool has_values = strncmp(*at, "Val", 3) == 0 && itrace_ends_token((*at)[3]);
+    bool has_none = strncmp(*at, "NoVal", 5) == 0 && itrace_ends_token((*at)[5]);
     if (!has_values && !has_none)
         return expected(program, "Val or NoVal", *at);
-    *at = sass_skip_blanks(*at + (has_values ? 3 : 5));
+    *at = itrace_skip_blanks(*at + (has_values ? 3 : 5));
     while (has_values && **at) {
         uint64_t count, value;
         unsigned digits;
-        if (!sass_take_decimal(at, &count) || count > SASS_MAX_LANES)
+        if (!itrace_take_decimal(at, &count) || count > ITRACE_MAX_LANES)
             return expected(program, "how many values of a register follow", *at);
         for (unsigned i = 0; i < count; i++)
-            if (!sass_take_address(at, &value) && !sass_take_hex(at, &value, &digits))
+            if (!itrace_take_address(at, &value) && !itrace_take_hex(at, &value, &digits))
                 return expected(program, "a register's value", *at);
     }
     return !**at || expected(program, "the end of the line", *at);
@@ -343,17 +345,18 @@ static size_t tail_size(const char *at)
     size_t size = 0;
     while (at[size] && at[size] != 'N' && at[size] != 'V')
         size++;
-    while (size > 0 && sass_is_blank(at[size - 1]))
+    while (size > 0 && itrace_is_blank(at[size - 1]))
         size--;
     return size;
 }
 
 /* Is the text at `at` that of `inst` behind the addresses? Moves behind it. */
-static bool take_same_tail(const struct sass_inst *inst, const char **at)
+static bool take_same_tail(const struct itrace_inst *inst, const char **at)
 {
-    if (strncmp(inst->tail, *at, inst->tail_size) != 0 || !sass_ends_token((*at)[inst->tail_size]))
+    if (strncmp(inst->tail, *at, inst->tail_size) != 0
+        || !itrace_ends_token((*at)[inst->tail_size]))
         return false;
-    const char *p = sass_skip_blanks(*at + inst->tail_size);
+    const char *p = itrace_skip_blanks(*at + inst->tail_size);
     if (*p && *p != 'N' && *p != 'V')
         return false;
     *at = p;
@@ -366,10 +369,10 @@ struct place {
 };
 
 /* The instruction of this place, head and tail, or NULL; `first` is tried before the others. */
-static struct sass_inst *find(const struct sass_program *program, const struct place *key,
-                              const char *head, const char **tail, struct sass_inst *first)
+static struct itrace_inst *find(const struct itrace_program *program, const struct place *key,
+                                const char *head, const char **tail, struct itrace_inst *first)
 {
-    struct sass_inst *inst = first ? first : *bucket_of(program, key->pc);
+    struct itrace_inst *inst = first ? first : *bucket_of(program, key->pc);
     while (inst) {
         if (inst->pc == key->pc && inst->source_line == key->source_line && inst->head
             && has_head(inst, head) && take_same_tail(inst, tail))
@@ -382,21 +385,21 @@ static struct sass_inst *find(const struct sass_program *program, const struct p
 }
 
 /* [line_num] PC mask, into key and step. */
-static bool take_place(struct sass_program *program, const struct sass_layout *layout,
-                       const char **at, struct place *key, struct sass_step *step)
+static bool take_place(struct itrace_program *program, const struct itrace_layout *layout,
+                       const char **at, struct place *key, struct itrace_step *step)
 {
     uint64_t value;
     unsigned digits;
     if (layout->has_line) {
-        if (!sass_take_decimal(at, &value) || value > UINT32_MAX)
+        if (!itrace_take_decimal(at, &value) || value > UINT32_MAX)
             return expected(program, "the line of the source", *at);
         key->source_line = (uint32_t)value;
     }
-    if (!sass_take_hex(at, &value, &digits) || value > UINT32_MAX)
+    if (!itrace_take_hex(at, &value, &digits) || value > UINT32_MAX)
         return expected(program, "the PC (hexadecimal)", *at);
     key->pc = (uint32_t)value;
     const char *mask = *at;
-    if (!sass_take_hex(at, &step->mask, &digits) || digits != layout->mask_digits) {
+    if (!itrace_take_hex(at, &step->mask, &digits) || digits != layout->mask_digits) {
         char text[64];
         snprintf(text, sizeof text, "the mask (%u hexadecimal digits)", layout->mask_digits);
         return expected(program, text, mask);
@@ -406,10 +409,10 @@ static bool take_place(struct sass_program *program, const struct sass_layout *l
 
 /* Any instruction with this PC and head: it says where the addresses begin and how wide they are.
  * What followed the last instruction the time before is tried first; *hint then is it. */
-static const struct sass_inst *find_head(const struct sass_program *program, uint32_t pc,
-                                         const char *head, struct sass_inst **hint)
+static const struct itrace_inst *find_head(const struct itrace_program *program, uint32_t pc,
+                                           const char *head, struct itrace_inst **hint)
 {
-    struct sass_inst *inst = program->last ? program->last->successor : NULL;
+    struct itrace_inst *inst = program->last ? program->last->successor : NULL;
     *hint = inst && inst->pc == pc && inst->head && has_head(inst, head) ? inst : NULL;
     if (*hint)
         return inst;
@@ -420,41 +423,41 @@ static const struct sass_inst *find_head(const struct sass_program *program, uin
 }
 
 /* The instruction is new: decodes all of it. */
-static bool add_new(struct sass_program *program, const struct sass_layout *layout,
+static bool add_new(struct itrace_program *program, const struct itrace_layout *layout,
                     const struct place *place, const char *head, const char *tail,
-                    struct sass_step *step)
+                    struct itrace_step *step)
 {
-    struct sass_inst inst = {.pc = place->pc, .source_line = place->source_line};
+    struct itrace_inst inst = {.pc = place->pc, .source_line = place->source_line};
     const char *head_end = head, *tail_end = tail;
     if (!take_head(program, &head_end, &inst) || !take_immediates(program, layout, &tail_end, &inst)
         || !take_values(program, layout, &tail_end))
         return false;
-    while (sass_is_blank(head_end[-1]))
+    while (itrace_is_blank(head_end[-1]))
         head_end--;
     inst.head_size = (uint32_t)(head_end - head);
     inst.tail_size = (uint32_t)tail_size(tail);
-    inst.head = sass_copy_text(head, inst.head_size);
-    inst.tail = sass_copy_text(tail, inst.tail_size);
-    if (sass_program_add(program, &inst, &step->inst))
+    inst.head = itrace_copy_text(head, inst.head_size);
+    inst.tail = itrace_copy_text(tail, inst.tail_size);
+    if (itrace_program_add(program, &inst, &step->inst))
         return true;
-    sass_free(inst.head);
-    sass_free(inst.tail);
+    itrace_free(inst.head);
+    itrace_free(inst.tail);
     return false;
 }
 
-bool sass_program_step(struct sass_program *program, const struct sass_layout *layout,
-                       const char *text, struct sass_step *step)
+bool itrace_program_step(struct itrace_program *program, const struct itrace_layout *layout,
+                         const char *text, struct itrace_step *step)
 {
     struct place place = {0};
-    struct sass_inst *hint, fresh;
-    step->mode = SASS_MODE_NONE;
+    struct itrace_inst *hint, fresh;
+    step->mode = ITRACE_MODE_NONE;
     step->count = 0;
     if (!take_place(program, layout, &text, &place, step))
         return false;
     const char *head = text;
-    const struct sass_inst *inst = find_head(program, place.pc, head, &hint);
+    const struct itrace_inst *inst = find_head(program, place.pc, head, &hint);
     if (inst)
-        text = sass_skip_blanks(head + inst->head_size);
+        text = itrace_skip_blanks(head + inst->head_size);
     else if (!take_head(program, &text, &fresh))
         return false;
     if ((inst ? inst->width : fresh.width) && !take_addresses(program, &text, step))
@@ -464,6 +467,6 @@ bool sass_program_step(struct sass_program *program, const struct sass_layout *l
     if (step->inst ? !take_values(program, layout, &text)
                    : !add_new(program, layout, &place, head, tail, step))
         return false;
-    sass_program_count(program, step);
+    itrace_program_count(program, step);
     return true;
 }

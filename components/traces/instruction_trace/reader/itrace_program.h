@@ -5,8 +5,8 @@
  *   [NoVal | Val {count {value}}]
  * All but mask, addresses and values is static. It is told by its text: a line whose text equals
  * that of an instruction already seen is not decoded again. */
-#ifndef HEDDLE_COMPONENTS_SASS_PROGRAM_H
-#define HEDDLE_COMPONENTS_SASS_PROGRAM_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_PROGRAM_H
+#define HEDDLE_COMPONENTS_ITRACE_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,16 +16,16 @@
 
 /* What a line has at most. NVBit's tool has arrays for 1 and 5; traces of AMD programs have more.
  */
-#define SASS_NVIDIA_DESTINATIONS 1
-#define SASS_NVIDIA_SOURCES      5
-#define SASS_MAX_DESTINATIONS    4
-#define SASS_MAX_SOURCES         8
-#define SASS_MAX_LANES           64
+#define ITRACE_NVIDIA_DESTINATIONS 1
+#define ITRACE_NVIDIA_SOURCES      5
+#define ITRACE_MAX_DESTINATIONS    4
+#define ITRACE_MAX_SOURCES         8
+#define ITRACE_MAX_LANES           64
 /* Uniform registers are numbered behind the 256 of a thread, as the tracer numbers them itself. */
-#define SASS_UNIFORM_REGISTER    256
-#define SASS_MAX_OPCODE          63
+#define SASS_UNIFORM_REGISTER      256
+#define SASS_MAX_OPCODE            63
 
-struct sass_inst {
+struct itrace_inst {
     uint32_t id;          /* 0, 1, ... in the order of first appearance */
     uint32_t pc;          /* offset in the function, bytes */
     uint32_t source_line; /* with -enable lineinfo; 0: not recorded */
@@ -33,8 +33,8 @@ struct sass_inst {
     bool known; /* the opcode is in the table */
     uint8_t destination_count, source_count, immediate_count;
     uint8_t width; /* of one lane's access in bytes; 0: the line has no addresses */
-    /* AMD's: SASS_AMD_REGISTER() */
-    uint16_t destinations[SASS_MAX_DESTINATIONS], sources[SASS_MAX_SOURCES];
+    /* AMD's: ITRACE_AMD_REGISTER() */
+    uint16_t destinations[ITRACE_MAX_DESTINATIONS], sources[ITRACE_MAX_SOURCES];
     int64_t immediates[2];
     uint64_t steps;                 /* how often it was executed so far */
     char name[SASS_MAX_OPCODE + 1]; /* with modifiers */
@@ -43,27 +43,27 @@ struct sass_inst {
      */
     char *head, *tail;
     uint32_t head_size, tail_size;
-    struct sass_inst *chain;     /* same bucket of the table */
-    struct sass_inst *successor; /* executed behind this one last time */
-    uint64_t base;               /* for the cache: the last first address and stride */
+    struct itrace_inst *chain;     /* same bucket of the table */
+    struct itrace_inst *successor; /* executed behind this one last time */
+    uint64_t base;                 /* for the cache: the last first address and stride */
     int64_t stride;
 };
 
 /* How the trace wrote the addresses of an instruction. */
-enum sass_mode { SASS_MODE_LIST, SASS_MODE_STRIDE, SASS_MODE_DELTA, SASS_MODE_NONE };
+enum itrace_mode { ITRACE_MODE_LIST, ITRACE_MODE_STRIDE, ITRACE_MODE_DELTA, ITRACE_MODE_NONE };
 
 /* One execution of an instruction by a warp. */
-struct sass_step {
-    struct sass_inst *inst;
+struct itrace_step {
+    struct itrace_inst *inst;
     uint64_t mask; /* active and predicate */
-    enum sass_mode mode;
-    int64_t stride; /* of SASS_MODE_STRIDE */
+    enum itrace_mode mode;
+    int64_t stride; /* of ITRACE_MODE_STRIDE */
     unsigned count; /* addresses: one for each active lane, from lane 0 up; 0 without addresses */
-    uint64_t address[SASS_MAX_LANES];
+    uint64_t address[ITRACE_MAX_LANES];
 };
 
 /* How the lines of a trace look; found out by its first instruction. */
-struct sass_layout {
+struct itrace_layout {
     unsigned ids;         /* numbers in front: 0, 4 (block and warp) or 6 (and SM and warp in it) */
     bool has_line;        /* -enable lineinfo = 1 */
     unsigned mask_digits; /* 8 or 16 */
@@ -71,27 +71,27 @@ struct sass_layout {
     bool has_values;      /* NoVal or Val and values behind them */
 };
 
-struct sass_program {
-    enum sass_arch arch;
-    struct sass_inst **insts; /* by id */
+struct itrace_program {
+    enum itrace_arch arch;
+    struct itrace_inst **insts; /* by id */
     size_t count, capacity;
-    struct sass_inst **buckets; /* by PC */
+    struct itrace_inst **buckets; /* by PC */
     size_t bucket_count;
-    struct sass_inst *last; /* executed last */
+    struct itrace_inst *last; /* executed last */
     char error[200];
 };
 
-void sass_program_init(struct sass_program *program, enum sass_arch arch);
-void sass_program_release(struct sass_program *program);
+void itrace_program_init(struct itrace_program *program, enum itrace_arch arch);
+void itrace_program_release(struct itrace_program *program);
 
 /* Decodes the line at `text` (behind the ids, NUL-terminated) into *step. false: `error` says what
  * is wrong with it, and nothing was executed. */
-bool sass_program_step(struct sass_program *program, const struct sass_layout *layout,
-                       const char *text, struct sass_step *step);
+bool itrace_program_step(struct itrace_program *program, const struct itrace_layout *layout,
+                         const char *text, struct itrace_step *step);
 /* Takes `inst` into the program as its next id; head and tail may be NULL. false: too many. */
-bool sass_program_add(struct sass_program *program, const struct sass_inst *inst,
-                      struct sass_inst **added);
+bool itrace_program_add(struct itrace_program *program, const struct itrace_inst *inst,
+                        struct itrace_inst **added);
 /* Notes the execution of *step's instruction. */
-void sass_program_count(struct sass_program *program, struct sass_step *step);
+void itrace_program_count(struct itrace_program *program, struct itrace_step *step);
 
 #endif

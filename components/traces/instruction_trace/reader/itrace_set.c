@@ -4,7 +4,7 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "runtime/engine/hash.h"
 
-static size_t place(const struct sass_set *set, uint64_t key)
+static size_t place(const struct itrace_set *set, uint64_t key)
 {
     size_t mask = set->capacity - 1, at = (size_t)(hash_multiply(key) >> 20) & mask;
     while (set->keys[at] != 0 && set->keys[at] != key + 1)
@@ -12,23 +12,23 @@ static size_t place(const struct sass_set *set, uint64_t key)
     return at;
 }
 
-static void grow(struct sass_set *set)
+static void grow(struct itrace_set *set)
 {
-    struct sass_set larger = {.capacity = set->capacity ? 2 * set->capacity : 256,
-                              .count = set->count};
-    larger.keys = sass_allocate(larger.capacity, sizeof *larger.keys);
-    larger.bits = sass_allocate(larger.capacity, sizeof *larger.bits);
+    struct itrace_set larger = {.capacity = set->capacity ? 2 * set->capacity : 256,
+                                .count = set->count};
+    larger.keys = itrace_allocate(larger.capacity, sizeof *larger.keys);
+    larger.bits = itrace_allocate(larger.capacity, sizeof *larger.bits);
     for (size_t i = 0; i < set->capacity; i++)
         if (set->keys[i]) {
             size_t at = place(&larger, set->keys[i] - 1);
             larger.keys[at] = set->keys[i];
             larger.bits[at] = set->bits[i];
         }
-    sass_set_release(set);
+    itrace_set_release(set);
     *set = larger;
 }
 
-uint64_t *sass_set_add(struct sass_set *set, uint64_t key)
+uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key)
 {
     if (2 * set->count >= set->capacity)
         grow(set);
@@ -40,25 +40,25 @@ uint64_t *sass_set_add(struct sass_set *set, uint64_t key)
     return &set->bits[at];
 }
 
-bool sass_set_has(const struct sass_set *set, uint64_t key)
+bool itrace_set_has(const struct itrace_set *set, uint64_t key)
 {
     return set->count > 0 && set->keys[place(set, key)] != 0;
 }
 
-uint64_t sass_set_get(const struct sass_set *set, uint64_t key)
+uint64_t itrace_set_get(const struct itrace_set *set, uint64_t key)
 {
     return set->count ? set->bits[place(set, key)] : 0;
 }
 
-uint64_t sass_set_common(const struct sass_set *a, const struct sass_set *b)
+uint64_t itrace_set_common(const struct itrace_set *a, const struct itrace_set *b)
 {
     uint64_t common = 0;
     for (size_t i = 0; i < a->capacity; i++)
-        common += a->keys[i] && sass_set_has(b, a->keys[i] - 1);
+        common += a->keys[i] && itrace_set_has(b, a->keys[i] - 1);
     return common;
 }
 
-uint64_t sass_set_bits(const struct sass_set *set)
+uint64_t itrace_set_bits(const struct itrace_set *set)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < set->capacity; i++)
@@ -67,9 +67,9 @@ uint64_t sass_set_bits(const struct sass_set *set)
     return count;
 }
 
-void sass_set_release(struct sass_set *set)
+void itrace_set_release(struct itrace_set *set)
 {
-    sass_free(set->keys);
-    sass_free(set->bits);
-    *set = (struct sass_set){0};
+    itrace_free(set->keys);
+    itrace_free(set->bits);
+    *set = (struct itrace_set){0};
 }

@@ -1,27 +1,27 @@
 /* Sets of 64-bit numbers, and of addresses. Nothing depends on the order of their tables. */
-#ifndef HEDDLE_COMPONENTS_SASS_SET_H
-#define HEDDLE_COMPONENTS_SASS_SET_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_SET_H
+#define HEDDLE_COMPONENTS_ITRACE_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Each key with 64 bits beside it; all zero is an empty set. Keys are below 2^64 - 1. */
-struct sass_set {
+struct itrace_set {
     uint64_t *keys; /* + 1; 0: free */
     uint64_t *bits;
     size_t capacity, count;
 };
 
 /* The bits of `key`, which is added with none if it is not there. Valid until the next addition. */
-uint64_t *sass_set_add(struct sass_set *set, uint64_t key);
+uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key);
 /* The bits of `key`; 0 where it is not there. */
-uint64_t sass_set_get(const struct sass_set *set, uint64_t key);
-bool sass_set_has(const struct sass_set *set, uint64_t key);
+uint64_t itrace_set_get(const struct itrace_set *set, uint64_t key);
+bool itrace_set_has(const struct itrace_set *set, uint64_t key);
 /* How many keys both have. */
-uint64_t sass_set_common(const struct sass_set *a, const struct sass_set *b);
+uint64_t itrace_set_common(const struct itrace_set *a, const struct itrace_set *b);
 /* How many bits are set beside all keys. */
-uint64_t sass_set_bits(const struct sass_set *set);
-void sass_set_release(struct sass_set *set);
+uint64_t itrace_set_bits(const struct itrace_set *set);
+void itrace_set_release(struct itrace_set *set);
 
 #endif

@@ -1,30 +1,30 @@
 /* Numbers out of a NUL-terminated line: each function takes a token that ends at a blank or at the
  * end, moves behind the blanks that follow, and returns false without moving when it is no such
  * number. */
-#ifndef HEDDLE_COMPONENTS_SASS_TEXT_H
-#define HEDDLE_COMPONENTS_SASS_TEXT_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_TEXT_H
+#define HEDDLE_COMPONENTS_ITRACE_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline bool sass_is_blank(char c)
+static inline bool itrace_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static inline const char *sass_skip_blanks(const char *at)
+static inline const char *itrace_skip_blanks(const char *at)
 {
-    while (sass_is_blank(*at))
+    while (itrace_is_blank(*at))
         at++;
     return at;
 }
 
-static inline bool sass_ends_token(char c)
+static inline bool itrace_ends_token(char c)
 {
-    return c == '\0' || sass_is_blank(c);
+    return c == '\0' || itrace_is_blank(c);
 }
 
-static inline bool sass_take_decimal(const char **at, uint64_t *value)
+static inline bool itrace_take_decimal(const char **at, uint64_t *value)
 {
     const char *p = *at;
     uint64_t v = 0;
@@ -34,15 +34,15 @@ static inline bool sass_take_decimal(const char **at, uint64_t *value)
             return false;
         v = v * 10 + digit;
     }
-    if (p == *at || !sass_ends_token(*p))
+    if (p == *at || !itrace_ends_token(*p))
         return false;
     *value = v;
-    *at = sass_skip_blanks(p);
+    *at = itrace_skip_blanks(p);
     return true;
 }
 
 /* The value of a hexadecimal digit, or 16 and more. */
-static inline unsigned sass_hex_digit(char c)
+static inline unsigned itrace_hex_digit(char c)
 {
     unsigned digit = (unsigned)c - '0';
     if (digit < 10)
@@ -52,17 +52,17 @@ static inline unsigned sass_hex_digit(char c)
 }
 
 /* Three whole numbers with commas between them, and nothing behind. */
-static inline bool sass_is_triple(const char *at, uint32_t triple[3])
+static inline bool itrace_is_triple(const char *at, uint32_t triple[3])
 {
     for (unsigned i = 0; i < 3; i++) {
         uint64_t value = 0;
-        const char *begin = at = sass_skip_blanks(at);
+        const char *begin = at = itrace_skip_blanks(at);
         for (; *at >= '0' && *at <= '9' && value <= UINT32_MAX; at++)
             value = value * 10 + (uint64_t)(*at - '0');
         if (at == begin || value > UINT32_MAX)
             return false;
         triple[i] = (uint32_t)value;
-        at = sass_skip_blanks(at);
+        at = itrace_skip_blanks(at);
         if (i < 2 && *at++ != ',')
             return false;
     }
@@ -70,41 +70,41 @@ static inline bool sass_is_triple(const char *at, uint32_t triple[3])
 }
 
 /* Hexadecimal without 0x; *digits gets how many there were. */
-static inline bool sass_take_hex(const char **at, uint64_t *value, unsigned *digits)
+static inline bool itrace_take_hex(const char **at, uint64_t *value, unsigned *digits)
 {
     const char *p = *at;
     uint64_t v = 0;
     unsigned digit;
-    for (; (digit = sass_hex_digit(*p)) < 16; p++) {
+    for (; (digit = itrace_hex_digit(*p)) < 16; p++) {
         if (v >> 60)
             return false;
         v = v << 4 | digit;
     }
-    if (p == *at || !sass_ends_token(*p))
+    if (p == *at || !itrace_ends_token(*p))
         return false;
     *digits = (unsigned)(p - *at);
     *value = v;
-    *at = sass_skip_blanks(p);
+    *at = itrace_skip_blanks(p);
     return true;
 }
 
 /* Hexadecimal with 0x. */
-static inline bool sass_take_address(const char **at, uint64_t *value)
+static inline bool itrace_take_address(const char **at, uint64_t *value)
 {
     const char *p = *at + 2;
     unsigned digits;
     if ((*at)[0] != '0' || ((*at)[1] != 'x' && (*at)[1] != 'X')
-        || !sass_take_hex(&p, value, &digits))
+        || !itrace_take_hex(&p, value, &digits))
         return false;
     *at = p;
     return true;
 }
 
-static inline bool sass_take_signed(const char **at, int64_t *value)
+static inline bool itrace_take_signed(const char **at, int64_t *value)
 {
     const char *p = *at + (**at == '-');
     uint64_t size;
-    if (!sass_take_decimal(&p, &size) || size > (uint64_t)INT64_MAX + (**at == '-'))
+    if (!itrace_take_decimal(&p, &size) || size > (uint64_t)INT64_MAX + (**at == '-'))
         return false;
     *value = (int64_t)(**at == '-' ? 0 - size : size);
     *at = p;

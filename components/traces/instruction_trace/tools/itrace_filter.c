@@ -12,7 +12,7 @@
 #define BUFFER_SIZE ((size_t)1 << 20)
 
 struct filter {
-    struct sass_trace *trace;
+    struct itrace *trace;
     const char *path;
     FILE *out, *overflow;
     char *buffer;
@@ -23,7 +23,7 @@ struct filter {
     uint64_t kept;
 };
 
-bool sass_filter_keeps(const struct sass_inst *inst)
+bool itrace_filter_keeps(const struct itrace_inst *inst)
 {
     return inst->width > 0 || inst->opcode.unit == SASS_CLASS_EXIT;
 }
@@ -33,7 +33,7 @@ static bool keep_line(struct filter *f, const char *text, size_t size)
     f->lines++;
     f->kept++;
     if (f->used + size + 1 > BUFFER_SIZE) {
-        if (!f->overflow && !(f->overflow = sass_output_scratch(f->path)))
+        if (!f->overflow && !(f->overflow = itrace_output_scratch(f->path)))
             return false;
         if (fwrite(f->buffer, 1, f->used, f->overflow) != f->used)
             return false;
@@ -84,30 +84,30 @@ static void write_notes(struct filter *f)
     f->trace->notes_size = 0;
 }
 
-static bool take(struct filter *f, enum sass_event event)
+static bool take(struct filter *f, enum itrace_event event)
 {
-    struct sass_trace *t = f->trace;
+    struct itrace *t = f->trace;
     switch (event) {
-    case SASS_BLOCK:
+    case ITRACE_BLOCK:
         fprintf(f->out, "\n#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n",
                 t->block[0], t->block[1], t->block[2]);
         return true;
-    case SASS_WARP:
+    case ITRACE_WARP:
         if (!end_warp(f))
             return false;
         write_notes(f);
         fprintf(f->out, "\nwarp = %" PRIu32 "\n", t->warp);
         f->in_warp = true;
         return true;
-    case SASS_STEP:
-        if (!sass_filter_keeps(t->step.inst))
+    case ITRACE_STEP:
+        if (!itrace_filter_keeps(t->step.inst))
             return true;
         if (!t->is_raw)
             return keep_line(f, t->text, t->text_size);
         f->kept++;
         fprintf(f->out, "%s\n", t->line); /* with the numbers of its block and warp */
         return true;
-    case SASS_BLOCK_END:
+    case ITRACE_BLOCK_END:
         if (!end_warp(f))
             return false;
         write_notes(f);
@@ -118,12 +118,12 @@ static bool take(struct filter *f, enum sass_event event)
     }
 }
 
-static void write_header(const struct sass_trace *t, FILE *out)
+static void write_header(const struct itrace *t, FILE *out)
 {
     const char *format = t->header_text ? strstr(t->header_text, "#traces") : NULL;
     size_t fields = format ? (size_t)(format - t->header_text) : t->header_size;
     fwrite(t->header_text, 1, fields, out);
-    if (sass_header_is_amd(&t->header) && !sass_header_is_memory_only(&t->header))
+    if (itrace_header_is_amd(&t->header) && !itrace_header_is_memory_only(&t->header))
         fputs("-steps = memory\n", out);
     putc('\n', out);
     if (format)
@@ -133,37 +133,37 @@ static void write_header(const struct sass_trace *t, FILE *out)
 
 static bool write_all(struct filter *f)
 {
-    enum sass_event event;
+    enum itrace_event event;
     write_header(f->trace, f->out);
-    while ((event = sass_trace_next(f->trace)) != SASS_END) {
-        if (event == SASS_ERROR)
+    while ((event = itrace_next(f->trace)) != ITRACE_END) {
+        if (event == ITRACE_ERROR)
             return false;
         if (!take(f, event)) {
-            sass_trace_fail(f->trace, 0, "the temporary file fails: %s", strerror(errno));
+            itrace_fail(f->trace, 0, "the temporary file fails: %s", strerror(errno));
             return false;
         }
     }
     return true;
 }
 
-bool sass_filter(struct sass_trace *trace, const char *path, struct sass_filter_result *result)
+bool itrace_filter(struct itrace *trace, const char *path, struct itrace_filter_result *result)
 {
     struct filter f = {.trace = trace, .path = path};
-    struct sass_output output;
-    bool ok = sass_output_open(&output, path);
+    struct itrace_output output;
+    bool ok = itrace_output_open(&output, path);
     if (!ok)
-        sass_trace_fail(trace, 0, "'%s' cannot be written: %s", path, strerror(errno));
-    f.buffer = sass_allocate(BUFFER_SIZE, 1);
+        itrace_fail(trace, 0, "'%s' cannot be written: %s", path, strerror(errno));
+    f.buffer = itrace_allocate(BUFFER_SIZE, 1);
     f.out = output.file;
     ok = ok && write_all(&f);
-    if (ok && !sass_output_commit(&output)) {
-        sass_trace_fail(trace, 0, "'%s' cannot be written: %s", path, strerror(errno));
+    if (ok && !itrace_output_commit(&output)) {
+        itrace_fail(trace, 0, "'%s' cannot be written: %s", path, strerror(errno));
         ok = false;
     }
-    sass_output_abandon(&output);
+    itrace_output_abandon(&output);
     if (f.overflow)
         fclose(f.overflow);
-    sass_free(f.buffer);
+    itrace_free(f.buffer);
     result->kept = f.kept;
     return ok;
 }

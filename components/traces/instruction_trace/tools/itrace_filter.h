@@ -1,19 +1,19 @@
 /* Memory-only traces: of a trace, raw or grouped, the instructions with addresses (shared and local
  * memory too) and EXIT, in a trace of the same form. Source: the document on cold starts,
  * "Gathering trace info". */
-#ifndef HEDDLE_COMPONENTS_SASS_FILTER_H
-#define HEDDLE_COMPONENTS_SASS_FILTER_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_FILTER_H
+#define HEDDLE_COMPONENTS_ITRACE_FILTER_H
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 
-struct sass_filter_result {
+struct itrace_filter_result {
     uint64_t kept; /* instructions */
 };
 
 /* Is the instruction part of a memory-only trace? */
-bool sass_filter_keeps(const struct sass_inst *inst);
+bool itrace_filter_keeps(const struct itrace_inst *inst);
 
 /* `trace` was just opened without a cache; `path` is written. false: reported, nothing written. */
-bool sass_filter(struct sass_trace *trace, const char *path, struct sass_filter_result *result);
+bool itrace_filter(struct itrace *trace, const char *path, struct itrace_filter_result *result);
 
 #endif

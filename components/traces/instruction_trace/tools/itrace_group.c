@@ -42,7 +42,7 @@ struct run {
 };
 
 struct grouping {
-    struct sass_trace *trace;
+    struct itrace *trace;
     size_t memory;
     /* collecting */
     char *buffer;
@@ -65,7 +65,7 @@ struct grouping {
 static bool fail(struct grouping *g, const char *what)
 {
     if (!g->failed)
-        sass_trace_fail(g->trace, 0, "%s: %s", what, strerror(errno));
+        itrace_fail(g->trace, 0, "%s: %s", what, strerror(errno));
     g->failed = true;
     return false;
 }
@@ -84,17 +84,17 @@ static void collect_begin(struct grouping *g)
     g->size = g->memory / 2;
     g->key_limit = g->memory / 6 / sizeof(struct key);
     g->slot_count = power_of_two(g->key_limit + g->key_limit / 2);
-    g->buffer = sass_allocate(g->size, 1);
-    g->keys = sass_allocate(g->key_limit, sizeof *g->keys);
-    g->slots = sass_allocate(g->slot_count, sizeof *g->slots);
+    g->buffer = itrace_allocate(g->size, 1);
+    g->keys = itrace_allocate(g->key_limit, sizeof *g->keys);
+    g->slots = itrace_allocate(g->slot_count, sizeof *g->slots);
     memset(g->slots, 0xff, g->slot_count * sizeof *g->slots);
 }
 
 static void collect_end(struct grouping *g)
 {
-    sass_free(g->buffer);
-    sass_free(g->keys);
-    sass_free(g->slots);
+    itrace_free(g->buffer);
+    itrace_free(g->keys);
+    itrace_free(g->slots);
     g->buffer = NULL;
     g->keys = NULL;
     g->slots = NULL;
@@ -183,7 +183,7 @@ static bool write_run(struct grouping *g)
         }
         g->scratch_bytes += key->bytes;
     }
-    g->runs = sass_reserve(g->runs, g->run_count + 1, &g->run_capacity, sizeof *g->runs);
+    g->runs = itrace_reserve(g->runs, g->run_count + 1, &g->run_capacity, sizeof *g->runs);
     g->runs[g->run_count++] = (struct run){.at = begin, .end = g->scratch_bytes};
     g->used = g->key_count = 0;
     memset(g->slots, 0xff, g->slot_count * sizeof *g->slots);
@@ -192,21 +192,21 @@ static bool write_run(struct grouping *g)
 
 static bool read_all(struct grouping *g)
 {
-    struct sass_trace *t = g->trace;
-    enum sass_event event;
+    struct itrace *t = g->trace;
+    enum itrace_event event;
     collect_begin(g);
-    while ((event = sass_trace_next(t)) == SASS_STEP) {
-        uint64_t block = sass_trace_block_index(t);
+    while ((event = itrace_next(t)) == ITRACE_STEP) {
+        uint64_t block = itrace_block_index(t);
         if (collect(g, block, t->warp, t->text, t->text_size))
             continue;
         if (g->key_count && !write_run(g))
             return false;
         if (!collect(g, block, t->warp, t->text, t->text_size)) {
-            sass_trace_fail(t, t->input.line, "this line needs more memory: --memory");
+            itrace_fail(t, t->input.line, "this line needs more memory: --memory");
             return false;
         }
     }
-    if (event != SASS_END || (g->key_count && !write_run(g)))
+    if (event != ITRACE_END || (g->key_count && !write_run(g)))
         return false;
     if (fflush(g->scratch) != 0)
         return fail(g, "the temporary file cannot be written");
@@ -306,7 +306,7 @@ static void copy_chunk(struct grouping *g, struct run *run, FILE *out)
 }
 
 /* The header, without what its last line says about numbers that are no longer there. */
-static void write_header(const struct sass_trace *t, FILE *out)
+static void write_header(const struct itrace *t, FILE *out)
 {
     static const char *const gone[] = {"threadblock_x ", "threadblock_y ", "threadblock_z ",
                                        "warpid_tb ",     "sm_id ",         "warpid_sm "};
@@ -330,7 +330,7 @@ static void write_header(const struct sass_trace *t, FILE *out)
     putc('\n', out);
 }
 
-static void write_block(const struct sass_trace *t, uint64_t index, FILE *out)
+static void write_block(const struct itrace *t, uint64_t index, FILE *out)
 {
     const uint32_t *grid = t->header.grid;
     fprintf(out, "\n#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
@@ -353,10 +353,10 @@ static size_t pop_same(struct grouping *g, uint32_t *same, uint64_t *lines)
 static bool merge(struct grouping *g, FILE *out)
 {
     uint64_t block = UINT64_MAX, lines;
-    uint32_t *same = sass_allocate(g->run_count, sizeof *same);
-    g->heap = sass_allocate(g->run_count, sizeof *g->heap);
+    uint32_t *same = itrace_allocate(g->run_count, sizeof *same);
+    g->heap = itrace_allocate(g->run_count, sizeof *g->heap);
     for (uint32_t i = 0; i < g->run_count; i++) {
-        g->runs[i].buffer = sass_allocate(g->merge_buffer, 1);
+        g->runs[i].buffer = itrace_allocate(g->merge_buffer, 1);
         next_chunk(g, &g->runs[i]);
         if (!g->runs[i].ended)
             push(g, i);
@@ -379,7 +379,7 @@ static bool merge(struct grouping *g, FILE *out)
         }
     }
     fputs(block == UINT64_MAX ? "" : "\n#END_TB\n", out);
-    sass_free(same);
+    itrace_free(same);
     return !g->failed;
 }
 
@@ -387,9 +387,9 @@ static void release(struct grouping *g)
 {
     collect_end(g);
     for (size_t i = 0; i < g->run_count; i++)
-        sass_free(g->runs[i].buffer);
-    sass_free(g->runs);
-    sass_free(g->heap);
+        itrace_free(g->runs[i].buffer);
+    itrace_free(g->runs);
+    itrace_free(g->heap);
     if (g->scratch)
         fclose(g->scratch);
 }
@@ -401,26 +401,26 @@ static bool can_merge(struct grouping *g)
     g->merge_buffer = each > MOST_MERGE_BUFFER ? MOST_MERGE_BUFFER : each;
     if (each >= LEAST_MERGE_BUFFER)
         return true;
-    sass_trace_fail(g->trace, 0, "%zu parts cannot be merged in %zu MiB: --memory", g->run_count,
-                    g->memory >> 20);
+    itrace_fail(g->trace, 0, "%zu parts cannot be merged in %zu MiB: --memory", g->run_count,
+                g->memory >> 20);
     return false;
 }
 
-bool sass_group(struct sass_trace *trace, const char *path, size_t memory,
-                struct sass_group_result *result)
+bool itrace_group(struct itrace *trace, const char *path, size_t memory,
+                  struct itrace_group_result *result)
 {
     struct grouping g = {.trace = trace, .memory = memory};
-    struct sass_output output = {.slot = -1};
-    bool ok = (g.scratch = sass_output_scratch(path)) != NULL
+    struct itrace_output output = {.slot = -1};
+    bool ok = (g.scratch = itrace_output_scratch(path)) != NULL
               || fail(&g, "no temporary file can be made beside the output");
     ok = ok && read_all(&g) && can_merge(&g);
-    if (ok && !sass_output_open(&output, path))
+    if (ok && !itrace_output_open(&output, path))
         ok = fail(&g, "the output cannot be written");
     ok = ok && merge(&g, output.file);
-    if (ok && !sass_output_commit(&output))
+    if (ok && !itrace_output_commit(&output))
         ok = fail(&g, "the output cannot be written");
-    sass_output_abandon(&output);
-    *result = (struct sass_group_result){g.run_count, g.scratch_bytes};
+    itrace_output_abandon(&output);
+    *result = (struct itrace_group_result){g.run_count, g.scratch_bytes};
     release(&g);
     return ok;
 }

@@ -32,7 +32,7 @@ static void remove_unfinished(int signal_number)
     raise(signal_number);
 }
 
-void sass_output_guard(void)
+void itrace_output_guard(void)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
@@ -57,20 +57,20 @@ static int take_slot(const char *path)
     return -1;
 }
 
-static void release(struct sass_output *output)
+static void release(struct itrace_output *output)
 {
     if (output->slot >= 0)
         unfinished[output->slot].used = 0;
-    sass_free(output->path);
-    sass_free(output->temporary);
-    *output = (struct sass_output){.slot = -1};
+    itrace_free(output->path);
+    itrace_free(output->temporary);
+    *output = (struct itrace_output){.slot = -1};
 }
 
 /* "PATH.SUFFIX" */
 static char *with_suffix(const char *path, const char *suffix)
 {
     size_t size = strlen(path) + strlen(suffix);
-    char *name = sass_allocate(size + 1, 1);
+    char *name = itrace_allocate(size + 1, 1);
     snprintf(name, size + 1, "%s%s", path, suffix);
     return name;
 }
@@ -80,15 +80,15 @@ static int open_nameless(const char *path, int flags)
 {
     const char *slash = strrchr(path, '/');
     char *folder =
-        slash ? sass_copy_text(path, (size_t)(slash - path) + 1) : sass_copy_text(".", 1);
+        slash ? itrace_copy_text(path, (size_t)(slash - path) + 1) : itrace_copy_text(".", 1);
     int fd = open(folder, O_TMPFILE | O_CLOEXEC | flags, 0666);
-    sass_free(folder);
+    itrace_free(folder);
     return fd;
 }
 
 /* Gives the file its name, in place of another file only by way of the temporary name. 0, or errno.
  */
-static int name_it(const struct sass_output *output)
+static int name_it(const struct itrace_output *output)
 {
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(output->file));
@@ -101,16 +101,16 @@ static int name_it(const struct sass_output *output)
     return errno;
 }
 
-bool sass_output_open(struct sass_output *output, const char *path)
+bool itrace_output_open(struct itrace_output *output, const char *path)
 {
     char suffix[32];
-    *output = (struct sass_output){.slot = -1};
+    *output = (struct itrace_output){.slot = -1};
     if (strlen(path) > PATH_MAX - 32) {
         errno = ENAMETOOLONG;
         return false;
     }
     snprintf(suffix, sizeof suffix, ".unfinished-%ld", (long)getpid());
-    output->path = sass_copy_text(path, strlen(path));
+    output->path = itrace_copy_text(path, strlen(path));
     output->temporary = with_suffix(path, suffix);
     output->slot = take_slot(output->temporary);
     int fd = access("/proc/self/fd", X_OK) == 0 ? open_nameless(path, O_WRONLY) : -1;
@@ -130,7 +130,7 @@ bool sass_output_open(struct sass_output *output, const char *path)
     return false;
 }
 
-bool sass_output_commit(struct sass_output *output)
+bool itrace_output_commit(struct itrace_output *output)
 {
     int reason = ferror(output->file) ? EIO : 0;
     if (!reason && fflush(output->file) != 0)
@@ -148,7 +148,7 @@ bool sass_output_commit(struct sass_output *output)
     return reason == 0;
 }
 
-void sass_output_abandon(struct sass_output *output)
+void itrace_output_abandon(struct itrace_output *output)
 {
     if (!output->file)
         return;
@@ -162,7 +162,7 @@ static int open_and_forget(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder =
-        slash ? sass_copy_text(path, (size_t)(slash - path) + 1) : sass_copy_text("./", 2);
+        slash ? itrace_copy_text(path, (size_t)(slash - path) + 1) : itrace_copy_text("./", 2);
     char *name = with_suffix(folder, ".heddle-trace-XXXXXX");
     sigset_t all, before;
     sigfillset(&all);
@@ -171,12 +171,12 @@ static int open_and_forget(const char *path)
     if (fd >= 0)
         unlink(name);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    sass_free(name);
-    sass_free(folder);
+    itrace_free(name);
+    itrace_free(folder);
     return fd;
 }
 
-FILE *sass_output_scratch(const char *path)
+FILE *itrace_output_scratch(const char *path)
 {
     int fd = open_nameless(path, O_RDWR);
     if (fd < 0)

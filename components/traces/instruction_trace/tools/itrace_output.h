@@ -1,13 +1,13 @@
 /* A file that appears whole or not at all: written without a name, or under a temporary name beside
- * its place where there is nothing else, and renamed when it is complete. After sass_output_guard()
- * a signal that ends the program removes what is unfinished, too. */
-#ifndef HEDDLE_COMPONENTS_SASS_OUTPUT_H
-#define HEDDLE_COMPONENTS_SASS_OUTPUT_H
+ * its place where there is nothing else, and renamed when it is complete. After
+ * itrace_output_guard() a signal that ends the program removes what is unfinished, too. */
+#ifndef HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
+#define HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-struct sass_output {
+struct itrace_output {
     FILE *file; /* NULL: not open */
     char *path, *temporary;
     bool is_nameless;
@@ -15,16 +15,16 @@ struct sass_output {
 };
 
 /* false: errno says why; nothing is there. */
-bool sass_output_open(struct sass_output *output, const char *path);
+bool itrace_output_open(struct itrace_output *output, const char *path);
 /* false: errno says why; nothing is there, and what was there before still is. */
-bool sass_output_commit(struct sass_output *output);
-void sass_output_abandon(struct sass_output *output);
+bool itrace_output_commit(struct itrace_output *output);
+void itrace_output_abandon(struct itrace_output *output);
 
 /* SIGHUP, SIGINT, SIGTERM and SIGXFSZ remove unfinished files and then do what they do. */
-void sass_output_guard(void);
+void itrace_output_guard(void);
 
 /* A file without a name in the folder of `path`: gone when it is closed, however the program ends.
  * NULL: errno says why. */
-FILE *sass_output_scratch(const char *path);
+FILE *itrace_output_scratch(const char *path);
 
 #endif

@@ -17,16 +17,16 @@ static uint64_t below(uint64_t limit)
 }
 
 /* A step with addresses of some kind: runs, strides, near and far ones. */
-static struct sass_step random_step(unsigned width)
+static struct itrace_step random_step(unsigned width)
 {
-    struct sass_step s = {.mask = below(4) ? below((uint64_t)1 << 32) : UINT32_MAX,
-                          .mode = below(3) ? SASS_MODE_LIST : SASS_MODE_STRIDE};
+    struct itrace_step s = {.mask = below(4) ? below((uint64_t)1 << 32) : UINT32_MAX,
+                            .mode = below(3) ? ITRACE_MODE_LIST : ITRACE_MODE_STRIDE};
     uint64_t base = 0x7f0000000000 + below(4096), spread = (uint64_t)16 << below(30);
     s.count = (unsigned)__builtin_popcountll(s.mask);
     s.stride = below(2) ? width : (int64_t)below(300) - 150;
     for (unsigned i = 0; i < s.count; i++)
-        s.address[i] = s.mode == SASS_MODE_STRIDE ? base + (uint64_t)((int64_t)i * s.stride)
-                                                  : base + below(spread);
+        s.address[i] = s.mode == ITRACE_MODE_STRIDE ? base + (uint64_t)((int64_t)i * s.stride)
+                                                    : base + below(spread);
     return s;
 }
 
@@ -34,7 +34,7 @@ Test(sm_pieces, records_give_back_what_was_written)
 {
     seed = 1;
     for (unsigned round = 0; round < 2000; round++) {
-        struct sass_step s = random_step(4);
+        struct itrace_step s = random_step(4);
         uint32_t words[TRACE_RECORD + 1], id = (uint32_t)below(TRACE_INSTS);
         uint64_t address[32];
         enum trace_space space = (enum trace_space)below(4);
@@ -51,7 +51,7 @@ Test(sm_pieces, records_give_back_what_was_written)
 }
 
 /* Every byte that a lane touches, one by one. */
-static unsigned bytes_of(const struct sass_step *s, unsigned width, uint64_t line,
+static unsigned bytes_of(const struct itrace_step *s, unsigned width, uint64_t line,
                          uint32_t bytes[4], unsigned *lanes)
 {
     uint8_t sectors = 0;
@@ -78,7 +78,7 @@ Test(sm_pieces, requests_name_each_line_once_with_all_that_is_touched)
     seed = 2;
     for (unsigned round = 0; round < 3000; round++) {
         unsigned width = 1u << below(6), total = 0;
-        struct sass_step s = random_step(width);
+        struct itrace_step s = random_step(width);
         uint32_t words[TRACE_RECORD], bytes[4];
         if (!s.count)
             continue;

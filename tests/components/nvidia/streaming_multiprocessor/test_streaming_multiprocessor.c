@@ -91,7 +91,7 @@ static void write_warp(struct trace_writer *w, struct trace_stream *stream, stru
 {
     for (unsigned i = 0; i < p->warp[warp].count; i++) {
         const struct step *from = &p->warp[warp].step[i];
-        struct sass_step s = {.mask = from->mask, .mode = SASS_MODE_LIST, .count = from->count};
+        struct itrace_step s = {.mask = from->mask, .mode = ITRACE_MODE_LIST, .count = from->count};
         uint32_t words[TRACE_RECORD];
         memcpy(s.address, from->address, sizeof from->address);
         unsigned length = trace_writer_record(words, from->inst, &s, from->space);

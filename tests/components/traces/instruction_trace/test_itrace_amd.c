@@ -45,13 +45,13 @@ static const char *environment(const char *name)
 static void tell_registers(struct story *s, const uint16_t *numbers, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        tell(s, " %u*%u", SASS_AMD_REGISTER(numbers[i]), SASS_AMD_REGISTERS(numbers[i]));
+        tell(s, " %u*%u", ITRACE_AMD_REGISTER(numbers[i]), ITRACE_AMD_REGISTERS(numbers[i]));
 }
 
-static void tell_step(struct story *s, const struct sass_trace *t)
+static void tell_step(struct story *s, const struct itrace *t)
 {
-    const struct sass_step *step = &t->step;
-    const struct sass_inst *inst = step->inst;
+    const struct itrace_step *step = &t->step;
+    const struct itrace_inst *inst = step->inst;
     static const char *const spaces[] = {"none", "global", "shared", "local", "generic"};
     tell(s, "%x %" PRIx64 " %s/%s", inst->pc, step->mask, inst->name,
          sass_class_name(inst->opcode.unit));
@@ -61,14 +61,14 @@ static void tell_step(struct story *s, const struct sass_trace *t)
     tell(s, " [%u", inst->width);
     for (unsigned i = 0; i < step->count && i < 3; i++)
         tell(s, " %" PRIx64 "(%s)", step->address[i],
-             spaces[sass_trace_space(t, inst, step->address[i])]);
+             spaces[itrace_space(t, inst, step->address[i])]);
     tell(s, "]");
     for (unsigned i = 0; i < inst->immediate_count; i++)
         tell(s, " %" PRId64, inst->immediates[i]);
     tell(s, "\n");
 }
 
-static void tell_header(struct story *s, const struct sass_header *h)
+static void tell_header(struct story *s, const struct itrace_header *h)
 {
     tell(s,
          "%s '%s' id %" PRIu64 " %s gpu %" PRIu64 " queue %" PRIu64 " entry %" PRIx64
@@ -86,20 +86,20 @@ static void tell_header(struct story *s, const struct sass_header *h)
              h->code[i].data[0], h->code[i].data[h->code[i].bytes - 1]);
 }
 
-static void tell_all(struct story *s, struct sass_trace *t)
+static void tell_all(struct story *s, struct itrace *t)
 {
-    enum sass_event event;
-    while ((event = sass_trace_next(t)) != SASS_END) {
-        if (event == SASS_BLOCK)
+    enum itrace_event event;
+    while ((event = itrace_next(t)) != ITRACE_END) {
+        if (event == ITRACE_BLOCK)
             tell(s, "block %u\n", t->block[0]);
-        else if (event == SASS_WARP)
+        else if (event == ITRACE_WARP)
             tell(s, "warp %u: %" PRIu64 "\n", t->warp, t->warp_steps);
-        else if (event == SASS_STEP)
+        else if (event == ITRACE_STEP)
             tell_step(s, t);
         else
-            tell(s, event == SASS_ERROR ? "error\n" : "end\n");
+            tell(s, event == ITRACE_ERROR ? "error\n" : "end\n");
     }
-    sass_trace_report_unknown(t);
+    itrace_report_unknown(t);
 }
 
 static const char wanted[] =
@@ -144,15 +144,15 @@ static const char complaint[] = "w0: opcode 's_frobnicate' is in no table and co
 
 static bool read_file(struct story *s, const char *path)
 {
-    struct sass_trace t;
-    struct sass_trace_options options = {.report = hear, .context = s, .use_cache = true};
+    struct itrace t;
+    struct itrace_options options = {.report = hear, .context = s, .use_cache = true};
     memset(s, 0, sizeof *s);
-    if (sass_trace_open(&t, path, &options)) {
+    if (itrace_open(&t, path, &options)) {
         tell_header(s, &t.header);
         tell_all(s, &t);
     }
     bool cached = t.is_cached;
-    sass_trace_close(&t);
+    itrace_close(&t);
     return cached;
 }
 
@@ -162,7 +162,7 @@ Test(sass_amd, every_form_is_read)
     static struct story s;
     char copy[512], cache[600], command[1600];
     snprintf(copy, sizeof copy, "%s/amd-%d.traceg", environment("SCRATCH"), (int)getpid());
-    snprintf(cache, sizeof cache, "%s" SASS_CACHE_SUFFIX, copy);
+    snprintf(cache, sizeof cache, "%s" ITRACE_CACHE_SUFFIX, copy);
     snprintf(command, sizeof command, "cp '%s/amd.traceg' '%s'", environment("FIXTURE"), copy);
     cr_assert_eq(system(command), 0);
     for (unsigned round = 0; round < 2; round++) {
@@ -227,14 +227,13 @@ static const struct {
 Test(sass_amd, every_mistake_is_named_with_its_line)
 {
     static struct story s;
-    struct sass_trace t;
-    struct sass_trace_options options = {.report = hear, .context = &s};
+    struct itrace t;
+    struct itrace_options options = {.report = hear, .context = &s};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         memset(&s, 0, sizeof s);
-        if (sass_trace_open_memory(&t, "memory", mistakes[i].text, strlen(mistakes[i].text),
-                                   &options))
+        if (itrace_open_memory(&t, "memory", mistakes[i].text, strlen(mistakes[i].text), &options))
             tell_all(&s, &t);
-        sass_trace_close(&t);
+        itrace_close(&t);
         cr_expect_str_eq(s.said, mistakes[i].said, "%s\nsaid: %s", mistakes[i].text, s.said);
     }
 }
@@ -298,13 +297,13 @@ Test(sass_amd, opcodes_have_classes_and_units)
 Test(sass_amd, statistics_are_by_unit)
 {
     static struct story s;
-    struct sass_trace t;
-    struct sass_stats_run run = {.line_bytes = 64};
-    struct sass_trace_options options = {.report = hear, .context = &s};
+    struct itrace t;
+    struct itrace_stats_run run = {.line_bytes = 64};
+    struct itrace_options options = {.report = hear, .context = &s};
     char path[512];
     snprintf(path, sizeof path, "%s/amd.traceg", environment("FIXTURE"));
-    cr_assert(sass_trace_open(&t, path, &options) && sass_stats_add(&run, &t));
-    const struct sass_stats *k = &run.kernels[0];
+    cr_assert(itrace_open(&t, path, &options) && itrace_stats_add(&run, &t));
+    const struct itrace_stats *k = &run.kernels[0];
     static const uint64_t units[ISA_UNIT_COUNT] = {
         [ISA_UNIT_SALU] = 1, [ISA_UNIT_VALU] = 5, [ISA_UNIT_SMEM] = 3,
         [ISA_UNIT_VMEM] = 4, [ISA_UNIT_LDS] = 2,  [ISA_UNIT_SPECIAL] = 3};
@@ -312,57 +311,57 @@ Test(sass_amd, statistics_are_by_unit)
         cr_expect_eq(k->by_unit[i], units[i], "%s: %" PRIu64, isa_unit_name((enum isa_unit)i),
                      k->by_unit[i]);
     cr_expect_eq(k->steps, 19);
-    cr_expect_eq(k->references[SASS_SPACE_LOCAL], 2);
-    cr_expect_eq(k->references[SASS_SPACE_SHARED], 4); /* one of them by a flat address */
-    cr_expect_eq(k->references[SASS_SPACE_GLOBAL], 10);
+    cr_expect_eq(k->references[ITRACE_SPACE_LOCAL], 2);
+    cr_expect_eq(k->references[ITRACE_SPACE_SHARED], 4); /* one of them by a flat address */
+    cr_expect_eq(k->references[ITRACE_SPACE_GLOBAL], 10);
     /* 8 lanes of 12 bytes from a line's start: 2 lines; a store: 1; a scalar load: 1 more. */
     cr_expect_eq(k->vector_line_references, 3);
     cr_expect_eq(k->line_references, 4);
-    sass_trace_close(&t);
-    sass_stats_release(&run);
+    itrace_close(&t);
+    itrace_stats_release(&run);
 }
 
 static const struct {
-    enum sass_command_kind kind;
+    enum itrace_command_kind kind;
     uint64_t address, source, bytes;
     uint32_t queue, gpu, peer;
     uint64_t number, awaited;
 } commands[] = {
-    {SASS_COMMAND_STREAM, 0, 0, 0, 2, 1, 0, 0, 0},
-    {SASS_COMMAND_MALLOC, 0x200000000000, 0, 4096, 0, 0, 0, 0, 0},
-    {SASS_COMMAND_MALLOC, 0x200000001000, 0, 8192, 0, 1, 0, 0, 0},
-    {SASS_COMMAND_MALLOC, 0x200000003000, 0, 8192, 0, 1, 0, 0, 0},
-    {SASS_COMMAND_WRITE, 0x200000000000, 0, 4096, 0, 0, 0, 1, 0},
-    {SASS_COMMAND_WRITE, 0x200000001000, 0, 100, 2, 0, 0, 2, 0},
-    {SASS_COMMAND_PEER, 0, 0, 0, 0, 0, 1, 0, 0},
-    {SASS_COMMAND_MARK, 0, 0, 0, 2, 0, 0, 3, 0},
-    {SASS_COMMAND_AFTER, 0, 0, 0, 0, 0, 0, 4, 3},
-    {SASS_COMMAND_KERNEL, 0, 0, 0, 0, 0, 0, 5, 0},
-    {SASS_COMMAND_FILL, 0x200000001000, 0, 64, 2, 0, 0, 6, 0},
-    {SASS_COMMAND_COPY, 0x200000001000, 0x200000000000, 32, 0, 0, 0, 7, 0},
-    {SASS_COMMAND_READ, 0x200000001000, 0, 32, 0, 0, 0, 8, 0},
-    {SASS_COMMAND_QUERY, 0, 0, 0, 0, 0, 0, 0, 5},
-    {SASS_COMMAND_POLL, 0, 0, 0, 0, 0, 0, 0, 0},
-    {SASS_COMMAND_WAIT, 0, 0, 0, 0, 0, 0, 0, 5},
-    {SASS_COMMAND_FREE, 0x200000000000, 0, 0, 0, 0, 0, 0, 0},
-    {SASS_COMMAND_STREAM_END, 0, 0, 0, 2, 0, 0, 0, 0},
+    {ITRACE_COMMAND_STREAM, 0, 0, 0, 2, 1, 0, 0, 0},
+    {ITRACE_COMMAND_MALLOC, 0x200000000000, 0, 4096, 0, 0, 0, 0, 0},
+    {ITRACE_COMMAND_MALLOC, 0x200000001000, 0, 8192, 0, 1, 0, 0, 0},
+    {ITRACE_COMMAND_MALLOC, 0x200000003000, 0, 8192, 0, 1, 0, 0, 0},
+    {ITRACE_COMMAND_WRITE, 0x200000000000, 0, 4096, 0, 0, 0, 1, 0},
+    {ITRACE_COMMAND_WRITE, 0x200000001000, 0, 100, 2, 0, 0, 2, 0},
+    {ITRACE_COMMAND_PEER, 0, 0, 0, 0, 0, 1, 0, 0},
+    {ITRACE_COMMAND_MARK, 0, 0, 0, 2, 0, 0, 3, 0},
+    {ITRACE_COMMAND_AFTER, 0, 0, 0, 0, 0, 0, 4, 3},
+    {ITRACE_COMMAND_KERNEL, 0, 0, 0, 0, 0, 0, 5, 0},
+    {ITRACE_COMMAND_FILL, 0x200000001000, 0, 64, 2, 0, 0, 6, 0},
+    {ITRACE_COMMAND_COPY, 0x200000001000, 0x200000000000, 32, 0, 0, 0, 7, 0},
+    {ITRACE_COMMAND_READ, 0x200000001000, 0, 32, 0, 0, 0, 8, 0},
+    {ITRACE_COMMAND_QUERY, 0, 0, 0, 0, 0, 0, 0, 5},
+    {ITRACE_COMMAND_POLL, 0, 0, 0, 0, 0, 0, 0, 0},
+    {ITRACE_COMMAND_WAIT, 0, 0, 0, 0, 0, 0, 0, 5},
+    {ITRACE_COMMAND_FREE, 0x200000000000, 0, 0, 0, 0, 0, 0, 0},
+    {ITRACE_COMMAND_STREAM_END, 0, 0, 0, 2, 0, 0, 0, 0},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 Test(sass_amd, lists_have_all_commands)
 {
     static struct story s;
-    struct sass_list list;
+    struct itrace_list list;
     char path[512];
     snprintf(path, sizeof path, "%s/kernelslist-amd.g", environment("FIXTURE"));
-    cr_assert(sass_list_read(&list, &(struct sass_list_reader){path, hear, &s, true}));
+    cr_assert(itrace_list_read(&list, &(struct itrace_list_reader){path, hear, &s, true}));
     cr_expect_str_eq(s.said,
                      "w10: neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace, left out: "
                      "'amd.traceg'\n");
     cr_assert_eq(list.count, COMMANDS);
     cr_expect_eq(list.numbers, 8);
     for (size_t i = 0; i < COMMANDS; i++) {
-        const struct sass_command *c = &list.commands[i];
+        const struct itrace_command *c = &list.commands[i];
         cr_expect(c->kind == commands[i].kind && c->address == commands[i].address
                       && c->source == commands[i].source && c->bytes == commands[i].bytes
                       && c->queue == commands[i].queue && c->gpu == commands[i].gpu
@@ -370,9 +369,9 @@ Test(sass_amd, lists_have_all_commands)
                       && c->awaited == commands[i].awaited,
                   "command %zu: %s", i, c->text ? c->text : c->name);
         cr_expect_eq(c->managed, i == 3);
-        cr_expect_eq(c->on, c->kind == SASS_COMMAND_PEER);
+        cr_expect_eq(c->on, c->kind == ITRACE_COMMAND_PEER);
     }
-    sass_list_release(&list);
+    itrace_list_release(&list);
 }
 
 /* Each of these is no command. */
@@ -394,7 +393,7 @@ Test(sass_amd, wrong_commands_are_left_out)
                                         "Memset,0x10,4,1,1",
                                         "Poll,1,"};
     static struct story s;
-    struct sass_list list;
+    struct itrace_list list;
     char path[512];
     snprintf(path, sizeof path, "%s/list-%d.g", environment("SCRATCH"), (int)getpid());
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -402,9 +401,9 @@ Test(sass_amd, wrong_commands_are_left_out)
         fprintf(file, "%s\nkernel-1.traceg\n", wrong[i]);
         fclose(file);
         memset(&s, 0, sizeof s);
-        cr_expect(sass_list_read(&list, &(struct sass_list_reader){path, hear, &s, true}));
+        cr_expect(itrace_list_read(&list, &(struct itrace_list_reader){path, hear, &s, true}));
         cr_expect(list.count == 1 && strstr(s.said, "w1: neither"), "%s: %s", wrong[i], s.said);
-        sass_list_release(&list);
+        itrace_list_release(&list);
     }
     unlink(path);
 }

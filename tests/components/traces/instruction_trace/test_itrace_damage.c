@@ -71,15 +71,15 @@ static void hear(void *context, bool is_error, const char *path, uint64_t line, 
 static struct heard read_refusing(const char *text)
 {
     struct heard h = {0, 0, ""};
-    struct sass_trace t;
-    const struct sass_trace_options options = {
-        .report = hear, .context = &h, .demand = SASS_GAPS_REFUSED};
-    if (sass_trace_open_memory(&t, "damaged", text, strlen(text), &options))
-        for (enum sass_event e; (e = sass_trace_next(&t)) != SASS_END;)
-            if (e == SASS_ERROR && h.errors > 100)
+    struct itrace t;
+    const struct itrace_options options = {
+        .report = hear, .context = &h, .demand = ITRACE_GAPS_REFUSED};
+    if (itrace_open_memory(&t, "damaged", text, strlen(text), &options))
+        for (enum itrace_event e; (e = itrace_next(&t)) != ITRACE_END;)
+            if (e == ITRACE_ERROR && h.errors > 100)
                 break;
-    sass_trace_report_unknown(&t);
-    sass_trace_close(&t);
+    itrace_report_unknown(&t);
+    itrace_close(&t);
     return h;
 }
 

@@ -32,6 +32,6 @@ ParameterizedTestParameters(sass_name, plain)
 ParameterizedTest(struct name_case *p, sass_name, plain)
 {
     char name[32];
-    sass_name_plain(p->symbol, name, p->size);
+    itrace_name_plain(p->symbol, name, p->size);
     cr_expect_str_eq(name, p->name);
 }

@@ -134,7 +134,7 @@ static void hear(void *context, bool is_error, const char *path, uint64_t line, 
     cr_expect_fail("%s:%" PRIu64 ": %d %s", path, line, is_error, text);
 }
 
-static void compare(const struct sass_step *got, const struct told *want, uint64_t place)
+static void compare(const struct itrace_step *got, const struct told *want, uint64_t place)
 {
     unsigned count = 0;
     cr_assert_str_eq(got->inst->name, insts[want->kind].name, "step %" PRIu64, place);
@@ -156,14 +156,14 @@ static void compare(const struct sass_step *got, const struct told *want, uint64
 static void read_back(uint64_t kernel, unsigned last)
 {
     char path[600];
-    struct sass_trace t;
-    struct sass_trace_options options = {.report = hear};
+    struct itrace t;
+    struct itrace_options options = {.report = hear};
     static struct told want;
     uint64_t seen = 0;
     unsigned n = 0;
     snprintf(path, sizeof path, "%s/kernel-%" PRIu64 ".traceg.zst", folder, kernel);
-    cr_assert(sass_trace_open(&t, path, &options));
-    const struct sass_header *h = &t.header;
+    cr_assert(itrace_open(&t, path, &options));
+    const struct itrace_header *h = &t.header;
     cr_expect(h->grid[0] == GROUPS && h->block[0] == 100 && h->registers == 16
               && h->shared_bytes == 12 && h->stream == 5 && h->kernel_id == kernel);
     cr_expect(h->entry == CODE_AT && h->code_base == CODE_AT && h->packet_address == 0x9000
@@ -172,21 +172,21 @@ static void read_back(uint64_t kernel, unsigned last)
     cr_expect_eq(memcmp(h->descriptor, &descriptor, sizeof descriptor), 0);
     cr_expect(h->code_count == 1 && h->code[0].bytes == sizeof code
               && !memcmp(h->code[0].data, code, sizeof code));
-    for (enum sass_event event; (event = sass_trace_next(&t)) != SASS_END;) {
+    for (enum itrace_event event; (event = itrace_next(&t)) != ITRACE_END;) {
         unsigned wave = t.block[0] * GROUP_WAVES + t.warp;
-        cr_assert_neq(event, SASS_ERROR);
-        if (event == SASS_WARP) {
+        cr_assert_neq(event, ITRACE_ERROR);
+        if (event == ITRACE_WARP) {
             cr_expect_eq(t.warp_steps, last + 1);
             n = 0;
         }
-        if (event != SASS_STEP)
+        if (event != ITRACE_STEP)
             continue;
         make(kernel, wave, n, last, &want);
         compare(&t.step, &want, seen++);
         n++;
     }
     cr_expect_eq(seen, (uint64_t)WAVES * (last + 1));
-    sass_trace_close(&t);
+    itrace_close(&t);
 }
 
 /* Two kernels on two GPUs, all their wavefronts side by side; blocks of the spool fill up often. */
@@ -250,8 +250,8 @@ Test(amd_recording, units_of_several_threads_are_told_of_at_once)
 {
     pthread_t threads[2];
     uint32_t units[2] = {0, 1};
-    struct sass_trace t;
-    struct sass_trace_options options = {.report = hear};
+    struct itrace t;
+    struct itrace_options options = {.report = hear};
     char path[600];
     uint64_t steps = 0;
     begin(2);
@@ -263,11 +263,11 @@ Test(amd_recording, units_of_several_threads_are_told_of_at_once)
     amd_recording_end(1);
     cr_expect_null(amd_recording_finish(true));
     snprintf(path, sizeof path, "%s/kernel-1.traceg.zst", folder);
-    cr_assert(sass_trace_open(&t, path, &options));
+    cr_assert(itrace_open(&t, path, &options));
     uint64_t n = 0;
-    for (enum sass_event event; (event = sass_trace_next(&t)) != SASS_END;) {
-        n = event == SASS_WARP ? 0 : n;
-        if (event != SASS_STEP)
+    for (enum itrace_event event; (event = itrace_next(&t)) != ITRACE_END;) {
+        n = event == ITRACE_WARP ? 0 : n;
+        if (event != ITRACE_STEP)
             continue;
         uint64_t wave = t.block[0] * GROUP_WAVES + t.warp;
         for (unsigned lane = 0; lane < t.step.count; lane++)
@@ -276,7 +276,7 @@ Test(amd_recording, units_of_several_threads_are_told_of_at_once)
         steps++;
     }
     cr_expect_eq(steps, 301 * WAVES);
-    sass_trace_close(&t);
+    itrace_close(&t);
     remove_all();
 }
 

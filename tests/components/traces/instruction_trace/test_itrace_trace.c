@@ -46,10 +46,10 @@ static void tell_register(struct story *s, uint16_t number)
         tell(s, " UR%u", number - SASS_UNIFORM_REGISTER);
 }
 
-static void tell_step(struct story *s, const struct sass_trace *t)
+static void tell_step(struct story *s, const struct itrace *t)
 {
-    const struct sass_step *step = &t->step;
-    const struct sass_inst *inst = step->inst;
+    const struct itrace_step *step = &t->step;
+    const struct itrace_inst *inst = step->inst;
     if (t->is_raw)
         tell(s, "(%u,%u,%u w%u) ", t->block[0], t->block[1], t->block[2], t->warp);
     if (inst->source_line)
@@ -72,25 +72,25 @@ static void tell_step(struct story *s, const struct sass_trace *t)
     tell(s, "\n");
 }
 
-static void tell_all(struct story *s, struct sass_trace *t)
+static void tell_all(struct story *s, struct itrace *t)
 {
     for (;;) {
-        switch (sass_trace_next(t)) {
-        case SASS_END:
+        switch (itrace_next(t)) {
+        case ITRACE_END:
             return;
-        case SASS_ERROR:
+        case ITRACE_ERROR:
             tell(s, "error\n");
             break;
-        case SASS_BLOCK:
+        case ITRACE_BLOCK:
             tell(s, "block %u,%u,%u\n", t->block[0], t->block[1], t->block[2]);
             break;
-        case SASS_WARP:
+        case ITRACE_WARP:
             tell(s, "warp %u: %" PRIu64 "\n", t->warp, t->warp_steps);
             break;
-        case SASS_BLOCK_END:
+        case ITRACE_BLOCK_END:
             tell(s, "end\n");
             break;
-        case SASS_STEP:
+        case ITRACE_STEP:
             tell_step(s, t);
             break;
         }
@@ -106,18 +106,18 @@ static const char *environment(const char *name)
 
 static bool read_file(struct story *s, const char *path, bool use_cache)
 {
-    struct sass_trace t;
-    struct sass_trace_options options = {.report = hear, .context = s, .use_cache = use_cache};
+    struct itrace t;
+    struct itrace_options options = {.report = hear, .context = s, .use_cache = use_cache};
     memset(s, 0, sizeof *s);
-    bool ok = sass_trace_open(&t, path, &options);
+    bool ok = itrace_open(&t, path, &options);
     if (ok) {
         tell(s, "%s v%u id %" PRIu64 "\n", t.header.kernel_name, t.header.tracer_version,
              t.header.kernel_id);
         tell_all(s, &t);
-        sass_trace_report_unknown(&t);
+        itrace_report_unknown(&t);
     }
     bool cached = t.is_cached;
-    sass_trace_close(&t);
+    itrace_close(&t);
     return cached;
 }
 
@@ -243,7 +243,7 @@ static const struct {
 };
 #define FORMS (sizeof forms / sizeof forms[0])
 
-Test(sass_trace, every_form_is_read)
+Test(itrace, every_form_is_read)
 {
     static struct story s;
     char path[512];
@@ -256,7 +256,7 @@ Test(sass_trace, every_form_is_read)
 }
 
 /* The same files packed by the tools of xz and zstd; concatenated streams, too. */
-Test(sass_trace, packed_files_read_the_same)
+Test(itrace, packed_files_read_the_same)
 {
     static const char *const packers[] = {"xz -0 -c", "zstd -q -c"};
     static struct story s;
@@ -368,15 +368,15 @@ static const struct {
 
 static void read_text(struct story *s, const char *text, size_t size)
 {
-    struct sass_trace t;
-    struct sass_trace_options options = {.report = hear, .context = s};
+    struct itrace t;
+    struct itrace_options options = {.report = hear, .context = s};
     memset(s, 0, sizeof *s);
-    if (sass_trace_open_memory(&t, "memory", text, size, &options))
+    if (itrace_open_memory(&t, "memory", text, size, &options))
         tell_all(s, &t);
-    sass_trace_close(&t);
+    itrace_close(&t);
 }
 
-Test(sass_trace, every_mistake_is_named_with_its_line)
+Test(itrace, every_mistake_is_named_with_its_line)
 {
     static struct story s;
     for (size_t i = 0; i < MISTAKES; i++) {
@@ -385,7 +385,7 @@ Test(sass_trace, every_mistake_is_named_with_its_line)
     }
 }
 
-Test(sass_trace, the_reader_goes_on_behind_a_mistake)
+Test(itrace, the_reader_goes_on_behind_a_mistake)
 {
     static struct story s;
     static const char text[] = HEADER WARP("3") "0000 ffffffff 0 MOV 0 0\nrubbish\n"
@@ -396,11 +396,11 @@ Test(sass_trace, the_reader_goes_on_behind_a_mistake)
     cr_expect(strstr(s.said, "e13: "));
 }
 
-Test(sass_trace, zero_bytes_and_endless_lines_are_errors)
+Test(itrace, zero_bytes_and_endless_lines_are_errors)
 {
     static struct story s;
     static const char zero[] = STEPS("0000 ffffffff 0 MOV 0 0\0 1 2");
-    static char endless[SASS_LINE_LIMIT * 3];
+    static char endless[ITRACE_LINE_LIMIT * 3];
     read_text(&s, zero, sizeof zero - 1);
     cr_expect_str_eq(s.said, "e12: a zero byte in the line\n"
                              "e13: warp 0 ends 1 instructions before what its 'insts = ' says\n");
@@ -411,9 +411,9 @@ Test(sass_trace, zero_bytes_and_endless_lines_are_errors)
 }
 
 /* A line of any length across the buffer's ends. */
-Test(sass_trace, long_files_are_cut_into_lines_right)
+Test(itrace, long_files_are_cut_into_lines_right)
 {
-    struct sass_input in;
+    struct itrace_input in;
     static char text[1 << 20];
     size_t size = 0, lines = 0, n = 0;
     while (size < sizeof text - 600) {
@@ -423,26 +423,26 @@ Test(sass_trace, long_files_are_cut_into_lines_right)
         size += length + 1;
         lines++;
     }
-    cr_assert(sass_input_open_memory(&in, text, size));
+    cr_assert(itrace_input_open_memory(&in, text, size));
     char *line;
     size_t got;
-    while (sass_input_line(&in, &line, &got) == 1) {
+    while (itrace_input_line(&in, &line, &got) == 1) {
         cr_assert_eq(got, n * 7919 % 509, "line %zu has %zu bytes", n, got);
         cr_assert(got == 0 || (line[0] == 'a' + (int)(n % 26) && line[got - 1] == line[0]));
         n++;
     }
     cr_expect_eq(n, lines);
-    sass_input_close(&in);
+    itrace_input_close(&in);
 }
 
 /* A cache gives the same events and complaints, is taken only for the very same text, and damage
  * of any of its bytes is found. */
-Test(sass_trace, a_cache_gives_the_same)
+Test(itrace, a_cache_gives_the_same)
 {
     static struct story first, again;
     char path[512], copy[512], cache[600], command[1600];
     snprintf(copy, sizeof copy, "%s/cached-%d.traceg", environment("SCRATCH"), (int)getpid());
-    snprintf(cache, sizeof cache, "%s" SASS_CACHE_SUFFIX, copy);
+    snprintf(cache, sizeof cache, "%s" ITRACE_CACHE_SUFFIX, copy);
     for (size_t i = 0; i < FORMS; i++) {
         fixture_path(path, forms[i].file);
         unlink(cache);
@@ -465,12 +465,12 @@ static long file_size(FILE *file)
     return ftell(file);
 }
 
-Test(sass_trace, a_damaged_or_foreign_cache_is_made_anew)
+Test(itrace, a_damaged_or_foreign_cache_is_made_anew)
 {
     static struct story s;
     char path[512], copy[512], cache[600], command[1600];
     snprintf(copy, sizeof copy, "%s/damaged-%d.traceg", environment("SCRATCH"), (int)getpid());
-    snprintf(cache, sizeof cache, "%s" SASS_CACHE_SUFFIX, copy);
+    snprintf(cache, sizeof cache, "%s" ITRACE_CACHE_SUFFIX, copy);
     fixture_path(path, "v3.traceg");
     snprintf(command, sizeof command, "cp '%s' '%s'", path, copy);
     cr_assert_eq(system(command), 0);
