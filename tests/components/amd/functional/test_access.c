@@ -82,10 +82,11 @@ static void random_addresses(struct machine *m, unsigned bytes)
 typedef const char *accessor(struct host_view *, struct isa_context *, struct isa_wave *,
                              const struct isa_ready *, uint8_t *, uint32_t *);
 static accessor *const accessors[] = {
+#ifdef ISA_V2
     access_vector_v2,
-#ifndef ISA_ONE_VARIANT
+#endif
+#ifdef ISA_V3
     access_vector_v3,
-    access_vector_v4,
 #endif
 };
 
