@@ -176,7 +176,6 @@ static const char *const tags[] = {
     "engine_front",
     "engine_order",
     "engine_result",
-    "heddle_options",
     "heddle_platform",
     "message",
     "packet_case",

@@ -16,26 +16,14 @@
 struct command {
     struct arena *arena;
     const struct options *options;
-    char **words; /* of the command line behind the command's name; NULL-terminated */
+    char **words;           /* of the command line behind the command's name; NULL-terminated */
     struct toolkit toolkit; /* found, for the commands that need it */
 };
 
-int command_check(struct command *c);
-int command_gen(struct command *c);
-int command_dot(struct command *c);
-int command_dump(struct command *c);
-int command_params(struct command *c);
-int command_doc(struct command *c);
-int command_fmt(struct command *c);
-int command_explain(struct command *c);
-int command_new(struct command *c);
-int command_build(struct command *c);
-int command_run(struct command *c);
-int command_stats(struct command *c);
-int command_api_trace(struct command *c);
-int command_disasm(struct command *c);
-int command_trace(struct command *c);
-int command_lsp(struct command *c);
+#define COMMAND(NAME, word, function, toolkit, arguments, least, most, words, summary, text)       \
+    int function(struct command *c);
+#include "codegen/command/commands.def"
+#undef COMMAND
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */
 struct compilation *command_open(const struct command *c);

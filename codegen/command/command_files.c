@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codegen/command/options_table.h"
 #include "codegen/emit/input.h"
 
 enum use {
@@ -24,6 +25,8 @@ enum use {
     LOOK         /* read by the command, which says itself what is wrong */
 };
 
+enum { TITLE_BYTES = 64 };
+
 struct named {
     const char *option; /* "" for an argument */
     const char *path;
@@ -33,6 +36,7 @@ struct named {
 struct named_list {
     const char *command;
     struct named *items;
+    char (*titles)[TITLE_BYTES]; /* of all rows */
     size_t count;
 };
 
@@ -222,53 +226,56 @@ static bool check_others(const struct named_list *list, const struct named *file
     return true;
 }
 
-static void add_run(struct named_list *list, const struct options *o)
+static enum use use_of(const struct options *o, const struct option_spec *spec)
 {
-    add(list, "--stats", o->stats, o->command == COMMAND_DOT ? READ : WRITE_WHOLE);
-    add(list, "--record perfetto", o->record_perfetto, WRITE_WHOLE);
-    add(list, "--checkpoint", o->checkpoint, WRITE_WHOLE);
-    add(list, "--addresses", o->addresses, WRITE_WHOLE);
-    add(list, "--record api", o->record_api, WRITE_NEW);
-    add(list, "--record instructions", o->record_instructions, WRITE_NEW);
-    add(list, "--restore", o->restore, READ);
-    add(list, "--play api", o->play_api, READ_ANY);
-    add(list, "--play instructions", o->play_instructions, READ_ANY);
-    add(list, "--play sass", o->play_sass, READ);
-    for (size_t i = 0; i < o->module.count; i++)
-        add(list, "--module", o->module.items[i], READ);
-    if (o->program && o->program[0])
-        add(list, "", o->program[0], LOOK);
-}
-
-static bool is_folder_command(const struct options *o)
-{
+    static const enum use uses[] = {
+        [OPTION_READ] = READ,
+        [OPTION_READ_ANY] = READ_ANY,
+        [OPTION_READ_LIST] = READ,
+        [OPTION_READ_FOLDERS] = READ_FOLDER,
+        [OPTION_WRITE] = WRITE,
+        [OPTION_WRITE_WHOLE] = WRITE_WHOLE,
+        [OPTION_WRITE_INTO] = WRITE_INTO,
+        [OPTION_WRITE_NEW] = WRITE_NEW,
+    };
     bool makes_traces = o->command == COMMAND_TRACE && o->arguments.count > 0
                         && strcmp(o->arguments.items[0], "stats") != 0;
     bool makes_plots = o->command == COMMAND_REPORT && o->plot.count > 1;
-    return makes_traces || makes_plots || o->command == COMMAND_GEN || o->command == COMMAND_DOC
-           || o->command == COMMAND_NEW || o->command == COMMAND_BUILD
-           || o->command == COMMAND_EXPERIMENT || o->command == COMMAND_CALIBRATE
-           || o->command == COMMAND_SWEEP;
+    bool many = spec->type == OPTION_WRITE && (makes_traces || makes_plots);
+    return many ? WRITE_INTO : uses[spec->type];
+}
+
+/* The files of an option; "-" is standard output. */
+static void add_option(struct named_list *list, const struct options *o,
+                       const struct option_spec *spec)
+{
+    struct option_given given;
+    char *title = list->titles[spec - option_specs];
+    option_given(o, spec, &given);
+    option_title(spec, title, TITLE_BYTES);
+    for (size_t i = 0; i < given.count; i++)
+        if (spec->type != OPTION_WRITE || strcmp(given.values[i], "-") != 0)
+            add(list, title, given.values[i], use_of(o, spec));
 }
 
 bool command_files_check(const struct options *o)
 {
-    size_t most = o->arguments.count + o->module.count + o->include.count + 16;
+    size_t most = o->arguments.count + o->module.count + o->include.count + option_spec_count + 1;
     struct named_list list = {options_command_name(o->command), calloc(most, sizeof *list.items),
-                              0};
-    if (!list.items)
-        return refuse(&list, &(struct named){"", "", LOOK}, "out of memory");
-    for (size_t i = 0; i < o->arguments.count; i++)
+                              calloc(option_spec_count, sizeof *list.titles), 0};
+    bool ok = list.items && list.titles;
+    if (!ok)
+        refuse(&list, &(struct named){"", "", LOOK}, "out of memory");
+    for (size_t i = 0; ok && i < o->arguments.count; i++)
         add(&list, "", o->arguments.items[i], LOOK);
-    for (size_t i = 0; i < o->include.count; i++)
-        add(&list, "-I", o->include.items[i], READ_FOLDER);
-    if (o->output && strcmp(o->output, "-") != 0)
-        add(&list, "-o", o->output, is_folder_command(o) ? WRITE_INTO : WRITE);
-    add(&list, "--html", o->html_folder, WRITE_INTO);
-    add_run(&list, o);
-    bool ok = true;
+    for (size_t i = 0; ok && i < option_spec_count; i++)
+        if (option_is_file(&option_specs[i]) && option_belongs(&option_specs[i], o->command))
+            add_option(&list, o, &option_specs[i]);
+    if (ok && o->command == COMMAND_RUN && o->program)
+        add(&list, "", o->program[0], LOOK);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = check_one(&list, &list.items[i]) && check_others(&list, &list.items[i]);
     free(list.items);
+    free(list.titles);
     return ok;
 }

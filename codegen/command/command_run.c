@@ -7,11 +7,12 @@
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_ranks.h"
 #include "codegen/command/command_run_trace.h"
+#include "codegen/command/hand_over.h"
 #include "codegen/command/python.h"
 #include "codegen/command/source_lines.h"
 #include "codegen/command/view_server.h"
 #include "codegen/report/profile_print.h"
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 
 /* Compilers at a time, more than any machine has room for. */
 #define JOBS_MOST 1024
@@ -59,9 +60,9 @@ int command_build(struct command *c)
 /* The path of what process `number` writes. */
 static const char *path_of(struct command *c, const char *path, unsigned number)
 {
-    size_t size = options_env_number_path(path, number, false, NULL, 0) + 1;
+    size_t size = options_number_path(path, number, false, NULL, 0) + 1;
     char *text = arena_alloc(c->arena, size);
-    options_env_number_path(path, number, false, text, size);
+    options_number_path(path, number, false, text, size);
     return text;
 }
 
@@ -112,33 +113,36 @@ static void print_samples(struct command *c, const char *path, const struct run_
     }
 }
 
-static int run(struct command *c, const struct build_result *built, struct heddle_options *options,
+static int run(struct command *c, const struct build_result *built, struct handed *handed,
                const char *program, char **arguments, struct run_outcome *outcome)
 {
     const char *file = NULL; /* for statistics that only the report reads */
-    bool sampled = options->mode == PLATFORM_SAMPLED;
-    if ((c->options->report || c->options->view || sampled) && !options->stats_path) {
-        options->stats_path = file = command_temporary(c);
+    const char *profile = NULL;
+    bool sampled = run_is_sampled(c->options);
+    if ((c->options->report || c->options->view || sampled) && !c->options->stats) {
+        file = command_temporary(c);
         if (!file)
             return EXIT_ERRORS;
+        hand_over(handed, "stats", '>', file);
     }
     if (run_profiles_instructions(c->options)) {
         const char *named = strchr(c->options->profile, '=');
-        options->instruction_profile = named ? run_absolute(c, named + 1) : command_temporary(c);
-        if (!options->instruction_profile)
+        profile = named ? run_absolute(c, named + 1) : command_temporary(c);
+        if (!profile)
             return EXIT_ERRORS;
+        hand_over(handed, "profile instructions", '>', profile);
     }
-    if (!view_server_start(c, options))
+    if (!view_server_start(c, handed))
         return EXIT_ERRORS;
-    int status = program ? run_program(c, built, options, program, arguments, outcome)
-                         : run_platform(c, built, options);
+    int status = program ? run_program(c, built, handed, program, arguments, outcome)
+                         : run_platform(c, built, handed);
     view_server_end();
     if (c->options->report)
-        status = print_reports(c, options->stats_path, outcome, status);
+        status = print_reports(c, handed_value(handed, "stats"), outcome, status);
     if (sampled)
-        print_samples(c, options->stats_path, outcome);
+        print_samples(c, handed_value(handed, "stats"), outcome);
     if (run_profiles_instructions(c->options) && !strchr(c->options->profile, '='))
-        status = print_profiles(c, options->instruction_profile, program, outcome, status);
+        status = print_profiles(c, profile, program, outcome, status);
     for (unsigned i = 1; file && (i == 1 || i <= outcome->processes.count); i++)
         unlink(path_of(c, file, i));
     return status;
@@ -146,10 +150,10 @@ static int run(struct command *c, const struct build_result *built, struct heddl
 
 int command_run(struct command *c)
 {
-    struct heddle_options options;
+    struct handed handed;
     struct build_result built;
     const char *program = NULL;
-    int status = run_options(c, &options);
+    int status = run_options(c, &handed);
     if (status >= 0)
         return status;
     if (!command_report_known(c))
@@ -169,7 +173,7 @@ int command_run(struct command *c)
         return !built.refused                                 ? EXIT_ERRORS
                : c->options->program || c->options->play_sass ? EXIT_NOT_STARTED
                                                               : EXIT_USAGE;
-    options.tables_path = run_absolute(c, built.tables);
+    hand_over(&handed, "tables", '=', run_absolute(c, built.tables));
     char **arguments = c->options->program;
     if (c->options->play_instructions) {
         status = run_play_trace(c, &program, &arguments);
@@ -178,12 +182,12 @@ int command_run(struct command *c)
     }
     struct run_recording recording;
     struct run_ranks launched = run_ranks_of_launcher();
-    if (!run_ranks_takes_part(&launched, &options))
+    if (!run_ranks_takes_part(&launched, c->options))
         return EXIT_CLEAN;
-    if (!run_ranks_announce(c, &launched, &options))
+    if (!run_ranks_announce(c, &launched))
         return EXIT_NOT_STARTED;
     if (launched.number > 0)
-        return run_ranks_serve(c, &built, &options);
+        return run_ranks_serve(c, &built, &handed);
     if (c->options->play_api) {
         status = run_plays_itself(c, &built)
                      ? (command_api_trace_check(c, c->options->play_api) ? EXIT_CLEAN : EXIT_ERRORS)
@@ -191,10 +195,10 @@ int command_run(struct command *c)
         if (status != EXIT_CLEAN)
             return status;
     }
-    if (!run_recording_begin(c, &options, &recording))
+    if (!run_recording_begin(c, &handed, &recording))
         return EXIT_ERRORS;
     struct run_outcome outcome = {0};
-    int end = run(c, &built, &options, program, arguments, &outcome);
+    int end = run(c, &built, &handed, program, arguments, &outcome);
     if (launched.count > 1 && program)
         end = run_ranks_outcome(&outcome, program, end);
     return run_recording_end(c, &recording, &outcome, end);

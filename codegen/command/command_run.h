@@ -8,23 +8,19 @@
 
 /* Seen from the root folder, in the command's arena; NULL for NULL. */
 const char *run_absolute(struct command *c, const char *path);
-/* The texts of a list, a line each; NULL: it is empty. */
-const char *run_lines(struct command *c, const struct options_list *list);
-/* One of them is no name, as is said on standard error. */
-bool run_has_empty(const char *option, const struct options_list *list);
-/* What `--record perfetto` shows, into `options`. false: said on standard error. */
-bool run_record_parse(struct command *c, struct heddle_options *options);
-
-/* --series and --every, into `options`. false: said on standard error. */
-bool run_series_parse(struct command *c, struct heddle_options *options);
-
-/* The platform's options from the command's. -1 to go on, or an exit status: what is wrong was
+/* What the options come to for the platform. -1 to go on, or an exit status: what is wrong was
  * said. */
-int run_options(struct command *c, struct heddle_options *options);
+struct handed;
+int run_options(struct command *c, struct handed *handed);
+/* false: two options contradict each other, or one lacks another, as was said. */
+struct sampling;
+bool run_keeps_rules(const struct options *o, const struct sampling *sampling);
 
-/* Whether the platform has what the options, `context`, need; says what is missing. */
+bool run_is_functional(const struct options *o);
+bool run_is_sampled(const struct options *o);
 /* --profile instructions, or instructions=FILE. */
 bool run_profiles_instructions(const struct options *o);
+/* Whether the platform has what the options, `context`, need; says what is missing. */
 bool run_accepts(const struct model *model, const void *context);
 
 /* Path of the program as the shell would find it, or NULL after a message. */
@@ -34,7 +30,7 @@ const char *run_find_program(struct command *c, const char *name);
 bool run_program_is_fixed(const char *path);
 /* The processes of a program that have used HIP, in the order in which they have opened the
  * platform. The first one's files have the names that options give, the others' those of
- * options_env_number_path(). */
+ * options_number_path(). */
 struct run_process {
     const char *name;     /* of its program's file */
     bool closed, partial; /* its files are written, or what was known when it was interrupted */
@@ -46,7 +42,7 @@ struct run_outcome {
 };
 
 /* Runs `program` with our HIP library in front. An exit status; what is missing was said. */
-int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
+int run_program(struct command *c, const struct build_result *built, const struct handed *handed,
                 const char *program, char **arguments, struct run_outcome *outcome);
 
 /* NULL after a message. `*library` is for dlclose(). */
@@ -55,7 +51,6 @@ const struct heddle_platform *run_open_built(struct command *c, const struct bui
 /* The platform plays traces of API calls itself (or cannot be opened, which was said). */
 bool run_plays_itself(struct command *c, const struct build_result *built);
 /* Runs a platform that drives itself, or plays a trace, in this process. An exit status. */
-int run_platform(struct command *c, const struct build_result *built,
-                 const struct heddle_options *options);
+int run_platform(struct command *c, const struct build_result *built, const struct handed *handed);
 
 #endif

@@ -6,14 +6,28 @@
 #include <string.h>
 
 #include "codegen/command/command_run.h"
+#include "codegen/command/hand_over.h"
 #include "runtime/engine/rank.h"
-#include "runtime/session/options_env.h"
+
+/* Options that would have nothing to act on without a file that is written. */
+static bool is_about_output(const char *key)
+{
+    static const char *const keys[] = {"every-ps",      "every-cycles",     "series-counter",
+                                       "checkpoint-ps", "checkpoint-cycle", "checkpoint-kernel",
+                                       "stats-no-host", "record-from",      "record-to",
+                                       "record-path",   "record-kernel"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
 
 /* A run that failed over a line, again, to show what became of the line. */
-static int repeat(struct command *c, const struct build_result *built,
-                  const struct heddle_options *options, const struct platform_lines *suspects)
+static int repeat(struct command *c, const struct build_result *built, const struct handed *handed,
+                  const struct platform_lines *suspects)
 {
-    struct heddle_options again = *options;
+    struct handed again = {.arena = c->arena};
+    const char *lines = NULL;
     if (getenv(RANK_ENVIRONMENT)) {
         fprintf(stderr, "heddle: to see the messages about the line, run it again with");
         for (uint32_t i = 0; i < suspects->count; i++)
@@ -21,10 +35,16 @@ static int repeat(struct command *c, const struct build_result *built,
         fputc('\n', stderr);
         return EXIT_GAVE_UP;
     }
-    again.watch = *suspects;
-    again.stats_path = again.trace_path = again.checkpoint_path = NULL;
-    again.series_path = NULL;
-    again.series_ps = again.series_cycles = 0;
+    for (size_t i = 0; i < handed->pairs.count; i++) {
+        const struct handed_pair *pair = &handed->pairs.items[i];
+        if (pair->sign != '>' && !is_about_output(pair->key))
+            hand_over(&again, pair->key, pair->sign, pair->value);
+    }
+    for (uint32_t i = 0; i < suspects->count; i++)
+        lines = arena_printf(c->arena, "%s%s0x%llx", lines ? lines : "", lines ? "\n" : "",
+                             (unsigned long long)suspects->address[i]);
+    hand_over(&again, "watch", '=', lines);
+    hand_over_number(&again, "watch-from", suspects->since_ps);
     fprintf(stderr, "heddle: the messages about the line at");
     for (uint32_t i = 0; i < suspects->count; i++)
         fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
@@ -101,8 +121,7 @@ bool run_plays_itself(struct command *c, const struct build_result *built)
     return plays;
 }
 
-int run_platform(struct command *c, const struct build_result *built,
-                 const struct heddle_options *options)
+int run_platform(struct command *c, const struct build_result *built, const struct handed *handed)
 {
     void *library;
     const char *file = c->options->arguments.items[0];
@@ -110,25 +129,26 @@ int run_platform(struct command *c, const struct build_result *built,
     if (!platform)
         return EXIT_NOT_STARTED;
     bool plays = platform->has(TRACE_PLAYER);
-    if (plays && (c->options->unified || options->mode != PLATFORM_TIMING)) {
+    if (plays
+        && (c->options->unified || run_is_functional(c->options) || run_is_sampled(c->options))) {
         fprintf(
             stderr,
             "heddle run: this platform plays traces itself, without '--unified' and '--mode'\n");
         return EXIT_USAGE;
     }
-    if (plays && !options->api_trace) {
+    if (plays && !c->options->play_api) {
         fprintf(stderr,
                 "heddle run: this platform plays traces of API calls: heddle run %s --play api="
                 "DIR\n",
                 file);
         return EXIT_USAGE;
     }
-    if (options->sass_trace_path && !platform->has(SASS_PLAYER)) {
+    if (c->options->play_sass && !platform->has(SASS_PLAYER)) {
         fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
                         "it; rtx3070 and qv100 have one\n");
         return EXIT_NOT_STARTED;
     }
-    if (!platform->start(options))
+    if (!platform->start(handed_text(handed)))
         return EXIT_NOT_STARTED;
     if (platform->driver()) {
         fprintf(stderr,
@@ -146,9 +166,9 @@ int run_platform(struct command *c, const struct build_result *built,
         return end_interrupted(status);
     status = status ? status : written;
     struct platform_lines suspects;
-    if (status == EXIT_GAVE_UP && !options->watch.count && platform->suspects(&suspects)) {
+    if (status == EXIT_GAVE_UP && !handed_value(handed, "watch") && platform->suspects(&suspects)) {
         dlclose(library);
-        return repeat(c, built, options, &suspects);
+        return repeat(c, built, handed, &suspects);
     }
     return status;
 }

@@ -11,29 +11,6 @@
 #define PLAYER "heddle-play-instructions"
 #define LIST   "kernelslist.g"
 
-bool run_play_parse(const struct options *o)
-{
-    const char *mistake = NULL;
-    if (!o->play_instructions)
-        return true;
-    if (o->program)
-        mistake = "either a program or '--play instructions', not both";
-    else if (o->play_api || o->play_sass)
-        mistake =
-            "'--play instructions', '--play api' and '--play sass' are different traces; give one";
-    else if (o->record_api || o->record_instructions)
-        mistake = "a trace that is played cannot be recorded: it is no program";
-    else if (o->checkpoint || o->restore)
-        mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
-    else if (o->mode && strcmp(o->mode, "functional") == 0)
-        mistake = "'--mode functional' executes programs; a trace that is played is not executed";
-    else if (o->unified)
-        mistake = "'--unified' is for programs: a trace says which GPU each kernel runs on";
-    if (mistake)
-        fprintf(stderr, "heddle run: %s\n", mistake);
-    return !mistake;
-}
-
 int run_play_trace(struct command *c, const char **program, char ***arguments)
 {
     const char *path = c->options->play_instructions;

@@ -7,8 +7,6 @@
 
 #include "codegen/command/command.h"
 
-/* false: the options contradict each other, which was said. */
-bool run_play_parse(const struct options *options);
 /* Names the program that plays the trace, with its arguments. An exit status; EXIT_CLEAN: go on. */
 int run_play_trace(struct command *c, const char **program, char ***arguments);
 

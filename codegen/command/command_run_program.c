@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
+#include "codegen/command/hand_over.h"
+#include "codegen/command/options_table.h"
 #include "codegen/command/supervise.h"
 #include "runtime/engine/rank.h"
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 
 const char *run_find_program(struct command *c, const char *name)
@@ -55,13 +57,10 @@ bool run_program_is_fixed(const char *path)
 }
 
 static void set_environment(struct command *c, const struct build_result *built,
-                            const struct heddle_options *options)
+                            const struct handed *handed)
 {
-    size_t size = options_env_encode(options, NULL, 0) + 1;
-    char *text = arena_alloc(c->arena, size);
-    options_env_encode(options, text, size);
     setenv(OPTIONS_ENV_PLATFORM, run_absolute(c, built->platform_so), 1);
-    setenv(OPTIONS_ENV_OPTIONS, text, 1);
+    setenv(OPTIONS_ENV_OPTIONS, handed_text(handed), 1);
     const char *old = getenv("LD_LIBRARY_PATH");
     setenv("LD_LIBRARY_PATH",
            old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old)
@@ -74,21 +73,21 @@ static void set_environment(struct command *c, const struct build_result *built,
 /* What a run is to write, for messages: the first of them that it has. */
 static const char *first_output(const struct options *o)
 {
+    for (size_t i = 0; i < option_spec_count; i++) {
+        const struct option_spec *spec = &option_specs[i];
+        struct option_given given;
+        if (!option_is_written(spec) || !option_belongs(spec, COMMAND_RUN))
+            continue;
+        option_given(o, spec, &given);
+        if (given.count)
+            return given.value;
+    }
     const char *instructions = run_profiles_instructions(o) ? strchr(o->profile, '=') : NULL;
-    const char *written[] = {o->stats,
-                             o->series,
-                             o->record_perfetto,
-                             o->record_api,
-                             o->record_instructions,
-                             o->addresses,
-                             instructions ? instructions + 1 : NULL,
-                             run_profiles_instructions(o) ? "the profile" : NULL,
-                             o->report ? "the report" : NULL,
-                             o->mode && strcmp(o->mode, "sampled") == 0 ? "the estimate" : NULL};
-    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++)
-        if (written[i])
-            return written[i];
-    return NULL;
+    return instructions                   ? instructions + 1
+           : run_profiles_instructions(o) ? "the profile"
+           : o->report                    ? "the report"
+           : run_is_sampled(o)            ? "the estimate"
+                                          : NULL;
 }
 
 static void read_outcome(struct command *c, int ledger, struct run_outcome *outcome)
@@ -167,7 +166,7 @@ static void report_processes(struct command *c, const struct run_outcome *outcom
                 (unsigned)outcome->processes.count);
 }
 
-int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
+int run_program(struct command *c, const struct build_result *built, const struct handed *handed,
                 const char *program, char **arguments, struct run_outcome *outcome)
 {
     if (!c->toolkit.hip_folder) {
@@ -179,7 +178,7 @@ int run_program(struct command *c, const struct build_result *built, struct hedd
         fprintf(stderr, "heddle run: cannot make a file in memory: %s\n", strerror(errno));
         return EXIT_ERRORS;
     }
-    set_environment(c, built, options);
+    set_environment(c, built, handed);
     int status = supervise(&(struct supervise){.program = program,
                                                .name = program,
                                                .arguments = arguments,

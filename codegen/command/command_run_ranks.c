@@ -57,9 +57,9 @@ static bool make_token(void)
 
 /* What is not simulated is executed by the driver at once, on memory that lies at all ranks, and
  * between caches that are emptied and filled at all ranks. */
-static bool can_share(const struct heddle_options *o, unsigned number)
+static bool can_share(const struct options *o, unsigned number)
 {
-    const char *refused = o->mode == PLATFORM_SAMPLED              ? "--mode sampled"
+    const char *refused = run_is_sampled(o)                        ? "--mode sampled"
                           : o->kernels || o->interval || o->warmup ? "--kernels"
                                                                    : NULL;
     if (refused && number == 0)
@@ -71,9 +71,9 @@ static bool can_share(const struct heddle_options *o, unsigned number)
     return !refused;
 }
 
-bool run_ranks_takes_part(struct run_ranks *launched, const struct heddle_options *options)
+bool run_ranks_takes_part(struct run_ranks *launched, const struct options *options)
 {
-    if (launched->count == 1 || options->mode != PLATFORM_FUNCTIONAL)
+    if (launched->count == 1 || !run_is_functional(options))
         return true;
     if (launched->number > 0)
         return false;
@@ -85,14 +85,13 @@ bool run_ranks_takes_part(struct run_ranks *launched, const struct heddle_option
     return true;
 }
 
-bool run_ranks_announce(struct command *c, const struct run_ranks *launched,
-                        const struct heddle_options *options)
+bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
 {
     if (launched->count == 1 && c->options->place)
         fprintf(stderr, "heddle run: '--place' is for several ranks: mpirun -n N heddle run ...\n");
     if (launched->count == 1)
         return !c->options->place;
-    if (!can_share(options, launched->number))
+    if (!can_share(c->options, launched->number))
         return false;
     if (c->toolkit.mpi_folder)
         module =
@@ -152,21 +151,21 @@ static void take_signal(int number)
 }
 
 int run_ranks_serve(struct command *c, const struct build_result *built,
-                    const struct heddle_options *options)
+                    const struct handed *handed)
 {
     void *library;
-    struct heddle_options own = *options;
+    struct handed own = *handed;
     /* Rank 0 writes, and others must know that it does. */
-    if ((c->options->report || c->options->view) && !own.stats_path)
-        own.stats_path = "/dev/null";
+    if ((c->options->report || c->options->view) && !c->options->stats)
+        hand_over(&own, "stats", '>', "/dev/null");
     if (run_profiles_instructions(c->options))
-        own.instruction_profile = "/dev/null";
+        hand_over(&own, "profile instructions", '>', "/dev/null");
     if (c->options->record_instructions)
-        own.record_trace = "/dev/null";
+        hand_over(&own, "record instructions", '>', "/dev/null");
     if (c->options->view)
-        own.view_path = "/dev/null";
+        hand_over(&own, "view", '>', "/dev/null");
     const struct heddle_platform *platform = run_open_built(c, built, &library);
-    if (!platform || !platform->start(&own))
+    if (!platform || !platform->start(handed_text(&own)))
         return EXIT_NOT_STARTED;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)

@@ -10,41 +10,12 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run_trace.h"
-#include "runtime/session/options_env.h"
+#include "codegen/command/hand_over.h"
+#include "runtime/engine/options.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 
 #define PLAYER "heddle-play-api"
-
-bool run_trace_parse(const struct options *o)
-{
-    const char *mistake = NULL;
-    if (o->module.count && !o->play_api)
-        mistake = "'--module' is for the kernels of a trace; name it: --play api=DIR";
-    else if (o->play_api && o->program)
-        mistake = "either a program or '--play api', not both";
-    else if (o->play_api && (o->checkpoint || o->restore) && o->kernels)
-        mistake = "'--kernels' counts launches from the beginning; without '--checkpoint' and "
-                  "'--restore'";
-    else if (o->play_api && (o->checkpoint || o->restore) && o->record_instructions)
-        mistake = "'--record instructions' records a whole run; without '--checkpoint' and "
-                  "'--restore'";
-    else if (o->record_api && !o->program && !o->play_api)
-        mistake = "'--record api' records a program; name one: heddle run PLATFORM "
-                  "--record api=DIR -- PROGRAM ARGS...";
-    else if (o->record_instructions && !o->program && !o->play_api)
-        mistake = "'--record instructions' records a program; name one: heddle run PLATFORM "
-                  "--record instructions=DIR -- PROGRAM ARGS...";
-    else if (o->record_instructions && o->kernels)
-        mistake =
-            "'--record instructions' records all launches in the same way; leave out '--kernels'";
-    else if (o->record_instructions && o->unified)
-        mistake =
-            "'--record instructions' cannot record a device of several GPUs; leave out '--unified'";
-    if (mistake)
-        fprintf(stderr, "heddle run: %s\n", mistake);
-    return !mistake;
-}
 
 /* ---- recording ---- */
 
@@ -110,8 +81,7 @@ static bool begin_one(struct command *c, size_t kind, struct run_recording *reco
     return true;
 }
 
-bool run_recording_begin(struct command *c, struct heddle_options *options,
-                         struct run_recording *recording)
+bool run_recording_begin(struct command *c, struct handed *handed, struct run_recording *recording)
 {
     *recording = (struct run_recording){0};
     for (size_t i = 0; i < RUN_RECORDINGS; i++) {
@@ -124,15 +94,15 @@ bool run_recording_begin(struct command *c, struct heddle_options *options,
     }
     if (recording->part[RUN_RECORD_CALLS])
         setenv(OPTIONS_ENV_RECORD, recording->part[RUN_RECORD_CALLS], 1);
-    options->record_trace = recording->part[RUN_RECORD_STEPS];
+    hand_over(handed, "record instructions", '>', recording->part[RUN_RECORD_STEPS]);
     return true;
 }
 
 static const char *folder_of(struct command *c, const char *folder, unsigned number)
 {
-    size_t size = options_env_number_path(folder, number, true, NULL, 0) + 1;
+    size_t size = options_number_path(folder, number, true, NULL, 0) + 1;
     char *text = arena_alloc(c->arena, size);
-    options_env_number_path(folder, number, true, text, size);
+    options_number_path(folder, number, true, text, size);
     return text;
 }
 

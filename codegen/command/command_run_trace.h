@@ -9,9 +9,6 @@
 #include "codegen/command/command_run.h"
 #include "runtime/state/platform.h"
 
-/* false: the options contradict each other, which was said. */
-bool run_trace_parse(const struct options *options);
-
 enum { RUN_RECORD_CALLS, RUN_RECORD_STEPS, RUN_RECORDINGS };
 
 /* Folders that appear whole or not at all: the program's HIP library, or the driver of the
@@ -25,8 +22,7 @@ struct run_recording {
 bool run_recording_allowed(const struct options *options);
 /* Makes the folders and tells the program's library, or the platform, of them. false: said why not.
  */
-bool run_recording_begin(struct command *c, struct heddle_options *options,
-                         struct run_recording *recording);
+bool run_recording_begin(struct command *c, struct handed *handed, struct run_recording *recording);
 /* The folders get their names, or go; each process has one. Returns `status`, or EXIT_ERRORS when
  * only the recording has failed. */
 int run_recording_end(struct command *c, const struct run_recording *recording,

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "codegen/command/options.h"
+#include "codegen/command/options_table.h"
 
 static void print_commands(FILE *out)
 {
     for (int c = 0; c < COMMAND_COUNT; c++)
-        fprintf(out, "%s%s", c > 0 ? " " : "", options_command_name((enum options_command)c));
+        fprintf(out, "%s%s", c > 0 ? " " : "", command_specs[c].name);
 }
 
 /* Text in single quotes of a shell; `also` is left out, too. */
@@ -22,33 +22,53 @@ static void print_quoted(FILE *out, const char *text, const char *also)
     fputc('\'', out);
 }
 
-static bool is_flag(const struct option_shown *o)
+static bool is_flag(const struct option_spec *o)
 {
-    return o->argument == NULL;
+    return o->type == OPTION_FLAG || o->type == OPTION_MAYBE;
 }
 
-static bool takes_path(const struct option_shown *o)
+static bool takes_path(const struct option_spec *o)
 {
     return strcmp(o->name, "--set") == 0;
+}
+
+/* The next row of a command, from `*i` on, whose name no earlier row of it has; NULL: none. */
+static const struct option_spec *next_of(int command, size_t *i)
+{
+    while (*i < option_spec_count) {
+        const struct option_spec *spec = &option_specs[(*i)++];
+        bool is_first = option_belongs(spec, (enum options_command)command);
+        for (const struct option_spec *o = option_specs; is_first && o < spec; o++)
+            is_first = !option_belongs(o, (enum options_command)command)
+                       || strcmp(o->name, spec->name) != 0;
+        if (is_first)
+            return spec;
+    }
+    return NULL;
 }
 
 /* Words that may follow an option, "" when a file does. */
 static void print_values(FILE *out)
 {
-    struct option_shown o;
-    for (size_t i = 0; options_shown(i, &o); i++)
-        if (o.values[0] != '\0')
-            fprintf(out, "        %s) echo '%s' ;;\n", o.name, o.values);
+    char words[256];
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        const struct option_spec *o;
+        for (size_t i = 0; (o = next_of(c, &i));) {
+            option_words(o, (enum options_command)c, words, sizeof words);
+            if (words[0] != '\0')
+                fprintf(out, "        '%s %s') echo '%s' ;;\n", command_specs[c].name, o->name,
+                        words);
+        }
+    }
 }
 
 static void print_options_of(FILE *out)
 {
-    struct option_shown o;
+    const struct option_spec *o;
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, "        %s) echo '--help", options_command_name((enum options_command)c));
-        for (size_t i = 0; options_shown(i, &o); i++)
-            if (o.commands >> c & 1)
-                fprintf(out, " %s", o.name);
+        fprintf(out, "        %s) echo '--help", command_specs[c].name);
+        for (size_t i = 0; (o = next_of(c, &i));)
+            fprintf(out, " %s", o->name);
         fprintf(out, "' ;;\n");
     }
 }
@@ -56,10 +76,9 @@ static void print_options_of(FILE *out)
 static void print_words_of(FILE *out)
 {
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        const char *words = options_command_words((enum options_command)c);
+        const char *words = command_specs[c].words;
         if (words[0] != '\0')
-            fprintf(out, "        %s) echo '%s' ;;\n",
-                    options_command_name((enum options_command)c), words);
+            fprintf(out, "        %s) echo '%s' ;;\n", command_specs[c].name, words);
     }
     fprintf(out, "        help) echo '");
     print_commands(out);
@@ -68,11 +87,10 @@ static void print_words_of(FILE *out)
 
 static void print_flags(FILE *out)
 {
-    struct option_shown o;
     fprintf(out, "--help");
-    for (size_t i = 0; options_shown(i, &o); i++)
-        if (is_flag(&o))
-            fprintf(out, "|%s", o.name);
+    for (size_t i = 0; i < option_spec_count; i++)
+        if (is_flag(&option_specs[i]))
+            fprintf(out, "|%s", option_specs[i].name);
 }
 
 /* What bash and zsh share: functions that print words. */
@@ -80,7 +98,7 @@ static void print_functions(FILE *out)
 {
     fprintf(out, "_heddle_options() { # COMMAND\n    case $1 in\n");
     print_options_of(out);
-    fprintf(out, "    esac\n}\n\n_heddle_values() { # OPTION\n    case $1 in\n");
+    fprintf(out, "    esac\n}\n\n_heddle_values() { # COMMAND OPTION\n    case \"$1 $2\" in\n");
     print_values(out);
     fprintf(out, "    esac\n}\n\n_heddle_words() { # COMMAND\n    case $1 in\n");
     print_words_of(out);
@@ -141,7 +159,7 @@ static void print_bash(FILE *out)
                  "    -*) found=$(_heddle_options \"$command\") ;;\n"
                  "    *)\n"
                  "        case $before in\n"
-                 "        -*) found=$(_heddle_values \"$before\") ;;\n"
+                 "        -*) found=$(_heddle_values \"$command\" \"$before\") ;;\n"
                  "        *) found=$(_heddle_words \"$command\") ;;\n"
                  "        esac\n"
                  "        if [ -z \"$found\" ]; then\n"
@@ -156,25 +174,26 @@ static void print_bash(FILE *out)
                  "complete -F _heddle heddle\n");
 }
 
-static void print_zsh_option(FILE *out, const struct option_shown *o)
+static void print_zsh_option(FILE *out, int command, const struct option_spec *o)
 {
+    char words[256];
+    option_words(o, (enum options_command)command, words, sizeof words);
     fprintf(out, "            '*%s[", o->name);
     for (const char *text = o->help; *text != '\0'; text++)
         if (strchr("'[]:", *text) == NULL)
             fputc(*text, out);
     fputc(']', out);
-    if (o->values[0] != '\0')
-        fprintf(out, ":%s:(%s)", o->argument, o->values);
+    if (words[0] != '\0')
+        fprintf(out, ":value:(%s)", words);
     else if (takes_path(o))
         fprintf(out, ":PATH=VALUE:_heddle_set");
-    else if (o->argument != NULL)
+    else if (!is_flag(o))
         fprintf(out, ":value:_files");
     fprintf(out, "' \\\n");
 }
 
 static void print_zsh(FILE *out)
 {
-    struct option_shown o;
     fprintf(out, "#compdef heddle\n"
                  "# Completion of heddle in zsh. Made by `heddle help --completion zsh`.\n\n");
     print_functions(out);
@@ -188,8 +207,7 @@ static void print_zsh(FILE *out)
                  "    if (( CURRENT == 2 )); then\n"
                  "        found=(\n");
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, "            '%s:%s'\n", options_command_name((enum options_command)c),
-                options_command_summary((enum options_command)c));
+        fprintf(out, "            '%s:%s'\n", command_specs[c].name, command_specs[c].summary);
     }
     fprintf(out, "        )\n"
                  "        _describe command found\n"
@@ -201,12 +219,11 @@ static void print_zsh(FILE *out)
                  "    fi\n"
                  "    case $words[2] in\n");
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, "    %s)\n        _arguments \\\n",
-                options_command_name((enum options_command)c));
-        for (size_t i = 0; options_shown(i, &o); i++)
-            if (o.commands >> c & 1)
-                print_zsh_option(out, &o);
-        const char *words = options_command_words((enum options_command)c);
+        fprintf(out, "    %s)\n        _arguments \\\n", command_specs[c].name);
+        const struct option_spec *o;
+        for (size_t i = 0; (o = next_of(c, &i));)
+            print_zsh_option(out, c, o);
+        const char *words = command_specs[c].words;
         fprintf(out, "            '*:%s",
                 words[0] != '\0' || c == COMMAND_HELP ? "word:(" : "file:");
         if (c == COMMAND_HELP)
@@ -218,15 +235,17 @@ static void print_zsh(FILE *out)
                  "[ \"${funcstack[1]}\" = _heddle ] && _heddle \"$@\" || compdef _heddle heddle\n");
 }
 
-static void print_fish_option(FILE *out, const char *command, const struct option_shown *o)
+static void print_fish_option(FILE *out, int command, const struct option_spec *o)
 {
+    char words[256];
+    option_words(o, (enum options_command)command, words, sizeof words);
     bool is_long = o->name[1] == '-';
-    fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from %s' -%s %s", command,
-            is_long ? "l" : "s", o->name + (is_long ? 2 : 1));
+    fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from %s' -%s %s",
+            command_specs[command].name, is_long ? "l" : "s", o->name + (is_long ? 2 : 1));
     if (takes_path(o))
         fprintf(out, " -x -a '(__heddle_paths)'");
-    else if (o->values[0] != '\0')
-        fprintf(out, " -x -a '%s'", o->values);
+    else if (words[0] != '\0')
+        fprintf(out, " -x -a '%s'", words);
     else if (!is_flag(o))
         fprintf(out, " -r -F");
     fprintf(out, " -d ");
@@ -236,7 +255,6 @@ static void print_fish_option(FILE *out, const char *command, const struct optio
 
 static void print_fish(FILE *out)
 {
-    struct option_shown o;
     fprintf(out, "# Completion of heddle in fish. Made by `heddle help --completion fish`.\n\n"
                  "function __heddle_paths\n"
                  "    for word in (commandline -opc)\n"
@@ -250,19 +268,19 @@ static void print_fish(FILE *out)
                  "end\n\n");
     for (int c = 0; c < COMMAND_COUNT; c++) {
         fprintf(out, "complete -c heddle -n __fish_use_subcommand -f -a %s -d ",
-                options_command_name((enum options_command)c));
-        print_quoted(out, options_command_summary((enum options_command)c), "\\");
+                command_specs[c].name);
+        print_quoted(out, command_specs[c].summary, "\\");
         fputc('\n', out);
     }
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        const char *name = options_command_name((enum options_command)c);
-        const char *words = options_command_words((enum options_command)c);
+        const char *name = command_specs[c].name;
+        const char *words = command_specs[c].words;
         if (words[0] != '\0')
             fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
                     name, words);
-        for (size_t i = 0; options_shown(i, &o); i++)
-            if (o.commands >> c & 1)
-                print_fish_option(out, name, &o);
+        const struct option_spec *o;
+        for (size_t i = 0; (o = next_of(c, &i));)
+            print_fish_option(out, c, o);
     }
     fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from help' -f -a '");
     print_commands(out);

@@ -7,11 +7,10 @@
 #include "codegen/command/command.h"
 #include "codegen/command/command_files.h"
 #include "codegen/command/completion.h"
-#include "codegen/command/python.h"
 #include "codegen/command/supervise.h"
 #include "codegen/emit/emit.h"
 
-static int command_help(struct command *c)
+int command_help(struct command *c)
 {
     const struct options *o = c->options;
     if (o->markdown) {
@@ -42,17 +41,10 @@ static const struct {
     int (*run)(struct command *c);
     bool needs_toolkit;
 } commands[COMMAND_COUNT] = {
-    [COMMAND_CHECK] = {command_check, true},    [COMMAND_GEN] = {command_gen, true},
-    [COMMAND_DOT] = {command_dot, true},        [COMMAND_DUMP] = {command_dump, true},
-    [COMMAND_PARAMS] = {command_params, true},  [COMMAND_FMT] = {command_fmt, false},
-    [COMMAND_DOC] = {command_doc, true},        [COMMAND_EXPLAIN] = {command_explain, false},
-    [COMMAND_NEW] = {command_new, false},       [COMMAND_BUILD] = {command_build, true},
-    [COMMAND_RUN] = {command_run, true},        [COMMAND_STATS] = {command_stats, true},
-    [COMMAND_REPORT] = {command_python, true},  [COMMAND_API_TRACE] = {command_api_trace, false},
-    [COMMAND_DISASM] = {command_disasm, false}, [COMMAND_TRACE] = {command_trace, false},
-    [COMMAND_LSP] = {command_lsp, true},        [COMMAND_EXPERIMENT] = {command_python, true},
-    [COMMAND_SAMPLE] = {command_python, true},  [COMMAND_CALIBRATE] = {command_python, true},
-    [COMMAND_SWEEP] = {command_python, true},   [COMMAND_HELP] = {command_help, false},
+#define COMMAND(NAME, word, function, toolkit, arguments, least, most, words, summary, text)       \
+    {function, toolkit},
+#include "codegen/command/commands.def"
+#undef COMMAND
 };
 
 struct compilation *command_open(const struct command *c)

@@ -7,7 +7,7 @@
 
 #ifndef HEDDLE_VIEW
 
-bool view_server_start(struct command *c, struct heddle_options *options)
+bool view_server_start(struct command *c, struct handed *handed)
 {
     (void)options;
     if (c->options->view)
@@ -399,7 +399,7 @@ static bool open_state(struct command *c)
     return view_state_open(&server.state, c->arena, model) || fail("no memory", strerror(errno));
 }
 
-bool view_server_start(struct command *c, struct heddle_options *options)
+bool view_server_start(struct command *c, struct handed *handed)
 {
     uint16_t port;
     if (!c->options->view)
@@ -421,7 +421,7 @@ bool view_server_start(struct command *c, struct heddle_options *options)
         return fail("the server does not start", NULL);
     snprintf(server.board, sizeof server.board, "/proc/%ld/fd/%d", (long)getpid(),
              server.state.file);
-    options->view_path = server.board;
+    hand_over(handed, "view", '>', server.board);
     for (unsigned i = 0; c->options->view_paused && i < BOARD_PLACES; i++) {
         view_state_board(&server.state, i);
         set_word(&server.state.boards[i]->wishes.pause, 1);

@@ -13,11 +13,11 @@
 #define HEDDLE_CODEGEN_VIEW_SERVER_H
 
 #include "codegen/command/command.h"
-#include "runtime/engine/options.h"
+#include "codegen/command/hand_over.h"
 
-/* Before the run; says the address on standard error, and where the board is in `options`. Nothing
+/* Before the run; says the address on standard error, and hands over where the board is. Nothing
  * without --view. false: said on standard error. */
-bool view_server_start(struct command *c, struct heddle_options *options);
+bool view_server_start(struct command *c, struct handed *handed);
 /* Behind it: a page that is open gets the last state. */
 void view_server_end(void);
 

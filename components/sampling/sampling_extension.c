@@ -9,12 +9,12 @@
 #include "launch_census.h"
 #include "online_sampling.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
 #include "sampling_options.h"
 #include "warmup.h"
 
 static struct sampling sampling;
-static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
 static enum platform_profile profile;
 
 const struct sampling *platform_sampling(void)
@@ -29,25 +29,30 @@ enum platform_profile platform_profile(void)
 
 static bool restored; /* launches before the state are not known */
 
-static bool start(const struct heddle_options *options)
+static bool start(void)
 {
-    char mistake[512] = "the list of --kernels is too long";
-    restored = options->restore_path != NULL;
-    size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
-    if (size <= sizeof chosen_kernels) {
-        memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
-        if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
-                           sizeof mistake)
-            && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
-            sampling.in_parts = options->mode == PLATFORM_SAMPLED;
-            online_sampling_open(&sampling);
-            census_open();
-            profile = (enum platform_profile)options->profile;
-            return true;
-        }
+    static const char *const profiles[] = {[PLATFORM_PROFILE_NONE] = "none",
+                                           [PLATFORM_PROFILE_BLOCKS] = "blocks",
+                                           [PLATFORM_PROFILE_MEMORY] = "memory"};
+    char mistake[512];
+    bool sampled = platform_mode() == PLATFORM_SAMPLED;
+    const char *kernels = option_text("kernels"), *warmup = option_text("warmup");
+    const char *error = option_text("error"), *interval = option_text("interval");
+    restored = option_text("restore") != NULL;
+    if (!sampling_parse(sampled ? "auto" : kernels, warmup, &sampling, mistake, sizeof mistake)
+        || !sampling_parse_interval(!sampled ? interval
+                                    : error  ? error
+                                             : "2",
+                                    &sampling, mistake, sizeof mistake)) {
+        fprintf(stderr, "heddle: %s\n", mistake);
+        return false;
     }
-    fprintf(stderr, "heddle: %s\n", mistake);
-    return false;
+    sampling.in_parts = sampled;
+    online_sampling_open(&sampling);
+    census_open();
+    profile = (enum platform_profile)option_word("profile", profiles,
+                                                 sizeof profiles / sizeof profiles[0]);
+    return true;
 }
 
 /* A run that was cut short may not have come to what was chosen, one from a state may be past it.

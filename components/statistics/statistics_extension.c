@@ -9,10 +9,10 @@
 #include "run_progress.h"
 #include "runtime/engine/options.h"
 
-static bool start(const struct heddle_options *options)
+static bool start(void)
 {
     progress_open();
-    return address_list_open(options->addresses);
+    return address_list_open(option_file("addresses"));
 }
 
 static void meet_tell(void)

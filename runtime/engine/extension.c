@@ -18,10 +18,10 @@ void extension_register(const struct extension *extension)
     extensions[extension_count++] = extension;
 }
 
-bool extensions_start(const struct heddle_options *options)
+bool extensions_start(void)
 {
     for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->start && !extensions[i]->start(options))
+        if (extensions[i]->start && !extensions[i]->start())
             return false;
     return true;
 }

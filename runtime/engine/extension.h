@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct heddle_options;
 struct json;
 struct platform_table;
 
@@ -23,8 +22,9 @@ enum extension_end {
 };
 
 struct extension {
-    /* Before the platform is built. false: the options are wrong, as said on standard error. */
-    bool (*start)(const struct heddle_options *options);
+    /* Before the platform is built; the library reads its options (options.h). false: they are
+     * wrong, as said on standard error. */
+    bool (*start)(void);
     /* The instances stand, but none is initialised: tables of an earlier platform are forgotten. */
     void (*build)(const struct platform_table *table);
     /* Statistics begin. */
@@ -59,7 +59,7 @@ void extension_register(const struct extension *extension);
 
 /* Each calls that member of all extensions, in order of their registration. start() stops at the
  * first one that fails; finish() gives the worst end. */
-bool extensions_start(const struct heddle_options *options);
+bool extensions_start(void);
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(uint64_t end_ps);

@@ -10,6 +10,9 @@
 
 #include "unit.h"
 
+/* Of struct heddle_platform, the text of options.h, and these tables. */
+#define PLATFORM_ABI 13
+
 struct platform_domain {
     uint32_t name; /* string */
     uint32_t reserved;

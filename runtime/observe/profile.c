@@ -57,7 +57,7 @@ static void forget_others(void)
     other_count = 0;
 }
 
-void profile_open(const struct platform_table *table, const struct heddle_options *options)
+void profile_open(const struct platform_table *table)
 {
     for (uint32_t i = 0; i < place_count; i++) {
         for (uint32_t k = 0; k < places[i].program_count; k++) {
@@ -69,7 +69,7 @@ void profile_open(const struct platform_table *table, const struct heddle_option
     }
     free(places);
     forget_others();
-    path = options->instruction_profile;
+    path = option_file("profile instructions");
     place_count = path ? table->instance_count : 0;
     places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
 }

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct heddle_options;
 struct platform_table;
 
 #define PROFILE_COUNTS 48
@@ -28,7 +27,7 @@ struct profile_row {
 };
 
 /* Before a run. Without a path in the options nothing is kept. */
-void profile_open(const struct platform_table *table, const struct heddle_options *options);
+void profile_open(const struct platform_table *table);
 bool profile_wanted(void);
 /* What the first column and the counts are called; the same for all components. The names stay the
  * caller's. */

@@ -100,18 +100,20 @@ static bool open_spool(void)
     return series.spool || complain(series.path);
 }
 
-bool series_open(const struct platform_table *table, const struct heddle_options *options)
+bool series_open(const struct platform_table *table)
 {
+    uint64_t ps = option_number("every-ps"), cycles = option_number("every-cycles");
+    const char *path = option_file("series"), *counters = option_text("series-counter");
     forget();
     series_ranks_forget();
     free(series.columns);
     series.columns = NULL;
-    if (!options->series_ps && !options->series_cycles)
+    if (!ps && !cycles)
         return true;
     if (!stats_wanted())
         stats_blocks_find(table);
-    series.path = ranks.number ? NULL : options->series_path;
-    series.columns = series_columns_find(table, options->series_counters, &series.column_count);
+    series.path = ranks.number ? NULL : path;
+    series.columns = series_columns_find(table, counters, &series.column_count);
     if (!series.columns)
         return false;
     size_t columns = series.column_count + 1;
@@ -119,8 +121,8 @@ bool series_open(const struct platform_table *table, const struct heddle_options
     series.growth = needed(calloc(columns, sizeof *series.growth), "series");
     series.grew = needed(calloc(columns, sizeof *series.grew), "series");
     series.record = needed(calloc(2 * columns, sizeof *series.record), "series");
-    series.in_cycles = options->series_cycles != 0;
-    series.interval = series.in_cycles ? options->series_cycles : options->series_ps;
+    series.in_cycles = cycles != 0;
+    series.interval = series.in_cycles ? cycles : ps;
     series.clock = fastest_clock();
     return open_spool();
 }

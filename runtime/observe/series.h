@@ -16,10 +16,9 @@
 #include <stdint.h>
 
 struct platform_table;
-struct heddle_options;
 
 /* Behind stats_open(). false: said on standard error. */
-bool series_open(const struct platform_table *table, const struct heddle_options *options);
+bool series_open(const struct platform_table *table);
 /* The run begins at engine.time_ps, or goes on. */
 void series_begin(void);
 /* Time of the next sample; ENGINE_NEVER: none. */

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "runtime/engine/options.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "host_time.h"
@@ -29,7 +30,8 @@
 #include "runtime/link/wire.h"
 
 static const struct platform_table *table;
-static struct heddle_options options;
+static const char *stats_path; /* NULL: no statistics are written */
+static enum platform_span_stats span_stats;
 static struct output_file file;
 static struct output_file spool; /* never gets a name */
 static bool spooling;
@@ -38,7 +40,7 @@ static double started;
 
 bool stats_wanted(void)
 {
-    return options.stats_path != NULL;
+    return stats_path != NULL;
 }
 
 /* ---- the file ---- */
@@ -87,8 +89,8 @@ static void write_stamp(void)
     json_open(&out, "stamp", '{');
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
-    json_text(&out, "program", options.program_hash);
-    write_set(options.set);
+    json_text(&out, "program", option_text("program"));
+    write_set(option_text("set"));
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
         json_raw(&out, table->settings, strlen(table->settings));
@@ -247,7 +249,7 @@ static void write_host(const struct stats_threads *threads)
 
 static bool complain(void)
 {
-    fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
+    fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", stats_path,
             strerror(errno));
     return false;
 }
@@ -261,11 +263,11 @@ static void write_end(void)
 
 bool stats_write(const struct stats_threads *threads)
 {
-    if (!options.stats_path)
+    if (!stats_path)
         return true;
     extensions_cut();
     bool spooled = stats_spool_finish();
-    if (!output_file_open(&file, options.stats_path))
+    if (!output_file_open(&file, stats_path))
         return complain();
     json_start(&out, file.fd);
     json_open(&out, NULL, '{');
@@ -276,7 +278,7 @@ bool stats_write(const struct stats_threads *threads)
         [PLATFORM_FUNCTIONAL] = "functional",
         [PLATFORM_SAMPLED] = "sampled",
     };
-    json_text(&out, "mode", modes[options.mode]);
+    json_text(&out, "mode", modes[platform_mode()]);
     write_end();
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
@@ -284,7 +286,7 @@ bool stats_write(const struct stats_threads *threads)
     write_components();
     write_connections();
     write_links();
-    if (!options.stats_no_host)
+    if (!option_flag("stats-no-host"))
         write_host(threads);
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
@@ -297,12 +299,12 @@ bool stats_write(const struct stats_threads *threads)
 
 bool stats_take_spans(void)
 {
-    return options.stats_path && options.span_stats != PLATFORM_SPAN_STATS_NONE;
+    return stats_path && span_stats != PLATFORM_SPAN_STATS_NONE;
 }
 
 static bool open_spool(void)
 {
-    if (!options.stats_path)
+    if (!stats_path)
         return true;
     /* What other ranks write of spans goes to rank 0, by memory. */
     if (ranks.number) {
@@ -315,20 +317,28 @@ static bool open_spool(void)
     /* Opened now, so that a wrong path costs no simulation. */
     if (spooling)
         output_file_discard(&spool);
-    spooling = output_file_open(&spool, options.stats_path);
+    spooling = output_file_open(&spool, stats_path);
     if (!spooling)
         return complain();
     output_file_hide(&spool);
-    stats_span_open(table, (enum platform_span_stats)options.span_stats, spool.fd);
+    stats_span_open(table, span_stats, spool.fd);
     return true;
 }
 
-bool stats_open(const struct platform_table *described, const struct heddle_options *chosen)
+bool stats_open(const struct platform_table *described)
 {
+    static const char *const span_names[] = {[PLATFORM_SPAN_STATS_SUM] = "sum",
+                                             [PLATFORM_SPAN_STATS_ALL] = "all",
+                                             [PLATFORM_SPAN_STATS_NONE] = "none"};
+    bool no_host = option_flag("stats-no-host");
     table = described;
-    options = *chosen;
+    stats_path = option_file("stats");
+    span_stats = (enum platform_span_stats)option_word("kernel-stats", span_names,
+                                                       sizeof span_names / sizeof span_names[0]);
+    option_text("program");
+    option_text("set");
     started = seconds(CLOCK_MONOTONIC);
-    host_time_open(options.stats_path && !options.stats_no_host);
+    host_time_open(stats_path && !no_host);
     extensions_open_stats();
     if (!open_spool())
         return false;

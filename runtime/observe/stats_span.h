@@ -10,8 +10,16 @@
 #define HEDDLE_RUNTIME_STATS_SPAN_H
 
 #include "json.h"
-#include "runtime/state/platform.h"
+#include "runtime/engine/platform_table.h"
 #include "runtime/engine/stat.h"
+
+/* What is written of the components' statistics at the end of a span of time: sums over arrays,
+ * every instance, or nothing. */
+enum platform_span_stats {
+    PLATFORM_SPAN_STATS_SUM,
+    PLATFORM_SPAN_STATS_ALL,
+    PLATFORM_SPAN_STATS_NONE
+};
 
 /* The statistics of one component or part. */
 struct stat_block {

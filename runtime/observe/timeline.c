@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/engine/options.h"
 #include "runtime/engine/bug.h"
 #include "json.h"
 #include "runtime/engine/arena.h"
@@ -467,13 +468,13 @@ static void name_thread(int process, uint32_t thread, const char *kind, const ch
     json_raw(&out, "\n", 1);
 }
 
-bool timeline_open(const struct platform_table *described, const struct heddle_options *options)
+bool timeline_open(const struct platform_table *described)
 {
-    const char *path = options->trace_path;
+    const char *path = option_file("record perfetto");
     table = described;
     if (!path)
         return true;
-    if (!timeline_select_open(table, options))
+    if (!timeline_select_open(table))
         return false;
     if (ranks.number) {
         open_collections();
@@ -493,7 +494,7 @@ bool timeline_open(const struct platform_table *described, const struct heddle_o
     name_thread(COMPONENTS, 0, "process_name", "components", "");
     name_thread(CONNECTIONS, 0, "process_name", "connections", "");
     name_thread(COUNTERS, 0, "process_name", "counters: open spans", "");
-    if (options->series_ps || options->series_cycles)
+    if (option_number("every-ps") || option_number("every-cycles"))
         name_thread(GROWTHS, 0, "process_name", "counters: growth by interval", "");
     timeline_spans_open(table->instance_count);
     timeline_flows_open(table);

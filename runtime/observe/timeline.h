@@ -51,9 +51,8 @@ static inline void timeline_count(const char *path, const char *counter, uint64_
 }
 
 struct platform_table;
-struct heddle_options;
 /* Opens the file, if the options name one. false: said on standard error. */
-bool timeline_open(const struct platform_table *table, const struct heddle_options *options);
+bool timeline_open(const struct platform_table *table);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);
 /* Has so much been collected that it should be settled soon? */

@@ -68,19 +68,21 @@ static bool want_launch(const char *text)
     return true;
 }
 
-bool timeline_select_open(const struct platform_table *table, const struct heddle_options *options)
+bool timeline_select_open(const struct platform_table *table)
 {
+    uint64_t to_ps = option_number("record-to");
+    const char *launches = option_text("record-kernel"), *paths = option_text("record-path");
     memset(&selection, 0, sizeof selection);
     selection.table = table;
-    selection.from_ps = options->trace_from_ps;
-    selection.to_ps = options->trace_to_ps ? options->trace_to_ps : UINT64_MAX;
-    if (options->trace_launches && !path_pattern_each(options->trace_launches, want_launch))
+    selection.from_ps = option_number("record-from");
+    selection.to_ps = to_ps ? to_ps : UINT64_MAX;
+    if (launches && !path_pattern_each(launches, want_launch))
         return false;
-    if (!options->trace_instances)
+    if (!paths)
         return true;
     selection.instances =
         needed(calloc(table->instance_count, sizeof *selection.instances), "selection");
-    return path_pattern_each(options->trace_instances, select_instances);
+    return path_pattern_each(paths, select_instances);
 }
 
 bool timeline_select_limits_time(void)

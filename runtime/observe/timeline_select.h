@@ -8,10 +8,9 @@
 #include <stdint.h>
 
 struct platform_table;
-struct heddle_options;
 
 /* false: said on standard error what matches nothing. */
-bool timeline_select_open(const struct platform_table *table, const struct heddle_options *options);
+bool timeline_select_open(const struct platform_table *table);
 /* Is there a limit on times or launches? Otherwise spans are shown as they begin and end. */
 bool timeline_select_limits_time(void);
 bool timeline_selects_instance(uint32_t instance);

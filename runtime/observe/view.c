@@ -269,27 +269,29 @@ static bool write_names(void)
     return true;
 }
 
-bool view_open(const struct platform_table *table, const struct heddle_options *options)
+bool view_open(const struct platform_table *table)
 {
+    const char *path = option_text("view");
+    uint64_t process = option_number("process"), number = process ? process - 1 : 0;
     view_open_now = view_stops_now = false;
-    view.shared = !rank_is_alone() && options->view_path;
-    if (!options->view_path || ranks.number)
+    view.shared = !rank_is_alone() && path;
+    if (!path || ranks.number)
         return true;
-    if (options->view_place >= BOARD_PLACES) {
+    if (number >= BOARD_PLACES) {
         fprintf(stderr, "heddle: warning: the page shows %d processes; this is one more\n",
                 BOARD_PLACES);
         return true;
     }
-    int file = open(options->view_path, O_RDWR | O_CLOEXEC);
+    int file = open(path, O_RDWR | O_CLOEXEC);
     void *place = file < 0 ? MAP_FAILED
                            : mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                                  (off_t)(options->view_place * BOARD_BYTES));
+                                  (off_t)(number * BOARD_BYTES));
     if (file >= 0)
         close(file);
     if (place == MAP_FAILED)
         return complain(strerror(errno));
     view.board = place;
-    view.path = options->view_path;
+    view.path = path;
     view.table = table;
     view.began = seconds_now();
     view.written = 0;

@@ -10,13 +10,12 @@
 #include <stdint.h>
 
 struct platform_table;
-struct heddle_options;
 
 extern bool view_open_now __attribute__((visibility("hidden")));  /* there is a board */
 extern bool view_stops_now __attribute__((visibility("hidden"))); /* look before the next window */
 
 /* Behind stats_open(). false: said on standard error. */
-bool view_open(const struct platform_table *table, const struct heddle_options *options);
+bool view_open(const struct platform_table *table);
 /* The engine starts, or stops for the host. */
 void view_tell_begin(void);
 void view_tell_end(uint64_t time_ps);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/link/ring.h"
+#include "runtime/engine/options.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -252,10 +253,14 @@ bool watch_suspects(struct platform_lines *lines)
     return suspects.count > 0;
 }
 
-void watch_open(const struct platform_table *described, const struct heddle_options *options)
+void watch_open(const struct platform_table *described)
 {
+    char address[32];
     table = described;
-    watched = options->watch;
+    watched = (struct platform_lines){.since_ps = option_number("watch-from")};
+    while (watched.count < PLATFORM_LINES
+           && option_line("watch", watched.count, address, sizeof address))
+        watched.address[watched.count++] = strtoull(address, NULL, 0);
     suspects = (struct platform_lines){0};
     awaited_count = 0;
     memset(seen, 0, sizeof seen);

@@ -17,12 +17,11 @@ void watch_suspect(uint64_t address, uint64_t since_ps);
 
 /* ---- for the runtime ---- */
 
-struct heddle_options;
 struct message;
 struct platform_lines;
 struct platform_table;
 struct ring;
-void watch_open(const struct platform_table *table, const struct heddle_options *options);
+void watch_open(const struct platform_table *table);
 /* When a message was sent, or granted, among others of the same time: by what it is sorted in a
  * trace (timeline.h). */
 struct watch_place {

@@ -11,6 +11,9 @@
 
 #include "runtime/engine/engine.h"
 
+/* How the user is told how far the run has come. */
+enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
+
 struct engine_limits {
     uint64_t max_cycles;  /* of the fastest clock; 0: none */
     uint64_t stall_limit; /* 0: default */

@@ -13,6 +13,7 @@
 #include "runtime/observe/host_time.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/store_log.h"
@@ -31,25 +32,11 @@
 #include "runtime/state/tables.h"
 
 static enum platform_mode mode;
-static bool page_bounds;
 static uint64_t max_cycles;
-static const char *api_trace;
-static const char *const *modules;
-static uint32_t module_count;
-static const char *sass_trace;
-static bool sass_no_cache;
-static bool allow_incomplete;
-static const char *record_trace;
-static bool record_asked;
 
 enum platform_mode platform_mode(void)
 {
     return mode;
-}
-
-bool platform_page_bounds(void)
-{
-    return page_bounds;
 }
 
 uint64_t platform_max_cycles(void)
@@ -57,46 +44,21 @@ uint64_t platform_max_cycles(void)
     return max_cycles;
 }
 
-const char *platform_api_trace(void)
-{
-    return api_trace;
-}
-
-const char *platform_module(uint32_t number)
-{
-    return number < module_count ? modules[number] : NULL;
-}
-
-const char *platform_sass_trace(void)
-{
-    return sass_trace;
-}
-
-bool platform_sass_no_cache(void)
-{
-    return sass_no_cache;
-}
-
-bool platform_allows_incomplete(void)
-{
-    return allow_incomplete;
-}
-
-const char *platform_record_trace(void)
-{
-    record_asked = true;
-    return record_trace;
-}
+/* More than any machine has; the platform takes as many as it has use for. */
+#define THREADS_MOST 1024
 
 /* Functional mode has nothing that could run on several threads; state files and the lines that are
  * watched are for finding mistakes, in one thread. */
-static bool build(const struct platform_table *table, const struct heddle_options *options)
+static bool build(const struct platform_table *table)
 {
-    bool alone = mode == PLATFORM_FUNCTIONAL || options->checkpoint_path || options->restore_path
-                 || options->watch.count;
-    uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
+    uint64_t wanted = option_number("threads");
+    bool keeps_state = option_text("checkpoint") || option_text("restore");
+    bool alone = mode == PLATFORM_FUNCTIONAL || keeps_state || option_text("watch");
+    uint32_t threads = alone || !wanted        ? 1
+                       : wanted < THREADS_MOST ? (uint32_t)wanted
+                                               : THREADS_MOST;
     uint32_t most = crew_most();
-    engine_keep_up(options->checkpoint_path || options->restore_path);
+    engine_keep_up(keeps_state);
     arena_hide_by_moving(!rank_is_alone()); /* MPI may have threads that send from it */
     arena_use_small_pages(mode == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
@@ -126,72 +88,64 @@ static bool build(const struct platform_table *table, const struct heddle_option
     return true;
 }
 
-static bool observe(const struct platform_table *table, const struct heddle_options *options)
+static bool observe(const struct platform_table *table)
 {
-    watch_open(table, options);
-    profile_open(table, options);
-    return stats_open(table, options) && timeline_open(table, options)
-           && series_open(table, options) && view_open(table, options);
+    watch_open(table);
+    profile_open(table);
+    return stats_open(table) && timeline_open(table) && series_open(table) && view_open(table);
 }
 
-static bool start(const struct heddle_options *options)
+static void read_mode(void)
 {
-    if (options->abi != PLATFORM_ABI) {
-        fprintf(
-            stderr,
-            "heddle: the platform speaks interface %u, its caller %u; build the platform again\n",
-            PLATFORM_ABI, options->abi);
+    static const char *const names[] = {[PLATFORM_TIMING] = "timing",
+                                        [PLATFORM_FUNCTIONAL] = "functional",
+                                        [PLATFORM_SAMPLED] = "sampled"};
+    mode = (enum platform_mode)option_word("mode", names, sizeof names / sizeof names[0]);
+    max_cycles = option_number("max-cycles");
+}
+
+static void set_limits(void)
+{
+    static const char *const orders[] = {[ENGINE_ASCENDING] = "ascending",
+                                         [ENGINE_DESCENDING] = "descending",
+                                         [ENGINE_RANDOM] = "random"};
+    static const char *const progress[] = {[PLATFORM_QUIET] = "none",
+                                           [PLATFORM_PROGRESS_LINE] = "line",
+                                           [PLATFORM_PROGRESS_LINES] = "lines"};
+    int told = (int)option_word("progress", progress, sizeof progress / sizeof progress[0]);
+    engine_set_limits(&(struct engine_limits){
+        .max_cycles = max_cycles,
+        .stall_limit = option_number("stall-limit"),
+        .tick_order = (int)option_word("tick-order", orders, sizeof orders / sizeof orders[0]),
+        .seed = option_number("tick-seed"),
+        .windowless = mode == PLATFORM_FUNCTIONAL,
+        .tick_all = option_flag("tick-all"),
+        .progress = ranks.number ? PLATFORM_QUIET : told,
+    });
+}
+
+static bool start(const char *options)
+{
+    if (!options_open(options))
         return false;
-    }
-    if (options->tick_order < ENGINE_ASCENDING || options->tick_order > ENGINE_RANDOM) {
-        fprintf(stderr, "heddle: unknown tick order %d\n", options->tick_order);
-        return false;
-    }
-    if (options->mode < PLATFORM_TIMING || options->mode > PLATFORM_SAMPLED) {
-        fprintf(stderr, "heddle: unknown mode %d\n", options->mode);
-        return false;
-    }
-    mode = (enum platform_mode)options->mode;
-    page_bounds = options->page_bounds;
-    max_cycles = options->max_cycles;
-    api_trace = options->api_trace;
-    modules = options->modules;
-    module_count = options->module_count;
-    sass_trace = options->sass_trace_path;
-    sass_no_cache = options->sass_no_cache;
-    allow_incomplete = options->allow_incomplete;
-    record_trace = options->record_trace;
-    record_asked = false;
+    read_mode();
     const struct platform_table *table = platform_image.table;
-    if (!table && !options->tables_path) {
+    const char *tables = option_text("tables");
+    if (!table && !tables) {
         fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
         return false;
     }
     if (!table)
-        table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !rank_open() || !ranks_agree(table, options) || !extensions_start(options)
-        || !build(table, options))
+        table = tables_read(tables, platform_image.units, platform_image.unit_count);
+    if (!table || !rank_open() || !ranks_agree(table) || !extensions_start() || !build(table))
         return false;
-    if (record_trace && !record_asked) {
-        fprintf(stderr,
-                "heddle: '--record instructions': this platform has no driver that a program could "
-                "use\n");
-        return false;
-    }
-    engine_set_limits(&(struct engine_limits){
-        .max_cycles = options->max_cycles,
-        .stall_limit = options->stall_limit,
-        .tick_order = options->tick_order,
-        .seed = options->seed,
-        .windowless = mode == PLATFORM_FUNCTIONAL,
-        .tick_all = options->tick_all,
-        .progress = ranks.number ? PLATFORM_QUIET : options->progress,
-    });
+    set_limits();
     if (engine_failure()) { /* a component that cannot start */
         fprintf(stderr, "heddle: %s\n", engine_failure());
         return false;
     }
-    return observe(table, options) && checkpoint_open(table, options);
+    return observe(table) && checkpoint_open(table)
+           && (!rank_is_alone() || options_end()); /* others may hold what asks for a key */
 }
 
 static int run(void)

@@ -4,12 +4,11 @@
 
 #include <stdbool.h>
 
-struct heddle_options;
 struct platform_table;
 
 /* Do all hold the same platform, the same code, and the same options that decide what happens?
  * false: rank 0 has said what differs. */
-bool ranks_agree(const struct platform_table *table, const struct heddle_options *options);
+bool ranks_agree(const struct platform_table *table);
 /* Of a rank but 0: runs when rank 0 does, until that has come to its end. An exit status. */
 int ranks_serve(void);
 

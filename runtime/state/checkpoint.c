@@ -22,6 +22,7 @@
 #include "memory.h"
 #include "lookup.h"
 #include "platform.h"
+#include "runtime/engine/options.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
@@ -477,17 +478,17 @@ static bool check_moment(void)
     return false;
 }
 
-bool checkpoint_open(const struct platform_table *described, const struct heddle_options *options)
+bool checkpoint_open(const struct platform_table *described)
 {
+    uint64_t cycle = option_number("checkpoint-cycle"), ps = option_number("checkpoint-ps");
+    const char *restored = option_text("restore"), *set = option_text("set");
     table = described;
-    dump_path = options->checkpoint_path;
-    dump_kernel = options->checkpoint_kernel;
-    dump_ps = dump_kernel                 ? ENGINE_NEVER
-              : options->checkpoint_cycle ? time_of_cycle(options->checkpoint_cycle)
-                                          : options->checkpoint_ps;
+    dump_path = option_text("checkpoint");
+    dump_kernel = option_text("checkpoint-kernel");
+    dump_ps = dump_kernel ? ENGINE_NEVER : cycle ? time_of_cycle(cycle) : ps;
     dumped = dump_failed = false;
     pending.bytes = pending.file = NULL;
-    if (!dump_path && !options->restore_path)
+    if (!dump_path && !restored)
         return true;
     if (platform_driver() && driver_refuses) {
         if (ranks.number == 0)
@@ -502,6 +503,6 @@ bool checkpoint_open(const struct platform_table *described, const struct heddle
     placement = hash_placement();
     if (!rank_is_alone())
         checkpoint_ranks_open();
-    merge_open(table, options->set, opened.rear, dump_path && rank_is_alone());
-    return (!options->restore_path || load(options->restore_path)) && check_moment();
+    merge_open(table, set, opened.rear, dump_path && rank_is_alone());
+    return (!restored || load(restored)) && check_moment();
 }

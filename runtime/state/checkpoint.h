@@ -106,7 +106,7 @@ uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size);
 /* At the end of the start of a platform: remembers what is wanted, and loads the file of
  * `restore_path` if there is one; on a platform with a driver it only checks it. false: message on
  * stderr. */
-bool checkpoint_open(const struct platform_table *table, const struct heddle_options *options);
+bool checkpoint_open(const struct platform_table *table);
 
 /* Replaces the state by that in `bytes`; `name` is for messages. Checks everything first: false
  * (message on stderr) has changed nothing. */

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "runtime/engine/hash.h"
-#include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 
 /* What the generated C of a platform defines for the runtime, which opens it in
@@ -78,32 +77,31 @@ static inline int32_t platform_way_target(const struct platform_way *w, uint64_t
 /* The mapped space that holds `address`: an index in platform_table.spaces, or -1. */
 int32_t platform_space(uint64_t address);
 
+/* How programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without timing; it is the
+ * driver that does so, the rest of the platform stays as it is at start-up. PLATFORM_SAMPLED: some
+ * of it in detail, the rest at once; an extension estimates what all of it would take in detail. */
+enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL, PLATFORM_SAMPLED };
+
 /* The mode of this run, and its --max-cycles (0: none), which functional mode takes for a number of
  * instructions. */
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
-/* --bounds page: programs may access an allocation up to the end of its last page. */
-bool platform_page_bounds(void);
 
-/* The trace of API calls that is to be played, or NULL; and the file of module `number`, NULL
- * behind the last. */
-const char *platform_api_trace(void);
-const char *platform_module(uint32_t number);
-/* The list of instruction traces of this run, NULL: none; and whether binary copies beside the
- * traces are to be left alone. */
-const char *platform_sass_trace(void);
-bool platform_sass_no_cache(void);
-/* Traces that lack something are to be played, with a warning (--allow-incomplete). */
-bool platform_allows_incomplete(void);
+#define PLATFORM_LINES 4
 
-/* The folder that takes what the program executes (--record instructions), NULL: none. Whoever asks
- * is the driver; a platform in which nobody asks is refused. */
-const char *platform_record_trace(void);
+/* Lines whose way through the platform is of interest, and from when on: runtime/observe/watch.h.
+ */
+struct platform_lines {
+    uint64_t address[PLATFORM_LINES];
+    uint32_t count;
+    uint64_t since_ps;
+};
 
 struct heddle_platform {
     uint32_t abi;
-    /* Builds everything. false: message on stderr. */
-    bool (*start)(const struct heddle_options *options);
+    /* Builds everything. `options`: the text of runtime/engine/options.h, or NULL. false: message
+     * on stderr. */
+    bool (*start)(const char *options);
     /* For platforms that drive themselves: runs to the end; returns the exit status. */
     int (*run)(void);
     /* Writes statistics and trace, prints nothing on success. What has not ended is marked partial

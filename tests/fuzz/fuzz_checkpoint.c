@@ -14,6 +14,7 @@
 #include "runtime/state/checkpoint.h"
 #include "runtime/engine/engine.h"
 #include "runtime/state/platform.h"
+#include "tests/runtime/builder.h"
 #include "tests/runtime/network.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -39,9 +40,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     int fd = mkstemp(path);
     struct stat status;
     must(fd >= 0 && platform_build(network_describe(3)), "the platform");
-    must(checkpoint_open(engine_base.platform, &(struct heddle_options){.checkpoint_path = path,
-                                                                        .checkpoint_ps = 100000}),
-         "the start");
+    build_options("checkpoint>%s;checkpoint-ps=100000", path);
+    must(checkpoint_open(engine_base.platform), "the start");
     checkpoint_run();
     close(fd);
     fd = open(path, O_RDONLY);

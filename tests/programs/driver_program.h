@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 #include "components/host/driver/driver_api.h"
 #include "runtime/state/platform.h"
@@ -28,15 +28,11 @@ static const struct driver_api *api;
 /* Starts the platform that `heddle run` has chosen; sets `api`. */
 static inline void start_platform(void)
 {
-    struct heddle_options options;
     const struct heddle_platform *(*open)(uint32_t);
-    const char *text = getenv(OPTIONS_ENV_OPTIONS), *mistake;
-    char *storage = malloc(text ? strlen(text) + 1 : 1);
     void *object = dlopen(getenv(OPTIONS_ENV_PLATFORM), RTLD_NOW);
     void *symbol = object ? dlsym(object, "heddle_platform_open") : NULL;
     memcpy(&open, &symbol, sizeof symbol);
-    if (!symbol || !storage || !options_env_decode(text, &options, storage, &mistake)
-        || !open(PLATFORM_ABI)->start(&options)) {
+    if (!symbol || !open(PLATFORM_ABI)->start(getenv(OPTIONS_ENV_OPTIONS))) {
         printf("FAIL " PROGRAM ": the platform does not start\n");
         exit(1);
     }

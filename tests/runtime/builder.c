@@ -1,10 +1,12 @@
 /* Platform tables built by hand; see builder.h. */
 #include "tests/runtime/builder.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/options.h"
 #include "runtime/link/ring.h"
 
 #define MAX_STRINGS    (1u << 20)
@@ -331,4 +333,15 @@ const struct platform_table *build_finish(void)
         }
     }
     return &t;
+}
+
+void build_options(const char *format, ...)
+{
+    char given[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(given, sizeof given, format, arguments);
+    va_end(arguments);
+    if (length >= (int)sizeof given || !options_open(given))
+        bug("builder: options '%s'", given);
 }

@@ -68,4 +68,7 @@ void build_partition(uint32_t leaf, uint32_t partition);
 uint32_t build_connect(struct build_end from, struct build_end to, struct build_wire wire);
 const struct platform_table *build_finish(void);
 
+/* Options of the run, as options_open() takes them. */
+__attribute__((format(printf, 1, 2))) void build_options(const char *format, ...);
+
 #endif

@@ -4,7 +4,7 @@
  * register kernels, so a program that only prints its usage starts no simulator. It is finished by
  * this library's destructor, which runs after the program's own exit handlers. Options come from
  * the environment that `heddle run` sets, and the outcome goes back to it;
- * runtime/session/options_env.h and run_ledger.h describe both. */
+ * runtime/engine/options.h and runtime/session/run_ledger.h describe both. */
 #include "hip_recorder.h"
 #include "hip_unsupported.h"
 #include "components/amd/isa/isa_target.h"
@@ -14,7 +14,7 @@
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 #include "runtime/state/platform.h"
 
@@ -26,21 +26,6 @@ struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local int current_device;
 static _Thread_local hipError_t last_error;
-
-/* The options of `heddle run`; their texts stay for the life of the process. */
-static bool read_options(struct heddle_options *options)
-{
-    const char *text = getenv(OPTIONS_ENV_OPTIONS);
-    const char *mistake = NULL;
-    char *storage = hip_allocate(text ? strlen(text) + 1 : 1);
-    if (!options_env_decode(text, options, storage, &mistake)) {
-        hip_say("%s has a mistake at '%s'; it is written by `heddle run`", OPTIONS_ENV_OPTIONS,
-                mistake);
-        hip_release(storage);
-        return false;
-    }
-    return true;
-}
 
 /* The address of a function from the object that dlsym() gives, without a cast that ISO C lacks. */
 static bool find_open_function(void *object, const struct heddle_platform *(**open)(uint32_t))
@@ -69,11 +54,12 @@ static bool load_platform(const char *path)
         hip_say("'%s' was built by another version of heddle; build it again", path);
         return false;
     }
-    struct heddle_options options;
-    if (!read_options(&options) || !hip_process_open(&options) || !platform->start(&options))
+    const char *options = hip_process_open();
+    if (!options || !platform->start(options))
         return false; /* the reason was said */
-    unified = options.unified;
-    hip.functional = options.mode == PLATFORM_FUNCTIONAL;
+    const char *mode = option_text("mode");
+    unified = option_text("unified");
+    hip.functional = mode && strcmp(mode, "functional") == 0;
     hip.api = platform->driver();
     if (!hip.api) {
         hip_say("'%s' has no driver component, so that no program can run on it", path);
@@ -89,7 +75,7 @@ static bool load_platform(const char *path)
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
-    hip_process_guard(platform, &options);
+    hip_process_guard(platform);
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 
 #include <errno.h>
 #include <inttypes.h>

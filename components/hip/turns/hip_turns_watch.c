@@ -5,7 +5,7 @@
 #include "hip_libc.h"
 #include "hip_turns_internal.h"
 
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -27,14 +27,23 @@
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/traces/replay/replay.h"
+#include "runtime/engine/options.h"
 #include "runtime/engine/store_log.h"
 #include "driver_devices.h"
 #include "driver_process.h"
 #include "driver_state.h"
 
+static void read_options(void)
+{
+    static const char *const bounds[] = {"exact", "page"};
+    driver_process()->page_bounds = option_word("bounds", bounds, 2) == 1;
+    driver_process()->no_cache = option_flag("no-cache");
+}
+
 static void driver_init(struct driver *d)
 {
     uint64_t pages = 0;
+    read_options();
     d->device_count = driver_gpu_count(d);
     if (d->device_count > DRIVER_DEVICES)
         die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);

@@ -90,8 +90,8 @@ static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, 
 static uint64_t memory_bounds(const struct driver *d, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d);
-    return platform_page_bounds() && size <= UINT64_MAX - page ? (size + page - 1) / page * page
-                                                               : size;
+    bool whole = driver_process()->page_bounds && size <= UINT64_MAX - page;
+    return whole ? (size + page - 1) / page * page : size;
 }
 
 /* A state keeps the addresses that calls got: when it is restored, they get these again. */

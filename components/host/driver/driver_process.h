@@ -21,6 +21,8 @@ struct driver_process {
     bool paused; /* atomic; no thread enters the engine */
     pthread_t pauser;
     pthread_cond_t continued;
+    bool page_bounds;      /* --bounds page: kernels may access whole pages of an allocation */
+    bool no_cache;         /* --no-cache: binary copies of traces are left alone */
     bool in_tick;          /* a call over a port is being done: the engine runs already */
     bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
     void (*attend)(const struct driver_attention *now); /* or NULL */

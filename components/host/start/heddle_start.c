@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 #include "runtime/state/platform.h"
 
@@ -43,23 +43,13 @@ static const struct heddle_platform *open_platform(const char *path)
 
 const struct driver_api *heddle_start(void)
 {
-    struct heddle_options options;
-    const char *path = getenv(OPTIONS_ENV_PLATFORM), *text = getenv(OPTIONS_ENV_OPTIONS), *mistake;
+    const char *path = getenv(OPTIONS_ENV_PLATFORM);
     if (started)
         return started;
     if (!path)
         return lack("this program runs on a simulated system: heddle run PLATFORM -- PROGRAM", "");
     const struct heddle_platform *platform = open_platform(path);
-    char *storage = malloc(text ? strlen(text) + 1 : 1); /* as long as the options */
-    if (!platform || !storage) {
-        free(storage);
-        return NULL;
-    }
-    if (!options_env_decode(text, &options, storage, &mistake)) {
-        free(storage);
-        return lack("HEDDLE_OPTIONS is damaged at ", mistake);
-    }
-    if (!platform->start(&options))
+    if (!platform || !platform->start(getenv(OPTIONS_ENV_OPTIONS)))
         return NULL;
     const struct driver_api *api = platform->driver();
     if (!api || api->version != DRIVER_API_VERSION)

@@ -38,7 +38,7 @@ static bool knows_calls(struct trace_cpu *c)
 static bool start(struct trace_cpu *c)
 {
     char place[4096];
-    const char *path = platform_api_trace();
+    const char *path = option_text("play api");
     if (!path) {
         engine_fail(&c->io.base, "there is no trace to play; name one: --play api=DIR");
         c->phase = CPU_OVER;
@@ -62,8 +62,8 @@ static bool start(struct trace_cpu *c)
 /* The code objects of --module. */
 static bool play_modules(struct trace_cpu *c)
 {
-    const char *path = platform_module(c->module_file);
-    if (!path)
+    char path[4096];
+    if (!option_line("module", c->module_file, path, sizeof path))
         return true;
     if (register_file(c, path)) {
         c->module_file++;

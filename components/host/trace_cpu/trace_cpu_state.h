@@ -18,6 +18,7 @@
 #include "components/traces/api_trace/api_trace.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "runtime/engine/options.h"
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"

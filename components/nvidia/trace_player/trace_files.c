@@ -33,6 +33,13 @@ static void trace_file_close(struct trace_file *f)
     f->open = false;
 }
 
+static void trace_files_open(void)
+{
+    trace_files.path = option_text("play sass");
+    trace_files.no_cache = option_flag("no-cache");
+    trace_files.allow_incomplete = option_flag("allow-incomplete");
+}
+
 /* Before a platform begins: forgets the one before. */
 static void trace_files_close(void)
 {
@@ -57,7 +64,7 @@ static bool trace_files_all_there(const char *path)
             list->commands[kept++] = *c;
             continue;
         }
-        bool allowed = platform_allows_incomplete();
+        bool allowed = trace_files.allow_incomplete;
         snprintf(text, sizeof text, "'%.160s' cannot be read: %s%s", c->name, strerror(errno),
                  allowed ? "; left out, and the kernels behind it are numbered without it" : "");
         trace_files_report(NULL, !allowed, path, c->line, text);
@@ -76,7 +83,7 @@ static bool trace_files_all_there(const char *path)
 static bool trace_files_list(const char *path)
 {
     const struct itrace_list_reader reader = {path, trace_files_report, NULL,
-                                              platform_allows_incomplete()};
+                                              trace_files.allow_incomplete};
     if (trace_files.has_list)
         return true;
     trace_files.has_list =
@@ -94,8 +101,8 @@ static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plai
     trace_file_close(f);
     struct itrace_options options = {.report = trace_files_report,
                                      .context = plainly ? f : NULL,
-                                     .use_cache = !plainly && !platform_sass_no_cache(),
-                                     .demand = platform_allows_incomplete() ? ITRACE_GAPS_ALLOWED
+                                     .use_cache = !plainly && !trace_files.no_cache,
+                                     .demand = trace_files.allow_incomplete ? ITRACE_GAPS_ALLOWED
                                                                             : ITRACE_GAPS_REFUSED};
     f->open = true;
     f->command = command;

@@ -37,7 +37,7 @@ static void trace_player_init(struct trace_player *p)
         profile_close();
         vector_close();
     }
-    platform_sass_trace(); /* we are the one who plays it */
+    trace_files_open();
     p->whole = (struct sm_room){(uint32_t)params->threads, (uint32_t)params->blocks,
                                 (uint32_t)params->registers, (uint32_t)params->shared};
     p->rooms = arena_allocate(sms * sizeof(struct sm_room));
@@ -370,7 +370,7 @@ static void check_memory(struct trace_player *p)
 /* false: there is nothing to play. */
 static bool has_list(struct trace_player *p)
 {
-    const char *path = platform_sass_trace();
+    const char *path = trace_files.path;
     if (first_player(p) != p->io.base.leaf) {
         const struct platform_instance *all = engine_base.platform->instances;
         engine_fail(&p->io.base,

@@ -15,6 +15,7 @@
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/stratified_sampler.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
 #include "sm_room.h"
 #include "trace_writer.h"
@@ -35,6 +36,8 @@ struct trace_file {
 
 /* Outside of the simulation's state, one of a process: see trace_files.c. */
 struct trace_files {
+    const char *path; /* --play sass, or NULL */
+    bool no_cache, allow_incomplete;
     struct itrace_list list;
     bool has_list;
     char error[400]; /* the first one */
@@ -135,6 +138,7 @@ static inline bool player_fills(const struct trace_player *p)
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
                                const char *text);
 static void trace_file_close(struct trace_file *f);
+static void trace_files_open(void); /* reads the options */
 static void trace_files_close(void);
 static bool trace_files_list(const char *path);
 static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plainly);

@@ -17,6 +17,7 @@
 #include "runtime/state/platform.h"
 #include "runtime/engine/stat.h"
 #include "runtime/observe/timeline.h"
+#include "tests/runtime/builder.h"
 #include "tests/runtime/network.h"
 
 static char folder[] = "/tmp/heddle_stats_XXXXXX";
@@ -55,11 +56,10 @@ static long long number(json_t *root, const char *first, const char *second, con
 static void run_network(struct engine_limits limits, bool no_host)
 {
     const struct platform_table *table = network_describe(21);
-    struct heddle_options options = {
-        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = no_host, .program_hash = "cafe"};
+    build_options("stats>%s;stats-no-host=%d;program:cafe", path, no_host);
     cr_assert(platform_build(table));
     engine_set_limits(&limits);
-    cr_assert(stats_open(table, &options));
+    cr_assert(stats_open(table));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(stats_write(NULL));
 }
@@ -140,8 +140,7 @@ Test(stats, requests_of_connections_add_up_to_what_was_received)
 
 static void run_tickers(struct engine_limits limits)
 {
-    struct heddle_options options = {
-        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true};
+    build_options("stats>%s;stats-no-host=1", path);
     build_start("tickers");
     uint32_t core = build_domain("core", 1000000000);
     probe_protocol(16, false);
@@ -149,7 +148,7 @@ static void run_tickers(struct engine_limits limits)
     probe_instance(core, "short", PROBE_TICKER, 30, 0, false);
     probe_build();
     engine_set_limits(&limits);
-    cr_assert(stats_open(engine_base.platform, &options));
+    cr_assert(stats_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(stats_write(NULL));
 }
@@ -193,10 +192,9 @@ Test(stats, a_kernel_has_what_it_was_described_with)
 }
 
 /* Tickers in arrays: two of a kind inside each of two top-level instances. */
-static json_t *run_arrays(enum platform_span_stats what)
+static json_t *run_arrays(const char *what)
 {
-    struct heddle_options options = {
-        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true, .span_stats = (int)what};
+    build_options("stats>%s;stats-no-host=1;kernel-stats=%s", path, what);
     static const char *const paths[] = {"gpu[0].cu[0]", "gpu[0].cu[1]", "gpu[1].cu[0]",
                                         "gpu[1].cu[1]"};
     build_start("arrays");
@@ -206,7 +204,7 @@ static json_t *run_arrays(enum platform_span_stats what)
         probe_instance(core, paths[i], PROBE_TICKER, 10 * (i + 1), 0, false);
     probe_build();
     engine_set_limits(&(struct engine_limits){0});
-    cr_assert(stats_open(engine_base.platform, &options));
+    cr_assert(stats_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(stats_write(NULL));
     return load();
@@ -214,19 +212,19 @@ static json_t *run_arrays(enum platform_span_stats what)
 
 Test(stats, shares_of_a_kernel_are_sums_over_arrays_inside_of_top_level_instances)
 {
-    json_t *root = run_arrays(PLATFORM_SPAN_STATS_SUM);
+    json_t *root = run_arrays("sum");
     json_t *last = json_array_get(json_object_get(root, "kernels"), 3);
     cr_expect_eq(json_object_size(json_object_get(last, "components")), 2);
     /* From the end of the first edge on; the others end at edges 10, 20, 30. */
     cr_expect_eq(number(last, "components", "gpu[0].cu[*]", "received"), 2 * (9 + 19));
     cr_expect_eq(number(last, "components", "gpu[1].cu[*]", "received"), 2 * (29 + 39));
     json_decref(root);
-    root = run_arrays(PLATFORM_SPAN_STATS_ALL);
+    root = run_arrays("all");
     last = json_array_get(json_object_get(root, "kernels"), 3);
     cr_expect_eq(json_object_size(json_object_get(last, "components")), 4);
     cr_expect_eq(number(last, "components", "gpu[1].cu[0]", "received"), 2 * 29);
     json_decref(root);
-    root = run_arrays(PLATFORM_SPAN_STATS_NONE);
+    root = run_arrays("none");
     last = json_array_get(json_object_get(root, "kernels"), 3);
     cr_expect_null(json_object_get(last, "components"));
     cr_expect_eq(number(last, "time", "spent", "badly"), 40);
@@ -246,14 +244,13 @@ Test(stats, kernels_that_overlap_do_not_depend_on_the_order_of_ticks)
 
 Test(stats, an_unwritable_path_is_refused_at_the_start)
 {
-    struct heddle_options options = {.abi = PLATFORM_ABI, .stats_path = "/nowhere/at/all.json"};
+    build_options("stats>/nowhere/at/all.json;record perfetto>/nowhere/at/all.json");
     const struct platform_table *table = network_describe(1);
     int null = open("/dev/null", O_WRONLY);
     dup2(null, 2);
     cr_assert(platform_build(table));
-    cr_assert_not(stats_open(table, &options));
-    options.trace_path = options.stats_path;
-    cr_assert_not(timeline_open(table, &options));
+    cr_assert_not(stats_open(table));
+    cr_assert_not(timeline_open(table));
     cr_assert_eq(engine.tracing, 0);
 }
 
@@ -290,7 +287,8 @@ Test(trace, messages_stand_at_their_exact_times)
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, 8, 1, 3));
     probe_build();
-    cr_assert(timeline_open(engine_base.platform, &(struct heddle_options){.trace_path = path}));
+    build_options("record perfetto>%s", path);
+    cr_assert(timeline_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(timeline_close());
     json_decref(load());
@@ -314,8 +312,9 @@ Test(trace, spans_of_components_and_no_change_of_results)
     uint32_t core = build_domain("core", 1000000000);
     probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
     probe_build();
-    cr_assert(stats_open(engine_base.platform, &(struct heddle_options){.abi = PLATFORM_ABI}));
-    cr_assert(timeline_open(engine_base.platform, &(struct heddle_options){.trace_path = path}));
+    build_options("record perfetto>%s", path);
+    cr_assert(stats_open(engine_base.platform));
+    cr_assert(timeline_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(timeline_close());
     cr_assert_eq(engine.time_ps, expected);

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <criterion/redirect.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/scheduler/window.h"
 #include "runtime/state/platform.h"
+#include "tests/runtime/builder.h"
 #include "tests/runtime/network.h"
 
 static char path[64];
@@ -38,11 +40,19 @@ static void build(uint64_t seed)
     engine_set_limits(&(struct engine_limits){0});
 }
 
-/* Builds the network, does what the options say, and runs it to its end. */
-static uint64_t run(uint64_t seed, struct heddle_options options)
+/* Reads the state `restored` and writes one to `written` at `ps`, if they are not NULL. */
+static bool open_state(const char *restored, const char *written, uint64_t ps)
+{
+    build_options("checkpoint-ps=%" PRIu64 "%s%s%s%s", ps, restored ? ";restore=" : "",
+                  restored ? restored : "", written ? ";checkpoint>" : "", written ? written : "");
+    return checkpoint_open(engine_base.platform);
+}
+
+/* Builds the network, and runs it to its end. */
+static uint64_t run(uint64_t seed, const char *restored, const char *written, uint64_t ps)
 {
     build(seed);
-    cr_assert(checkpoint_open(engine_base.platform, &options));
+    cr_assert(open_state(restored, written, ps));
     cr_assert_eq(checkpoint_run(), ENGINE_IDLE);
     cr_assert_eq(checkpoint_end(), CHECKPOINT_DONE);
     return probe_hash();
@@ -61,16 +71,13 @@ ParameterizedTestParameters(checkpoint, a_state_continues_as_if_nothing_had_happ
 
 ParameterizedTest(struct moment *m, checkpoint, a_state_continues_as_if_nothing_had_happened)
 {
-    uint64_t expected = run(m->seed, (struct heddle_options){0}), end_ps = engine.time_ps;
+    uint64_t expected = run(m->seed, NULL, NULL, 0), end_ps = engine.time_ps;
     uint64_t messages = engine_messages();
     uint64_t when = end_ps / 16 * m->parts;
     when = when < end_ps - 1 ? when : end_ps - 1;
-    cr_expect_eq(
-        run(m->seed, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = when}),
-        expected);
+    cr_expect_eq(run(m->seed, NULL, path, when), expected);
     build(m->seed);
-    cr_assert(
-        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
+    cr_assert(open_state(path, NULL, 0));
     cr_expect_leq(engine.time_ps, when);
     cr_expect_eq(engine_run(), ENGINE_IDLE);
     cr_expect_eq(probe_hash(), expected);
@@ -80,26 +87,22 @@ ParameterizedTest(struct moment *m, checkpoint, a_state_continues_as_if_nothing_
 
 Test(checkpoint, a_state_does_not_depend_on_the_order_of_ticks)
 {
-    uint64_t expected = run(7, (struct heddle_options){0});
-    run(7, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    uint64_t expected = run(7, NULL, NULL, 0);
+    run(7, NULL, path, engine.time_ps / 2);
     build(7);
     engine_set_limits(
         &(struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = 3, .tick_all = true});
-    cr_assert(
-        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
+    cr_assert(open_state(path, NULL, 0));
     cr_expect_eq(engine_run(), ENGINE_IDLE);
     cr_expect_eq(probe_hash(), expected);
 }
 
 Test(checkpoint, a_state_can_be_written_again_from_a_loaded_one)
 {
-    uint64_t expected = run(8, (struct heddle_options){0}), end_ps = engine.time_ps;
-    run(8, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = end_ps / 4});
-    cr_expect_eq(run(8, (struct heddle_options){.restore_path = path,
-                                                .checkpoint_path = path,
-                                                .checkpoint_ps = end_ps / 2}),
-                 expected);
-    cr_expect_eq(run(8, (struct heddle_options){.restore_path = path}), expected);
+    uint64_t expected = run(8, NULL, NULL, 0), end_ps = engine.time_ps;
+    run(8, NULL, path, end_ps / 4);
+    cr_expect_eq(run(8, path, path, end_ps / 2), expected);
+    cr_expect_eq(run(8, path, NULL, 0), expected);
 }
 
 /* ---- what is refused ---- */
@@ -136,8 +139,8 @@ ParameterizedTest(struct broken *b, checkpoint, a_damaged_file_is_refused_and_ch
 {
     size_t size;
     cr_redirect_stderr();
-    uint64_t expected = run(3, (struct heddle_options){0});
-    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    uint64_t expected = run(3, NULL, NULL, 0);
+    run(3, NULL, path, engine.time_ps / 2);
     char *bytes = read_state(&size);
     size_t at = size * b->at / 1000, length = b->damage == CUT ? at : size;
     if (b->damage == FLIPPED)
@@ -147,7 +150,7 @@ ParameterizedTest(struct broken *b, checkpoint, a_damaged_file_is_refused_and_ch
         bytes[length - 1] = 0;
     }
     build(3);
-    cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
+    cr_assert(open_state(NULL, NULL, 0));
     cr_expect_not(checkpoint_apply(bytes, length, "file"));
     cr_expect_eq(engine_run(), ENGINE_IDLE);
     cr_expect_eq(probe_hash(), expected);
@@ -167,14 +170,14 @@ Test(checkpoint, pages_outside_are_refused)
     const uint64_t numbers[] = {UINT64_MAX, (uint64_t)1 << 40, CHECKPOINT_MEMORY | 1};
     size_t size;
     cr_redirect_stderr();
-    run(3, (struct heddle_options){0});
-    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    run(3, NULL, NULL, 0);
+    run(3, NULL, path, engine.time_ps / 2);
     char *bytes = read_state(&size);
     struct checkpoint_header *h = (void *)bytes;
     struct checkpoint_page *pages = (void *)(bytes + sizeof *h + sizeof(struct checkpoint_engine));
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         build(3);
-        cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
+        cr_assert(open_state(NULL, NULL, 0));
         pages[h->page_count - 1].number = numbers[i];
         mend_checksum(h, size);
         cr_expect_not(checkpoint_apply(bytes, size, "file"));
@@ -187,12 +190,12 @@ Test(checkpoint, a_slice_of_a_rank_is_refused)
 {
     size_t size;
     cr_redirect_stderr();
-    run(3, (struct heddle_options){0});
-    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    run(3, NULL, NULL, 0);
+    run(3, NULL, path, engine.time_ps / 2);
     char *bytes = read_state(&size);
     struct checkpoint_header *h = (void *)bytes;
     build(3);
-    cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
+    cr_assert(open_state(NULL, NULL, 0));
     h->own_rear = (uint64_t)1 << 42;
     mend_checksum(h, size);
     cr_expect_not(checkpoint_apply(bytes, size, "file"));
@@ -205,20 +208,17 @@ Test(checkpoint, a_slice_of_a_rank_is_refused)
 Test(checkpoint, a_state_of_another_model_is_refused)
 {
     cr_redirect_stderr();
-    run(3, (struct heddle_options){0});
-    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    run(3, NULL, NULL, 0);
+    run(3, NULL, path, engine.time_ps / 2);
     build(4);
-    cr_expect_not(
-        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
+    cr_expect_not(open_state(path, NULL, 0));
 }
 
 Test(checkpoint, the_end_of_a_run_before_its_time_is_told)
 {
     cr_redirect_stderr();
     build(3);
-    cr_assert(checkpoint_open(
-        engine_base.platform,
-        &(struct heddle_options){.checkpoint_path = path, .checkpoint_ps = ENGINE_NEVER - 2}));
+    cr_assert(open_state(NULL, path, ENGINE_NEVER - 2));
     cr_expect_eq(checkpoint_run(), ENGINE_IDLE);
     cr_expect_eq(checkpoint_end(), CHECKPOINT_MISSED);
     cr_expect_neq(access(path, F_OK), 0);
@@ -228,9 +228,7 @@ Test(checkpoint, a_place_that_cannot_be_written_is_told)
 {
     cr_redirect_stderr();
     build(3);
-    cr_assert(checkpoint_open(
-        engine_base.platform,
-        &(struct heddle_options){.checkpoint_path = "/no/such/folder/x", .checkpoint_ps = 1000}));
+    cr_assert(open_state(NULL, "/no/such/folder/x", 1000));
     cr_expect_eq(checkpoint_run(), ENGINE_IDLE);
     cr_expect_eq(checkpoint_end(), CHECKPOINT_FAILED);
 }

@@ -6,7 +6,7 @@
  * to binaries that are registered. */
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "components/hip/common/hip_cpu.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/sha256.h"
-#include "runtime/session/options_env.h"
+#include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 
 #include <errno.h>
@@ -51,9 +51,9 @@ static struct {
 
 static char *own_path(const char *path, bool folder)
 {
-    size_t size = options_env_number_path(path, own.number, folder, NULL, 0) + 1;
+    size_t size = options_number_path(path, own.number, folder, NULL, 0) + 1;
     char *text = hip_allocate(size);
-    options_env_number_path(path, own.number, folder, text, size);
+    options_number_path(path, own.number, folder, text, size);
     return text;
 }
 
@@ -80,40 +80,23 @@ static char *hash_program(void)
     return digest;
 }
 
-static bool is_written(const struct heddle_options *options)
+const char *hip_process_open(void)
 {
-    return options->stats_path || options->series_path || options->trace_path
-           || options->record_trace || options->addresses || options->instruction_profile;
-}
-
-bool hip_process_open(struct heddle_options *options)
-{
-    hip_cpu_open(options->stats_path && !options->stats_no_host);
+    const char *given = getenv(OPTIONS_ENV_OPTIONS);
+    if (!options_open(given))
+        return NULL;
+    hip_cpu_open(option_text("stats") && !option_flag("stats-no-host"));
     own.number = run_ledger_open();
-    options->view_place = own.number - 1;
-    if (options->stats_path)
-        options->program_hash = hash_program();
-    if (own.number <= 1)
-        return true;
-    if (options->stats_path)
-        options->stats_path = own_path(options->stats_path, false);
-    if (options->series_path)
-        options->series_path = own_path(options->series_path, false);
-    if (options->trace_path)
-        options->trace_path = own_path(options->trace_path, false);
-    if (options->addresses)
-        options->addresses = own_path(options->addresses, false);
-    if (options->instruction_profile)
-        options->instruction_profile = own_path(options->instruction_profile, false);
-    if (options->record_trace) {
-        options->record_trace = hip_process_folder(options->record_trace);
-        if (!options->record_trace) {
-            hip_say("--record instructions: cannot make a folder for process %u: %s", own.number,
-                    strerror(errno));
-            return false;
-        }
-    }
-    return true;
+    char number[16], *program = option_text("stats") ? hash_program() : NULL;
+    snprintf(number, sizeof number, "%u", own.number);
+    size_t length = given ? strlen(given) : 0, size = length + 128;
+    char *text = hip_allocate(size);
+    memcpy(text, given ? given : "", length + 1);
+    length = options_put(text, size, length, "process", ':', number);
+    if (program)
+        options_put(text, size, length, "program", ':', program);
+    options_open(text);
+    return text;
 }
 
 /* ---- interruption ---- */
@@ -289,14 +272,14 @@ hipError_t hip_process_refuse(void)
     return hipErrorNotInitialized;
 }
 
-void hip_process_guard(const struct heddle_platform *platform, const struct heddle_options *options)
+void hip_process_guard(const struct heddle_platform *platform)
 {
     const char *record = getenv(OPTIONS_ENV_RECORD);
-    bool writes = is_written(options) || (record && *record);
+    bool writes = options_write() || (record && *record);
     long runner = run_ledger_owner();
     own.pid = getpid();
     own.platform = platform;
-    own.stats_path = options->stats_path;
+    own.stats_path = option_file("stats");
     own.runner = runner && runner != getppid() ? (pid_t)runner : 0;
     pthread_atfork(NULL, NULL, after_fork);
     atexit(note_leaving);

@@ -6,15 +6,15 @@
 
 #include "components/hip/api/hip_internal.h"
 
+#include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
 
-/* Before the platform starts: numbers this process, gives the options files of its own, and names
- * the program in them. False: said on stderr. */
-bool hip_process_open(struct heddle_options *options);
+/* Before the platform starts: numbers this process, and returns its options, with that number and
+ * the program, as text for the platform. NULL: said on stderr. */
+const char *hip_process_open(void);
 /* The platform stands: from now on signals end the process with what is known written, and children
  * have no GPU. */
-void hip_process_guard(const struct heddle_platform *platform,
-                       const struct heddle_options *options);
+void hip_process_guard(const struct heddle_platform *platform);
 /* The folder of this process for what `heddle run` has the first one record in `folder`; made when
  * it is another one. NULL: errno says why. */
 const char *hip_process_folder(const char *folder);

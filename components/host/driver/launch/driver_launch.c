@@ -354,7 +354,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     packet_launch(d, p->queue, l);
     if (l->trace) {
         k->launch.played = true;
-        replay_launch((uint32_t)d->launches_asked + 1, l->trace, !platform_sass_no_cache());
+        replay_launch((uint32_t)d->launches_asked + 1, l->trace, !driver_process()->no_cache);
     }
     status = enqueue(d, p->queue, k, ticket);
     if (status == DRIVER_OK)

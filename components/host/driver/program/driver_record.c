@@ -10,18 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "components/statistics/instruction_recorder_ranks.h"
+#include "runtime/engine/options.h"
 #include "runtime/engine/rank.h"
 #include "driver_code.h"
 
 static void record_init(const struct driver *d)
 {
-    const char *folder = platform_record_trace();
+    const char *folder = option_folder("record instructions");
     if (!folder)
         return;
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
@@ -33,6 +35,8 @@ static void record_init(const struct driver *d)
         recorder_ranks_open(engine_base.platform->instance_count + 1);
         return;
     }
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST) /* a process after the first one */
+        die("--record instructions: cannot make '%s': %s", folder, strerror(errno));
     if (!amd_recording_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
             die("--record instructions records one process; this is a second one");

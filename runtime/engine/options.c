@@ -1,0 +1,259 @@
+/* See options.h. The pairs point into one copy of the text, which is decoded in place. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS_MOST = 96 }; /* more than there are options */
+
+struct pair {
+    const char *key, *value;
+    char *path; /* of option_file() and option_folder(), or NULL */
+    char sign;
+    bool asked, wrong;
+};
+
+static struct {
+    char *text;
+    char *shared; /* of options_shared(), or NULL */
+    struct pair pairs[PAIRS_MOST];
+    unsigned count;
+} options;
+
+/* ---- decoding ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* In place; false for a broken escape. */
+static bool unescape(char *text)
+{
+    char *to = text;
+    for (; *text; text++) {
+        if (*text != '%') {
+            *to++ = *text;
+            continue;
+        }
+        int high = hex_digit(text[1]), low = high < 0 ? -1 : hex_digit(text[2]);
+        if (low < 0)
+            return false;
+        *to++ = (char)(high << 4 | low);
+        text += 2;
+    }
+    *to = '\0';
+    return true;
+}
+
+static bool decode(char *item)
+{
+    char *sign = item + strcspn(item, "=>:");
+    if (!*sign || sign == item || options.count == PAIRS_MOST)
+        return false;
+    struct pair *pair = &options.pairs[options.count++];
+    *pair = (struct pair){.key = item, .value = sign + 1, .sign = *sign};
+    *sign = '\0';
+    return unescape(sign + 1);
+}
+
+static void forget(void)
+{
+    for (unsigned i = 0; i < options.count; i++)
+        free(options.pairs[i].path);
+    free(options.text);
+    free(options.shared);
+    options.text = options.shared = NULL;
+    options.count = 0;
+}
+
+bool options_open(const char *text)
+{
+    forget();
+    if (!text || !*text)
+        return true;
+    options.text = strdup(text);
+    for (char *item = options.text, *next; item; item = next) {
+        next = strchr(item, ';');
+        if (next)
+            *next++ = '\0';
+        if (decode(item))
+            continue;
+        fprintf(stderr,
+                "heddle: " OPTIONS_ENV_OPTIONS " has a mistake at '%s'; it is written by "
+                "`heddle run`\n",
+                item);
+        return false;
+    }
+    return true;
+}
+
+/* ---- asking ---- */
+
+static struct pair *find(const char *key)
+{
+    for (unsigned i = 0; i < options.count; i++)
+        if (strcmp(options.pairs[i].key, key) == 0) {
+            options.pairs[i].asked = true;
+            return &options.pairs[i];
+        }
+    return NULL;
+}
+
+const char *option_text(const char *key)
+{
+    const struct pair *pair = find(key);
+    return pair ? pair->value : NULL;
+}
+
+bool option_line(const char *key, unsigned number, char *text, size_t size)
+{
+    const char *line = option_text(key);
+    while (line && number--) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    if (line)
+        snprintf(text, size, "%.*s", (int)strcspn(line, "\n"), line);
+    return line != NULL;
+}
+
+static const char *own_path(const char *key, bool folder)
+{
+    unsigned number = (unsigned)option_number("process");
+    struct pair *pair = find(key);
+    if (!pair || number <= 1)
+        return pair ? pair->value : NULL;
+    size_t size = options_number_path(pair->value, number, folder, NULL, 0) + 1;
+    if (!pair->path && (pair->path = malloc(size)))
+        options_number_path(pair->value, number, folder, pair->path, size);
+    return pair->path;
+}
+
+const char *option_file(const char *key)
+{
+    return own_path(key, false);
+}
+
+const char *option_folder(const char *key)
+{
+    return own_path(key, true);
+}
+
+bool option_flag(const char *key)
+{
+    return option_number(key) != 0;
+}
+
+uint64_t option_number(const char *key)
+{
+    struct pair *pair = find(key);
+    char *end = NULL;
+    if (!pair)
+        return 0;
+    errno = 0;
+    uint64_t number = strtoull(pair->value, &end, 10);
+    pair->wrong = errno || end == pair->value || *end || *pair->value == '-';
+    return pair->wrong ? 0 : number;
+}
+
+unsigned option_word(const char *key, const char *const *words, unsigned count)
+{
+    struct pair *pair = find(key);
+    for (unsigned i = 0; pair && i < count; i++)
+        if (strcmp(pair->value, words[i]) == 0)
+            return i;
+    if (pair)
+        pair->wrong = true;
+    return 0;
+}
+
+bool options_end(void)
+{
+    for (unsigned i = 0; i < options.count; i++) {
+        const struct pair *pair = &options.pairs[i];
+        if (pair->wrong)
+            fprintf(stderr, "heddle: '--%s' has no value '%s'\n", pair->key, pair->value);
+        else if (!pair->asked && pair->sign != ':')
+            fprintf(stderr,
+                    "heddle: '--%s': this platform has nothing that acts on it; leave it out\n",
+                    pair->key);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
+bool options_write(void)
+{
+    for (unsigned i = 0; i < options.count; i++)
+        if (options.pairs[i].sign == '>')
+            return true;
+    return false;
+}
+
+static size_t put_shared(char *text, size_t size)
+{
+    size_t length = 0;
+    for (unsigned i = 0; i < options.count; i++) {
+        const struct pair *pair = &options.pairs[i];
+        if (pair->sign != ':')
+            length = options_put(text, size, length, pair->key, pair->sign,
+                                 pair->sign == '>' ? "" : pair->value);
+    }
+    return length;
+}
+
+const char *options_shared(void)
+{
+    size_t size = put_shared(NULL, 0) + 1;
+    if (!options.shared && (options.shared = calloc(size, 1)))
+        put_shared(options.shared, size);
+    return options.shared ? options.shared : "";
+}
+
+/* ---- writing ---- */
+
+static size_t put(char *text, size_t size, size_t length, char c)
+{
+    if (length + 1 < size) {
+        text[length] = c;
+        text[length + 1] = '\0';
+    }
+    return length + 1;
+}
+
+size_t options_put(char *text, size_t size, size_t length, const char *key, char sign,
+                   const char *value)
+{
+    static const char hex[] = "0123456789abcdef";
+    if (length > 0)
+        length = put(text, size, length, ';');
+    for (; *key; key++)
+        length = put(text, size, length, *key);
+    length = put(text, size, length, sign);
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        bool escaped = c == '%' || c == ';' || c < ' ';
+        length = put(text, size, length, escaped ? '%' : *value);
+        if (escaped)
+            length = put(text, size, put(text, size, length, hex[c >> 4]), hex[c & 15]);
+    }
+    return length;
+}
+
+size_t options_number_path(const char *path, unsigned number, bool folder, char *text, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = folder ? NULL : strrchr(name, '.');
+    size_t front = dot && dot > name ? (size_t)(dot - path) : strlen(path);
+    int length = number > 1 ? snprintf(text, size, "%.*s.process%u%s", (int)front, path, number,
+                                       path + front)
+                            : snprintf(text, size, "%s", path);
+    return (size_t)length;
+}

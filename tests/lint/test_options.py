@@ -1,0 +1,32 @@
+"""What `heddle run` hands to a platform is what something asks for: a key that is spelt otherwise
+on one of the two sides would be lost in silence, or refused."""
+import re
+
+from house import ROOT
+
+ROW = re.compile(r'^(?:OPTION|AGAIN)\(\w+, "([^"]+)",\s+(?:NULL|"([^"]+)"),\s+(\w+),\s+\w+,(.*?)"',
+                 re.M | re.S)
+HANDED = re.compile(r'(?:hand_over|hand_over_number|options_put)'
+                    r'\((?:&?\w+, |sizeof \w+, )*"([^"]+)"')
+ASKED = re.compile(r'\boption_(?:text|line|file|folder|flag|number|word)\(\s*"([^"]+)"')
+
+
+def sources(*folders):
+    return "".join(path.read_text() for folder in folders
+                   for path in sorted((ROOT / folder).rglob("*.c")))
+
+
+def keys_of_rows():
+    rows = (ROOT / "codegen/command/options.def").read_text()
+    for name, argument, kind, rest in ROW.findall(rows):
+        if re.search(r"'[=:]'", rest):
+            named = kind.startswith(("READ", "WRITE")) and re.match(r"([a-z]+)=", argument)
+            yield name[2:] + (f" {named[1]}" if named else "")
+
+
+def test_keys_are_handed_and_asked_for():
+    handed = set(keys_of_rows()) | set(HANDED.findall(sources("codegen/command", "components/hip")))
+    asked = set(ASKED.findall(sources("runtime", "components")))
+    played = {"play instructions"}  # a program of its own takes it as its argument
+    assert handed - played - asked == set(), "nothing asks for these keys"
+    assert asked - handed == set(), "these keys are never handed over"
