@@ -1,4 +1,4 @@
-/* Commands that elaborate a description and show the result: check, gen, dot, dump, params, doc. */
+/* Commands that elaborate a description and show the result: check, gen, dump, params, doc. */
 #include <glob.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -107,51 +107,15 @@ static int report(const struct view_error *error, int status)
     return status;
 }
 
-static int print_dot(struct command *c, const struct model *model)
-{
-    const struct options *o = c->options;
-    struct view_options view = view_options_default();
-    struct view_error error = {""};
-    if (o->level && !view_level_parse(o->level, &view.level)) {
-        fprintf(stderr, "heddle dot: '--level %s': it is platform, gpu or full\n", o->level);
-        return EXIT_USAGE;
-    }
-    if (o->only && !view_only_parse(o->only, &view.only)) {
-        fprintf(stderr, "heddle dot: '--only %s': it is memory or control\n", o->only);
-        return EXIT_USAGE;
-    }
-    if (o->layout && !view_layout_parse(o->layout, &view.layout)) {
-        fprintf(stderr, "heddle dot: '--layout %s': it is wide or column\n", o->layout);
-        return EXIT_USAGE;
-    }
-    view.controls = o->controls;
-    view.expand = o->expand.items;
-    view.expand_count = o->expand.count;
-    struct view_heat heat;
-    json_t *root = o->stats ? command_statistics(c, o->stats) : NULL;
-    if (o->stats && (!root || !command_heat(c, model, root, &heat))) {
-        json_decref(root);
-        return EXIT_ERRORS;
-    }
-    json_decref(root);
-    view.heat = o->stats ? &heat : NULL;
-    if (o->html_folder)
-        return view_html(model, o->html_folder, &error) ? EXIT_CLEAN : report(&error, EXIT_ERRORS);
-    struct command_output out;
-    if (!command_output_open(&out))
-        return EXIT_ERRORS;
-    bool ok = o->svg ? view_svg(model, &view, out.file, &error)
-                     : view_dot(model, &view, out.file, &error);
-    return report(&error, command_output_close(&out, o->output, ok));
-}
-
 static int print_dump(struct command *c, const struct model *model)
 {
     struct view_error error = {""};
     struct command_output out;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
-    bool ok = view_json(model, out.file, &error);
+    const char *const hashes[] = {layout_make(c->arena, model, false)->model_hash,
+                                  layout_make(c->arena, model, true)->model_hash};
+    bool ok = view_json(model, hashes, out.file, &error);
     return report(&error, command_output_close(&out, c->options->output, ok));
 }
 
@@ -177,42 +141,6 @@ static int with_platform(struct command *c, int (*print)(struct command *, const
     int status = model ? print(c, model) : EXIT_ERRORS;
     compile_close(compilation);
     return status;
-}
-
-/* The platform as it ran. */
-static int draw_run(struct command *c)
-{
-    struct compilation *compilation = NULL;
-    json_t *root = command_statistics(c, c->options->stats);
-    const struct options_list *files = &c->options->arguments;
-    const char *file = files->count ? files->items[0] : NULL;
-    const struct model *model =
-        root ? command_described(c, root, c->options->stats, file, &compilation) : NULL;
-    int status = model ? print_dot(c, model) : EXIT_ERRORS;
-    json_decref(root);
-    if (compilation)
-        compile_close(compilation);
-    return status;
-}
-
-int command_dot(struct command *c)
-{
-    const struct options *o = c->options;
-    if (!o->stats && (o->measure || o->kernel)) {
-        fprintf(stderr, "heddle dot: '%s' is of --stats FILE, which is missing\n",
-                o->measure ? "--measure" : "--kernel");
-        return EXIT_USAGE;
-    }
-    if (!o->stats && o->arguments.count == 0) {
-        fprintf(stderr, "heddle dot: say of which description, or of which run: --stats FILE\n");
-        return EXIT_USAGE;
-    }
-    if (o->stats && o->html_folder) {
-        fprintf(stderr, "heddle dot: '--html' shows no statistics; `heddle report` makes a page "
-                        "of them\n");
-        return EXIT_USAGE;
-    }
-    return o->stats ? draw_run(c) : with_platform(c, print_dot);
 }
 
 int command_dump(struct command *c)

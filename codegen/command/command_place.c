@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codegen/emit/input.h"
 #include "codegen/place/place.h"
 
 /* --place names a file, or is a placement itself. NULL: the file cannot be read. */
@@ -62,10 +63,32 @@ static uint8_t *find(const struct command *c, const struct place_graph *graph, u
     return wrong ? NULL : rank_of;
 }
 
+/* NULL: said on standard error. */
+static json_t *read_statistics(const char *path)
+{
+    json_error_t error;
+    FILE *file = input_open("check", path, INPUT_BYTES);
+    if (!file)
+        return NULL;
+    json_t *root = json_loadf(file, 0, &error);
+    fclose(file);
+    if (!root)
+        fprintf(stderr, "heddle check: %s:%d:%d: %s\n", path, error.line, error.column, error.text);
+    else if (!json_is_object(json_object_get(root, "components"))) {
+        fprintf(stderr,
+                "heddle check: '%s' is not what `heddle run --stats` writes: it has no "
+                "\"components\"\n",
+                path);
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
 int command_place_check(const struct command *c, const char *file, const struct model *model)
 {
     struct place_graph graph;
-    json_t *statistics = c->options->stats ? command_statistics(c, c->options->stats) : NULL;
+    json_t *statistics = c->options->stats ? read_statistics(c->options->stats) : NULL;
     if (c->options->stats && !statistics)
         return EXIT_ERRORS;
     if (!model->window_ps) {

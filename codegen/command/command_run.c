@@ -79,7 +79,7 @@ static int print_reports(struct command *c, const char *path, const struct run_o
             continue;
         if (count > 1)
             fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
-        int report = command_report_run(c, of_process);
+        int report = python_print(c, "cpi", of_process);
         status = status != 0 ? status : report;
     }
     return status;
@@ -156,8 +156,10 @@ int command_run(struct command *c)
     int status = run_options(c, &handed);
     if (status >= 0)
         return status;
-    if (!command_report_known(c))
+    if (c->options->report && strcmp(c->options->report, "cpi") != 0) {
+        fprintf(stderr, "heddle run: '--report %s': there is only cpi\n", c->options->report);
         return EXIT_USAGE;
+    }
     if (!run_recording_allowed(c->options))
         return EXIT_ERRORS;
     if (c->options->program) {

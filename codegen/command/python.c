@@ -3,6 +3,7 @@
 #include "codegen/command/python.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ static bool set_path(struct command *c, const char *name)
     return true;
 }
 
-/* The interpreter's words up to those of `heddle NAME`; *python is what to start. */
+/* *python is what to start. */
 static struct words begin(struct command *c, const char *name, const char *self,
                           const char **python)
 {
@@ -74,39 +75,35 @@ static void say_not_started(const char *name, const char *python, int reason)
             name, python, strerror(reason));
 }
 
-static void become(struct command *c, const char *name, const char *self)
+static void become(struct words *words, const char *name, const char *python)
 {
-    const char *python;
-    struct words words = begin(c, name, self, &python);
-    for (char **word = c->words; *word; word++)
-        add(&words, *word);
-    add(&words, NULL);
+    add(words, NULL);
     fflush(NULL);
-    execvp(python, (char *const *)(uintptr_t)words.list.items);
+    execvp(python, (char *const *)(uintptr_t)words->list.items);
     say_not_started(name, python, errno);
 }
 
-static int print(struct command *c, const char *self, const char *what, const char *path)
+/* A child whose standard output is `out`. */
+static bool start(struct words *words, const char *name, const char *python, int out, pid_t *child)
 {
-    const char *python;
-    int status = EXIT_ERRORS, reason;
-    pid_t child;
     posix_spawn_file_actions_t actions;
-    struct words words = begin(c, "run", self, &python);
-    add(&words, what);
-    add(&words, path);
-    add(&words, NULL);
+    add(words, NULL);
     fflush(NULL);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    reason = posix_spawnp(&child, python, &actions, NULL,
-                          (char *const *)(uintptr_t)words.list.items, environ);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    int reason = posix_spawnp(child, python, &actions, NULL,
+                              (char *const *)(uintptr_t)words->list.items, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (reason != 0)
-        say_not_started("run", python, reason);
-    else if (waitpid(child, &status, 0) == child)
-        status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_ERRORS;
-    return status;
+        say_not_started(name, python, reason);
+    return reason == 0;
+}
+
+static int end_of(pid_t child)
+{
+    int status;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                    : EXIT_ERRORS;
 }
 
 /* The path of this program, to be freed; NULL: said on standard error. */
@@ -118,20 +115,59 @@ static char *find_self(const char *name)
     return self;
 }
 
+/* The interpreter's words up to those of `heddle NAME`; false: said on standard error. */
+static bool prepare(struct command *c, const char *name, struct words *words, const char **python)
+{
+    char *self = find_self(name);
+    bool ready = self && set_path(c, name);
+    if (ready)
+        *words = begin(c, name, self, python);
+    free(self);
+    return ready;
+}
+
 int command_python(struct command *c)
 {
-    const char *name = options_command_name(c->options->command);
-    char *self = find_self(name);
-    if (self && set_path(c, name))
-        become(c, name, self);
-    free(self);
+    const char *name = options_command_name(c->options->command), *python;
+    struct words words;
+    if (!prepare(c, name, &words, &python))
+        return EXIT_ERRORS;
+    for (char **word = c->words; *word; word++)
+        add(&words, *word);
+    become(&words, name, python);
     return EXIT_ERRORS;
 }
 
 int python_print(struct command *c, const char *what, const char *path)
 {
-    char *self = find_self("run");
-    int status = self && set_path(c, "run") ? print(c, self, what, path) : EXIT_ERRORS;
-    free(self);
-    return status;
+    const char *python;
+    struct words words;
+    pid_t child;
+    if (!prepare(c, "run", &words, &python))
+        return EXIT_ERRORS;
+    add(&words, what);
+    add(&words, path);
+    return start(&words, "run", python, STDERR_FILENO, &child) ? end_of(child) : EXIT_ERRORS;
+}
+
+json_t *python_ask(struct command *c, const struct options_list *more)
+{
+    const char *name = options_command_name(c->options->command), *python;
+    struct words words;
+    int ends[2];
+    pid_t child;
+    if (!prepare(c, name, &words, &python) || pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    for (size_t i = 0; i < more->count; i++)
+        add(&words, more->items[i]);
+    bool started = start(&words, name, python, ends[1], &child);
+    close(ends[1]);
+    FILE *from = fdopen(ends[0], "r");
+    json_t *answer = started && from ? json_loadf(from, 0, NULL) : NULL;
+    if (from)
+        fclose(from);
+    if (started && end_of(child) == EXIT_CLEAN)
+        return answer;
+    json_decref(answer);
+    return NULL;
 }

@@ -4,6 +4,8 @@
 #ifndef HEDDLE_CODEGEN_PYTHON_H
 #define HEDDLE_CODEGEN_PYTHON_H
 
+#include <jansson.h>
+
 #include "codegen/command/command.h"
 
 /* `python3 -m heddle COMMAND` with the paths of this toolkit and then the words of the command line
@@ -14,5 +16,9 @@ int command_python(struct command *c);
 /* A child that prints what the statistics file `path` says at the end of a run on standard error:
  * `python3 -m heddle run WHAT PATH`. Returns its exit status. */
 int python_print(struct command *c, const char *what, const char *path);
+
+/* The JSON that `python3 -m heddle COMMAND` prints with `more` words; the caller releases it. NULL:
+ * said on standard error. */
+json_t *python_ask(struct command *c, const struct options_list *more);
 
 #endif

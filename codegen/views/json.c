@@ -114,6 +114,31 @@ static json_t *measures_json(const struct model_type *type)
     return all;
 }
 
+/* [factor, statistic] each; null stands for the cycles of the clock. */
+static json_t *terms_json(const struct model_type *type, const struct model_measure_side *side)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < side->count; i++) {
+        const struct model_measure_term *t = &side->terms[i];
+        json_array_append_new(
+            all, json_pack("[f, s?]", t->factor, t->stat < 0 ? NULL : type->stats[t->stat].name));
+    }
+    return all;
+}
+
+/* The measures of one instance or part, with its parameters put in. */
+static void set_resolved(json_t *one, const struct model_type *type,
+                         const struct model_measure *measures)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->measure_count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:o, s:o}", "name",
+                                             model_measure_names[measures[i].decl->kind], "part",
+                                             terms_json(type, &measures[i].part), "whole",
+                                             terms_json(type, &measures[i].whole)));
+    json_object_set_new(one, "measures", all);
+}
+
 static json_t *type_json(const struct model_type *type)
 {
     json_t *one = json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", type->name, "what",
@@ -285,6 +310,7 @@ static json_t *instance_json(const struct model *m, const struct model_instance 
     json_object_set_new(one, "place", place_json(&i->place));
     json_object_set_new(one, "params", params_json(i->params, i->param_count));
     json_object_set_new(one, "ports", ports_json(i));
+    set_resolved(one, i->type, i->measures);
     return one;
 }
 
@@ -294,6 +320,25 @@ static json_t *port_ref_json(const struct model_port *port)
     if (!port->decl->is_array)
         return json_sprintf("%s%s%s", port->owner->path, dot, port->decl->name);
     return json_sprintf("%s%s%s[%u]", port->owner->path, dot, port->decl->name, port->element);
+}
+
+/* Of the largest block of bytes that a message carries. */
+static uint32_t payload_of(const struct model_message *messages, uint32_t count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t f = 0; f < messages[i].field_count; f++)
+            if (messages[i].fields[f].kind == MODEL_FIELD_BYTES
+                && messages[i].fields[f].size > most)
+                most = messages[i].fields[f].size;
+    return most;
+}
+
+static json_t *payload_json(const struct model_protocol *p)
+{
+    uint32_t there = payload_of(p->requests, p->request_count);
+    uint32_t back = payload_of(p->replies, p->reply_count);
+    return json_integer(there > back ? there : back);
 }
 
 static json_t *connection_json(const struct model *m, const struct model_connection *c)
@@ -314,6 +359,7 @@ static json_t *connection_json(const struct model *m, const struct model_connect
     json_object_set_new(one, "depth", json_integer(c->depth));
     json_object_set_new(one, "reply_depth", json_integer(c->reply_depth));
     json_object_set_new(one, "width", json_integer(c->width));
+    json_object_set_new(one, "payload_bytes", payload_json(c->protocol));
     json_object_set_new(one, "crosses_partitions", json_boolean(c->crosses));
     json_object_set_new(one, "place", place_json(&c->place));
     return one;
@@ -376,11 +422,13 @@ static json_t *instances_json(const struct model *m)
 static json_t *parts_json(const struct model *m)
 {
     json_t *all = json_array();
-    for (uint32_t i = 0; i < m->part_count; i++)
-        json_array_append_new(
-            all,
-            json_pack("{s:s, s:s, s:o}", "path", m->parts[i]->path, "type", m->parts[i]->type->name,
-                      "params", params_json(m->parts[i]->params, m->parts[i]->param_count)));
+    for (uint32_t i = 0; i < m->part_count; i++) {
+        const struct model_part *p = m->parts[i];
+        json_t *one = json_pack("{s:s, s:s, s:o}", "path", p->path, "type", p->type->name, "params",
+                                params_json(p->params, p->param_count));
+        set_resolved(one, p->type, p->measures);
+        json_array_append_new(all, one);
+    }
     return all;
 }
 
@@ -400,11 +448,13 @@ static json_t *spaces_json(const struct model *m)
     return all;
 }
 
-bool view_json(const struct model *model, FILE *out, struct view_error *error)
+bool view_json(const struct model *model, const char *const hashes[2], FILE *out,
+               struct view_error *error)
 {
     json_t *root =
         json_pack("{s:i, s:s, s:s, s:o}", "dump_version", DUMP_VERSION, "platform", model->name,
                   "doc", text(model->doc) ? model->doc : "", "place", place_json(&model->place));
+    json_object_set_new(root, "models", json_pack("[s, s]", hashes[0], hashes[1]));
     json_object_set_new(root, "clocks", clocks_json(model));
     json_object_set_new(root, "partitions", partitions_json(model));
     json_object_set_new(root, "window_ps", json_integer((json_int_t)model->window_ps));

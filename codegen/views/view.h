@@ -90,8 +90,10 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
  * share theirs), click to descend, parameters and documentation beside it. Needs `dot`. */
 bool view_html(const struct model *model, const char *dir, struct view_error *error);
 
-/* The elaborated platform as JSON; schema in docs/reference/dump.md. */
-bool view_json(const struct model *model, FILE *out, struct view_error *error);
+/* The elaborated platform as JSON; schema in docs/reference/dump.md. `hashes` are what statistics
+ * call the model (`stamp.model`), of a platform built as usual and one built with --generic. */
+bool view_json(const struct model *model, const char *const hashes[2], FILE *out,
+               struct view_error *error);
 
 /* SOURCES: the table, with what a number rests on in place of what it means. */
 enum view_params_format {

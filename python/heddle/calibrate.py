@@ -98,7 +98,7 @@ class Calibration:
         program = description.words(label, row.values, place)
         sets = [word for setting in settings for word in ("--set", setting)]
         words = [self.options.heddle, "run", self.description.platform, *sets,
-                 *(["--generic"] if generic else []), "--stats", STATISTICS, "--report", "cpi",
+                 *(["--generic"] if generic else []), "--stats", STATISTICS,
                  "--progress", "none", *label.options, "--", *program]
         key = digest(self._platform(settings, generic), self._digest_of(program[0]),
                      self._digest_of(self.options.hip), *words[2:])

@@ -8,10 +8,11 @@ import re
 from typing import Any, Mapping
 
 from heddle.description import SECONDS, Description, Row, conversion, fill
+from heddle.kernels import timed
+from heddle.limits import of_cycles
 from heddle.runner import Unreadable
+from heddle.statistics import Statistics
 
-# The last line that `--report cpi` prints of a kernel begins with one of these.
-LIMITS = ("short for", "limited by", "no single limit")
 MOST_OUTPUT = 64 * 1024  # characters that are kept, the last
 
 
@@ -23,23 +24,17 @@ def keep(log: pathlib.Path) -> dict[str, Any]:
         raise Unreadable("it wrote no statistics; does it use the GPU?") from None
     times = [kernel["end_ps"] - kernel["start_ps"] for kernel in statistics.get("kernels", [])]
     output = pathlib.Path(f"{log}.out").read_text(encoding="utf-8", errors="replace")
-    report = pathlib.Path(f"{log}.err").read_text(encoding="utf-8", errors="replace")
-    return {"output": output[-MOST_OUTPUT:], "limited_by": limit_of(report),
+    return {"output": output[-MOST_OUTPUT:], "limited_by": limit_of(statistics, str(log)),
             "kernels_ps": sum(times), "last_kernel_ps": times[-1] if times else 0,
             "time_ps": statistics.get("time_ps", 0),
             "model": statistics.get("stamp", {}).get("model", "")}
 
 
-def limit_of(report: str) -> str:
-    """What the report says of the kernel that took most cycles; empty if there is none."""
-    best, words, cycles = -1, "", 0
-    for line in report.splitlines():
-        launches = re.match(r"  \d+ launch(?:es)?, (\d+) cycles", line)
-        if launches:
-            cycles = int(launches[1])
-        elif line.strip().startswith(LIMITS) and cycles > best:
-            best, words = cycles, line.strip()
-    return words
+def limit_of(statistics: Statistics, file: str) -> str:
+    """What limits the kernel that took most cycles; empty if there is none."""
+    longest = max(timed(statistics, file), key=lambda kernel: kernel.sum("cycles"), default=None)
+    return next((limit.words for limit in of_cycles(longest)
+                 if limit.what not in ("balance", "bank_conflicts")), "") if longest else ""
 
 
 def value_of(description: Description, row: Row, result: Mapping[str, Any]) -> float:

@@ -1,11 +1,10 @@
 """What `heddle run` prints at the end, of the statistics of one process: run WHAT FILE."""
 from __future__ import annotations
 
-import json
-import pathlib
 from typing import Sequence
 
 from heddle import words as command_line
+from heddle.statistics import read
 
 
 def main(words: Sequence[str]) -> int:
@@ -13,8 +12,12 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("what")
     parser.add_argument("file")
     chosen = command_line.parse(parser, words)
-    statistics = json.loads(pathlib.Path(chosen.file).read_text(encoding="utf-8"))
-    if chosen.what == "sample" and "sample" in statistics:
+    statistics = read(chosen.file)
+    if chosen.what == "cpi":
+        from heddle import kernels, limits
+        found = limits.told(kernels.read(statistics, chosen.file))
+        print(kernels.table([found]), end="")
+    elif "sample" in statistics:
         from heddle import sample
         print("\n".join(sample.lines(statistics)))
     return 0

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from heddle import draw
 from heddle.draw import WIDTH, Log, box, count, document, heat, line, percent, text
-from heddle.report.runs import RUN, Group, Kernel, Run
+from heddle.kernels import Kernel
+from heddle.measures import RUN, Group
+from heddle.report.runs import Run
 
 KERNELS_SHOWN = 12
 
@@ -29,7 +31,7 @@ PARTS = (
 def parted(kernel: Kernel) -> list[tuple[str, str, int]]:
     """Wavefronts' slot-cycles by what is drawn: name, colour, sum."""
     sums = [0] * len(PARTS)
-    for (group, kind), value in kernel.slot_cycles().items():
+    for (group, kind), value in kernel.rows.items():
         if group in ("issued", "executing", "waiting"):
             sums[next(i for i, part in enumerate(PARTS) if part[2](group, kind))] += value
     return [(name, colour, value) for (name, colour, _), value in zip(PARTS, sums)]
@@ -72,12 +74,12 @@ def cycles(run: Run) -> str:
     """Where the cycles of each kernel's wavefronts went; a thin bar below says how much of all
     kernels' time the kernel took."""
     kernels = run.timed()[:KERNELS_SHOWN]
-    whole = sum(k.total("cycles") for k in run.timed()) or 1
+    whole = sum(k.sum("cycles") for k in run.timed()) or 1
     shapes, y = _legend(kernels, 6)
     for kernel in kernels:
-        share = kernel.total("cycles") / whole
+        share = kernel.sum("cycles") / whole
         shapes.append(text(8, y + 12, _cut(kernel.short, 38)))
-        shapes.append(text(WIDTH - 8, y + 12, f"{count(kernel.total('cycles'))} cycles, "
+        shapes.append(text(WIDTH - 8, y + 12, f"{count(kernel.sum('cycles'))} cycles, "
                            f"{percent(share)}", "end", 11, ' fill="#444"'))
         shapes += _bar(kernel, y + 17, 8, WIDTH - 16)
         shapes.append(box(8, y + 37, (WIDTH - 16) * share, 3, "#555",

@@ -8,7 +8,10 @@ from heddle import draw
 from heddle.draw import count, escape, percent
 from heddle.report import figures, tables
 from heddle.report import series as over_time
-from heddle.report.runs import MEASURES, RUN, Kernel, Run, number
+from heddle.kernels import Kernel
+from heddle.measures import RUN
+from heddle.report.runs import MEASURES, Run
+from heddle.statistics import number
 
 HERE = Path(__file__).parent
 FINDINGS = 12  # kernels about which something is said
@@ -58,12 +61,12 @@ def counted(number_of: int, one: str, many: str) -> str:
 
 
 def head(run: Run) -> str:
-    stamp = run.root.get("stamp", {})
+    stamp, launches = run.root.get("stamp", {}), run.root.get("kernels", [])
     told = [f"{run.root.get('platform', '')}, {run.root.get('mode', '')} mode",
             f"{number(run.root, 'time_ps') / 1e6:.3f} µs simulated, {percent(in_kernels(run))} "
             "of it in kernels",
-            f"{counted(sum(len(k.launches) for k in run.kernels), 'launch', 'launches')} of "
-            f"{counted(len(run.kernels), 'kernel', 'kernels')}"]
+            f"{counted(len(launches), 'launch', 'launches')} of "
+            f"{counted(len({launch['name'] for launch in launches}), 'kernel', 'kernels')}"]
     if stamp.get("set"):
         told.append("set: " + ", ".join(stamp["set"]))
     told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
@@ -83,9 +86,9 @@ def head(run: Run) -> str:
 
 
 def _finding(kernel: Kernel, whole: int) -> str:
-    share = kernel.total("cycles") / whole
+    share = kernel.sum("cycles") / whole
     words = "".join(f"<li>{escape(line)}</li>" for line in kernel.words)
-    return (f"<li><b>{escape(kernel.name)}</b>, {count(kernel.total('cycles'))} cycles, "
+    return (f"<li><b>{escape(kernel.name)}</b>, {count(kernel.sum('cycles'))} cycles, "
             f"{percent(share)} of all kernels<ul>{words}</ul></li>")
 
 
@@ -94,7 +97,7 @@ def findings(run: Run, _: int = 0) -> str:
     if not timed:
         return ("<p>No kernel has an account of its wavefronts' cycles, so there is nothing to "
                 "say.</p>")
-    whole = sum(k.total("cycles") for k in timed) or 1
+    whole = sum(k.sum("cycles") for k in timed) or 1
     told = ""
     if in_kernels(run) < 0.5:
         links = [g.hottest for g in run.of(RUN, "utilisation") if g.kind == "link"]
@@ -162,8 +165,7 @@ def pictures(runs: list[Run], measure: str) -> str:
     parts = []
     for value, scope in pictured(runs):
         scale = scale_of(runs, measure, scope)
-        drawn = [figure(run.picture(measure, None if scope == RUN else scope, scale),
-                        caption(runs, run), "topology")
+        drawn = [figure(run.picture(measure, scope, scale), caption(runs, run), "topology")
                  for run in runs if scope in run.scopes()]
         parts.append(f'<div data-picture="{value}">{"".join(drawn)}</div>')
     return "".join(parts)
@@ -203,10 +205,10 @@ def comparison(a: Run, b: Run) -> str:
 def data(runs: list[Run]) -> str:
     """The numbers of the page for other programs."""
     listed = [{"file": run.name, "time_ps": number(run.root, "time_ps"),
-               "kernels": [{"name": k.name, "cycles": k.total("cycles"),
+               "kernels": [{"name": k.name, "cycles": k.sum("cycles"),
                             "launches": len(k.launches), "words": k.words,
                             "slot_cycles": {f"{g}.{n}": v
-                                            for (g, n), v in k.slot_cycles().items()}}
+                                            for (g, n), v in k.rows.items()}}
                            for k in run.kernels]} for run in runs]
     return json.dumps(listed, ensure_ascii=False).replace("</", "<\\/")
 

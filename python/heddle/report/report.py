@@ -10,7 +10,7 @@ from heddle import words as command_line
 from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
-from heddle.report.runs import MEASURES, Run
+from heddle.report.runs import MEASURES, RUN, Run
 from heddle.report.series import Series, heat_map
 
 # What --plot draws of the first run.
@@ -18,7 +18,7 @@ PLOTS: dict[str, Callable[[Run], str | None]] = {
     "cycles": figures.cycles,
     "roofline": figures.roofline,
     **{f"heat-{m}": (lambda run, m=m: figures.heat_map(run, m)) for m in MEASURES},
-    **{f"topology-{m}": (lambda run, m=m: run.picture(m, None, None)) for m in MEASURES},
+    **{f"topology-{m}": (lambda run, m=m: run.picture(m, RUN, None)) for m in MEASURES},
 }
 
 
@@ -82,7 +82,7 @@ def main(words: Sequence[str]) -> int:
     chosen = options(words)
     if Path(chosen.files[0]).is_dir():
         return report_sweep(chosen)
-    runs = [Run(chosen.heddle, path, chosen.description) for path in chosen.files]
+    runs = [Run(chosen, path, chosen.description) for path in chosen.files]
     for run in runs:
         if run.missing:
             print(f"heddle report: {run.missing}", file=sys.stderr)

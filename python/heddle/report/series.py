@@ -2,15 +2,14 @@
 map, of all elements of an array together."""
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Callable
+from typing import Callable, Iterable
 
 from heddle import draw
 from heddle.draw import WIDTH, box, document, heat, line, percent, text
+from heddle.intervals import Row
 from heddle.mistakes import Mistake
 from heddle.report.runs import MEASURES, Run
 
@@ -54,20 +53,20 @@ class Series:
         names = [INSTRUCTIONS, ACTIVE, *self.depths]
         self._read(run.series(path, names))
 
-    def _read(self, told: str) -> None:
+    def _read(self, rows: Iterable[Row]) -> None:
         numbers: dict[tuple[int, int], int] = {}
         known: dict[tuple[str, str], Track] = {}
-        for row in csv.DictReader(io.StringIO(told)):
-            interval = int(row["from_ps"]), int(row["to_ps"])
+        for row in rows:
+            interval = row.from_ps, row.to_ps
             if interval not in numbers:
                 numbers[interval] = len(self.intervals)
                 self.intervals.append(interval)
-            key = row["path"], row["measure"]
+            key = row.path, row.measure
             if key not in known:
-                known[key] = Track(row["path"], row["kind"], row["measure"])
-                self.tracks[row["measure"]].append(known[key])
-            known[key].part[numbers[interval]] = float(row["part"])
-            known[key].whole[numbers[interval]] = float(row["whole"])
+                known[key] = Track(row.path, row.kind, row.measure)
+                self.tracks[row.measure].append(known[key])
+            known[key].part[numbers[interval]] = row.part
+            known[key].whole[numbers[interval]] = row.whole
         if not self.intervals:
             raise Mistake("the series has no intervals")
 

@@ -7,7 +7,10 @@ from typing import Any, Iterable
 from heddle.mistakes import Mistake
 from heddle.report import figures
 from heddle.draw import count, escape, percent, rate
-from heddle.report.runs import RUN, Group, Kernel, Run, number
+from heddle.kernels import Kernel
+from heddle.measures import RUN, Group
+from heddle.report.runs import Run
+from heddle.statistics import number
 
 HOTTEST = 14
 INSTRUCTIONS = 16
@@ -54,18 +57,18 @@ def keeper_name(path: str) -> str:
 
 
 def _kernel_row(run: Run, kernel: Kernel, whole: int, caches: list[str]) -> list[str]:
-    cycles = kernel.total("cycles")
-    instructions = kernel.total("wavefront_instructions")
-    units = kernel.total("occupancy", "achieved", "unit_cycles")
+    cycles = kernel.sum("cycles")
+    instructions = kernel.sum("wavefront_instructions")
+    units = kernel.sum("occupancy", "achieved", "unit_cycles")
     simds = number(kernel.launches[0], "occupancy", "simds") or 1
-    waves = kernel.total("occupancy", "achieved", "wavefront_cycles") / (units * simds or 1)
+    waves = kernel.sum("occupancy", "achieved", "wavefront_cycles") / (units * simds or 1)
     parts = {name: value for name, _, value in figures.parted(kernel)}
     slots = sum(parts.values()) or 1
     issued = parts["issued"]
     hits = {g.path: g for g in run.of(kernel.name, "hit_rate")}
     row = [cell(kernel.short, title=kernel.name), cell(len(kernel.launches)),
            cell(cycles, count(cycles)), cell(cycles / whole, percent(cycles / whole)),
-           cell(kernel.total("work_groups"), count(kernel.total("work_groups"))),
+           cell(kernel.sum("work_groups"), count(kernel.sum("work_groups"))),
            cell(instructions, count(instructions)),
            cell(instructions / (cycles or 1), f"{instructions / (cycles or 1):.3g}"),
            cell(waves, f"{waves:.2f}"), cell(issued / slots, percent(issued / slots))]
@@ -79,7 +82,7 @@ def _kernel_row(run: Run, kernel: Kernel, whole: int, caches: list[str]) -> list
 
 def kernels(run: Run, name: str) -> str:
     timed = run.timed()
-    whole = sum(k.total("cycles") for k in timed) or 1
+    whole = sum(k.sum("cycles") for k in timed) or 1
     caches = keepers(run)
     heads = ["kernel", "launches", "cycles", "of all", "work-groups", "instructions",
              "a cycle", "waves a SIMD", "issued",
@@ -169,7 +172,7 @@ def results(a: Run, b: Run) -> list[list[str]]:
         other = others.get(kernel.name)
         if other:
             rows.append([cell(f"{kernel.short}, cycles", title=kernel.name),
-                         *_change(kernel.total("cycles"), other.total("cycles"))])
+                         *_change(kernel.sum("cycles"), other.sum("cycles"))])
     return rows
 
 

@@ -1,0 +1,205 @@
+/* `heddle dot`: the topology, with --stats coloured by what a run measured. Those shares come as
+ * JSON (python/heddle/shares.py), from the file of --stats or, if that has statistics, from Python:
+ *
+ *   {"title": "of the whole run", "description": FILE, "platform": NAME, "set": [PATH=VALUE, ...],
+ *    "shares": {PATH: {MEASURE: [part, whole]}}, "connections": [{MEASURE: [part, whole]}, ...]}
+ *
+ * Connections are in order of their ids. */
+#include <string.h>
+
+#include "codegen/command/command.h"
+#include "codegen/command/python.h"
+#include "codegen/views/view.h"
+
+static void add(struct options_list *words, const char *option, const char *value)
+{
+    if (value && option)
+        words->items[words->count++] = option;
+    if (value)
+        words->items[words->count++] = value;
+}
+
+/* NULL: said on standard error. */
+static json_t *read_shares(struct command *c)
+{
+    const struct options *o = c->options;
+    json_t *root = json_load_file(o->stats, 0, NULL);
+    if (json_object_get(root, "shares"))
+        return root;
+    json_decref(root);
+    size_t most = 5 + 2 * (o->set.count + o->include.count);
+    struct options_list words = {arena_alloc(c->arena, most * sizeof(char *)), 0};
+    add(&words, NULL, o->stats);
+    add(&words, "--description", o->arguments.count ? o->arguments.items[0] : NULL);
+    add(&words, "--kernel", o->kernel);
+    for (size_t i = 0; i < o->set.count; i++)
+        add(&words, "--set", o->set.items[i]);
+    for (size_t i = 0; i < o->include.count; i++)
+        add(&words, "-I", o->include.items[i]);
+    return python_ask(c, &words);
+}
+
+static struct view_share share_of(json_t *measures, unsigned kind)
+{
+    json_t *share = json_object_get(measures, model_measure_names[kind]);
+    return (struct view_share){json_number_value(json_array_get(share, 0)),
+                               json_number_value(json_array_get(share, 1))};
+}
+
+static void raise_top(double *top, const struct view_share *share)
+{
+    if (share->whole > 0 && share->part / share->whole > *top)
+        *top = share->part / share->whole;
+}
+
+static void take_shares(struct command *c, const struct model *model, json_t *root,
+                        struct view_heat *heat)
+{
+    json_t *places = json_object_get(root, "shares"), *wires = json_object_get(root, "connections");
+    struct view_share **instances = arena_alloc(c->arena, MODEL_MEASURE_COUNT * sizeof *instances);
+    struct view_share **connections =
+        arena_alloc(c->arena, MODEL_MEASURE_COUNT * sizeof *connections);
+    double top = 0;
+    for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++) {
+        instances[k] = arena_alloc(c->arena, model->instance_count * sizeof **instances);
+        connections[k] = arena_alloc(c->arena, model->connection_count * sizeof **connections);
+        for (uint32_t i = 0; i < model->instance_count; i++) {
+            instances[k][i] = share_of(json_object_get(places, model->instances[i]->path), k);
+            if (k == (unsigned)heat->measure)
+                raise_top(&top, &instances[k][i]);
+        }
+        for (uint32_t i = 0; i < model->connection_count; i++) {
+            connections[k][i] = share_of(json_array_get(wires, i), k);
+            if (k == (unsigned)heat->measure)
+                raise_top(&top, &connections[k][i]);
+        }
+    }
+    heat->top = c->options->scale ? (double)c->options->scale / 100 : view_heat_top(top);
+    heat->instances = instances;
+    heat->connections = connections;
+    heat->title = json_string_value(json_object_get(root, "title"));
+}
+
+/* With the settings of the run, or those that stand in their place. */
+static struct compilation *open_as_run(struct command *c, json_t *root)
+{
+    json_t *set = json_object_get(root, "set");
+    size_t count = json_array_size(set);
+    const char **items = arena_alloc(c->arena, (count + 1) * sizeof *items);
+    for (size_t i = 0; i < count; i++)
+        items[i] = json_string_value(json_array_get(set, i));
+    struct compile_options options = {
+        .library_root = c->toolkit.library,
+        .include_paths = c->options->include.items,
+        .include_count = c->options->include.count,
+        .overrides = items,
+        .override_count = count,
+        .allow_incoherent = true,
+    };
+    return compile_open(&options);
+}
+
+static bool refuse(const char *option, const char *value, const char *words)
+{
+    fprintf(stderr, "heddle dot: '%s %s': it is %s\n", option, value, words);
+    return false;
+}
+
+static bool read_options(const struct options *o, struct view_options *view)
+{
+    if (o->level && !view_level_parse(o->level, &view->level))
+        return refuse("--level", o->level, "platform, gpu or full");
+    if (o->only && !view_only_parse(o->only, &view->only))
+        return refuse("--only", o->only, "memory or control");
+    if (o->layout && !view_layout_parse(o->layout, &view->layout))
+        return refuse("--layout", o->layout, "wide or column");
+    view->controls = o->controls;
+    view->expand = o->expand.items;
+    view->expand_count = o->expand.count;
+    return true;
+}
+
+static int draw(struct command *c, const struct model *model, const struct view_heat *heat)
+{
+    const struct options *o = c->options;
+    struct view_options view = view_options_default();
+    struct view_error error = {""};
+    struct command_output out;
+    int status;
+    if (!read_options(o, &view))
+        return EXIT_USAGE;
+    view.heat = heat;
+    if (o->html_folder) {
+        status = view_html(model, o->html_folder, &error) ? EXIT_CLEAN : EXIT_ERRORS;
+    } else {
+        if (!command_output_open(&out))
+            return EXIT_ERRORS;
+        bool ok = o->svg ? view_svg(model, &view, out.file, &error)
+                         : view_dot(model, &view, out.file, &error);
+        status = command_output_close(&out, o->output, ok);
+    }
+    if (error.text[0])
+        fprintf(stderr, "heddle: %s\n", error.text);
+    return status;
+}
+
+static int draw_run(struct command *c)
+{
+    struct view_heat heat = {.measure = MODEL_MEASURE_UTILISATION};
+    const char *measure = c->options->measure;
+    if (measure && !view_measure_parse(measure, &heat.measure)) {
+        refuse("--measure", measure, "utilisation, hit_rate, bandwidth, stall or issue");
+        return EXIT_ERRORS;
+    }
+    if (c->options->scale > 100) {
+        fprintf(stderr, "heddle dot: '--scale %llu': shares end at 100 %%\n",
+                (unsigned long long)c->options->scale);
+        return EXIT_ERRORS;
+    }
+    json_t *root = read_shares(c);
+    if (!root)
+        return EXIT_ERRORS;
+    struct compilation *compilation = open_as_run(c, root);
+    const char *file = json_string_value(json_object_get(root, "description"));
+    const struct model *model = compile_platform(
+        compilation, file ? file : "", json_string_value(json_object_get(root, "platform")));
+    int status = EXIT_ERRORS;
+    if (model) {
+        take_shares(c, model, root, &heat);
+        status = draw(c, model, &heat);
+    } else {
+        command_print_diagnostics(compilation);
+    }
+    json_decref(root);
+    compile_close(compilation);
+    return status;
+}
+
+static int draw_description(struct command *c)
+{
+    struct compilation *compilation = command_open(c);
+    const struct model *model = command_platform(c, compilation, c->options->arguments.items[0]);
+    int status = model ? draw(c, model, NULL) : EXIT_ERRORS;
+    compile_close(compilation);
+    return status;
+}
+
+int command_dot(struct command *c)
+{
+    const struct options *o = c->options;
+    if (!o->stats && (o->measure || o->kernel)) {
+        fprintf(stderr, "heddle dot: '%s' is of --stats FILE, which is missing\n",
+                o->measure ? "--measure" : "--kernel");
+        return EXIT_USAGE;
+    }
+    if (!o->stats && o->arguments.count == 0) {
+        fprintf(stderr, "heddle dot: say of which description, or of which run: --stats FILE\n");
+        return EXIT_USAGE;
+    }
+    if (o->stats && o->html_folder) {
+        fprintf(stderr, "heddle dot: '--html' shows no statistics; `heddle report` makes a page "
+                        "of them\n");
+        return EXIT_USAGE;
+    }
+    return o->stats ? draw_run(c) : draw_description(c);
+}

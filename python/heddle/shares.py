@@ -1,0 +1,51 @@
+"""What colours the diagram of a run, for `heddle dot --stats`: the shares of all measures of its
+components and connections, as codegen/command/command_dot.c reads them."""
+from __future__ import annotations
+
+import json
+from typing import Any, Sequence
+
+from heddle import words as command_line
+from heddle.measures import Measured, of_kernel, of_run
+from heddle.mistakes import Mistake
+from heddle.model import described
+from heddle.statistics import Statistics, read
+
+
+def shares(found: Measured, title: str) -> dict[str, Any]:
+    model = found.model
+
+    def measured(by_name: dict[str, list[tuple[float, float]]], index: int) -> dict[str, Any]:
+        return {name: of[index] for name, of in by_name.items() if of[index][1] > 0}
+
+    return {"title": title, "description": model.description, "platform": model.platform,
+            "set": model.sets,
+            "shares": {place.path: measured(found.shares, i)
+                       for i, place in enumerate(model.places[:model.instances])},
+            "connections": [measured(found.connections, i)
+                            for i in range(len(model.connections))]}
+
+
+def _kernel(statistics: Statistics, path: str, name: str) -> str:
+    """By its whole name, or by what stands before its parameters."""
+    for kernel in statistics.get("kernels", []):
+        if kernel["name"] == name or kernel["name"].startswith(f"{name}("):
+            return str(kernel["name"])
+    raise Mistake(f"'--kernel {name}': '{path}' has no kernel of that name")
+
+
+def main(words: Sequence[str]) -> int:
+    parser = command_line.parser("dot")
+    parser.add_argument("stats")
+    parser.add_argument("--description")
+    parser.add_argument("--kernel")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("-I", dest="include", action="append", default=[])
+    chosen = command_line.parse(parser, words)
+    statistics = read(chosen.stats)
+    kernel = _kernel(statistics, chosen.stats, chosen.kernel) if chosen.kernel else None
+    model = described(chosen, statistics, chosen.stats, chosen.description, chosen.set,
+                      chosen.include)
+    found = of_kernel(model, statistics, kernel) if kernel else of_run(model, statistics)
+    print(json.dumps(shares(found, f"of {kernel}" if kernel else "of the whole run")))
+    return 0

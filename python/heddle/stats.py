@@ -1,0 +1,288 @@
+"""The command `heddle stats`: what a run's JSON says as a table, and what differs between runs, the
+settings first; the same as tidy CSV, with a row for each kernel and component of each run; and the
+reports of --report.
+
+Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic gives
+its members; buckets are left to the JSON. Rows are in the order of the first file, then those that
+only later ones have."""
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import io
+import sys
+from typing import Any, Callable, Iterable, Iterator, Sequence
+
+from heddle import words as command_line
+from heddle.files import write_or_print
+from heddle.mistakes import Mistake
+from heddle.statistics import Statistics, read
+
+Number = int | float
+Key = tuple[str, str, str]  # section ("kernel", "component", ...), where, what
+
+
+@dataclasses.dataclass
+class Table:
+    names: list[str]  # of the files, by run
+    settings: dict[str, list[str | None]]
+    rows: dict[Key, list[Number | None]]
+
+
+# ---- reading
+
+
+def _numbers(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Number]]:
+    """Members of members as "a.b"."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _numbers(value, f"{prefix}{name}.")
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield f"{prefix}{name}", value
+
+
+def _values(run: Statistics, whole: bool) -> Iterator[tuple[Key, Number]]:
+    """Of a kernel all but its components; for the table of one run its own numbers alone, which
+    --report explains better."""
+    if "time_ps" in run:
+        yield ("run", "", "time_ps"), run["time_ps"]
+    kernels = {f"{i} {kernel['name']}": {
+        name: value for name, value in kernel.items()
+        if name != "components" and (whole or not isinstance(value, dict))}
+        for i, kernel in enumerate(run.get("kernels", []))}
+    for section, places in (("clock", run.get("clocks", {})), ("kernel", kernels),
+                            *((name, run.get(f"{name}s", {}))
+                              for name in ("component", "connection", "link")),
+                            ("host", {"": run.get("host", {})})):
+        for where, values in places.items():
+            if isinstance(values, dict):
+                yield from (((section, where, what), value) for what, value in _numbers(values))
+
+
+def _settings(run: Statistics) -> dict[str, str | None]:
+    stamp = run.get("stamp", {})
+    program = stamp.get("program")
+    return {"platform": run.get("platform"), "mode": run.get("mode"),
+            "program": program and program[:12], "partial": run.get("partial"),
+            **stamp.get("settings", {})}
+
+
+def _merged(runs: Iterable[Iterable[tuple[Any, Any]]], count: int) -> dict[Any, list[Any]]:
+    rows: dict[Any, list[Any]] = {}
+    for i, run in enumerate(runs):
+        for key, value in run:
+            rows.setdefault(key, [None] * count)[i] = value
+    return rows
+
+
+def _table(names: list[str], runs: list[Statistics], whole: bool) -> Table:
+    settings = _merged((_settings(run).items() for run in runs), len(runs))
+    return Table(names, {name: values for name, values in settings.items() if len(set(values)) > 1},
+                 _merged((_values(run, whole) for run in runs), len(runs)))
+
+
+# ---- printing
+
+
+def _text(value: Number | None) -> str:
+    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
+
+
+def _differences(a: Number | None, b: Number | None) -> tuple[str, str]:
+    """Second minus first, and in per cent of the first."""
+    if a is None or b is None:
+        return "", ""
+    both = isinstance(a, int) and isinstance(b, int)
+    return (f"{b - a:+d}" if both else f"{b - a:+.3f}",  # type: ignore[str-format]
+            f"{(b - a) / a * 100:+.2f}%" if a else "")
+
+
+def _is_shown(values: list[Number | None]) -> bool:
+    """Zeros say nothing in the table of one run; equal values nothing in that of several."""
+    if len(values) == 1:
+        return values[0] != 0
+    return any(v is None or type(v) is not type(values[0]) or v != values[0] for v in values)
+
+
+def _widest(least: int, texts: Iterable[str]) -> int:
+    return max([least, *map(len, texts)])
+
+
+def _settings_lines(table: Table) -> Iterator[str]:
+    """A column a run, under the names of the files."""
+    shown = {name: [value or "-" for value in values] for name, values in table.settings.items()}
+    name = _widest(8, shown)
+    width = _widest(0, [*table.names, *(text for texts in shown.values() for text in texts)])
+    for head, texts in ((f"{'settings':<{name}}", table.names),
+                        *((f"  {key:<{name - 2}}", texts) for key, texts in shown.items())):
+        yield head + "".join(f"  {text:>{width}}" for text in texts)
+    yield "" if shown else "  none differs\n"
+
+
+def _lines(table: Table) -> Iterator[str]:
+    runs, before = len(table.names), ""
+    where = _widest(5, (key[1] for key in table.rows))
+    what = _widest(9, (key[2] for key in table.rows))
+    width = _widest(5, (_text(v) for values in table.rows.values() for v in values))
+    change = _widest(4, (_differences(*values)[0] for values in table.rows.values())
+                     if runs == 2 else ())
+    for key, values in table.rows.items():
+        if not _is_shown(values):
+            continue
+        if key[0] != before:
+            yield f"\n{key[0]}" if before else key[0]
+        before = key[0]
+        line = f"  {key[1]:<{where}}  {key[2]:<{what}}" + "".join(
+            f"  {_text(value):>{width}}" for value in values)
+        if runs == 2:
+            absolute, relative = _differences(*values)
+            line += f"  {absolute:>{change}}  {relative}"
+        yield line
+    if not before:
+        yield "no difference" if runs > 1 else "all statistics are zero"
+
+
+def _csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _tidy(table: Table) -> str:
+    columns = list(dict.fromkeys(key[2] for key in table.rows))
+    places: dict[tuple[str, str], dict[str, list[Number | None]]] = {}
+    for (section, where, what), values in table.rows.items():
+        places.setdefault((section, where), {})[what] = values
+    rows = []
+    for run, name in enumerate(table.names):
+        settings = [values[run] or "" for values in table.settings.values()]
+        for place, found in places.items():
+            if any(values[run] is not None for values in found.values()):
+                cells = (found[what][run] if what in found else None for what in columns)
+                rows.append([name, *settings, *place,
+                             *("" if cell is None else _text(cell) for cell in cells)])
+    return _csv(["file", *(f"param:{name}" for name in table.settings), "section", "where",
+                 *columns], rows)
+
+
+def statistics(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    table = _table(chosen.files, runs, chosen.csv or len(runs) > 1)
+    if chosen.csv:
+        return _tidy(table)
+    lines = [*(_settings_lines(table) if len(runs) > 1 else ()), *_lines(table)]
+    return "\n".join(lines) + "\n"
+
+
+# ---- reports
+
+
+def cpi(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    from heddle import kernels, limits
+    if len(runs) > 2:
+        raise Mistake("'--report' compares two runs at most", usage=True)
+    found = [limits.told(kernels.read(run, name)) for run, name in zip(runs, chosen.files)]
+    return kernels.rows_csv(found) if chosen.csv else kernels.table(found)
+
+
+def _model(chosen: argparse.Namespace, runs: list[Statistics]) -> Any:
+    from heddle import model
+    return model.described(chosen, runs[0], chosen.files[0], chosen.description)
+
+
+def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    from heddle import measures as found
+    model = _model(chosen, runs)
+    names = dict.fromkeys(kernel["name"] for kernel in runs[0].get("kernels", []))
+    scopes = [found.of_run(model, runs[0]), *(found.of_kernel(model, runs[0], name)
+                                              for name in names)]
+    if chosen.csv:
+        return _csv(["scope", "path", "type", "kind", "measure", "part", "whole", "cycles",
+                     "time_ps"],
+                    ([scope.scope, row.path, row.type, row.kind, name, f"{row.part:.17g}",
+                      f"{row.whole:.17g}", row.cycles, scope.time_ps]
+                     for scope in scopes for name in found.NAMES for row in scope.rows(name)))
+    lines = []
+    for scope in scopes:
+        lines.append(scope.scope)
+        for name in found.NAMES:
+            for group in found.grouped(r for r in scope.rows(name)
+                                       if r.kind not in ("connection", "link")):
+                shares = [row.share * 100 for row in group.rows]
+                lines.append(f"  {group.path:<40} {name:<12} {group.share * 100:6.1f} %" + (
+                    f"  {min(shares):.1f} to {max(shares):.1f} %"
+                    if max(shares) > min(shares) else ""))
+    return "\n".join(lines) + "\n"
+
+
+def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    from heddle import kernels, limits as rules, measures as measured
+    found = kernels.read(runs[0], chosen.files[0])
+    model = _model(chosen, runs)
+    run = measured.of_run(model, runs[0])
+    lines = ["kernel,words"] if chosen.csv else []
+    for kernel in found:
+        told = [limit.words for limit in rules.of_memory(
+            kernel, measured.of_kernel(model, runs[0], kernel.name), run)]
+        if chosen.csv:
+            name = kernel.name.replace('"', '""')
+            lines += [f'"{name}","{words}"' for words in told]
+        else:
+            lines += [kernel.name, *(f"  {words}" for words in told)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def series(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    from heddle import intervals
+    if not chosen.series:
+        raise Mistake("'--report series' shows what `heddle run --series` wrote; name it with "
+                      "'--series FILE'")
+    rows = intervals.read(_model(chosen, runs), runs[0], chosen.series, chosen.series_counter)
+    return _csv(["from_ps", "to_ps", "path", "type", "kind", "measure", "part", "whole", "most"],
+                ([row.from_ps, row.to_ps, row.path, row.type, row.kind, row.measure,
+                  f"{row.part:.17g}" if isinstance(row.part, float) else row.part,
+                  f"{row.whole:.17g}" if isinstance(row.whole, float) else row.whole,
+                  f"{row.most:.6g}"] for row in rows))
+
+
+REPORTS: dict[str | None, Callable[[argparse.Namespace, list[Statistics]], str]] = {
+    None: statistics, "cpi": cpi, "measures": measures, "limits": limits, "series": series}
+
+
+# ---- the command
+
+
+def _warn(name: str, run: Statistics) -> None:
+    """Statistics of a run that did not come to its end, or of a part, look like others."""
+    if isinstance(run.get("partial"), str):
+        print(f"heddle stats: '{name}' is of a run that did not come to its end: {run['partial']}",
+              file=sys.stderr)
+    sample = run.get("sample")
+    if sample:
+        cycles, interval = (float(sample.get(key, 0)) for key in ("cycles", "interval"))
+        print(f"heddle stats: '{name}' is a sample: cycles and counters are of what was simulated "
+              f"in detail; all launches would take {cycles:.0f} cycles, "
+              f"+- {100 * interval / cycles if cycles > 0 else 0:.2f} % at 95 %", file=sys.stderr)
+
+
+def main(words: Sequence[str]) -> int:
+    parser = command_line.parser("stats")
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--csv", action="store_true")
+    for name in ("--report", "--description", "--series"):
+        parser.add_argument(name)
+    parser.add_argument("--series-counter", action="append", default=[])
+    chosen = command_line.parse(parser, words)
+    if chosen.report not in REPORTS:
+        raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits and series",
+                      usage=True)
+    if chosen.report not in (None, "cpi") and len(chosen.files) > 1:
+        raise Mistake(f"'--report {chosen.report}' is of one run", usage=True)
+    runs = []
+    for name in chosen.files:
+        runs.append(read(name))
+        _warn(name, runs[-1])
+    write_or_print(chosen.output, REPORTS[chosen.report](chosen, runs))
+    return 0

@@ -1,0 +1,111 @@
+"""What limits a kernel, from numbers that are made here: launches added up, the table of two runs,
+and the words."""
+import sys
+
+import pytest
+
+from harness import ROOT
+
+sys.path.insert(0, str(ROOT / "python"))
+from heddle import kernels, limits  # noqa: E402
+from heddle.mistakes import Mistake  # noqa: E402
+
+UNITS, CYCLES = 64, 1000
+SLOTS, BUSY = UNITS * 40, UNITS * CYCLES
+
+
+def launch(name="plain", limiter="wavefront_slots", unit_cycles=BUSY, longest=None, l1=(0, 0, 0),
+           groups=32, cycles=CYCLES, **spent):
+    """64 compute units with 40 slots; what is not spent is idle."""
+    waiting = {kind: spent.get(kind, 0) for kind in ("vmcnt", "barrier", "lds_conflict", "stores")}
+    valu, start = spent.get("valu", 1000 if not spent else 0), spent.get("launch", 0)
+    used = valu + sum(waiting.values())
+    return {
+        "name": name, "cycles": cycles, "slots": SLOTS, "wavefront_instructions": 100,
+        "work_groups": groups, "overlaps": False,
+        "slot_cycles": {"issued": {"valu": valu}, "waiting": waiting,
+                        "empty": {"launch": start, "draining": SLOTS * CYCLES - used - start}},
+        "occupancy": {
+            "compute_units": UNITS, "simds": 4, "slots_per_simd": 10,
+            "wavefronts_per_work_group": 4, "work_groups_per_unit": 3, "vgprs": 84, "sgprs": 16,
+            "lds_bytes": 0, "limited_by": limiter,
+            "achieved": {"wavefront_cycles": used, "unit_cycles": unit_cycles,
+                         "longest_unit_cycles": longest or unit_cycles // UNITS}},
+        "units": {"lds_busy": 100, "lds_conflict": 50, "vector_memory_instructions": 10,
+                  "vector_memory_cycles": 1230, "vector_memory_lines": 25},
+        "components": {"gpu.sa[0].l1v[3]": dict(zip(("hits", "misses", "mshr_hits"), l1)),
+                       "gpu.sa[0].cu[3]": {"valu": 3}}}
+
+
+def read(*launches):
+    return limits.told(kernels.read({"kernels": list(launches), "components": {}}, "file"))
+
+
+def words(*launches):
+    return "\n".join(read(*launches)[0].words)
+
+
+def test_launches_of_the_same_kernel_are_added():
+    first, other = read(launch(), launch("other"), launch(valu=500, limiter="grid"))
+    assert (first.name, other.name, len(first.launches)) == ("plain", "other", 2)
+    assert first.sum("cycles") == 2 * CYCLES and first.total == 2 * SLOTS * CYCLES
+    assert first.wavefronts == first.rows["issued", "valu"] == 1500
+    assert first.group("empty") == first.total - 1500
+    assert first.limited_by == "wavefront_slots, grid"
+
+
+def test_slot_cycles_that_do_not_add_up_are_refused():
+    with pytest.raises(Mistake, match="add up to"):
+        read(launch(cycles=CYCLES + 1))
+    with pytest.raises(Mistake, match="nothing to report"):
+        read({"name": "functional"})
+
+
+def test_two_runs_are_compared_by_kernel_and_kind():
+    runs = [read(launch()), read(launch(valu=400, vmcnt=1600), launch("new"))]
+    table = kernels.rows_csv(runs).splitlines()
+    assert table[0] == "kernel,group,kind,a,b,difference"
+    assert {'"plain",issued,valu,1000,400,-600', '"plain",waiting,vmcnt,0,1600,1600',
+            '"new",issued,valu,0,1000,1000'} <= set(table)
+    shown = kernels.table(runs)
+    assert "+1600" in shown
+    assert "  a: 1 launch, 1000 cycles" in shown and "  b: 1 launch, 1000 cycles" in shown
+
+
+def test_work_groups_a_launch_are_a_mean():
+    one, two = (launch(groups=n, unit_cycles=CYCLES, limiter="grid") for n in (1, 2))
+    assert "limited by the grid: 1 work-group a launch for" in words(one)
+    assert "limited by the grid: 1.5 work-groups a launch for" in words(one, two)
+
+
+@pytest.mark.parametrize("made, says, says_not", [
+    ({"vmcnt": 610, "valu": 390, "l1": (1, 3, 0)},
+     "limited by vector memory: 61 % of the wavefronts' cycles wait on vmcnt; an instruction "
+     "takes 123 cycles; 25 % of the accesses hit in the L1", "could hide it"),
+    ({"vmcnt": 610, "valu": 390, "l1": (1, 3, 2)},
+     "25 % of the accesses hit in the L1, 50 % merged there into a pending miss", "could hide"),
+    ({"limiter": "vgprs", "vmcnt": 610, "valu": 390},
+     "more wavefronts could hide it, but vector registers let only 3.0 of 10 onto a SIMD", "grid"),
+    ({"limiter": "grid", "vmcnt": 610, "valu": 390, "unit_cycles": BUSY // 4},
+     "limited by the grid: 32 work-groups a launch for 64 compute units, which have none for 75 % "
+     "of the time", "could hide it"),
+    ({"valu": BUSY * 4 * 8 // 10, "vmcnt": BUSY * 4},
+     "limited by the vector ALUs: they work for 80 % of the time", "no single limit"),
+    ({"valu": 900, "vmcnt": 100},
+     "limited by the length of the program: wavefronts issue or execute for 90 %",
+     "no single limit"),
+    ({"barrier": 500, "valu": 500}, "limited by barriers: 50 %", "vmcnt"),
+    ({"stores": 500, "valu": 500}, "limited by stores: for 50 %", "vmcnt"),
+    ({"lds_conflict": 200, "vmcnt": 500, "valu": 300},
+     "bank conflicts of the LDS cost 20 % of the wavefronts' cycles (50 %", "no single limit"),
+    ({"launch": SLOTS * CYCLES // 2, "valu": 1000, "unit_cycles": BUSY // 2},
+     "short for what a launch costs: 50 %", "grid"),
+    ({"valu": 900, "vmcnt": 100, "unit_cycles": BUSY * 6 // 10, "longest": CYCLES},
+     "unbalanced: one compute unit had wavefronts for 1000 cycles, all of them on average for "
+     "40 % less; 32 work-groups a launch, of which 3 fit on each", "limited by the grid"),
+    ({"vmcnt": 300, "barrier": 300, "stores": 300, "valu": 100},
+     "no single limit: of the wavefronts' cycles 30 % are waiting.vmcnt, 30 % waiting.barrier",
+     "limited by")])
+def test_words_say_what_the_numbers_say(made, says, says_not):
+    told = words(launch("k", **made))
+    assert says in told and says_not not in told
