@@ -7,10 +7,10 @@
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_ranks.h"
 #include "codegen/command/command_run_trace.h"
+#include "codegen/command/command_run_view.h"
 #include "codegen/command/hand_over.h"
 #include "codegen/command/python.h"
 #include "codegen/command/source_lines.h"
-#include "codegen/command/view_server.h"
 #include "codegen/report/profile_print.h"
 #include "runtime/engine/options.h"
 
@@ -132,11 +132,11 @@ static int run(struct command *c, const struct build_result *built, struct hande
             return EXIT_ERRORS;
         hand_over(handed, "profile instructions", '>', profile);
     }
-    if (!view_server_start(c, handed))
+    if (!run_view_start(c, handed))
         return EXIT_ERRORS;
     int status = program ? run_program(c, built, handed, program, arguments, outcome)
                          : run_platform(c, built, handed);
-    view_server_end();
+    run_view_end();
     if (c->options->report)
         status = print_reports(c, handed_value(handed, "stats"), outcome, status);
     if (sampled)

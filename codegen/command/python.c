@@ -1,5 +1,5 @@
 /* See python.h. */
-#define _GNU_SOURCE /* environ */
+#define _GNU_SOURCE /* environ, pipe2 */
 #include "codegen/command/python.h"
 
 #include <errno.h>
@@ -83,29 +83,6 @@ static void become(struct words *words, const char *name, const char *python)
     say_not_started(name, python, errno);
 }
 
-/* A child whose standard output is `out`. */
-static bool start(struct words *words, const char *name, const char *python, int out, pid_t *child)
-{
-    posix_spawn_file_actions_t actions;
-    add(words, NULL);
-    fflush(NULL);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    int reason = posix_spawnp(child, python, &actions, NULL,
-                              (char *const *)(uintptr_t)words->list.items, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (reason != 0)
-        say_not_started(name, python, reason);
-    return reason == 0;
-}
-
-static int end_of(pid_t child)
-{
-    int status;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status)
-                                                                    : EXIT_ERRORS;
-}
-
 /* The path of this program, to be freed; NULL: said on standard error. */
 static char *find_self(const char *name)
 {
@@ -138,35 +115,57 @@ int command_python(struct command *c)
     return EXIT_ERRORS;
 }
 
-int python_print(struct command *c, const char *what, const char *path)
+bool python_start(struct command *c, const struct python_child *child, pid_t *pid)
 {
     const char *python;
     struct words words;
-    pid_t child;
-    if (!prepare(c, "run", &words, &python))
-        return EXIT_ERRORS;
-    add(&words, what);
-    add(&words, path);
-    return start(&words, "run", python, STDERR_FILENO, &child) ? end_of(child) : EXIT_ERRORS;
+    posix_spawn_file_actions_t actions;
+    if (!prepare(c, child->name, &words, &python))
+        return false;
+    for (size_t i = 0; i < child->words.count; i++)
+        add(&words, child->words.items[i]);
+    add(&words, NULL);
+    fflush(NULL);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, child->in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, child->out, STDOUT_FILENO);
+    int reason = posix_spawnp(pid, python, &actions, NULL,
+                              (char *const *)(uintptr_t)words.list.items, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (reason != 0)
+        say_not_started(child->name, python, reason);
+    return reason == 0;
 }
 
-json_t *python_ask(struct command *c, const struct options_list *more)
+int python_end(pid_t pid)
 {
-    const char *name = options_command_name(c->options->command), *python;
-    struct words words;
+    int status;
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_ERRORS;
+}
+
+int python_print(struct command *c, const char *what, const char *path)
+{
+    const char *words[] = {what, path};
+    const struct python_child child = {"run", {words, 2}, STDIN_FILENO, STDERR_FILENO};
+    pid_t pid;
+    return python_start(c, &child, &pid) ? python_end(pid) : EXIT_ERRORS;
+}
+
+json_t *python_ask(struct command *c, const struct options_list *words)
+{
     int ends[2];
-    pid_t child;
-    if (!prepare(c, name, &words, &python) || pipe2(ends, O_CLOEXEC) != 0)
+    pid_t pid;
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
-    for (size_t i = 0; i < more->count; i++)
-        add(&words, more->items[i]);
-    bool started = start(&words, name, python, ends[1], &child);
+    const struct python_child child = {options_command_name(c->options->command), *words,
+                                       STDIN_FILENO, ends[1]};
+    bool started = python_start(c, &child, &pid);
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
     json_t *answer = started && from ? json_loadf(from, 0, NULL) : NULL;
     if (from)
         fclose(from);
-    if (started && end_of(child) == EXIT_CLEAN)
+    if (started && python_end(pid) == EXIT_CLEAN)
         return answer;
     json_decref(answer);
     return NULL;

@@ -4,6 +4,8 @@
 #ifndef HEDDLE_CODEGEN_PYTHON_H
 #define HEDDLE_CODEGEN_PYTHON_H
 
+#include <sys/types.h>
+
 #include <jansson.h>
 
 #include "codegen/command/command.h"
@@ -13,12 +15,24 @@
  * on standard error. */
 int command_python(struct command *c);
 
-/* A child that prints what the statistics file `path` says at the end of a run on standard error:
- * `python3 -m heddle run WHAT PATH`. Returns its exit status. */
+/* `python3 -m heddle NAME WORDS...` as a child, with these files as its standard input and output.
+ */
+struct python_child {
+    const char *name; /* in messages, too */
+    struct options_list words;
+    int in, out;
+};
+/* false: said on standard error. */
+bool python_start(struct command *c, const struct python_child *child, pid_t *pid);
+/* Waits; its exit status. */
+int python_end(pid_t pid);
+
+/* Prints what the statistics file `path` says at the end of a run on standard error: `run WHAT
+ * PATH`. Returns an exit status. */
 int python_print(struct command *c, const char *what, const char *path);
 
-/* The JSON that `python3 -m heddle COMMAND` prints with `more` words; the caller releases it. NULL:
- * said on standard error. */
-json_t *python_ask(struct command *c, const struct options_list *more);
+/* The JSON that this command in Python prints with these words; the caller releases it. NULL: said
+ * on standard error. */
+json_t *python_ask(struct command *c, const struct options_list *words);
 
 #endif

@@ -114,22 +114,10 @@ class _Reader:
             yield first, end
 
 
-def _grouped(found: Measured, groups: list[int], heads: list[tuple[str, str, str]],
-             interval: tuple[int, int]) -> Iterator[Row]:
-    sums: list[dict[str, list[float]]] = [{} for _ in heads]
-    for name in NAMES:
-        for group, (part, whole) in zip(groups, [*found.shares[name], *found.connections[name]]):
-            if whole > 0:
-                total = sums[group].setdefault(name, [0.0, 0.0, 0.0])
-                total[0] += part
-                total[1] += whole
-                total[2] = max(total[2], part / whole)
-    for head, of in zip(heads, sums):
-        for name, total in of.items():
-            yield Row(*interval, *head, name, *total)
+Arrays = tuple[list[int], list[tuple[str, str, str]]]
 
 
-def _heads(model: Model) -> tuple[list[int], list[tuple[str, str, str]]]:
+def arrays(model: Model) -> Arrays:
     """The array of each place and connection, by number; path, type and kind of each array."""
     numbers: dict[str, int] = {}
     groups, heads = [], []
@@ -140,6 +128,22 @@ def _heads(model: Model) -> tuple[list[int], list[tuple[str, str, str]]]:
             heads.append((path, one.type, kind))
         groups.append(numbers[path])
     return groups, heads
+
+
+def sums(found: Measured, of: Arrays, interval: tuple[int, int]) -> Iterator[Row]:
+    """What was measured, of all elements of an array together."""
+    groups, heads = of
+    totals: list[dict[str, list[float]]] = [{} for _ in heads]
+    for name in NAMES:
+        for group, (part, whole) in zip(groups, [*found.shares[name], *found.connections[name]]):
+            if whole > 0:
+                total = totals[group].setdefault(name, [0.0, 0.0, 0.0])
+                total[0] += part
+                total[1] += whole
+                total[2] = max(total[2], part / whole)
+    for head, by_name in zip(heads, totals):
+        for name, total in by_name.items():
+            yield Row(*interval, *head, name, *total)
 
 
 def _counted(model: Model, columns: list[Column], name: str) -> list[tuple[Counted, list[Column]]]:
@@ -181,8 +185,7 @@ def read(model: Model, statistics: Statistics, path: str,
     columns = _columns(statistics, root)
     asked = [pair for name in counters for pair in _counted(model, columns, name)]
     grown: dict[Column, list[int]] = {column: [] for _, of in asked for column in of}
-    groups, heads = _heads(model)
-    intervals = []
+    intervals, of_arrays = [], arrays(model)
     try:
         with open(path, encoding="utf-8", newline="") as file:
             for interval in _Reader(path, columns).intervals(file):
@@ -194,7 +197,7 @@ def read(model: Model, statistics: Statistics, path: str,
                 root["time_ps"] = interval[1] - interval[0]
                 for name, hz in model.hz.items():
                     root["clocks"][name]["cycles"] = root["time_ps"] * hz // 10**12
-                yield from _grouped(of_run(model, root), groups, heads, interval)
+                yield from sums(of_run(model, root), of_arrays, interval)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Mistake(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from error
     for one, of in asked:

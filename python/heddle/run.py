@@ -1,4 +1,5 @@
-"""What `heddle run` prints at the end, of the statistics of one process: run WHAT FILE."""
+"""What `heddle run` leaves to Python: what it prints at the end of the statistics of one process
+(run cpi FILE, run sample FILE), and the page of --view (run view ...)."""
 from __future__ import annotations
 
 from typing import Sequence
@@ -8,6 +9,9 @@ from heddle.statistics import read
 
 
 def main(words: Sequence[str]) -> int:
+    if next(word for word in words if not word.startswith("--")) == "view":
+        from heddle.view import server
+        return server.main(words)
     parser = command_line.parser("run")
     parser.add_argument("what")
     parser.add_argument("file")

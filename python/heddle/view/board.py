@@ -1,0 +1,127 @@
+"""The boards of a run: what each process shows while it goes on, and what it is asked for. The
+layout is that of runtime/engine/board.h. Boards belong to processes that may be anything: what they
+say is bounded before it is used."""
+from __future__ import annotations
+
+import array
+import ctypes
+import mmap
+import time
+from typing import Any, Mapping
+
+PLACES, BYTES, MAGIC, KERNELS, NAME = 32, 256 << 20, 0x64726F62, 32, 160
+STATES = ("running", "paused", "host", "ended")
+TRIES = 1000  # to copy a board that is being written
+NUMBERS = ("time_ps", "cycles", "instructions", "messages", "kernels_begun", "kernels_ended")
+
+
+class _Kernel(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char * NAME),
+                *((name, ctypes.c_uint64) for name in ("number", "start_ps", "end_ps", "cycles"))]
+
+
+class _Board(ctypes.Structure):
+    """`pause`, `step` and `waits_wished` are the wishes of the page."""
+    _fields_ = [*((name, ctypes.c_uint32) for name in (
+                    "magic", "sequence", "pause", "step", "waits_wished", "state", "pid",
+                    "waits_told")),
+                *((name, ctypes.c_uint64) for name in NUMBERS), ("launches", _Kernel * KERNELS),
+                ("program", ctypes.c_char * NAME), ("platform", ctypes.c_char * NAME),
+                ("model", ctypes.c_char * 72), ("progress", ctypes.c_char * NAME),
+                ("waits", ctypes.c_char * 32768),
+                *((name, ctypes.c_uint64) for name in ("name_bytes", "names", "value_count",
+                                                       "values"))]
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return "?"
+
+
+class State:
+    """A board and its values as they were at one time."""
+
+    def __init__(self, board: _Board, names: bytes, values: array.array[int]):
+        self.board, self.names, self.values = board, names, values
+
+    def shown(self) -> dict[str, Any]:
+        b = self.board
+        return {"state": STATES[b.state] if b.state < len(STATES) else "?",
+                "platform": _text(b.platform), "progress": _text(b.progress),
+                **{name: getattr(b, name) for name in NUMBERS}, "kernels": self._kernels()}
+
+    def _kernels(self) -> list[dict[str, Any]]:
+        """The latest."""
+        found = []
+        for number in range(max(self.board.kernels_begun - KERNELS, 0), self.board.kernels_begun):
+            kernel = self.board.launches[number % KERNELS]
+            if kernel.number == number + 1:
+                found.append({"number": kernel.number, "name": _text(kernel.name),
+                              "start_ps": kernel.start_ps, "end_ps": kernel.end_ps,
+                              "cycles": kernel.cycles})
+        return found
+
+    def statistics(self, hz: Mapping[str, int]) -> dict[str, Any]:
+        """Counters so far, in the form of a statistics file."""
+        time_ps = self.board.time_ps
+        root: dict[str, Any] = {
+            "stamp": {"model": _text(self.board.model)}, "platform": _text(self.board.platform),
+            "mode": "timing", "partial": "view", "time_ps": time_ps, "kernels": [],
+            "components": {},
+            "clocks": {name: {"cycles": time_ps * rate // 10**12} for name, rate in hz.items()}}
+        for line, value in zip(_text(self.names).splitlines(), self.values):
+            *keys, counter = line.split("\t")
+            into = root
+            for key in (*keys, *counter.split(".")[:-1]):
+                into = into.setdefault(key, {})
+            into[counter.split(".")[-1]] = value
+        return root
+
+
+class Boards:
+    """A place for each process that opens the platform. Places take no memory until they are
+    used."""
+
+    def __init__(self, path: str):
+        self._file = open(path, "r+b")
+        self._mapped: dict[int, tuple[mmap.mmap, _Board]] = {}
+
+    def _place(self, place: int) -> tuple[mmap.mmap, _Board]:
+        if place not in self._mapped:
+            memory = mmap.mmap(self._file.fileno(), BYTES, offset=place * BYTES)
+            self._mapped[place] = memory, _Board.from_buffer(memory)
+        return self._mapped[place]
+
+    def pause_all(self) -> None:
+        for place in range(PLACES):
+            self._place(place)[1].pause = 1
+
+    def board(self, place: int) -> _Board | None:
+        """None: no process has opened the platform there."""
+        if not 0 <= place < PLACES:
+            return None
+        board = self._place(place)[1]
+        return board if board.magic == MAGIC else None
+
+    def copy(self, place: int) -> State | None:
+        """Written between windows, with an odd sequence meanwhile."""
+        board = self.board(place)
+        for _ in range(TRIES if board else 0):
+            before, memory = board.sequence, self._place(place)[0]
+            copy = _Board.from_buffer_copy(memory)
+            if (copy.names + copy.name_bytes > BYTES or copy.values % 8
+                    or copy.values + copy.value_count * 8 > BYTES):
+                return None
+            names = memory[copy.names:copy.names + copy.name_bytes]
+            values = array.array("Q", memory[copy.values:copy.values + copy.value_count * 8])
+            if before % 2 == 0 and board.sequence == before:
+                return State(copy, names, values)
+            time.sleep(0.0001)
+        return None
+
+    def processes(self) -> list[dict[str, Any]]:
+        boards = ((place, self.board(place)) for place in range(PLACES))
+        return [{"number": place + 1, "pid": board.pid, "program": _text(board.program)}
+                for place, board in boards if board]

@@ -1,0 +1,275 @@
+"""Serves the page of a run that goes on, on 127.0.0.1 only, below a random token.
+
+  GET  /TOKEN/                  the page
+  GET  /TOKEN/state             what the board of `process` (from 1) shows, as JSON
+  GET  /TOKEN/statistics        its counters so far, in the form of a statistics file
+  GET  /TOKEN/topology          the coloured topology, SVG; `measure`
+  GET  /TOKEN/waits             who waits for whom
+  POST /TOKEN/ACTION            pause, go, step, waits, end
+
+What has not the token is 403, and says no more. The server only reads boards, so the run is the
+same with and without it."""
+from __future__ import annotations
+
+import argparse
+import hmac
+import http.server
+import json
+import os
+import pathlib
+import secrets
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+from typing import Any, Callable, Sequence
+
+from heddle import intervals, words as command_line
+from heddle.measures import NAMES, Measured, of_run
+from heddle.mistakes import Mistake
+from heddle.model import Model, dumped
+from heddle.shares import shares
+from heddle.view.board import Boards
+
+CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
+LINGER_SECONDS = 3.0  # for an answer that is awaited when the run ends
+HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+           "X-Content-Type-Options": "nosniff",
+           "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src "
+                                      "'unsafe-inline'; connect-src 'self'"}
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU,
+           signal.SIGUSR1, signal.SIGUSR2)  # for the process that supervises the run
+Answer = tuple[int, str, str]  # status, type, text
+
+
+def said(status: int, text: str) -> Answer:
+    return status, "text/plain; charset=utf-8", f"{text}\n"
+
+
+def as_json(value: Any) -> Answer:
+    return 200, "application/json", json.dumps(value)
+
+
+NO_PROCESS = said(404, "there is no such process")
+
+
+class View:
+    """What is shown of the boards, beside the description, which is read when the first page asks.
+    One thread at a time."""
+
+    def __init__(self, chosen: argparse.Namespace, boards: Boards):
+        self._chosen, self._boards, self._model = chosen, boards, None
+        self.lock = threading.Lock()
+        self.asked = 0.0  # when a page that stays open last asked for the state
+        self.ended = self.last_told = False  # the page has seen that the run has ended
+
+    @property
+    def model(self) -> Model:
+        if not self._model:
+            of = self._chosen
+            words = [word for option, values in (
+                ("--platform", [of.platform] if of.platform else []), ("--set", of.set),
+                ("-I", of.include)) for value in values for word in (option, value)]
+            self._model = Model(dumped(of.heddle, of.description, *words), of.description, of.set)
+        return self._model
+
+    def _measured(self, place: int) -> Measured | None:
+        state = self._boards.copy(place)
+        return state and of_run(self.model, state.statistics(self.model.hz))
+
+    def state(self, place: int, asked: dict[str, str]) -> Answer:
+        if "stay" in asked:
+            self.asked = time.monotonic()
+        self.last_told |= self.ended
+        answer: dict[str, Any] = {"processes": self._boards.processes(), "state": "none"}
+        state = self._boards.copy(place)
+        if state:
+            found = of_run(self.model, state.statistics(self.model.hz))
+            answer |= state.shown() | {"measures": [
+                [row.path, row.kind, row.measure, row.part, row.whole, row.most]
+                for row in intervals.sums(found, intervals.arrays(self.model), (0, 0))]}
+        return as_json(answer)
+
+    def statistics(self, place: int, _: dict[str, str]) -> Answer:
+        state = self._boards.copy(place)
+        return as_json(state.statistics(self.model.hz)) if state else NO_PROCESS
+
+    def waits(self, place: int, _: dict[str, str]) -> Answer:
+        """What was waited for when it last said so; `told` counts the answers."""
+        state = self._boards.copy(place)
+        return as_json({"told": state.board.waits_told, "text":
+                        state.board.waits.decode(errors="replace")}) if state else NO_PROCESS
+
+    def shares(self, place: int) -> dict[str, Any] | None:
+        found = self._measured(place)
+        return found and shares(found, "of the whole run")
+
+    def obey(self, place: int, action: str) -> Answer:
+        board = self._boards.board(place)
+        if not board:
+            return NO_PROCESS
+        if action == "end":
+            os.kill(os.getppid(), signal.SIGTERM)  # as from a terminal: statistics are written
+        elif action == "waits":
+            board.waits_wished += 1
+        elif action in ("pause", "step"):
+            setattr(board, action, 1)
+        elif action == "go":
+            board.step = board.pause = 0
+        else:
+            return said(404, "there is no such action")
+        return said(200, "done")
+
+
+def picture(heddle: str, found: dict[str, Any], measure: str) -> Answer:
+    """Drawn by a process that gives way to the simulation."""
+    file = os.memfd_create("heddle shares")
+    try:
+        os.write(file, json.dumps(found).encode())
+        with subprocess.Popen(
+                [heddle, "dot", "--svg", "--stats", f"/proc/{os.getpid()}/fd/{file}",
+                 "--measure", measure], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL) as drawing:
+            os.sched_setscheduler(drawing.pid, os.SCHED_IDLE, os.sched_param(0))
+            svg = drawing.communicate()[0].decode(errors="replace")
+    finally:
+        os.close(file)
+    if drawing.returncode != 0 or "<svg" not in svg:
+        return said(503, "the topology could not be drawn; Graphviz may be missing")
+    return 200, "image/svg+xml", svg[svg.index("<svg"):]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+    timeout = IDLE_SECONDS
+
+    def log_message(self, *_: Any) -> None:  # pylint: disable=arguments-differ
+        pass
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        if name.startswith("do_"):
+            return self._handle
+        raise AttributeError(name)
+
+    def _handle(self) -> None:
+        with self.server.answering:
+            self.server.unanswered += 1
+        try:
+            status, kind, text = self._answer()
+            self.send_response(status)
+            for header, value in {**HEADERS, "Content-Type": kind,
+                                  "Content-Length": str(len(text.encode()))}.items():
+                self.send_header(header, value)
+            self.end_headers()
+            self.wfile.write(text.encode())
+        except OSError:
+            pass  # the page has gone
+        finally:
+            with self.server.answering:
+                self.server.unanswered -= 1
+
+    def _answer(self) -> Answer:
+        url = urllib.parse.urlsplit(self.path)
+        _, token, *rest = [*url.path.split("/", 2), ""]
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()) or len(rest) < 2:
+            return said(403, "forbidden")
+        length = self.headers.get("Content-Length", "0")
+        if length != "0":
+            self.rfile.read(min(int(length), MOST_BODY) if length.isdigit() else 0)
+            return said(413, "no body is wanted")
+        asked = dict(urllib.parse.parse_qsl(url.query))
+        number = asked.get("process", "1")
+        place = int(number) - 1 if number.isdigit() else -1
+        if self.command == "POST":
+            with self.server.view.lock:
+                return self.server.view.obey(place, rest[0])
+        if self.command != "GET":
+            return said(405, "only GET and POST")
+        return self._get(rest[0], place, asked)
+
+    def _get(self, what: str, place: int, asked: dict[str, str]) -> Answer:
+        view = self.server.view
+        if what == "":
+            return (200, "text/html; charset=utf-8",
+                    pathlib.Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+        if what == "topology":
+            measure = asked.get("measure", NAMES[0])
+            if measure not in NAMES:
+                return said(400, "there is no such measure")
+            with view.lock:
+                found = view.shares(place)
+            return picture(self.server.heddle, found, measure) if found else NO_PROCESS
+        things = {"state": view.state, "statistics": view.statistics, "waits": view.waits}
+        if what not in things:
+            return said(404, "there is no such page")
+        with view.lock:
+            return things[what](place, asked)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    server_bind = socketserver.TCPServer.server_bind  # without asking for this machine's name
+
+    def __init__(self, port: int, view: View, heddle: str):
+        self.view, self.heddle, self.token = view, heddle, secrets.token_hex(16)
+        self.answering, self.unanswered = threading.Lock(), 0
+        super().__init__(("127.0.0.1", port), Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if threading.active_count() > CONNECTIONS + 2:
+            self.shutdown_request(request)
+        else:
+            super().process_request(request, client_address)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # whatever a stranger sends
+
+    def linger(self) -> None:
+        """For a page that is open and has yet to see that the run has ended, and for one that has
+        asked: for the end itself, perhaps."""
+        with self.view.lock:
+            self.view.ended = True
+            is_open = self.view.asked and time.monotonic() - self.view.asked < LINGER_SECONDS
+        until = time.monotonic() + LINGER_SECONDS
+        while ((self.unanswered or is_open and not self.view.last_told)
+               and time.monotonic() < until):
+            time.sleep(0.02)
+
+
+def port_of(text: str) -> int:
+    """0: any."""
+    if text and not (text.isdigit() and 1 <= int(text) <= 65535):
+        raise Mistake(f"'--view={text}': it is a port, from 1 to 65535")
+    return int(text or 0)
+
+
+def main(words: Sequence[str]) -> int:
+    """Says the address on standard error, and that it serves by a line; ends with its input."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    parser = command_line.parser("run")
+    for name in ("what", "board", "description"):
+        parser.add_argument(name)
+    parser.add_argument("--port", default="")
+    parser.add_argument("--paused", action="store_true")
+    parser.add_argument("--platform")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("-I", dest="include", action="append", default=[])
+    chosen = command_line.parse(parser, words)
+    port, boards = port_of(chosen.port), Boards(chosen.board)
+    try:
+        server = Server(port, View(chosen, boards), chosen.heddle)
+    except OSError as error:
+        raise Mistake(f"'--view': cannot serve at port {port}: {error.strerror}"
+                      "; leave the port out for any") from error
+    if chosen.paused:
+        boards.pause_all()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(f"heddle: the run is shown at http://127.0.0.1:{server.server_address[1]}/{server.token}/",
+          file=sys.stderr, flush=True)
+    print(flush=True)
+    sys.stdin.read()
+    server.linger()
+    return 0
