@@ -9,9 +9,9 @@
 #include "codegen/command/command_run_trace.h"
 #include "codegen/command/command_run_view.h"
 #include "codegen/command/hand_over.h"
+#include "codegen/command/profile_print.h"
 #include "codegen/command/python.h"
 #include "codegen/command/source_lines.h"
-#include "codegen/report/profile_print.h"
 #include "runtime/engine/options.h"
 
 /* Compilers at a time, more than any machine has room for. */

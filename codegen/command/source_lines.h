@@ -4,7 +4,7 @@
 #define HEDDLE_CODEGEN_SOURCE_LINES_H
 
 #include "codegen/command/command.h"
-#include "codegen/report/profile_print.h"
+#include "codegen/command/profile_print.h"
 
 /* Of the program at `path`; NULL: it has no debug information, or is no such program. */
 const struct profile_source *source_lines_open(struct command *c, const char *path);

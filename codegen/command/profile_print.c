@@ -1,6 +1,6 @@
 /* See profile_print.h. The file is our own, so its quoting is that of profile.c: texts in quotes,
  * quotes in them doubled. Counts called GROUP.KIND are slot-cycles. */
-#include "codegen/report/profile_print.h"
+#include "codegen/command/profile_print.h"
 
 #include <errno.h>
 #include <inttypes.h>
