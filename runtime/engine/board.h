@@ -5,7 +5,7 @@
  * platform (runtime/session/run_ledger.h numbers them). A place is empty until its process opens
  * it. The simulator writes between windows, with `sequence` odd meanwhile; a reader takes a copy
  * and tries again when `sequence` was odd or has changed. Words that go both ways are read and
- * written atomically. */
+ * written atomically. python/heddle/view/board.py has the same layout. */
 #ifndef HEDDLE_RUNTIME_BOARD_H
 #define HEDDLE_RUNTIME_BOARD_H
 
