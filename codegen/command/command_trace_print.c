@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen/views/docs_text.h"
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -104,17 +106,6 @@ void command_trace_print(const struct itrace_stats_run *run, FILE *out)
     print_reuse(run, width, out);
 }
 
-static void print_quoted(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 /* Columns that only traces of AMD programs have: there when one of the traces is of one. */
 static bool has_amd(const struct itrace_stats_run *run)
 {
@@ -148,9 +139,8 @@ void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out)
     fputs(amd ? ",valu,salu,vmem,smem,lds,branches,special,vector_line_references\n" : "\n", out);
     for (size_t i = 0; i < run->count; i++) {
         const struct itrace_stats *s = &run->kernels[i];
-        print_quoted(base_name(s->file), out);
-        fputc(',', out);
-        print_quoted(s->kernel, out);
+        docs_write_csv(out, base_name(s->file), ",");
+        docs_write_csv(out, s->kernel, "");
         fprintf(out, ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                 s->kernel_id, itrace_arch_name(s->arch), s->blocks, s->warps, s->static_count,
                 s->steps, s->lanes);

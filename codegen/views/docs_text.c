@@ -33,6 +33,17 @@ void docs_write_html(FILE *out, const char *text)
         write_html_char(out, *text);
 }
 
+void docs_write_csv(FILE *out, const char *text, const char *after)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', out);
+        putc(*text, out);
+    }
+    fprintf(out, "\"%s", after);
+}
+
 /* From `text` to `end`; a backquote without its partner stays as it is. */
 static void write_inline(FILE *out, const char *text, const char *end)
 {

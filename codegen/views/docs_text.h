@@ -1,4 +1,4 @@
-/* Text into HTML, DOT and Markdown: escaping, and the little that documentation comments may
+/* Text into HTML, DOT, Markdown and CSV: escaping, and the little that documentation comments may
  * contain.
  *
  * A documentation comment is plain text with `code` in backquotes; an empty line separates
@@ -19,6 +19,8 @@ void docs_write_html_paragraphs(FILE *out, const char *text);
 void docs_write_html_inline(FILE *out, const char *text);
 /* For a cell of a Markdown table: one line, with bars escaped. */
 void docs_write_markdown_cell(FILE *out, const char *text);
+/* A field of CSV (RFC 4180), and what stands behind it. */
+void docs_write_csv(FILE *out, const char *text, const char *after);
 
 /* The first sentence, in the arena. */
 const char *docs_first_sentence(struct arena *arena, const char *text);

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "codegen/views/docs_text.h"
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
@@ -187,18 +188,6 @@ static void write_table(const struct table *t, bool sources, FILE *out)
     params_slots_write(&t->slots, t->model, out);
 }
 
-/* A field of CSV (RFC 4180). */
-static void write_csv_field(FILE *out, const char *text, const char *after)
-{
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
-    }
-    fprintf(out, "\"%s", after);
-}
-
 static void write_csv(const struct table *t, FILE *out)
 {
     char buffer[PARAMS_VALUE_MAX];
@@ -206,25 +195,25 @@ static void write_csv(const struct table *t, FILE *out)
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
-        write_csv_field(out, row_path(t->arena, row), ",");
+        docs_write_csv(out, row_path(t->arena, row), ",");
         fprintf(out, "%" PRIu32 ",", row->members);
-        write_csv_field(out, params_value_text(&p->value, buffer), ",");
+        docs_write_csv(out, params_value_text(&p->value, buffer), ",");
         fprintf(out, "%" PRId64 ",", p->value.integer);
-        write_csv_field(out, params_dimension_name(p->value.dimension), ",");
-        write_csv_field(out, params_source_name(p->source), ",");
+        docs_write_csv(out, params_dimension_name(p->value.dimension), ",");
+        docs_write_csv(out, params_source_name(p->source), ",");
         struct basis basis = row_basis(t->arena, row);
-        write_csv_field(out, basis.name, ",");
-        write_csv_field(out, basis.source, ",");
-        write_csv_field(out, p->place.file ? p->place.file : "", ",");
+        docs_write_csv(out, basis.name, ",");
+        docs_write_csv(out, basis.source, ",");
+        docs_write_csv(out, p->place.file ? p->place.file : "", ",");
         fprintf(out, "%" PRIu32 ",", p->place.line);
-        write_csv_field(out, p->decl->doc, "\n");
+        docs_write_csv(out, p->decl->doc, "\n");
     }
     for (uint32_t i = 0; i < t->slots.rows.count; i++) {
         const struct params_slot *slot = &t->slots.rows.items[i];
-        write_csv_field(out, slot->path, ",");
+        docs_write_csv(out, slot->path, ",");
         fprintf(out, "%" PRIu32 ",", slot->members);
-        write_csv_field(out, slot->part, ",0,\"part\",\"slot\",\"\",\"\",0,");
-        write_csv_field(out, params_slot_takes(t->arena, t->model, slot->decl), "\n");
+        docs_write_csv(out, slot->part, ",0,\"part\",\"slot\",\"\",\"\",0,");
+        docs_write_csv(out, params_slot_takes(t->arena, t->model, slot->decl), "\n");
     }
 }
 
