@@ -170,7 +170,8 @@ def plot(kernels: list[Kernel], accuracy: bool) -> str:
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     def line(cell: str, words: Sequence[Any]) -> str:
         return "<tr>" + "".join(f"<{cell}>{escape(str(w))}</{cell}>" for w in words) + "</tr>"
-    return "<table>" + "\n".join([line("th", head), *(line("td", row) for row in rows)]) + "</table>"
+    lines = [line("th", head), *(line("td", row) for row in rows)]
+    return "<table>" + "\n".join(lines) + "</table>"
 
 
 def page_of(kernel: Kernel) -> str:

@@ -14,11 +14,11 @@ import dataclasses
 from typing import Callable, Iterable, Iterator
 
 from heddle.kernels import WAVEFRONTS, Cache, Kernel, per_cent
-from heddle.measures import NONE, Group, Measured, grouped, least_of_hottest
+from heddle.measures import Group, Measured, grouped, least_of_hottest
 
-# Shares below which nothing is said, in per cent. Chosen, not measured: a third of the time is worth
-# a sentence, a tenth is when it is a known mistake (bank conflicts). HOT: times the mean of the
-# array, of at least FEWEST elements.
+# Shares below which nothing is said, in per cent. Chosen, not measured: a third of the time is
+# worth a sentence, a tenth is when it is a known mistake (bank conflicts). HOT: times the mean of
+# the array, of at least FEWEST elements.
 WORTH_SAYING, WORTH_FIXING, BUSY, IDLE_UNITS, UNBALANCED = 33, 10, 60, 50, 20
 HOT, FEWEST = 4.0, 4
 

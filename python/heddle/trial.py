@@ -1,5 +1,5 @@
-"""Runs of a program, or of a list of SASS traces, for commands that compare several: `heddle run` as
-a child, whose statistics are read."""
+"""Runs of a program, or of a list of SASS traces, for commands that compare several: `heddle run`
+as a child, whose statistics are read."""
 from __future__ import annotations
 
 import argparse
@@ -8,7 +8,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
-from typing import Any, Sequence
+from typing import Any
 
 from heddle.mistakes import Mistake
 

@@ -267,8 +267,8 @@ def main(words: Sequence[str]) -> int:
     if chosen.paused:
         boards.pause_all()
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"heddle: the run is shown at http://127.0.0.1:{server.server_address[1]}/{server.token}/",
-          file=sys.stderr, flush=True)
+    address = f"http://127.0.0.1:{server.server_address[1]}/{server.token}/"
+    print(f"heddle: the run is shown at {address}", file=sys.stderr, flush=True)
     print(flush=True)
     sys.stdin.read()
     server.linger()
