@@ -27,22 +27,10 @@
 #include "runtime/scheduler/crew.h"
 #include "runtime/scheduler/meeting.h"
 #include "runtime/scheduler/window.h"
+#include "runtime/session/run_mode.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 #include "runtime/state/tables.h"
-
-static enum platform_mode mode;
-static uint64_t max_cycles;
-
-enum platform_mode platform_mode(void)
-{
-    return mode;
-}
-
-uint64_t platform_max_cycles(void)
-{
-    return max_cycles;
-}
 
 /* More than any machine has; the platform takes as many as it has use for. */
 #define THREADS_MOST 1024
@@ -53,14 +41,14 @@ static bool build(const struct platform_table *table)
 {
     uint64_t wanted = option_number("threads");
     bool keeps_state = option_text("checkpoint") || option_text("restore");
-    bool alone = mode == PLATFORM_FUNCTIONAL || keeps_state || option_text("watch");
+    bool alone = platform_mode() == PLATFORM_FUNCTIONAL || keeps_state || option_text("watch");
     uint32_t threads = alone || !wanted        ? 1
                        : wanted < THREADS_MOST ? (uint32_t)wanted
                                                : THREADS_MOST;
     uint32_t most = crew_most();
     engine_keep_up(keeps_state);
     arena_hide_by_moving(!rank_is_alone()); /* MPI may have threads that send from it */
-    arena_use_small_pages(mode == PLATFORM_FUNCTIONAL || platform_is_large(table));
+    arena_use_small_pages(platform_mode() == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
         if (!platform_build_threads(table, threads))
             return false;
@@ -95,15 +83,6 @@ static bool observe(const struct platform_table *table)
     return stats_open(table) && timeline_open(table) && series_open(table) && view_open(table);
 }
 
-static void read_mode(void)
-{
-    static const char *const names[] = {[PLATFORM_TIMING] = "timing",
-                                        [PLATFORM_FUNCTIONAL] = "functional",
-                                        [PLATFORM_SAMPLED] = "sampled"};
-    mode = (enum platform_mode)option_word("mode", names, sizeof names / sizeof names[0]);
-    max_cycles = option_number("max-cycles");
-}
-
 static void set_limits(void)
 {
     static const char *const orders[] = {[ENGINE_ASCENDING] = "ascending",
@@ -114,11 +93,11 @@ static void set_limits(void)
                                            [PLATFORM_PROGRESS_LINES] = "lines"};
     int told = (int)option_word("progress", progress, sizeof progress / sizeof progress[0]);
     engine_set_limits(&(struct engine_limits){
-        .max_cycles = max_cycles,
+        .max_cycles = platform_max_cycles(),
         .stall_limit = option_number("stall-limit"),
         .tick_order = (int)option_word("tick-order", orders, sizeof orders / sizeof orders[0]),
         .seed = option_number("tick-seed"),
-        .windowless = mode == PLATFORM_FUNCTIONAL,
+        .windowless = platform_mode() == PLATFORM_FUNCTIONAL,
         .tick_all = option_flag("tick-all"),
         .progress = ranks.number ? PLATFORM_QUIET : told,
     });
@@ -128,7 +107,7 @@ static bool start(const char *options)
 {
     if (!options_open(options))
         return false;
-    read_mode();
+    run_mode_open();
     const struct platform_table *table = platform_image.table;
     const char *tables = option_text("tables");
     if (!table && !tables) {
