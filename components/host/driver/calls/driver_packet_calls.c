@@ -1,7 +1,7 @@
 /* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle).
  * Called with the lock held where the program calls.
  *
- * Each call of the program makes a *trip*: its packet (components/protocols/api_packet) goes to the
+ * Each call of the program makes a *trip*: its packet (components/packets/api_packet) goes to the
  * host's core, from there over memory to the device that takes calls (mmio), which hands it to the
  * driver again (device_call.execute). Only then a command may begin, and it does what the packet
  * says: its addresses and sizes are taken from there. Trips are made one after the other, as the

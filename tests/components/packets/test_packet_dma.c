@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/protocols/packet_dma_command/packet_dma_status.h"
+#include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "packet_dma.gen.h"
 #include "packet_dma_command.gen.h"
 #include "runtime/state/blob.h"

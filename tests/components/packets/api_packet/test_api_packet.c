@@ -1,4 +1,4 @@
-/* The packets of the API (components/protocols/api_packet) and the codec they use
+/* The packets of the API (components/packets/api_packet) and the codec they use
  * (runtime/link/packet.h). The oracle is bytes written by hand from the rules of
  * docs/reference/language.md; beyond those, properties that hold for every call: what is encoded
  * decodes to the same, every cut and every damage is refused with the name of the field, and
