@@ -5,7 +5,7 @@
  * them. Every order is the order of declaration (arrays of instances row-major), so a generator
  * that walks the lists is deterministic by itself.
  *
- * Shapes. A *type* is a declaration (component, part, protocol, packet, link). An *instance* is one
+ * Shapes. A *type* is a declaration (component, part, protocol, link). An *instance* is one
  * element of the elaborated tree; the root instance is the platform. Leaves have C behaviour,
  * composites have children. A *port* belongs to an instance; `element` numbers the ports of a port
  * array. A *connection* joins two leaf ports, after aliases have been followed and interconnects
@@ -94,15 +94,11 @@ enum model_field_kind {
     MODEL_FIELD_U64,
     MODEL_FIELD_I32,
     MODEL_FIELD_I64,
-    MODEL_FIELD_BOOL,  /* one byte */
-    MODEL_FIELD_ADDR,  /* u64 */
-    MODEL_FIELD_ENUM,  /* one byte */
-    MODEL_FIELD_BITS,  /* `size` bits: a mask in payload */
-    MODEL_FIELD_BYTES, /* `size` bytes of payload */
-    /* Packets only: */
-    MODEL_FIELD_F32,
-    MODEL_FIELD_F64,
-    MODEL_FIELD_STRING /* at most `size` bytes of text, the rest of them zero */
+    MODEL_FIELD_BOOL, /* one byte */
+    MODEL_FIELD_ADDR, /* u64 */
+    MODEL_FIELD_ENUM, /* one byte */
+    MODEL_FIELD_BITS, /* `size` bits: a mask in payload */
+    MODEL_FIELD_BYTES /* `size` bytes of payload */
 };
 
 struct model_field {
@@ -143,45 +139,6 @@ struct model_protocol {
     const struct model_message *replies;
     uint32_t reply_count;
 };
-
-/* A field of a packet, at its place. Enumerations have two bytes there, `addr` eight, `bool` one.
- */
-struct model_packet_field {
-    struct model_field field;
-    uint32_t offset; /* from the start of the packet */
-    uint32_t bytes;
-};
-
-struct model_packet_case {
-    const char *name;
-    const char *doc;
-    struct model_place place;
-    uint32_t value; /* of the field that chooses: index in the packet's `choice` */
-    const struct model_packet_field *fields;
-    uint32_t field_count;
-    uint32_t bytes; /* of the whole packet */
-};
-
-/* Bytes with a fixed layout, read by another program or another machine. Every packet begins with
- * its version and its length, 32 bits each; nothing is aligned or padded, numbers are
- * little-endian. */
-struct model_packet {
-    const char *name;
-    const char *doc;
-    struct model_place place;
-    uint32_t version;
-    /* of every packet; with a union, its chooser is the last */
-    const struct model_packet_field *fields;
-    uint32_t field_count;
-    uint32_t bytes;                  /* of the header and `fields` */
-    uint32_t most_bytes;             /* of the longest case */
-    const struct model_enum *choice; /* NULL: no union */
-    const struct model_packet_case *cases;
-    uint32_t case_count;
-};
-
-#define MODEL_PACKET_HEADER 8 /* version, length */
-#define MODEL_PACKET_MOST   65536
 
 struct model_link_type {
     const char *name;
@@ -472,8 +429,6 @@ struct model {
     uint32_t type_count;
     const struct model_protocol **protocols; /* those with arguments that occur in the platform */
     uint32_t protocol_count;
-    const struct model_packet **packets; /* all in scope */
-    uint32_t packet_count;
     const struct model_link_type **links;
     uint32_t link_count;
     const struct model_interface **interfaces;

@@ -16,9 +16,6 @@ void emit_enum_header(struct emit *e, const struct model_enum *choice);
 /* NAME.gen.h of a protocol declaration, for any arguments. */
 void emit_protocol_header(struct emit *e, const struct model_protocol *protocol);
 
-/* NAME.gen.h of a packet: structure, layout, encoder and decoder. */
-void emit_packet_header(struct emit *e, const struct model_packet *packet);
-
 /* NAME.gen.h of a component with C behaviour, and of a part. */
 void emit_component_header(struct emit *e, const struct model *model,
                            const struct model_type *type);

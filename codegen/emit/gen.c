@@ -46,20 +46,6 @@ static void same_header(struct model_place place, const char *what, const char *
             place.file, place.line, place.column, what, name);
 }
 
-static bool write_packet(struct arena *arena, const struct model_packet *packet, const char *folder,
-                         struct gen_files *files)
-{
-    const char *name = arena_printf(arena, "%s.gen.h", packet->name);
-    if (is_known(files, name)) {
-        same_header(packet->place, "packet", packet->name);
-        return false;
-    }
-    struct emit e;
-    emit_init(&e, arena);
-    emit_packet_header(&e, packet);
-    return write_file(arena, &e, folder, name, files);
-}
-
 static bool write_type(struct arena *arena, const struct model *model,
                        const struct model_type *type, const char *folder, struct gen_files *files)
 {
@@ -96,8 +82,6 @@ bool gen_headers(struct arena *arena, const struct model *model, const char *fol
     }
     for (uint32_t i = 0; ok && i < model->protocol_count; i++)
         ok = write_protocol(arena, model->protocols[i], folder, files);
-    for (uint32_t i = 0; ok && i < model->packet_count; i++)
-        ok = write_packet(arena, model->packets[i], folder, files);
     for (uint32_t i = 0; ok && i < model->type_count; i++)
         ok = write_type(arena, model, model->types[i], folder, files);
     return ok;

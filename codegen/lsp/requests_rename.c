@@ -175,8 +175,8 @@ static void warn_of_behaviour(struct renaming *r, const struct service_symbol *s
                    || symbol->kind == SERVICE_PORT || symbol->kind == SERVICE_STAT
                    || symbol->kind == SERVICE_SLOT || symbol->kind == SERVICE_SUBPART
                    || symbol->kind == SERVICE_PROTOCOL || symbol->kind == SERVICE_MESSAGE
-                   || symbol->kind == SERVICE_FIELD || symbol->kind == SERVICE_PACKET
-                   || symbol->kind == SERVICE_CHOICE || symbol->kind == SERVICE_INTERFACE;
+                   || symbol->kind == SERVICE_FIELD || symbol->kind == SERVICE_CHOICE
+                   || symbol->kind == SERVICE_INTERFACE;
     if (is_in_c)
         server_show(r->server, arena_printf(&r->server->scratch,
                                             "'%s' is now '%s' in descriptions. C code that uses "

@@ -5,15 +5,15 @@
 
 /* SymbolKind and CompletionItemKind of the protocol, which number things differently. */
 static const int symbol_kinds[SERVICE_KINDS] = {
-    [SERVICE_FILE] = 1,      [SERVICE_PLATFORM] = 4,   [SERVICE_COMPONENT] = 5,
-    [SERVICE_PART] = 23,     [SERVICE_PROTOCOL] = 11,  [SERVICE_PACKET] = 23,
-    [SERVICE_LINK] = 19,     [SERVICE_INTERFACE] = 11, [SERVICE_ENUM] = 10,
-    [SERVICE_CHOICE] = 22,   [SERVICE_PARAM] = 7,      [SERVICE_LET] = 14,
-    [SERVICE_PORT] = 9,      [SERVICE_STAT] = 16,      [SERVICE_SLOT] = 8,
-    [SERVICE_SUBPART] = 8,   [SERVICE_STORE] = 8,      [SERVICE_CLOCK] = 24,
-    [SERVICE_INSTANCE] = 19, [SERVICE_SPACE] = 18,     [SERVICE_VARIABLE] = 13,
-    [SERVICE_MESSAGE] = 6,   [SERVICE_FIELD] = 8,      [SERVICE_KEYWORD] = 13,
-    [SERVICE_FUNCTION] = 12, [SERVICE_TYPE] = 26,
+    [SERVICE_FILE] = 1,       [SERVICE_PLATFORM] = 4,  [SERVICE_COMPONENT] = 5,
+    [SERVICE_PART] = 23,      [SERVICE_PROTOCOL] = 11, [SERVICE_LINK] = 19,
+    [SERVICE_INTERFACE] = 11, [SERVICE_ENUM] = 10,     [SERVICE_CHOICE] = 22,
+    [SERVICE_PARAM] = 7,      [SERVICE_LET] = 14,      [SERVICE_PORT] = 9,
+    [SERVICE_STAT] = 16,      [SERVICE_SLOT] = 8,      [SERVICE_SUBPART] = 8,
+    [SERVICE_STORE] = 8,      [SERVICE_CLOCK] = 24,    [SERVICE_INSTANCE] = 19,
+    [SERVICE_SPACE] = 18,     [SERVICE_VARIABLE] = 13, [SERVICE_MESSAGE] = 6,
+    [SERVICE_FIELD] = 8,      [SERVICE_KEYWORD] = 13,  [SERVICE_FUNCTION] = 12,
+    [SERVICE_TYPE] = 26,
 };
 
 json_t *request_definition(struct server *s, const json_t *params, struct failure *failure)

@@ -1,13 +1,12 @@
 /* `heddle doc`: the reference, from documentation comments.
  *
  * Pages: index; component-NAME for each component; parts (with interfaces); protocols (with
- * enumerations); packets; links; platform-NAME with its diagram. Each page exists as .md and .html.
+ * enumerations); links; platform-NAME with its diagram. Each page exists as .md and .html.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "codegen/views/docs_list.h"
-#include "codegen/views/docs_packets.h"
 #include "codegen/views/docs_page.h"
 #include "codegen/views/docs_text.h"
 #include "codegen/views/dot_kind.h"
@@ -439,8 +438,6 @@ static bool write_index(const struct docs_list *list, const char *dir, struct vi
     docs_page_item(&page, "Interfaces and parts", "parts", "behaviour that fills slots");
     docs_page_item(&page, "Protocols", "protocols", "messages, their fields and sizes");
     docs_page_item(&page, "Links", "links", "bandwidth and latency");
-    if (list->packets.count > 0)
-        docs_page_item(&page, "Packets", "packets", "bytes exchanged with programs");
     docs_page_list_end(&page);
     if (list->platforms.count > 0)
         docs_page_heading(&page, 2, "Platforms");
@@ -465,8 +462,7 @@ static bool write_all(const struct docs_list *list, const char *dir, struct view
         if (!write_platform(list, list->platforms.items[i], dir, error))
             return false;
     return write_parts(list, dir, error) && write_protocols(list, dir, error)
-           && docs_write_packets(list, dir, error) && write_links(list, dir, error)
-           && write_index(list, dir, error);
+           && write_links(list, dir, error) && write_index(list, dir, error);
 }
 
 bool view_docs(const struct model *const *scopes, size_t scope_count, const char *dir,

@@ -27,7 +27,6 @@ static void collect_scope(struct docs_list *list, const struct model *m)
 {
     COLLECT(list, types, m->types, m->type_count)
     COLLECT(list, protocols, m->protocols, m->protocol_count)
-    COLLECT(list, packets, m->packets, m->packet_count)
     COLLECT(list, links, m->links, m->link_count)
     COLLECT(list, interfaces, m->interfaces, m->interface_count)
     COLLECT(list, enums, m->enums, m->enum_count)

@@ -13,7 +13,6 @@ struct docs_list {
     VECTOR(const struct model_type *) types;
     VECTOR(const struct model_protocol *)
     protocols; /* one for each declaration, whatever its arguments */
-    VECTOR(const struct model_packet *) packets;
     VECTOR(const struct model_link_type *) links;
     VECTOR(const struct model_interface *) interfaces;
     VECTOR(const struct model_enum *) enums;

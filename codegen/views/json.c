@@ -181,11 +181,10 @@ static json_t *types_json(const struct model *m)
 static const char *field_type(const struct model_field *f)
 {
     static const char *const names[] = {
-        [MODEL_FIELD_U8] = "u8",     [MODEL_FIELD_U16] = "u16",       [MODEL_FIELD_U32] = "u32",
-        [MODEL_FIELD_U64] = "u64",   [MODEL_FIELD_I32] = "i32",       [MODEL_FIELD_I64] = "i64",
-        [MODEL_FIELD_BOOL] = "bool", [MODEL_FIELD_ADDR] = "addr",     [MODEL_FIELD_ENUM] = "enum",
-        [MODEL_FIELD_BITS] = "bits", [MODEL_FIELD_BYTES] = "bytes",   [MODEL_FIELD_F32] = "f32",
-        [MODEL_FIELD_F64] = "f64",   [MODEL_FIELD_STRING] = "string",
+        [MODEL_FIELD_U8] = "u8",     [MODEL_FIELD_U16] = "u16",     [MODEL_FIELD_U32] = "u32",
+        [MODEL_FIELD_U64] = "u64",   [MODEL_FIELD_I32] = "i32",     [MODEL_FIELD_I64] = "i64",
+        [MODEL_FIELD_BOOL] = "bool", [MODEL_FIELD_ADDR] = "addr",   [MODEL_FIELD_ENUM] = "enum",
+        [MODEL_FIELD_BITS] = "bits", [MODEL_FIELD_BYTES] = "bytes",
     };
     return names[f->kind];
 }
@@ -202,38 +201,6 @@ static json_t *messages_json(const struct model_message *messages, uint32_t coun
         }
         json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "name", messages[i].name, "doc",
                                              text(messages[i].doc), "fields", fields));
-    }
-    return all;
-}
-
-static json_t *packet_fields_json(const struct model_packet_field *fields, uint32_t count)
-{
-    json_t *all = json_array();
-    for (uint32_t i = 0; i < count; i++)
-        json_array_append_new(
-            all, json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", fields[i].field.name, "type",
-                           field_type(&fields[i].field), "offset", (json_int_t)fields[i].offset,
-                           "size", (json_int_t)fields[i].bytes, "doc", text(fields[i].field.doc)));
-    return all;
-}
-
-static json_t *packets_json(const struct model *m)
-{
-    json_t *all = json_array();
-    for (uint32_t i = 0; i < m->packet_count; i++) {
-        const struct model_packet *p = m->packets[i];
-        json_t *cases = json_array();
-        for (uint32_t k = 0; k < p->case_count; k++)
-            json_array_append_new(
-                cases, json_pack("{s:s, s:s, s:I, s:I, s:o}", "name", p->cases[k].name, "doc",
-                                 text(p->cases[k].doc), "value", (json_int_t)p->cases[k].value,
-                                 "size", (json_int_t)p->cases[k].bytes, "fields",
-                                 packet_fields_json(p->cases[k].fields, p->cases[k].field_count)));
-        json_array_append_new(all, json_pack("{s:s, s:s, s:I, s:I, s:o, s:o}", "name", p->name,
-                                             "doc", text(p->doc), "version", (json_int_t)p->version,
-                                             "size", (json_int_t)p->bytes, "fields",
-                                             packet_fields_json(p->fields, p->field_count), "cases",
-                                             cases));
     }
     return all;
 }
@@ -459,8 +426,6 @@ bool view_json(const struct model *model, const char *const hashes[2], FILE *out
     json_object_set_new(root, "partitions", partitions_json(model));
     json_object_set_new(root, "window_ps", json_integer((json_int_t)model->window_ps));
     json_object_set_new(root, "protocols", protocols_json(model));
-    if (model->packet_count > 0)
-        json_object_set_new(root, "packets", packets_json(model));
     json_object_set_new(root, "links", links_json(model));
     json_object_set_new(root, "types", types_json(model));
     json_object_set_new(root, "instances", instances_json(model));

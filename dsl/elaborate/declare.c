@@ -330,44 +330,6 @@ static void declare_protocol(struct program *program, const struct ast_item *ite
     vector_push(program->arena, &program->protocols, protocol);
 }
 
-static void declare_packet(struct program *program, const struct ast_item *item)
-{
-    struct packet_info *before = program_packet(program, item->name.text);
-    if (before != NULL) {
-        is_duplicate(program, item, before->decl->name.span, "packet");
-        return;
-    }
-    struct packet_info *packet = arena_alloc(program->arena, sizeof *packet);
-    packet->decl = item;
-    struct item_list names = {0}; /* fields and cases are members of one structure */
-    for (uint32_t i = 0; i < item->body->v.count; i++) {
-        const struct ast_item *part = item->body->v.items[i];
-        if (packet->choice != NULL) {
-            struct diagnostic *d =
-                diagnostic_add(program->diagnostics, E0312, part->name.span,
-                               "'%s' stands behind the union of the packet", part->name.text);
-            diagnostic_note(program->diagnostics, d, packet->choice->name.span,
-                            "its cases differ in size, so it comes last");
-            continue;
-        }
-        add_name(program, &names, part);
-        if (part->kind == AST_FIELD) {
-            vector_push(program->arena, &packet->fields.v, part);
-            continue;
-        }
-        packet->choice = part;
-        for (uint32_t c = 0; c < part->body->v.count; c++) {
-            const struct ast_item *one = part->body->v.items[c];
-            add_name(program, &names, one);
-            vector_push(program->arena, &packet->cases.v, one);
-            struct item_list fields = {0};
-            for (uint32_t f = 0; f < one->body->v.count; f++)
-                add_name(program, &fields, one->body->v.items[f]);
-        }
-    }
-    vector_push(program->arena, &program->packets, packet);
-}
-
 static void declare_simple(struct program *program, const struct ast_file *file,
                            const struct ast_item *item)
 {
@@ -411,9 +373,6 @@ void declare_item(struct program *program, const struct ast_file *file, const st
         break;
     case AST_PROTOCOL:
         declare_protocol(program, item);
-        break;
-    case AST_PACKET:
-        declare_packet(program, item);
         break;
     case AST_LINK:
     case AST_ENUM:

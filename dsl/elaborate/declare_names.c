@@ -42,10 +42,6 @@ static const char *kind_name(const struct ast_item *item)
         return item->is_reply ? "reply" : "request";
     case AST_FIELD:
         return "field";
-    case AST_PACKET:
-        return "packet";
-    case AST_CASE:
-        return "case";
     case AST_ENUM:
         return "enum";
     case AST_INTERFACE:
@@ -147,23 +143,6 @@ static void add_protocol(struct names *n, const struct protocol_info *protocol)
         add_message(n, name, protocol->requests.v.items[i]);
     for (uint32_t i = 0; i < protocol->replies.v.count; i++)
         add_message(n, name, protocol->replies.v.items[i]);
-}
-
-static void add_packet(struct names *n, const struct packet_info *packet)
-{
-    static const char *const functions[] = {"_fields", "_cases",  "_layout",
-                                            "_encode", "_decode", NULL};
-    static const char *const macros[] = {"_VERSION", "_MOST_BYTES", NULL};
-    const char *name = packet->decl->name.text;
-    begin(n, packet->decl);
-    add_header(n);
-    ADD(n, "struct %s", in_c(n, name));
-    add_endings(n, name, functions);
-    add_endings(n, upper(n, name), macros);
-    for (uint32_t i = 0; i < packet->cases.v.count; i++) {
-        begin(n, packet->cases.v.items[i]);
-        ADD(n, "%s_%s_fields", name, n->item->name.text);
-    }
 }
 
 /* `protocol` is NULL for ports of `any` and `channel`. */
@@ -389,9 +368,6 @@ void declare_names(struct program *program)
             switch (n.item->kind) {
             case AST_PROTOCOL:
                 add_protocol(&n, program_protocol(program, name));
-                break;
-            case AST_PACKET:
-                add_packet(&n, program_packet(program, name));
                 break;
             case AST_ENUM:
                 add_header(&n);

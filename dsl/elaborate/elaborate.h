@@ -298,7 +298,6 @@ struct elaboration {
     VECTOR(struct model_domain) domains;
     VECTOR(struct override *) overrides;
     VECTOR(struct model_protocol *) protocols;
-    VECTOR(struct model_packet *) packets;
     VECTOR(struct model_space *) spaces;
     VECTOR(struct model_partition) partitions;
     VECTOR(struct model_connection *) connections;
@@ -438,9 +437,6 @@ bool link_make(struct elaboration *e, struct model_link_type *model, const struc
                const struct scope *scope, struct span span, bool partial);
 void links_make(struct elaboration *e);
 void protocols_check(struct elaboration *e);
-
-/* elaborate_packet.c: lays out all packets in scope. */
-void packets_make(struct elaboration *e);
 
 /* elaborate_space.c */
 void spaces_make(struct elaboration *e);

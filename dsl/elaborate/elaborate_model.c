@@ -240,9 +240,6 @@ void model_declarations(struct elaboration *e, struct model *model)
     model->protocols = arena_alloc(e->arena, e->protocols.count * sizeof *model->protocols);
     for (uint32_t i = 0; i < e->protocols.count; i++)
         model->protocols[model->protocol_count++] = e->protocols.items[i];
-    model->packets = arena_alloc(e->arena, e->packets.count * sizeof *model->packets);
-    for (uint32_t i = 0; i < e->packets.count; i++)
-        model->packets[model->packet_count++] = e->packets.items[i];
     model->links = arena_alloc(e->arena, program->links.count * sizeof *model->links);
     for (uint32_t i = 0; i < program->links.count; i++)
         if (program->links.items[i]->model != NULL)

@@ -27,11 +27,6 @@ struct protocol_info *program_protocol(const struct program *program, const char
     FIND(protocols, decl->name.text);
 }
 
-struct packet_info *program_packet(const struct program *program, const char *name)
-{
-    FIND(packets, decl->name.text);
-}
-
 struct link_info *program_link(const struct program *program, const char *name)
 {
     FIND(links, decl->name.text);

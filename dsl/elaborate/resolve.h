@@ -1,7 +1,7 @@
 /* Everything declared in a file and in what it imports, by name.
  *
  * Declarations of all files form one space for each kind: components, parts and platforms share
- * one; protocols, packets, links, interfaces and enums have one each. Their order is that of the
+ * one; protocols, links, interfaces and enums have one each. Their order is that of the
  * imports, depth first, a file after what it imports; order of declaration never matters to the
  * language. */
 #ifndef HEDDLE_DSL_RESOLVE_H
@@ -50,13 +50,6 @@ struct protocol_info {
     enum model_dimension *dimensions; /* of the parameters */
 };
 
-struct packet_info {
-    const struct ast_item *decl;
-    struct item_list fields;       /* AST_FIELD */
-    struct item_list cases;        /* AST_CASE */
-    const struct ast_item *choice; /* AST_UNION, or NULL */
-};
-
 struct link_info {
     const struct ast_item *decl;
     struct model_link_type *model; /* filled by elaboration; NULL until then */
@@ -94,7 +87,6 @@ struct program {
     VECTOR(struct import_info) imports;
     VECTOR(struct type_info *) types;
     VECTOR(struct protocol_info *) protocols;
-    VECTOR(struct packet_info *) packets;
     VECTOR(struct link_info *) links;
     VECTOR(struct model_interface *) interfaces;
     VECTOR(struct model_enum *) enums;
@@ -109,7 +101,6 @@ void program_load(struct program *program, struct source_file *main);
 
 struct type_info *program_type(const struct program *program, const char *name);
 struct protocol_info *program_protocol(const struct program *program, const char *name);
-struct packet_info *program_packet(const struct program *program, const char *name);
 struct link_info *program_link(const struct program *program, const char *name);
 struct model_interface *program_interface(const struct program *program, const char *name);
 struct model_enum *program_enum(const struct program *program, const char *name);

@@ -142,7 +142,6 @@ static const struct model *declarations(struct compilation *c)
     look_at_the_rest(c);
     links_make(e);
     protocols_check(e);
-    packets_make(e);
     model_declarations(e, model);
     return has_errors(c) ? NULL : model;
 }

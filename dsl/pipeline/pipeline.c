@@ -66,7 +66,6 @@ struct model *pipeline_platform(struct elaboration *e, struct program *program,
         overrides_parse(e);
     elaborate(e, platform);
     protocols_check(e);
-    packets_make(e);
     if (!e->stop && e->root != NULL)
         overrides_finish(e);
     return program->diagnostics->error_count == errors ? model_make(e) : NULL;

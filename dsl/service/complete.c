@@ -270,15 +270,13 @@ static void complete_string(struct completer *c)
 
 static void complete_top(struct completer *c)
 {
-    static const char *const words[] = {"import", "platform", "component", "part",      "protocol",
-                                        "packet", "link",     "enum",      "interface", NULL};
+    static const char *const words[] = {"import", "platform", "component", "part", "protocol",
+                                        "link",   "enum",     "interface", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
     if (last == NULL)
         add_words(c, SERVICE_KEYWORD, words);
     else if (last->kind == ':')
         add_top(c, AST_INTERFACE);
-    else if (c->cursor.count >= 2 && token_is(&c->cursor.words[0], "packet"))
-        add(c, SERVICE_KEYWORD, "version", "", "");
 }
 
 /* "NAME = " or "a.b[*].NAME = " of a setting: what it sets. */
@@ -538,19 +536,16 @@ static void complete_body(struct completer *c)
     }
 }
 
-/* ---- protocols, packets, facts */
+/* ---- protocols, facts */
 
 static void complete_fields(struct completer *c)
 {
     static const char *const kinds[] = {"u8",   "u16",  "u32",  "u64",   "i32", "i64",
                                         "bool", "addr", "bits", "bytes", NULL};
-    static const char *const of_packets[] = {"f32", "f64", "string", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
     if (last == NULL || last->kind != ':')
         return;
     add_words(c, SERVICE_TYPE, kinds);
-    if (c->cursor.place != CURSOR_PROTOCOL)
-        add_words(c, SERVICE_TYPE, of_packets);
     add_top(c, AST_ENUM);
 }
 
@@ -567,19 +562,6 @@ static void complete_protocol(struct completer *c)
     else if (token_is(&c->cursor.words[0], "reply") && protocol != NULL)
         for (uint32_t i = 0; i < protocol->requests.v.count; i++)
             add_item(c, protocol->requests.v.items[i]);
-}
-
-static void complete_packet(struct completer *c)
-{
-    if (c->cursor.count == 0)
-        add(c, SERVICE_KEYWORD, "union", "", "fields that depend on another");
-    complete_fields(c);
-}
-
-static void complete_cases(struct completer *c)
-{
-    if (c->cursor.count == 0)
-        add(c, SERVICE_KEYWORD, "case", "", "");
 }
 
 static void complete_facts(struct completer *c)
@@ -608,8 +590,7 @@ const struct service_completion *service_complete(struct service *s, uint32_t at
     static void (*const places[])(struct completer * c) = {
         [CURSOR_TOP] = complete_top,           [CURSOR_BODY] = complete_body,
         [CURSOR_SETTINGS] = complete_settings, [CURSOR_PROTOCOL] = complete_protocol,
-        [CURSOR_FIELDS] = complete_fields,     [CURSOR_PACKET] = complete_packet,
-        [CURSOR_CASES] = complete_cases,       [CURSOR_FACTS] = complete_facts,
+        [CURSOR_FIELDS] = complete_fields,     [CURSOR_FACTS] = complete_facts,
     };
     struct completer c = {.service = s, .arena = s->arena, .program = s->program};
     at = at < s->file->size ? at : s->file->size;

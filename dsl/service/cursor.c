@@ -42,7 +42,7 @@ static enum cursor_place place_at_top(struct cursor *c, const struct token *head
         enum cursor_place place;
     } places[] = {
         {"platform", CURSOR_BODY},     {"component", CURSOR_BODY}, {"part", CURSOR_BODY},
-        {"protocol", CURSOR_PROTOCOL}, {"packet", CURSOR_PACKET},  {"link", CURSOR_SETTINGS},
+        {"protocol", CURSOR_PROTOCOL}, {"link", CURSOR_SETTINGS},
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (count < 2 || !token_is(&head[0], places[i].word))
@@ -98,10 +98,6 @@ static enum cursor_place place_inside(struct cursor *c, enum cursor_place outer,
         c->target = target_of(head, count);
         return CURSOR_SETTINGS;
     case CURSOR_PROTOCOL:
-        return CURSOR_FIELDS;
-    case CURSOR_PACKET:
-        return CURSOR_CASES;
-    case CURSOR_CASES:
         return CURSOR_FIELDS;
     default:
         return CURSOR_NOWHERE;

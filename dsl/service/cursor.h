@@ -11,9 +11,7 @@ enum cursor_place {
     CURSOR_BODY,     /* of a platform, component or part */
     CURSOR_SETTINGS, /* in the braces of an instance, part or link */
     CURSOR_PROTOCOL,
-    CURSOR_FIELDS, /* of a message or case */
-    CURSOR_PACKET,
-    CURSOR_CASES,
+    CURSOR_FIELDS, /* of a message */
     CURSOR_FACTS,
     CURSOR_NOWHERE /* in a comment or number, or between the names of an enumeration */
 };

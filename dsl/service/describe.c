@@ -88,16 +88,12 @@ const char *describe_code(struct arena *arena, const struct program *program,
                           const struct ast_item *item)
 {
     static const char *const words[] = {
-        [AST_PROTOCOL] = "protocol ",   [AST_PACKET] = "packet ",
-        [AST_LINK] = "link ",           [AST_ENUM] = "enum ",
-        [AST_INTERFACE] = "interface ", [AST_PART] = "part ",
-        [AST_COMPONENT] = "component ", [AST_PLATFORM] = "platform ",
-        [AST_PARAM] = "param ",         [AST_LET] = "let ",
-        [AST_STAT] = "stat ",           [AST_SLOT] = "slot ",
-        [AST_SUBPART] = "part ",        [AST_STORE] = "store ",
-        [AST_READS] = "reads ",         [AST_CLOCK] = "clock ",
+        [AST_PROTOCOL] = "protocol ",   [AST_LINK] = "link ",   [AST_ENUM] = "enum ",
+        [AST_INTERFACE] = "interface ", [AST_PART] = "part ",   [AST_COMPONENT] = "component ",
+        [AST_PLATFORM] = "platform ",   [AST_PARAM] = "param ", [AST_LET] = "let ",
+        [AST_STAT] = "stat ",           [AST_SLOT] = "slot ",   [AST_SUBPART] = "part ",
+        [AST_STORE] = "store ",         [AST_READS] = "reads ", [AST_CLOCK] = "clock ",
         [AST_SPACE] = "space ",         [AST_FOR] = "for ",
-        [AST_UNION] = "union ",         [AST_CASE] = "case ",
     };
     const char *word = (size_t)item->kind < sizeof words / sizeof words[0] ? words[item->kind] : "";
     if (item->kind == AST_PORT)
@@ -106,7 +102,7 @@ const char *describe_code(struct arena *arena, const struct program *program,
         word = item->is_reply ? "reply " : "request ";
     const char *name = name_of(arena, program, item);
     const char *detail = describe_detail(arena, program, item);
-    if (item->kind == AST_LINK || item->kind == AST_SPACE || item->kind == AST_PACKET)
+    if (item->kind == AST_LINK || item->kind == AST_SPACE)
         return source_slice(program->sources, item->span);
     if (item->kind == AST_ENUM)
         return arena_printf(arena, "enum %s { %u }", name, item->names->v.count);

@@ -407,7 +407,7 @@ static void walk_body(const struct scope_of_names *s, const struct ast_items *bo
     }
 }
 
-/* ---- protocols and packets */
+/* ---- protocols */
 
 static void walk_field(const struct scope_of_names *s, const struct ast_item *item,
                        const struct ast_items *siblings)
@@ -419,24 +419,6 @@ static void walk_field(const struct scope_of_names *s, const struct ast_item *it
         if (siblings->v.items[i]->kind == AST_FIELD
             && strcmp(siblings->v.items[i]->name.text, item->via.text) == 0)
             refer(s, item->via.span, siblings->v.items[i], NULL);
-}
-
-static void walk_cases(const struct scope_of_names *s, const struct ast_item *item)
-{
-    refer(s, item->name.span, item, NULL);
-    refer_top(s, item->target, AST_ENUM);
-    const struct ast_item *choice =
-        item->target.text != NULL ? enum_named(s->names->program, item->target.text) : NULL;
-    for (uint32_t i = 0; item->body != NULL && i < item->body->v.count; i++) {
-        const struct ast_item *one = item->body->v.items[i];
-        for (uint32_t k = 0; choice != NULL && k < choice->names->v.count; k++)
-            if (strcmp(choice->names->v.items[k].text, one->name.text) == 0)
-                names_add(s->names, one->name.span,
-                          names_symbol(s->names, SERVICE_CHOICE, choice->names->v.items[k], choice,
-                                       NULL));
-        for (uint32_t k = 0; one->body != NULL && k < one->body->v.count; k++)
-            walk_field(s, one->body->v.items[k], one->body);
-    }
 }
 
 static void walk_message(const struct scope_of_names *s, const struct ast_item *item,
@@ -460,8 +442,6 @@ static void walk_fields(const struct scope_of_names *s, const struct ast_items *
             walk_field(s, item, items);
         else if (item->kind == AST_MESSAGE)
             walk_message(s, item, items);
-        else if (item->kind == AST_UNION)
-            walk_cases(s, item);
     }
 }
 
@@ -502,9 +482,6 @@ static void walk_item(struct names *names, const struct ast_item *item)
         return;
     case AST_PROTOCOL:
         s.fields = program_protocol(names->program, item->name.text);
-        walk_fields(&s, item->body);
-        return;
-    case AST_PACKET:
         walk_fields(&s, item->body);
         return;
     case AST_PART:

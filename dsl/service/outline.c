@@ -30,8 +30,7 @@ static void enter_body(struct outline *o, const struct ast_items *body, uint32_t
 {
     for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
-        bool is_field = item->kind == AST_MESSAGE || item->kind == AST_FIELD
-                        || item->kind == AST_UNION || item->kind == AST_CASE;
+        bool is_field = item->kind == AST_MESSAGE || item->kind == AST_FIELD;
         struct ast_name name = is_field ? item->name : member_name(item);
         if (item->kind == AST_IF || item->kind == AST_FOR) {
             enter_body(o, item->body, depth);

@@ -77,9 +77,6 @@ enum ast_kind {
     AST_PROTOCOL,  /* name, body: AST_PARAM without default, AST_MESSAGE */
     AST_MESSAGE,   /* name, is_reply, names: the requests it answers, body: AST_FIELD */
     AST_FIELD,     /* name, target: type, size: of bits[] and bytes[], via: field with the length */
-    AST_PACKET,    /* name, value: version, body: AST_FIELD, AST_UNION */
-    AST_UNION,     /* name: the field that chooses, target: its enum, body: AST_CASE */
-    AST_CASE,      /* name, body: AST_FIELD */
     AST_LINK,      /* name, body: AST_SETTING */
     AST_ENUM,      /* name, names */
     AST_INTERFACE, /* name */

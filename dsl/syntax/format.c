@@ -289,7 +289,7 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
                                 : 1);
         const char *piece = token_text(f, &tokens[i]);
         text_add(&text, piece, strlen(piece));
-        if (tokens[i].kind == REQUEST || tokens[i].kind == REPLY || tokens[i].kind == PACKET)
+        if (tokens[i].kind == REQUEST || tokens[i].kind == REPLY)
             is_message = true;
         depth += tokens[i].kind == '{';
         depth -= depth > 0 && tokens[i].kind == '}';
@@ -400,7 +400,7 @@ struct walk {
     uint32_t parens;
     uint32_t comment;       /* next comment */
     uint32_t last_end;      /* offset behind the last token or comment */
-    uint32_t message_depth; /* depth inside a request, reply or packet; 0: in none */
+    uint32_t message_depth; /* depth inside a request or reply; 0: in none */
     bool in_message_head;
 };
 
@@ -432,7 +432,6 @@ static void update(struct walk *w, const struct token *token)
     switch (token->kind) {
     case REQUEST:
     case REPLY:
-    case PACKET:
         w->in_message_head = true;
         break;
     case '{':

@@ -108,15 +108,15 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %token PART "'part'" COMPONENT "'component'" PLATFORM "'platform'" PARAM "'param'" SLOT "'slot'"
 %token LET "'let'" CHECK "'check'" IN "'in'" OUT "'out'" STAT "'stat'" SPACE "'space'" MAP "'map'"
 %token PARTITION "'partition'" CLOCK "'clock'" IF "'if'" FOR "'for'" ELSE "'else'" STORE "'store'"
-%token READS "'reads'" BEHAVIOUR "'behaviour'" REQUEST "'request'" REPLY "'reply'" PACKET "'packet'"
-%token VERSION "'version'" UNION "'union'" CASE "'case'" OPTIONAL "'optional'" DEPTH "'depth'"
+%token READS "'reads'" BEHAVIOUR "'behaviour'" REQUEST "'request'" REPLY "'reply'"
+%token OPTIONAL "'optional'" DEPTH "'depth'"
 %token WIDTH "'width'" LATENCY "'latency'" VIA "'via'" SHARED "'shared'" OVER "'over'" BY "'by'"
 %token COHERENCE "'coherence'" MEASURE "'measure'" OF "'of'"
 %token EACH "'each'" INTERLEAVE "'interleave'" HASHED "'hashed'" AT "'at'" ON "'on'" POW2 "'pow2'"
 %token FILE_START EXPRESSION_START
 
 %type <items> file top_items top_item body members member block settings setting_items messages
-%type <items> message fields field packet_items packet_fields cases
+%type <items> message fields field
 %type <items> port_names files else_part link_body facts
 %type <range> range
 %type <param> param_options
@@ -193,11 +193,6 @@ top_item: IMPORT STRING semi
         | PROTOCOL name '(' fields ')' '{' messages '}'
                             { struct ast_item *item = ast_item_new(p, AST_PROTOCOL, @$, $2);
                               item->body = ast_items_append(p, $4, $7);
-                              $$ = one(p, item); }
-        | PACKET name VERSION expr '{' packet_items '}'
-                            { struct ast_item *item = ast_item_new(p, AST_PACKET, @$, $2);
-                              item->value = $4;
-                              item->body = $6;
                               $$ = one(p, item); }
         | PART name body    { struct ast_item *item = ast_item_new(p, AST_PART, @$, $2);
                               item->body = $3;
@@ -294,34 +289,6 @@ field: name ':' type_name   { struct ast_item *item = ast_item_new(p, AST_FIELD,
                               item->size = $5;
                               item->via = $8;
                               $$ = one(p, item); }
-     ;
-
-packet_items: packet_fields { $$ = $1; }
-            | packet_items UNION name ':' type_name '{' cases '}' packet_fields
-                            { struct ast_item *item =
-                                  ast_item_new(p, AST_UNION, span_join(@2, @8), $3);
-                              item->target = $5;
-                              item->body = $7;
-                              $$ = ast_items_append(p, ast_items_add(p, $1, item), $9); }
-            ;
-
-packet_fields: %empty       { $$ = ast_items_append(p, NULL, NULL); }
-             | packet_fields field semi
-                            { $$ = ast_items_append(p, $1, $2); }
-             | packet_fields ';'
-                            { $$ = $1; }
-             | packet_fields error ';'
-                            { $$ = $1; }
-             ;
-
-cases: %empty               { $$ = ast_items_append(p, NULL, NULL); }
-     | cases CASE name '{' packet_fields '}'
-                            { struct ast_item *item =
-                                  ast_item_new(p, AST_CASE, span_join(@2, @6), $3);
-                              item->body = $5;
-                              $$ = ast_items_add(p, $1, item); }
-     | cases ';'            { $$ = $1; }
-     | cases error ';'      { $$ = $1; }
      ;
 
 body: '{' members '}'       { $$ = $2; $$->span = @$; }

@@ -1,13 +1,14 @@
-/* libFuzzer target of the packets' decoder (runtime/link/packet.h): whatever bytes come, nothing
- * behind them is read, and what is accepted encodes to the same bytes again.
+/* libFuzzer target of the packets' decoder (components/packets/packet): whatever bytes come,
+ * nothing behind them is read, and what is accepted encodes to the same bytes again.
  *
  * Input: the layout (0: api_request, 1: api_answer), then the packet. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api_answer.gen.h"
-#include "api_request.gen.h"
+#include "components/packets/api_packet/api_answer.h"
+#include "components/packets/api_packet/api_request.h"
+#include "components/packets/packet/packet.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

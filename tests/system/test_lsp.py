@@ -202,7 +202,6 @@ def test_completion_lists_what_can_stand_there(server, gpu, line, wanted, unwant
     ("enum e { a, b }\nprotocol p { request r { f : |", {"u32", "addr", "bits", "e"}),
     ("protocol p { request r { } reply s for |", {"r"}),
     ("protocol p { |", {"request", "reply"}),
-    ("packet p version 1 { f : |", {"u8", "f64"}),
     ("link l { |", {"bandwidth", "latency"}),
     ("component c { in a : mem; coherence { keeps |", {"a"}),
     ("component c { coherence { |", {"keeps", "answers"}),

@@ -11,7 +11,7 @@ FLAGS = ["-std=c17", "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE", "-I", str
 STANDARD = ("assert ctype errno fenv float inttypes limits locale math setjmp signal stdalign"
             " stdarg stdbool stddef stdint stdio stdlib stdnoreturn string time wchar").split()
 RUNTIME = [f"runtime/{name}.h" for name in (
-    "engine/engine engine/part engine/stat engine/unit link/packet link/port link/ring"
+    "engine/engine engine/part engine/stat engine/unit link/port link/ring"
     " state/platform").split()]
 
 NASTY = """int int_ int__ for for_ _ a _a a_ A a__1 a__generic __LINE__ __func__ _Bool _Generic
@@ -22,7 +22,7 @@ NASTY = """int int_ int__ for for_ _ a _a a_ A a__1 a__generic __LINE__ __func__
     stats params io limit now wake_at init init_part part part_ component component_ message struct_
     state state_ kind ready fields nothing peek pop send reply request count first first_pending
     engine engine_base arena arena_at port port_place ring_post ring_slot stat stat_list stat_kind
-    unit_type platform packet_fault tick walk tick_one outstanding ops x x_count x_first x_request
+    unit_type platform tick walk tick_one outstanding ops x x_count x_first x_request
     x_reply x_ops x_fields x_cases x_payload layout cases encode decode VERSION CONSTANTS
     CACHE cache Cache""".split()
 

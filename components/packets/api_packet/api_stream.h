@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api_call.gen.h"
+#include "components/packets/api_packet/api_call.h"
 
 /* Streams, and operations pending in all of them; what finds no room is blocked. */
 #define API_STREAM_COUNT           64

@@ -129,10 +129,13 @@ static bool find_variable(struct mmio *c, struct mmio_call *k, uint64_t shadow, 
 
 static bool get_symbol(struct mmio *c, struct mmio_call *k)
 {
+    uint64_t address = 0, size = 0;
     int32_t error;
-    return find_variable(c, k, k->request.get_symbol.symbol, &k->answer.get_symbol.address,
-                         &k->answer.get_symbol.size, &error)
-           && end(c, k, error);
+    if (!find_variable(c, k, k->request.get_symbol.symbol, &address, &size, &error))
+        return false;
+    k->answer.get_symbol.address = address;
+    k->answer.get_symbol.size = size;
+    return end(c, k, error);
 }
 
 /* A copy whose device side is a variable. */

@@ -80,7 +80,7 @@ static bool stream_synchronize(struct mmio *c, struct mmio_call *k)
     return wait_for(c, k, k->request.stream_synchronize.stream, (struct api_stream_point){0});
 }
 
-static bool create_stream(struct mmio *c, struct mmio_call *k, uint64_t *handle)
+static bool stream_create(struct mmio *c, struct mmio_call *k)
 {
     uint32_t i = 1;
     while (i < API_STREAM_COUNT && c->streams[i].used)
@@ -95,18 +95,14 @@ static bool create_stream(struct mmio *c, struct mmio_call *k, uint64_t *handle)
         return end(c, k, error_of(k->status));
     c->streams[i] =
         (struct mmio_stream){.used = true, .device = device_of(c, k), .queue = (uint32_t)k->value};
-    *handle = i;
+    k->answer.stream_create.stream = i;
     return end(c, k, MMIO_SUCCESS);
 }
 
-static bool stream_create(struct mmio *c, struct mmio_call *k)
-{
-    return create_stream(c, k, &k->answer.stream_create.stream);
-}
-
+/* Its answer has the handle where that of stream_create has it. */
 static bool stream_create_with_flags(struct mmio *c, struct mmio_call *k)
 {
-    return create_stream(c, k, &k->answer.stream_create_with_flags.stream);
+    return stream_create(c, k);
 }
 
 /* Waits until the stream is empty. */
@@ -144,7 +140,7 @@ static struct mmio_event *event_of(const struct mmio *c, uint64_t handle)
     return good ? event_at(c, (uint32_t)handle - 1) : NULL;
 }
 
-static bool create_event(struct mmio *c, struct mmio_call *k, uint64_t *handle)
+static bool event_create(struct mmio *c, struct mmio_call *k)
 {
     uint32_t i = 0;
     while (i < MMIO_EVENTS && event_at(c, i)->used)
@@ -152,18 +148,14 @@ static bool create_event(struct mmio *c, struct mmio_call *k, uint64_t *handle)
     if (i == MMIO_EVENTS)
         return end(c, k, MMIO_OUT_OF_MEMORY);
     *event_at(c, i) = (struct mmio_event){.used = true};
-    *handle = i + 1;
+    k->answer.event_create.event = i + 1;
     return end(c, k, MMIO_SUCCESS);
 }
 
-static bool event_create(struct mmio *c, struct mmio_call *k)
-{
-    return create_event(c, k, &k->answer.event_create.event);
-}
-
+/* Its answer has the handle where that of event_create has it. */
 static bool event_create_with_flags(struct mmio *c, struct mmio_call *k)
 {
-    return create_event(c, k, &k->answer.event_create_with_flags.event);
+    return event_create(c, k);
 }
 
 static bool event_destroy(struct mmio *c, struct mmio_call *k)

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-#include "api_answer.gen.h"
-#include "api_request.gen.h"
+#include "components/packets/api_packet/api_answer.h"
+#include "components/packets/api_packet/api_request.h"
 #include "components/packets/api_packet/api_stream.h"
 #include "components/host/driver/driver_api.h"
 #include "components/protocols/device_call/device_call.h"
@@ -25,7 +25,7 @@
 #include "components/protocols/mem/mem_mask.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "components/protocols/work/work_placement.h"
-#include "packet_dma_command.gen.h"
+#include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "runtime/state/blob.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"

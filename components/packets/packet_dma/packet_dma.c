@@ -12,7 +12,7 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
-#include "packet_dma_command.gen.h"
+#include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api_answer.gen.h"
-#include "api_request.gen.h"
+#include "components/packets/api_packet/api_answer.h"
+#include "components/packets/api_packet/api_request.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"

@@ -11,19 +11,19 @@
 
 (defconst heddle-declarations
   '("import" "component" "platform" "protocol" "interface" "link" "part" "enum" "request" "reply"
-    "packet" "union" "case" "param" "let" "slot" "clock" "space" "store" "reads" "stat" "in" "out"
+    "param" "let" "slot" "clock" "space" "store" "reads" "stat" "in" "out"
     "check" "map" "partition" "behaviour" "coherence" "if" "else" "for"))
 
 (defconst heddle-options
   '("via" "over" "by" "shared" "latency" "depth" "width" "on" "at" "each" "interleave" "hashed"
-    "optional" "version" "pow2"))
+    "optional" "pow2"))
 
 (defconst heddle-types
   '("int" "bool" "bytes" "cycles" "addr" "bits" "any" "channel" "counter" "average" "histogram"
-    "string" "seconds" "u8" "u16" "u32" "u64" "i32" "i64" "f32" "f64"))
+    "string" "seconds" "u8" "u16" "u32" "u64" "i32" "i64"))
 
 (defvar heddle-font-lock-keywords
-  `((,(concat "\\_<\\(component\\|platform\\|protocol\\|interface\\|link\\|part\\|packet\\|enum\\)"
+  `((,(concat "\\_<\\(component\\|platform\\|protocol\\|interface\\|link\\|part\\|enum\\)"
               "\\s-+\\(\\(?:\\sw\\|\\s_\\)+\\)")
      (1 font-lock-keyword-face) (2 font-lock-type-face))
     ("\\_<\\(param\\|let\\|slot\\|clock\\|space\\)\\s-+\\(\\(?:\\sw\\|\\s_\\)+\\)"

@@ -16,7 +16,6 @@ static const char *const constructs[] = {
     "relay.gen.h",                       /* ports of any protocol */
     "auditor.gen.h",                     /* a store that is read */
     "strided.gen.h",                     /* a part */
-    "order_form.gen.h",                  /* a packet */
     "producer__1.c",                     /* a specialised unit */
     "producer__generic.c",               /* a generic one */
     "consumer__1.c",                     /* a unit of several C files */

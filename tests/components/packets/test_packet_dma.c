@@ -3,9 +3,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "components/packets/packet/packet.c"
+#include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "packet_dma.gen.h"
-#include "packet_dma_command.gen.h"
 #include "runtime/state/blob.h"
 #include "tests/components/harness.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api_answer.gen.h"
-#include "api_request.gen.h"
+#include "components/packets/api_packet/api_answer.h"
+#include "components/packets/api_packet/api_request.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/observe/hang.h"
 

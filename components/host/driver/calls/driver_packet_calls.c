@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api_request.gen.h"
+#include "components/packets/api_packet/api_request.h"
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_state.h"
 #include "runtime/state/blob.h"

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_DRIVER_PACKET_CALLS_H
 #define HEDDLE_DRIVER_PACKET_CALLS_H
 
-#include "api_request.gen.h"
+#include "components/packets/api_packet/api_request.h"
 #include "components/host/driver/driver_state.h"
 
 enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 };

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_DRIVER_MAPPING_H
 #define HEDDLE_DRIVER_MAPPING_H
 
-#include "api_request.gen.h"
+#include "components/packets/api_packet/api_request.h"
 #include "components/host/driver/driver_state.h"
 
 static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,

@@ -1,0 +1,83 @@
+/* The packets by which a program on a simulated or real host calls the GPU's API over memory: it
+ * writes an api_request, tells the device its address, and reads an api_answer from there.
+ *
+ * The calls and their numbers are those of SST's balar (sst-simulator.org, "Balar In Depth") as far
+ * as it has them; the layout is our own, because balar's is that of one compiler and has no
+ * version. */
+#ifndef HEDDLE_COMPONENTS_API_CALL_H
+#define HEDDLE_COMPONENTS_API_CALL_H
+
+/* What is called; balar's numbers up to DEVICE_GET_ATTRIBUTE. PARAM_CONFIG, CREATE_CHANNEL,
+ * BIND_TEXTURE and REGISTER_TEXTURE keep theirs but do not occur: HIP programs for these GPUs do
+ * not call them. */
+enum api_call {
+    API_CALL_NONE,
+    API_CALL_REGISTER_MODULE,
+    API_CALL_REGISTER_FUNCTION,
+    API_CALL_MEMCPY,
+    API_CALL_CONFIGURE_CALL,
+    API_CALL_SET_ARGUMENT,
+    API_CALL_LAUNCH,
+    API_CALL_FREE,
+    API_CALL_GET_LAST_ERROR,
+    API_CALL_MALLOC,
+    API_CALL_REGISTER_VARIABLE,
+    API_CALL_MAX_BLOCKS,
+    API_CALL_PARAM_CONFIG,
+    API_CALL_DEVICE_SYNCHRONIZE,
+    API_CALL_GET_ERROR_STRING,
+    API_CALL_MEMSET,
+    API_CALL_MEMCPY_TO_SYMBOL,
+    API_CALL_MEMCPY_FROM_SYMBOL,
+    API_CALL_SET_DEVICE,
+    API_CALL_CREATE_CHANNEL,
+    API_CALL_BIND_TEXTURE,
+    API_CALL_REGISTER_TEXTURE,
+    API_CALL_GET_DEVICE_COUNT,
+    API_CALL_FREE_HOST,
+    API_CALL_MALLOC_HOST,
+    API_CALL_MEMCPY_ASYNC,
+    API_CALL_GET_DEVICE_PROPERTIES,
+    API_CALL_SET_DEVICE_FLAGS,
+    API_CALL_STREAM_CREATE,
+    API_CALL_STREAM_DESTROY,
+    API_CALL_STREAM_SYNCHRONIZE,
+    API_CALL_EVENT_CREATE,
+    API_CALL_EVENT_CREATE_WITH_FLAGS,
+    API_CALL_EVENT_RECORD,
+    API_CALL_EVENT_SYNCHRONIZE,
+    API_CALL_EVENT_ELAPSED_TIME,
+    API_CALL_EVENT_DESTROY,
+    API_CALL_DEVICE_GET_ATTRIBUTE,
+    API_CALL_GET_DEVICE,
+    API_CALL_DEVICE_RESET,
+    API_CALL_PEEK_AT_LAST_ERROR,
+    API_CALL_UNREGISTER_MODULE,
+    API_CALL_GET_SYMBOL,
+    API_CALL_MEMORY_INFO,
+    API_CALL_MEMSET_ASYNC,
+    API_CALL_MEMCPY_PEER,
+    API_CALL_MEMCPY_PEER_ASYNC,
+    API_CALL_MEMCPY_TO_SYMBOL_ASYNC,
+    API_CALL_MEMCPY_FROM_SYMBOL_ASYNC,
+    API_CALL_STREAM_CREATE_WITH_FLAGS,
+    API_CALL_STREAM_QUERY,
+    API_CALL_STREAM_WAIT_EVENT,
+    API_CALL_EVENT_QUERY,
+    API_CALL_COUNT
+};
+
+/* Which way a copy goes; the values of hipMemcpyKind. BY_ADDRESS: the addresses tell. */
+enum api_direction {
+    API_DIRECTION_HOST_TO_HOST,
+    API_DIRECTION_HOST_TO_DEVICE,
+    API_DIRECTION_DEVICE_TO_HOST,
+    API_DIRECTION_DEVICE_TO_DEVICE,
+    API_DIRECTION_BY_ADDRESS,
+    API_DIRECTION_COUNT
+};
+
+/* Whether a call has been taken, and is over. */
+enum api_state { API_STATE_DONE, API_STATE_BLOCKED, API_STATE_PENDING, API_STATE_COUNT };
+
+#endif
