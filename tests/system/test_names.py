@@ -61,10 +61,6 @@ KINDS = {
              " component owner {{ out o : w optional; }}", "{0}: bytes[8];"),
     "argument": ("protocol w({0}\n last: int) {{ request q {{ a: bytes[last]; b: bytes[last]; }}"
                  " reply r for q {{ }} }}", "{0}: bytes,"),
-    "packet": ("{0}", "packet {0} version 1 {{ f: u8; }}"),
-    "packet field": ("packet w version 1 {{\n{0}\n}}", "{0}: u8;"),
-    "case": ("enum e {{ first_one\n{1}\n}};\npacket w version 1 {{ union k: e {{\n"
-             "case first_one {{ f: u8; }}\n{0}\n}} }}", "case {0} {{ f: u8; }}"),
 }
 
 

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 
 #include "components/host/driver/calls/driver_device_calls.h"
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_bounce.h"
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_direct.h"
@@ -70,7 +69,6 @@ static void driver_init(struct driver *d)
     direct_init(d);
     sample_init(d);
     calls_init(d);
-    packets_init(d);
     replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
     driver_process()->driver = d;
     /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
@@ -87,7 +85,7 @@ static bool driver_tick(struct driver *d)
     bool progress = driver_work(d);
     progress |= user_tick(d);
     progress |= calls_tick(d, driver_window_end);
-    progress |= packets_tick(d);
+    progress |= call_path(d) && call_path(d)->tick(d);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
@@ -135,5 +133,5 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
     return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report)
-           + calls_outstanding(d, report) + packets_outstanding(d, report);
+           + calls_outstanding(d, report) + (call_path(d) ? call_path(d)->outstanding(d, report) : 0);
 }

@@ -226,7 +226,6 @@ struct driver {
     uint64_t host_cycle;     /* the program has got this far */
     uint32_t user;           /* arena: struct driver_user */
     uint32_t calls_state;    /* arena: struct driver_calls */
-    uint32_t packets;        /* arena: struct driver_packets */
     struct memory_manager memory;
     uint32_t handles; /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;
@@ -238,6 +237,12 @@ struct driver {
     uint32_t free_bounce; /* list; DRIVER_NONE: all have a piece */
     struct driver_device device[DRIVER_DEVICES];
 };
+
+/* NULL: the program's calls are the driver's at once. */
+static inline const struct call_path_ops *call_path(const struct driver *d)
+{
+    return platform_mode() != PLATFORM_FUNCTIONAL ? driver_call_path_ops(d) : NULL;
+}
 
 static inline struct driver_command *driver_command_at(const struct driver *d, uint32_t number)
 {

@@ -1,9 +1,23 @@
-/* A call to the API: its structure, made from api_request.def, and its encoding. */
+/* A call to the API: its structure, made from api_request.def, and its encoding.
+ *
+ * A program on a simulated host writes an api_request to memory, tells the device its address, and
+ * reads an api_answer from there. The calls are those of SST's balar; the layout is our own,
+ * because balar's is that of one compiler and has no version. */
 #ifndef HEDDLE_COMPONENTS_API_REQUEST_H
 #define HEDDLE_COMPONENTS_API_REQUEST_H
 
-#include "components/packets/api_packet/api_call.h"
+#include "components/protocols/api_call/api_call.h"
 #include "components/packets/packet/packet.h"
+
+/* Which way a copy goes; the values of hipMemcpyKind. BY_ADDRESS: the addresses tell. */
+enum api_direction {
+    API_DIRECTION_HOST_TO_HOST,
+    API_DIRECTION_HOST_TO_DEVICE,
+    API_DIRECTION_DEVICE_TO_HOST,
+    API_DIRECTION_DEVICE_TO_DEVICE,
+    API_DIRECTION_BY_ADDRESS,
+    API_DIRECTION_COUNT
+};
 
 #define API_REQUEST_MOST_BYTES (PACKET_HEADER_BYTES + sizeof(struct api_request))
 

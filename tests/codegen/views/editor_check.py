@@ -17,8 +17,6 @@ SAMPLES = [
     ("link pcie { bandwidth = 32GB/s;  latency = 140ns; }", "GB/s", "keyword.other.unit.heddle"),
     ("    l2[*].bottom -> dram[*].top latency 1cy;", "->", "keyword.operator.connection.heddle"),
     ("    l2[*].bottom -> dram[*].top latency 1cy;", "latency", "keyword.other.connection.heddle"),
-    ("        case weave { width: f64; }", "case", "storage.type.heddle"),
-    ("        case weave { width: f64; }", "f64", "support.type.heddle"),
     ("/// Set-associative cache.", "Set", "comment.line.documentation.heddle"),
     ("    out work[] : work;", "out", "storage.modifier.heddle"),
     ('import "std/cache";', "std", "string.quoted.double.heddle"),

@@ -23,7 +23,6 @@
 #include "components/host/driver/program/driver_mapping.h"
 #include "components/host/driver/program/driver_wait.h"
 #include "components/protocols/device_call/device_call.h"
-#include "driver_packet_calls.h"
 #include "runtime/state/blob.h"
 
 struct driver_waiting {
@@ -113,15 +112,14 @@ static enum driver_status calls_open(struct driver *d, uint32_t device, uint64_t
     return status;
 }
 
-/* Executes a packet of the program itself. The device cannot ask for what the program does not ask
+/* Executes a call of the program itself. The device cannot ask for what the program does not ask
  * for. */
 static enum driver_status calls_execute(struct driver *d, const struct device_call_request *m,
                                         uint64_t *ticket, uint32_t *read)
 {
-    const struct api_request *r = calls_bytes(m->execute.blob, sizeof *r);
-    if (r && packets_execute(d, r, m->execute.data, ticket, read))
+    if (call_path(d) && call_path(d)->execute(d, m->execute.blob, m->execute.data, ticket, read))
         return DRIVER_OK;
-    return driver_fail(DRIVER_INVALID_VALUE, "a packet that the program has not sent");
+    return driver_fail(DRIVER_INVALID_VALUE, "a call that the program has not sent");
 }
 
 static enum driver_status calls_enqueue(struct driver *d, const struct driver_calls *s,
@@ -253,7 +251,8 @@ static bool calls_answer(struct driver *d)
     uint32_t kept = 0, before = s->waiting_count;
     for (uint32_t i = 0; i < before; i++) {
         const struct driver_waiting w = s->waiting[i];
-        bool over = w.read ? packet_has_read(d, w.ticket, w.read) : driver_ticket_done(d, w.ticket);
+        bool over =
+            w.read ? call_path(d)->has_read(d, w.ticket, w.read) : driver_ticket_done(d, w.ticket);
         if (over && driver_calls_can_reply(d, w.port))
             driver_calls_reply_done(d, w.port, w.tag, w.read, DRIVER_OK);
         else

@@ -1,7 +1,6 @@
 /* What a command is called, whose memory it touches, and its end. See driver_command.h. */
 #include "driver_command.h"
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
@@ -84,7 +83,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
         ring_written(&d->device[q->device], k->piece);
     command_note_lines(d, k);
-    packet_end_data(d, k);
+    if (command_is_move(k) && k->move.data)
+        call_path(d)->copied(d, k);
     if (platform_mode() != PLATFORM_FUNCTIONAL && !journal_replays())
         timeline_end(&d->io.base, k->ticket, command_span(k));
     uint64_t what = k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "components/amd/functional/functional.h"
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"

@@ -5,7 +5,6 @@
  * what the whole would take. */
 #include "driver_parts.h"
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/online_parts.h"
 #include "components/sampling/sampling_options.h"

@@ -22,7 +22,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
 #include "components/host/driver/launch/driver_launch.h"

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
 #include "driver_bounce.h"

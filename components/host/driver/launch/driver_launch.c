@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "components/amd/isa/kernel_registers.h"
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_transfer.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -351,7 +350,8 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     if (status != DRIVER_OK)
         return status;
     launch_count_code(d, l->entry);
-    packet_launch(d, p->queue, l);
+    if (call_path(d))
+        call_path(d)->launch(d, p->queue, l);
     if (l->trace) {
         k->launch.played = true;
         replay_launch((uint32_t)d->launches_asked + 1, l->trace, !driver_process()->no_cache);

@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 #include "runtime/engine/store_log.h"
 

@@ -138,15 +138,17 @@ API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t siz
     if (status != DRIVER_OK)
         return status;
     record_allocated(device, *address, size, false);
-    return host_note(d, API_CALL_MALLOC, size);
+    return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
 }
 
 API_CALL(allocate_at, (device, address, size, unified), uint32_t device, uint64_t address,
          uint64_t size, bool unified)
 {
     enum driver_status status = host_allocate_at(d, device, address, size, unified);
-    if (status != DRIVER_OK || !unified)
-        return status == DRIVER_OK ? host_note(d, API_CALL_MALLOC, size) : status;
+    if (status != DRIVER_OK)
+        return status;
+    if (!unified)
+        return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
     record_allocated(device, address, size, true);
     return DRIVER_OK;
 }
@@ -166,7 +168,7 @@ API_CALL(release, (address), uint64_t address)
     if (status != DRIVER_OK)
         return status;
     amd_recording_line("Free,0x%016" PRIx64, address);
-    return host_note(d, API_CALL_FREE, address);
+    return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }
 
 API_CALL(remap, (address, size, gpu), uint64_t address, uint64_t size, uint32_t gpu)

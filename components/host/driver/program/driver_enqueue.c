@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_setup.h"
 #include "components/host/driver/commands/driver_command_kinds.h"
 #include "components/host/driver/commands/driver_command_queues.h"
@@ -14,7 +13,6 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
-#include "components/protocols/host_call/host_call_data.h"
 #include "components/sampling/launch_census.h"
 #include "components/statistics/run_progress.h"
 #include "components/sampling/sampling_options.h"
@@ -117,8 +115,8 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket)
 {
     enum driver_status status = host_wait_some(d, (uint32_t)driver_params(d)->commands);
-    if (status == DRIVER_OK)
-        status = host_wait_trips(d);
+    if (status == DRIVER_OK && call_path(d))
+        status = call_path(d)->wait_room(d);
     if (status != DRIVER_OK)
         return status;
     struct driver_queue *q = driver_queue_at(d, queue);
@@ -146,7 +144,8 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
         driver_command_at(d, q->last)->next = number;
     q->last = number;
     d->undone++;
-    packet_command(d, number);
+    if (call_path(d))
+        call_path(d)->command(d, number);
     record_enqueued(k);
     if (ticket)
         *ticket = k->ticket;
@@ -156,14 +155,15 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     return journal_enqueued(d);
 }
 
-/* A simulated host gets a packet for each piece that fits into its memory. */
+/* Enqueues a command for each piece that a call carries. */
 static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
                                          const struct driver_command *whole, uint64_t *ticket)
 {
     enum driver_status status = DRIVER_OK;
-    for (uint64_t at = 0; at < whole->size && status == DRIVER_OK; at += HOST_CALL_DATA) {
+    uint64_t most = call_path(d)->copy_bytes;
+    for (uint64_t at = 0; at < whole->size && status == DRIVER_OK; at += most) {
         struct driver_command k = *whole;
-        k.size = whole->size - at < HOST_CALL_DATA ? whole->size - at : HOST_CALL_DATA;
+        k.size = whole->size - at < most ? whole->size - at : most;
         k.move.address += at;
         k.move.host += at;
         status = enqueue(d, queue, &k, ticket);
@@ -191,7 +191,7 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         k.span = SPAN_CODE;
     if (k.kind == DRIVER_WRITE)
         memory_prepare(d, address, size);
-    if (packets_used(d) && size > HOST_CALL_DATA)
+    if (call_path(d) && size > call_path(d)->copy_bytes)
         return enqueue_pieces(d, queue, &k, ticket);
     return enqueue(d, queue, &k, ticket);
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -387,7 +386,7 @@ static const struct checkpoint_part journal_part = {
 /* Why this platform's state cannot be restored without its program; NULL: it can. */
 static const char *refusal(struct driver *d)
 {
-    return packets_used(d) || driver_calls_count(d)
+    return call_path(d) || driver_calls_count(d)
                ? "its calls go as packets through a simulated host"
            : driver_move_count(d) ? "it moves pages of memory while kernels run"
            : driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -158,19 +157,6 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
         status = host_shoot_down(d, pid, address, size);
     if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
         status = host_recycle(d);
-    return status;
-}
-
-static enum driver_status host_note(struct driver *d, enum api_call call, uint64_t value)
-{
-    enum driver_status status = host_wait_trips(d);
-    struct api_request r = packet_of(call);
-    if (call == API_CALL_MALLOC)
-        r.malloc.size = value;
-    else
-        r.free.address = value;
-    if (status == DRIVER_OK)
-        packet_note(d, r);
     return status;
 }
 

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_MAPPING_H
 #define HEDDLE_DRIVER_MAPPING_H
 
-#include "components/packets/api_packet/api_request.h"
 #include "components/host/driver/driver_state.h"
 
 static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
@@ -13,9 +12,6 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
                                            uint64_t size, bool unified);
 
 static enum driver_status host_release(struct driver *d, uint64_t address);
-
-/* A call that has been done already goes as a packet, too. `value`: its one argument. */
-static enum driver_status host_note(struct driver *d, enum api_call call, uint64_t value);
 
 /* The pages that touch [address, address + size) lie on GPU `gpu` from now on. Their contents are
  * lost. */

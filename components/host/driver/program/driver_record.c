@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_setup.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -91,39 +90,12 @@ static enum driver_status host_usable(void)
                : driver_fail(driver_process()->lost, "%s", driver_process()->lost_text);
 }
 
-/* Waits until trip `number` is over. */
-static enum driver_status host_wait_trip(struct driver *d, uint64_t number)
-{
-    enum driver_status status = host_usable();
-    struct driver_packets *p = packets_of(d);
-    while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->done) {
-        status = host_wait_continued();
-        p->awaited++;
-        if (status == DRIVER_OK)
-            status = host_run(d);
-        p->awaited--;
-    }
-    return status;
-}
-
-static enum driver_status host_wait_trips(struct driver *d)
-{
-    if (!packets_used(d) || packets_of(d)->last - packets_of(d)->first < TRIPS - TRIPS_SPARE)
-        return DRIVER_OK;
-    return host_wait_trip(d, packets_of(d)->last - TRIPS / 2);
-}
-
 static enum driver_status host_wait(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = host_usable();
-    if (packets_used(d) && !driver_process()->in_tick && status == DRIVER_OK
-        && !driver_ticket_done(d, ticket)) {
-        struct api_request r = packet_of(API_CALL_EVENT_SYNCHRONIZE);
-        r.event_synchronize.event = ticket;
-        status = host_wait_trips(d);
-        if (status == DRIVER_OK)
-            status = host_wait_trip(d, trip_add(d, TRIP_WAIT, &r, 0, ticket));
-    }
+    if (call_path(d) && !driver_process()->in_tick && status == DRIVER_OK
+        && !driver_ticket_done(d, ticket))
+        status = call_path(d)->wait(d, ticket);
     bool waits = !driver_ticket_done(d, ticket);
     while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         status = host_wait_continued(); /* others may have waited for something else meanwhile */

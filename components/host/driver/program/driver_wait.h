@@ -13,9 +13,6 @@ static enum driver_status host_run(struct driver *d);
 
 static enum driver_status host_usable(void);
 
-/* A call makes a handful of trips: there is room for them. */
-static enum driver_status host_wait_trips(struct driver *d);
-
 static enum driver_status host_wait(struct driver *d, uint64_t ticket);
 
 /* Waits until fewer than `most` commands are undone. */

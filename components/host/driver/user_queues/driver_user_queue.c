@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/driver_state.h"

@@ -1,5 +1,5 @@
-/* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle).
- * Called with the lock held where the program calls.
+/* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle), with
+ * the driver's lock held where the program calls.
  *
  * Each call of the program makes a *trip*: its packet (components/packets/api_packet) goes to the
  * host's core, from there over memory to the device that takes calls (mmio), which hands it to the
@@ -10,24 +10,61 @@
  * engine fetches them for the driver, or the other way around, and the core reads them for the
  * program. So the packet of a copy names the core's buffer; addresses of the program's own memory,
  * which differ from run to run, are in no packet.
- *
- * Without a connection to a core nothing of this happens, nor in functional mode. */
-#include "driver_packet_calls.h"
+ */
+#include "packet_calls.gen.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "components/packets/api_packet/api_request.h"
+#include "components/host/driver/call_path.h"
+#include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_wait.h"
+#include "components/packets/api_packet/api_request.h"
+#include "components/protocols/host_call/host_call_data.h"
 #include "runtime/state/blob.h"
 
-static void packets_init(struct driver *d)
+enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 /* a call makes a handful of trips */ };
+
+enum trip_kind {
+    TRIP_NOTE,    /* has been done already; takes its time */
+    TRIP_COMMAND, /* a command waits for it */
+    TRIP_READ,    /* the same; the command ends when it comes back with the bytes */
+    TRIP_WAIT     /* the program waits for a command */
+};
+
+struct driver_trip {
+    uint32_t blob; /* the packet */
+    uint32_t data; /* blob: bytes of a copy, for the core or from it; 0: none */
+    uint32_t read; /* blob: what has been read from a GPU, for the device; 0: none */
+    uint32_t command;
+    uint64_t ticket;
+    uint8_t kind; /* enum trip_kind */
+    bool executed, done;
+};
+
+struct packet_calls {
+    struct packet_calls_io io;
+    uint32_t trips;             /* arena: struct driver_trip[TRIPS], a ring */
+    uint64_t first, sent, last; /* numbers: not done; not sent; behind the last */
+    bool sending;               /* one that others wait for is under way */
+    uint64_t awaited;           /* stop the engine when fewer than this are not done, + 1; 0: no */
+};
+
+static struct packet_calls *packets_of(const struct driver *d)
 {
-    if (!driver_host_is_connected(d))
-        return;
-    d->packets = arena_allocate(sizeof(struct driver_packets));
-    packets_of(d)->trips = arena_allocate(TRIPS * sizeof(struct driver_trip));
+    return (struct packet_calls *)(void *)driver_call_path(d);
+}
+
+static struct driver_trip *trip_at(const struct driver *d, uint64_t number)
+{
+    return arena_at(struct driver_trip, packets_of(d)->trips) + number % TRIPS;
+}
+
+static void packet_calls_init(struct packet_calls *p)
+{
+    p->trips = arena_allocate(TRIPS * sizeof(struct driver_trip));
 }
 
 static struct api_request packet_of(enum api_call call)
@@ -41,7 +78,7 @@ static struct api_request packet_of(enum api_call call)
 static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_request *r,
                          uint32_t command, uint64_t ticket)
 {
-    struct driver_packets *p = packets_of(d);
+    struct packet_calls *p = packets_of(d);
     struct packet_fault fault;
     struct blob *blob = blob_new(API_REQUEST_MOST_BYTES);
     r->sequence = (uint32_t)p->last;
@@ -52,10 +89,61 @@ static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_reque
     return p->last++;
 }
 
+/* What has no command. */
 static void packet_note(struct driver *d, struct api_request r)
 {
-    if (packets_used(d))
-        trip_add(d, TRIP_NOTE, &r, 0, 0);
+    trip_add(d, TRIP_NOTE, &r, 0, 0);
+}
+
+/* Until trip `number` is over. */
+static enum driver_status packet_wait_trip(struct driver *d, uint64_t number)
+{
+    enum driver_status status = host_usable();
+    struct packet_calls *p = packets_of(d);
+    while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->done) {
+        status = host_wait_continued();
+        p->awaited++;
+        if (status == DRIVER_OK)
+            status = host_run(d);
+        p->awaited--;
+    }
+    return status;
+}
+
+static enum driver_status packet_wait_room(struct driver *d)
+{
+    const struct packet_calls *p = packets_of(d);
+    return p->last - p->first < TRIPS - TRIPS_SPARE ? DRIVER_OK
+                                                    : packet_wait_trip(d, p->last - TRIPS / 2);
+}
+
+static enum driver_status packet_wait(struct driver *d, uint64_t ticket)
+{
+    struct api_request r = packet_of(API_CALL_EVENT_SYNCHRONIZE);
+    r.event_synchronize.event = ticket;
+    enum driver_status status = packet_wait_room(d);
+    return status == DRIVER_OK ? packet_wait_trip(d, trip_add(d, TRIP_WAIT, &r, 0, ticket))
+                               : status;
+}
+
+static enum driver_status packet_allocated(struct driver *d, uint64_t size)
+{
+    struct api_request r = packet_of(API_CALL_MALLOC);
+    r.malloc.size = size;
+    enum driver_status status = packet_wait_room(d);
+    if (status == DRIVER_OK)
+        packet_note(d, r);
+    return status;
+}
+
+static enum driver_status packet_released(struct driver *d, uint64_t address)
+{
+    struct api_request r = packet_of(API_CALL_FREE);
+    r.free.address = address;
+    enum driver_status status = packet_wait_room(d);
+    if (status == DRIVER_OK)
+        packet_note(d, r);
+    return status;
 }
 
 /* A stream of the API is a queue of the driver: one more, since 0 is the default stream. */
@@ -80,7 +168,7 @@ static void packet_command(struct driver *d, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, number);
     struct api_request r = packet_of(API_CALL_MEMCPY_ASYNC);
-    if (!packets_used(d) || k->kind == DRIVER_STAGE || k->kind == DRIVER_SHOOTDOWN)
+    if (k->kind == DRIVER_STAGE || k->kind == DRIVER_SHOOTDOWN)
         return;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
@@ -122,8 +210,6 @@ static void packet_command(struct driver *d, uint32_t number)
 static void packet_launch(struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
     struct api_request r = packet_of(API_CALL_CONFIGURE_CALL);
-    if (!packets_used(d))
-        return;
     r.configure_call.grid_x = (l->grid[0] + l->block[0] - 1) / l->block[0];
     r.configure_call.grid_y = (l->grid[1] + l->block[1] - 1) / l->block[1];
     r.configure_call.grid_z = (l->grid[2] + l->block[2] - 1) / l->block[2];
@@ -149,7 +235,7 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
  */
 static bool packet_awaits_read(const struct driver *d, const struct driver_command *k)
 {
-    const struct driver_packets *p = packets_of(d);
+    const struct packet_calls *p = packets_of(d);
     for (uint64_t i = p->first; i < p->sent; i++) {
         const struct driver_trip *t = trip_at(d, i);
         const struct driver_command *r = driver_command_at(d, t->command);
@@ -181,7 +267,7 @@ static bool packet_take_data(const struct driver *d, struct driver_trip *t)
 
 static bool packets_send(struct driver *d)
 {
-    struct driver_packets *p = packets_of(d);
+    struct packet_calls *p = packets_of(d);
     if (p->sending || p->sent == p->last || !driver_host_can_send(d))
         return false;
     struct driver_trip *t = trip_at(d, p->sent);
@@ -214,10 +300,8 @@ static void packet_deliver(struct driver *d, struct driver_trip *t)
         blob_free(t->data);
 }
 
-static void packet_end_data(struct driver *d, struct driver_command *k)
+static void packet_copied(struct driver *d, struct driver_command *k)
 {
-    if (!command_is_move(k) || !k->move.data)
-        return;
     if (k->kind == DRIVER_READ)
         memcpy(k->move.program, blob_at(k->move.data)->bytes, k->size);
     else if (!d->direct_count)
@@ -226,7 +310,7 @@ static void packet_end_data(struct driver *d, struct driver_command *k)
 
 static bool packet_has_read(const struct driver *d, uint64_t ticket, uint32_t read)
 {
-    const struct driver_packets *p = packets_of(d);
+    const struct packet_calls *p = packets_of(d);
     for (uint64_t i = p->first; i < p->sent; i++) {
         const struct driver_trip *t = trip_at(d, i);
         const struct driver_command *k = driver_command_at(d, t->command);
@@ -240,7 +324,7 @@ static bool packet_has_read(const struct driver *d, uint64_t ticket, uint32_t re
 
 static bool packets_receive(struct driver *d)
 {
-    struct driver_packets *p = packets_of(d);
+    struct packet_calls *p = packets_of(d);
     const struct host_call_reply *m;
     bool received = false;
     while ((m = driver_host_peek_reply(d))) {
@@ -271,8 +355,6 @@ static bool packets_receive(struct driver *d)
 
 static bool packets_tick(struct driver *d)
 {
-    if (!packets_used(d))
-        return false;
     bool progress = packets_receive(d);
     return packets_send(d) || progress;
 }
@@ -293,11 +375,12 @@ static void packet_put_data(struct driver_trip *t, struct driver_command *k, uin
     }
 }
 
-static bool packets_execute(struct driver *d, const struct api_request *r, uint32_t data,
-                            uint64_t *ticket, uint32_t *read)
+static bool packets_execute(struct driver *d, uint32_t call, uint32_t data, uint64_t *ticket,
+                            uint32_t *read)
 {
-    struct driver_packets *p = packets_of(d);
-    if (!packets_used(d))
+    const struct packet_calls *p = packets_of(d);
+    const struct api_request *r = calls_bytes(call, sizeof *r);
+    if (!r)
         return false;
     uint64_t number = p->first + (uint32_t)(r->sequence - (uint32_t)p->first);
     if (number >= p->sent || trip_at(d, number)->executed)
@@ -341,10 +424,23 @@ static bool packets_execute(struct driver *d, const struct api_request *r, uint3
 
 static unsigned packets_outstanding(const struct driver *d, struct hang_report *report)
 {
-    if (!packets_used(d))
-        return 0;
-    const struct driver_packets *p = packets_of(d);
+    const struct packet_calls *p = packets_of(d);
     if (report && p->first != p->last)
         hang_note(report, "%" PRIu64 " calls are on their way as packets", p->last - p->first);
     return (unsigned)(p->last - p->first);
 }
+
+static const struct call_path_ops packet_calls_ops = {
+    .copy_bytes = HOST_CALL_DATA,
+    .allocated = packet_allocated,
+    .released = packet_released,
+    .wait_room = packet_wait_room,
+    .command = packet_command,
+    .launch = packet_launch,
+    .wait = packet_wait,
+    .tick = packets_tick,
+    .execute = packets_execute,
+    .has_read = packet_has_read,
+    .copied = packet_copied,
+    .outstanding = packets_outstanding,
+};

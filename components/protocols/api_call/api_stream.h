@@ -1,5 +1,5 @@
 /* Streams: which call may be taken now, and when it is answered. Pure logic, for whatever executes
- * the calls of api_packet.heddle; it knows no time and no memory.
+ * the calls of api_call.h; it knows no time and no memory.
  *
  * The rules are those of SST's balar ("Balar In Depth", CUDA stream support): every stream is a
  * queue of operations that run one after the other; stream 0 is the default stream. A call on it,
@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/packets/api_packet/api_call.h"
+#include "components/protocols/api_call/api_call.h"
 
 /* Streams, and operations pending in all of them; what finds no room is blocked. */
 #define API_STREAM_COUNT           64

@@ -1,9 +1,5 @@
-/* The packets by which a program on a simulated or real host calls the GPU's API over memory: it
- * writes an api_request, tells the device its address, and reads an api_answer from there.
- *
- * The calls and their numbers are those of SST's balar (sst-simulator.org, "Balar In Depth") as far
- * as it has them; the layout is our own, because balar's is that of one compiler and has no
- * version. */
+/* The calls of the GPU's API by number. The numbers are those of SST's balar (sst-simulator.org,
+ * "Balar In Depth") as far as it has them. */
 #ifndef HEDDLE_COMPONENTS_API_CALL_H
 #define HEDDLE_COMPONENTS_API_CALL_H
 
@@ -66,18 +62,5 @@ enum api_call {
     API_CALL_EVENT_QUERY,
     API_CALL_COUNT
 };
-
-/* Which way a copy goes; the values of hipMemcpyKind. BY_ADDRESS: the addresses tell. */
-enum api_direction {
-    API_DIRECTION_HOST_TO_HOST,
-    API_DIRECTION_HOST_TO_DEVICE,
-    API_DIRECTION_DEVICE_TO_HOST,
-    API_DIRECTION_DEVICE_TO_DEVICE,
-    API_DIRECTION_BY_ADDRESS,
-    API_DIRECTION_COUNT
-};
-
-/* Whether a call has been taken, and is over. */
-enum api_state { API_STATE_DONE, API_STATE_BLOCKED, API_STATE_PENDING, API_STATE_COUNT };
 
 #endif

@@ -1,0 +1,50 @@
+/* What the driver asks of its call path: components between the program and the driver, through
+ * which each call of the program goes before the driver does it. Without a path, calls are the
+ * driver's at once.
+ *
+ * A command that is enqueued waits (`gated`) until its call has come to the driver again, over a
+ * port from a device (device_call.execute). Calls go one after the other, as the program makes
+ * them; the bytes of copies go the same way. The functions take the driver and not the part, since
+ * a path works on the driver's commands. In functional mode nobody asks. */
+#ifndef HEDDLE_COMPONENTS_CALL_PATH_H
+#define HEDDLE_COMPONENTS_CALL_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "components/host/driver/driver_api.h"
+
+struct driver;
+struct driver_command;
+struct hang_report;
+
+struct call_path_ops {
+    uint64_t copy_bytes; /* that one call carries at most; a longer copy is several commands */
+
+    /* In the program's calls. What has been done already goes the path, too: it takes its time. */
+    enum driver_status (*allocated)(struct driver *d, uint64_t size);
+    enum driver_status (*released)(struct driver *d, uint64_t address);
+    /* Before a command is enqueued: waits until there is room for its calls. */
+    enum driver_status (*wait_room)(struct driver *d);
+    /* Command `number` has been enqueued: it is gated until its call has come. */
+    void (*command)(struct driver *d, uint32_t number);
+    /* In front of a launch: its geometry, and its arguments as they lie in memory. */
+    void (*launch)(struct driver *d, uint32_t queue, const struct driver_launch *l);
+    /* The program waits for a ticket that is not done. */
+    enum driver_status (*wait)(struct driver *d, uint64_t ticket);
+
+    /* In ticks. */
+    bool (*tick)(struct driver *d);
+    /* A device hands over the call in blob `call`, with the bytes of a copy to a GPU in blob
+     * `data`: what it says is done. false: it is none that was sent. `*ticket`: what its answer
+     * waits for; `*read`: of a copy from a GPU, the blob that its bytes go to. */
+    bool (*execute)(struct driver *d, uint32_t call, uint32_t data, uint64_t *ticket,
+                    uint32_t *read);
+    /* Are the bytes of the copy with that ticket in their blob? */
+    bool (*has_read)(const struct driver *d, uint64_t ticket, uint32_t read);
+    /* The copy, whose bytes are in a blob (`move.data`), is over: they go to the program. */
+    void (*copied)(struct driver *d, struct driver_command *k);
+    unsigned (*outstanding)(const struct driver *d, struct hang_report *report);
+};
+
+#endif
