@@ -305,7 +305,6 @@ static const char *const symbols[] = {
     "engine_likely",
     "engine_mark_arrival",
     "engine_mark_of",
-    "engine_may_decide",
     "engine_near_used",
     "engine_run",
     "engine_settle",

@@ -11,15 +11,34 @@
 #include "codegen/lsp/rpc.h"
 #include "codegen/views/view.h"
 
+#define PS_PER_S UINT64_C(1000000000000)
+
+/* For how long partitions go on by themselves, and so whether threads can help. A run uses one
+ * thread where that is less than two cycles (runtime/link/lookahead.c). */
+static void print_threads(const char *file, const struct model *model)
+{
+    uint64_t fastest = 1;
+    for (uint32_t i = 0; i < model->domain_count; i++)
+        fastest = model->domains[i].hz > fastest ? model->domains[i].hz : fastest;
+    uint64_t cycles = model->window_ps / (PS_PER_S / fastest);
+    if (!model->window_ps)
+        printf("%s: no partitions, so --threads does not help\n", file);
+    else
+        printf("%s: %u partitions may run for %llu ps on their own, %llu cycle%s of the fastest "
+               "clock: --threads %s\n",
+               file, model->partition_count, (unsigned long long)model->window_ps,
+               (unsigned long long)cycles, cycles == 1 ? "" : "s",
+               cycles < 2 ? "does not help" : "can help");
+}
+
 /* Says what was checked, for people. */
 static void print_summary(const char *file, const struct model *model)
 {
     if (model->root)
         printf("%s: platform %s: %u components, %u connections, no errors\n", file, model->name,
                model->leaf_count, model->connection_count);
-    if (model->root && model->window_ps)
-        printf("%s: %u partitions may run for %llu ps on their own\n", file, model->partition_count,
-               (unsigned long long)model->window_ps);
+    if (model->root)
+        print_threads(file, model);
     if (!model->root)
         printf("%s: no errors\n", file);
 }

@@ -304,11 +304,6 @@ void engine_abandon(void);
  * instances; one is kept for each component. */
 void engine_at_window_end(struct component *c, void (*work)(struct component *c));
 
-/* When `c` is initialised: it may call engine_stop() or engine_at_window_end(), or begin or end
- * what has statistics of its own. Where all who do so are in the main partition, the others may be
- * ahead of it (window.c). */
-void engine_may_decide(const struct component *c);
-
 /* When `c` is initialised: may it put off work that nobody else can notice but by looking at the
  * statistics? Then `settle` is called before anybody does, between two windows and while no
  * component is being ticked: it does what the edges of its clock before `cycle` would have done. It

@@ -2,8 +2,7 @@
  * copy of every clock domain, so a domain's number names shard and clock.
  *
  * Ownership: while shards run, a shard and all that is reached through its domains belong to the
- * thread that runs it; between windows everything belongs to the leader (scheduler/window.c). While
- * one thread runs all, shard 0 may have what is the others' (scheduler/unite.c).
+ * thread that runs it; between windows everything belongs to the leader (scheduler/window.c).
  * Links read and write the fields that say when a shared link has something to decide. */
 #ifndef HEDDLE_RUNTIME_SHARD_H
 #define HEDDLE_RUNTIME_SHARD_H
@@ -12,9 +11,8 @@
 #include "rank.h"
 
 enum shard_watch {
-    SHARD_FROZEN = 1,  /* some of its components tick no more */
-    SHARD_COUNTED = 2, /* ticks of this window are counted: balance.c */
-    SHARD_LOGGED = 4   /* who ticks is noted: observe/stats_log.h */
+    SHARD_FROZEN = 1, /* some of its components tick no more */
+    SHARD_LOGGED = 2  /* who ticks is noted: observe/stats_log.h */
 };
 
 /* Of whoever runs the shard; read by the leader between windows, which is why what it always reads
@@ -29,12 +27,7 @@ struct shard {
     bool step_end;       /* shared links have something to settle */
     uint8_t watched;     /* enum shard_watch: what else is done at an edge */
     uint32_t waits;      /* senders that wait for room which another shard makes */
-    uint64_t ticks;      /* of this round, if that is counted */
-    _Alignas(64) uint64_t instructions; /* retired in this round; likewise, and in relays */
-    uint64_t walked;  /* words of bitmaps with somebody to tick, in this round: a cheap measure */
-    uint32_t round;   /* the one that these are of */
-    uint32_t writing; /* exchange.c: where windows are handed on */
-    uint64_t random_state; /* for orders of ticks */
+    _Alignas(64) uint64_t random_state; /* for orders of ticks */
 };
 
 /* A number that threads wait for to change: crew.c. */
@@ -49,10 +42,6 @@ struct window_plan {
     uint64_t until_ps; /* shards run their edges before that: end_ps or the limit */
     uint64_t waiting;  /* exchange.c; bit i: the copy that is not written has something for i */
     uint32_t writing;  /* exchange.c: the copy that is written */
-    uint32_t round;    /* of one window, or of several that are handed on */
-    uint32_t follow;   /* relay.c: as many windows may come behind it in the round */
-    bool counts;       /* balance.c: what shards do is counted */
-    bool handed_on;    /* relay.c: `waiting` does not speak of the main shard */
 };
 extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* the leader's */
 
@@ -64,7 +53,6 @@ struct window_round {
     uint64_t unclaimed;                 /* bit i: shard i */
     void (*work)(uint32_t shard);
     struct window_plan plan;
-    bool relays; /* windows are handed on in the round, each by a plan of its own: relay.c */
 };
 extern struct window_round window_told __attribute__((visibility("hidden")));
 
@@ -72,8 +60,6 @@ extern struct window_round window_told __attribute__((visibility("hidden")));
 static inline void window_tell(void)
 {
     window_told.plan = window_plan;
-    if (window_told.relays)
-        __atomic_store_n(&window_told.relays, false, __ATOMIC_RELAXED);
 }
 
 extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));
@@ -112,9 +98,6 @@ void shard_plan(uint32_t shard);
 void shard_run(uint32_t shard);
 /* Moves the shard's clocks to their last edges before `time_ps`; nothing may be due until then. */
 void shard_move_clocks(uint32_t shard, uint64_t time_ps);
-struct wheel *shard_wheel(uint32_t domain);
-/* In which of its first 64 words somebody has ticked since this was asked last. */
-uint64_t shard_take_walked(uint32_t domain);
 /* From a tick of a component: it ticks no more. */
 void shard_freeze(const struct component *c);
 

@@ -125,15 +125,6 @@ static void take_out(struct wheel *w, uint32_t id)
         heap_remove(w, n->next);
 }
 
-void wheel_move(struct wheel *from, struct wheel *to, uint32_t id)
-{
-    struct wheel_node *n = &from->nodes[id];
-    if (n->place == WHEEL_NOWHERE)
-        return;
-    take_out(from, id);
-    insert(to, id, n->cycle, is_quiet(n));
-}
-
 void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet)
 {
     struct wheel_node *n = &w->nodes[id];

@@ -46,9 +46,6 @@ void wheel_open(struct wheel *w, struct wheel_node *nodes, uint32_t *heap);
  * periodic reason. */
 void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet);
 
-/* The node of `id`, if it is in `from`, goes to `to`, whose clock has come as far. */
-void wheel_move(struct wheel *from, struct wheel *to, uint32_t id);
-
 /* Earliest cycle of all nodes, WHEEL_NEVER without any. */
 uint64_t wheel_next(const struct wheel *w);
 

@@ -2,8 +2,7 @@
  * window a shard writes into one copy of its outboxes while the others read the other copy, which
  * it wrote in the window before; between windows the copies change their roles. So nothing is read
  * while it is written, and that a window is over before the next one begins is all the
- * synchronisation there is: for everybody, or, where windows are handed on (relay.c), for those who
- * hear of each other.
+ * synchronisation there is.
  *
  * An arrival says that a ring has a message for its receiver, which is to be woken; the message
  * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
@@ -49,7 +48,7 @@ static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 
 void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 {
-    uint32_t copy = window_told.relays ? shards[from].writing : window_told.plan.writing;
+    uint32_t copy = window_told.plan.writing;
     struct outbox *b = outbox_of(copy, from, to);
     if (b->count == b->room)
         bug("ring %u: more arrivals in a window than slots", ring);
@@ -96,18 +95,9 @@ bool exchange_is_pending(void)
     return pending;
 }
 
-static bool reaches_main(uint32_t copy)
-{
-    uint64_t reached = 0;
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        reached |= shards[i].written[copy];
-    return reached & 1;
-}
-
-/* Where windows are handed on, only the main shard has heard of more than one other. */
 static bool is_waiting(uint32_t shard, const struct window_plan *plan)
 {
-    return plan->handed_on && !shard ? reaches_main(plan->writing ^ 1) : plan->waiting >> shard & 1;
+    return plan->waiting >> shard & 1;
 }
 
 bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
@@ -139,10 +129,9 @@ bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t s
 {
     bool any = is_waiting(shard, plan);
     bool waits_for_room = shards[shard].waits;
-    uint32_t senders = plan->handed_on && shard ? 1 : engine.shard_count;
     if (any || waits_for_room)
         shard_move_clocks(shard, start_ps);
-    for (uint32_t other = 0; any && other < senders; other++) {
+    for (uint32_t other = 0; any && other < engine.shard_count; other++) {
         if (shards[other].written[plan->writing ^ 1] >> shard & 1)
             deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
     }
@@ -150,23 +139,6 @@ bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t s
     if (waits_for_room)
         look_again(shard);
     return any || waits_for_room;
-}
-
-static bool wakes_any(const struct outbox *b)
-{
-    for (uint32_t i = 0; i < b->count; i++)
-        if (ring_wakes(b->arrivals[i].ring))
-            return true;
-    return false;
-}
-
-bool exchange_wakes(const struct window_plan *plan)
-{
-    for (uint32_t from = 0; from < engine.shard_count; from++)
-        for (uint64_t bits = shards[from].written[plan->writing]; bits; bits &= bits - 1)
-            if (wakes_any(outbox_of(plan->writing, from, (uint32_t)__builtin_ctzll(bits))))
-                return true;
-    return false;
 }
 
 void exchange_deliver_all(uint64_t start_ps)
@@ -212,15 +184,10 @@ void exchange_look_again(void)
             look_again(i);
 }
 
-void exchange_forget_waits(void)
+void exchange_find_waits(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].waits = 0;
-}
-
-void exchange_find_waits(void)
-{
-    exchange_forget_waits();
     for (uint32_t i = 0; i < engine_base.platform->ring_count; i++) {
         const struct ring *r = ring_at(i);
         if (split_far(i) != i && r->sender_waits

@@ -23,7 +23,7 @@ void exchange_turn(void);
  * leader. */
 bool exchange_is_pending(void);
 /* Must exchange_deliver() be called for this shard in the window that begins? When not, what the
- * shard has sent before is forgotten here. By the leader, or whoever opens the window. */
+ * shard has sent before is forgotten here. By the leader. */
 bool exchange_is_due(uint32_t shard, const struct window_plan *plan);
 /* Has the shard something to do in that window: an edge, or exchange_deliver()? Likewise. */
 bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
@@ -32,23 +32,16 @@ bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
  * before that, and wakes senders for which there is room now. By whoever runs the shard, before its
  * edges. true: the shard must plan anew. */
 bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps);
-/* Is something under way, sent in the window of `plan`, that wakes its receiver? Not what stands
- * behind a message that nobody takes. When all have been through that window. */
-bool exchange_wakes(const struct window_plan *plan);
 /* Delivers everything to everybody, none of it due before `start_ps`. By the leader, between
  * windows. */
 void exchange_deliver_all(uint64_t start_ps);
-
-/* Nobody waits for room any more: ring_join() sees to them. */
-void exchange_forget_waits(void);
 
 /* With several ranks, by the leader, between windows: calls `leave` for each arrival that is for a
  * shard of another rank, in the order of each ring, and forgets it. */
 void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready));
 /* Wakes senders of this rank for which there is room now. */
 void exchange_look_again(void);
-/* When a state has been put in place, or shards run apart again: notes which senders of this rank
- * wait for room. */
+/* When a state has been put in place: notes which senders of this rank wait for room. */
 void exchange_find_waits(void);
 /* Does a sender of this rank wait for room? */
 bool exchange_waits(void);

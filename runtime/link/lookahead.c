@@ -75,19 +75,6 @@ static bool leaves_main(const struct platform_table *table, const struct platfor
     return !table->instances[r->sender].partition != !table->instances[r->receiver].partition;
 }
 
-bool lookahead_is_star(const struct platform_table *table)
-{
-    for (uint32_t i = 0; i < table->ring_count; i++) {
-        const struct platform_ring *r = &table->rings[i];
-        if (table->instances[r->sender].partition != table->instances[r->receiver].partition
-            && !leaves_main(table, r))
-            return false;
-        if (meets_others(table, r))
-            return false;
-    }
-    return true;
-}
-
 static bool crosses_link(const struct platform_table *table, const struct platform_ring *r)
 {
     bool two = table->instances[r->sender].partition != table->instances[r->receiver].partition;

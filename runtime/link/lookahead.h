@@ -11,9 +11,6 @@
 /* The shortest time in which one partition can notice what another does, in ps; 0: there are no
  * partitions, or it is not more than one cycle of the fastest clock. */
 uint64_t lookahead_ps(const struct platform_table *table);
-/* Do partitions notice each other only by way of the main one, so that windows may be handed on
- * (scheduler/relay.h)? */
-bool lookahead_is_star(const struct platform_table *table);
 /* The same of what crosses a link, or the border of the main partition, in whole windows: where
  * platforms are cut for ranks. At least a window. It follows from the description alone, so it may
  * decide what happens. */

@@ -44,19 +44,9 @@ void ring_trace_arrival(uint32_t number, const struct message *m);
 /* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
  * by exchange.c, in the shard of the receiver. */
 void ring_take(uint32_t number, uint64_t ready);
-/* Would it be woken by that? */
-bool ring_wakes(uint32_t number);
 /* Has the receiver, in another shard, made room meanwhile? Then the sender is woken when it may use
  * it. By exchange.c, in the shard of the sender. */
 bool ring_look_again(uint32_t number);
-
-/* May all shards run as one for a while? Not where senders in others than the main one share a
- * medium. */
-bool ring_can_join(void);
-/* Between windows, when nothing is under way between shards (exchange.h): rings between them do
- * without exchange.c from now on, or no longer. The sender's and the receiver's clock are those of
- * the main shard meanwhile. */
-void ring_join(bool together);
 
 struct ring_link_use {
     uint64_t messages;

@@ -17,9 +17,7 @@
  * the far one for the shard of the receiver, and one set of slots. The stamps keep both apart
  * (ring.h); what one shard must do because of the other goes through exchange.c: the receiver is
  * woken when the next window begins, and a sender that was refused looks again then. Neither is
- * `simple`, and nobody waits at the far one. While all shards run as one (ring_join()), it is a
- * ring like others but for its two blocks: the near one tells the receiver itself, and
- * `sender_waits` is set in both. */
+ * `simple`, and nobody waits at the far one. */
 #include "ring.h"
 
 #include <stdlib.h>
@@ -49,8 +47,6 @@ struct route {
     uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
-    uint8_t sender_shard;
-    uint8_t receiver_shard;
     uint8_t is_reply; /* 0 or 1; a state that is loaded may say anything */
     uint8_t half;     /* of the link */
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
@@ -128,7 +124,6 @@ static uint32_t *bulky; /* numbers of rings with such slots, on a large platform
 static uint32_t bulky_count;
 static bool large;  /* platform_is_large() */
 static bool traced; /* each message is looked at */
-static bool joined; /* all shards run as one, see ring_join() */
 static struct link *links;
 static uint32_t ring_count; /* of the tables */
 static struct waiting waiting[ENGINE_MAX_DOMAINS];
@@ -258,11 +253,12 @@ uint64_t ring_credit_return(const struct ring *r)
 static void announce_late(struct ring *r, uint64_t ready)
 {
     const struct route *route = route_of(r);
-    if (engine_unlikely(route->split && !joined))
-        exchange_message(route->sender_shard, route->receiver_shard, (uint32_t)(r - ring_at(0)),
+    if (engine_unlikely(route->split))
+        exchange_message(route->sender_domain / engine.clock_count,
+                         route->receiver_domain / engine.clock_count, (uint32_t)(r - ring_at(0)),
                          ready);
     else
-        engine_arrives_far(route_of(r)->receiver, ready);
+        engine_arrives_far(route->receiver, ready);
 }
 
 void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,
@@ -381,7 +377,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
     r->messages++;
     r->awaited += awaited;
     ring_count_sent(r, limit);
-    if (!route_of(r)->split || joined)
+    if (!route_of(r)->split)
         announce(r, ready);
     else if (ready != RING_UNKNOWN)
         announce_late(r, ready);
@@ -405,12 +401,6 @@ void ring_take(uint32_t number, uint64_t ready)
     }
     *arena_at(uint64_t, r->pending) |= (uint64_t)1 << r->pending_bit;
     engine_arrives_far(route_of(r)->receiver, ready);
-}
-
-bool ring_wakes(uint32_t number)
-{
-    const struct ring *r = ring_at(split_far(number));
-    return !is_near(r) || !(*arena_at(uint64_t, r->pending) >> r->pending_bit & 1);
 }
 
 bool ring_look_again(uint32_t number)
@@ -565,10 +555,8 @@ static void share_slots(uint32_t near)
 static void find_simple(struct ring *r)
 {
     uint32_t ahead = r->latency + route_of(r)->delay;
-    bool split = route_of(r)->split;
-    bool simple = r->latency && ahead < ENGINE_NEAR && (!split || joined) && !traced;
-    bool asks = split || is_narrow(r); /* ring_refused() has more to do than in a whole one */
-    r->simple = !simple ? RING_NOT_SIMPLE : asks ? RING_NARROW : RING_WHOLE;
+    bool simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split && !traced;
+    r->simple = !simple ? RING_NOT_SIMPLE : is_narrow(r) ? RING_NARROW : RING_WHOLE;
     r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
 }
 
@@ -582,34 +570,6 @@ static void find_all_simple(void)
 void ring_trace_all(bool on)
 {
     traced = on;
-    find_all_simple();
-}
-
-bool ring_can_join(void)
-{
-    for (uint32_t i = 0; i < ring_count; i++) {
-        const struct route *route = &routes[i];
-        if (route->link && route->sender_shard
-            && (links[route->link - 1].is_wire
-                || links[route->link - 1].halves[route->half].rings > 1))
-            return false;
-    }
-    return true;
-}
-
-void ring_join(bool together)
-{
-    joined = together;
-    for (uint32_t i = 0; i < split_ring_total(); i++) {
-        struct route *route = &routes[i];
-        uint32_t sender = together ? 0 : route->sender_shard * engine.clock_count;
-        uint32_t receiver = together ? 0 : route->receiver_shard * engine.clock_count;
-        route->sender_domain = (uint8_t)(sender + route->sender_domain % engine.clock_count);
-        route->receiver_domain = (uint8_t)(receiver + route->receiver_domain % engine.clock_count);
-        ring_at(i)->receiver_domain = route->receiver_domain;
-        if (route->split && split_near(i) == i)
-            ring_at(split_far(i))->sender_waits = together ? ring_at(i)->sender_waits : 0;
-    }
     find_all_simple();
 }
 
@@ -802,14 +762,12 @@ static void widen(struct ring *r, uint32_t ahead)
     find_simple(r);
 }
 
-/* Of a ring between two shards, in the near half: whoever makes room must be told of it. */
-static void await_other_shard(struct ring *r, enum ring_wait wait)
+/* The sender of a ring that may lie between two shards begins to wait for room. */
+static void begin_to_wait(struct ring *r, enum ring_wait wait)
 {
-    uint32_t number = (uint32_t)(r - ring_at(0));
-    if (joined)
-        ring_at(split_far(number))->sender_waits = (uint8_t)wait;
-    else if (!r->sender_waits)
-        exchange_wait(number);
+    if (engine_unlikely(route_of(r)->split) && !r->sender_waits)
+        exchange_wait((uint32_t)(r - ring_at(0)));
+    r->sender_waits = (uint8_t)wait;
 }
 
 bool ring_refused(struct ring *r, uint64_t limit)
@@ -822,11 +780,9 @@ bool ring_refused(struct ring *r, uint64_t limit)
         if (r->sent < limit || r->burst < r->width)
             return true;
     }
-    if (stamp & RING_FULL) {
-        if (engine_unlikely(route_of(r)->split))
-            await_other_shard(r, RING_WAITS);
-        r->sender_waits = RING_WAITS;
-    } else
+    if (stamp & RING_FULL)
+        begin_to_wait(r, RING_WAITS);
+    else
         component_wake_at(engine_base.components[ring_sender(r)],
                           stamp >> 16 > now ? stamp >> 16 : now + 1);
     return false;
@@ -841,21 +797,16 @@ bool ring_has_second(struct ring *r, uint64_t limit)
     }
     if (stamp <= limit)
         return true;
-    if (!(stamp & RING_FULL)) {
+    if (!(stamp & RING_FULL))
         component_wake_at(engine_base.components[ring_sender(r)], stamp >> 16);
-    } else if (!r->sender_waits) {
-        if (engine_unlikely(route_of(r)->split))
-            await_other_shard(r, RING_WAITS_FOR_TWO);
-        r->sender_waits = RING_WAITS_FOR_TWO;
-    }
+    else if (!r->sender_waits)
+        begin_to_wait(r, RING_WAITS_FOR_TWO);
     return false;
 }
 
 void ring_wake_sender(struct ring *r, uint64_t cycle)
 {
     r->sender_waits = 0;
-    if (engine_unlikely(route_of(r)->split))
-        ring_at(split_near((uint32_t)(r - ring_at(0))))->sender_waits = 0;
     if (r->latency == 1)
         engine_wake_next(ring_sender(r));
     else
@@ -907,8 +858,6 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->is_reply = p->is_reply;
     route->sender_domain = (uint8_t)platform_domain_of(p->sender);
     route->receiver_domain = (uint8_t)platform_domain_of(p->receiver);
-    route->sender_shard = (uint8_t)(route->sender_domain / engine.clock_count);
-    route->receiver_shard = (uint8_t)(route->receiver_domain / engine.clock_count);
     r->width = (uint16_t)p->width;
     r->step = (uint16_t)(RING_HEADER + p->payload_bytes / ARENA_UNIT);
     route->link = p->link;
@@ -949,7 +898,7 @@ void ring_open(const struct platform_table *table)
     size_t slots = 0;
     uint32_t total = split_ring_total();
     ring_count = table->ring_count;
-    traced = joined = false;
+    traced = false;
     large = platform_is_large(table);
     other_count = 0;
     bulky_count = 0;

@@ -3,8 +3,7 @@
  *
  * Partition 0 (what no `partition` statement names: interconnects, the host's side) is a shard of
  * its own. The others are dealt out to as many shards as there are threads, one after the other, so
- * that neighbours, which are given work first, stand in different shards; shards are then balanced
- * over the threads while the simulation runs (balance.c, crew.c).
+ * that neighbours, which are given work first, stand in different shards.
  *
  * The tables keep their numbers: the sender's half of a split ring has the ring's number, so all
  * statistics, traces and reports count there; the receiver's half has one behind the last, and the
@@ -21,9 +20,6 @@
 #include "place.h"
 #include "split.h"
 #include "runtime/link/ring.h"
-
-#define SHARDS_A_THREAD                                                                            \
-    1 /* besides the main shard; more balance no better, and cost up to 1 % each */
 
 static struct platform_table split;
 static uint32_t shard_count;
@@ -120,7 +116,7 @@ uint32_t split_shard_count(const struct platform_table *table, uint32_t threads)
         return count_for_ranks(table, partitions + 1, threads);
     if (threads < 2 || partitions == 0 || !lookahead_ps(table))
         return 1;
-    uint64_t wanted = 1 + (uint64_t)threads * SHARDS_A_THREAD;
+    uint64_t wanted = 1 + (uint64_t)threads;
     uint64_t shards_wanted = wanted < partitions + 1u ? wanted : partitions + 1u;
     return shards_wanted < most ? (uint32_t)shards_wanted : most;
 }

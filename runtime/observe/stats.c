@@ -207,19 +207,6 @@ static double seconds(clockid_t clock)
     return (double)host_time_read(clock) * 1e-9;
 }
 
-/* How far several threads can help, by counts. */
-static void write_threads(const struct stats_threads *l)
-{
-    json_open(&out, "threads", '{');
-    json_uint(&out, "lanes", engine.shard_count);
-    json_uint(&out, "windows", l->windows);
-    json_uint(&out, "windows_together", l->together);
-    json_uint(&out, "windows_handed_on", l->handed_on);
-    json_uint(&out, "work", l->alone_ticks);
-    json_decimal(&out, "expected_gain", l->ticks ? (double)l->alone_ticks / (double)l->ticks : 1);
-    json_close(&out, '}');
-}
-
 /* How much of it is the program's, and how much the engine's. The rest is start-up and calls. */
 static void write_shares(void)
 {
@@ -229,7 +216,7 @@ static void write_shares(void)
     json_seconds(&out, "simulation_cpu_seconds", (double)host_time_simulation_ns() * 1e-9);
 }
 
-static void write_host(const struct stats_threads *threads)
+static void write_host(void)
 {
     struct rusage usage;
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -240,8 +227,6 @@ static void write_host(const struct stats_threads *threads)
     write_shares();
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
-    if (threads && engine.shard_count > 1)
-        write_threads(threads);
     if (!rank_is_alone())
         stats_ranks_write(&out);
     json_close(&out, '}');
@@ -261,7 +246,7 @@ static void write_end(void)
         json_text(&out, "partial", engine_cut_by());
 }
 
-bool stats_write(const struct stats_threads *threads)
+bool stats_write(void)
 {
     if (!stats_path)
         return true;
@@ -287,7 +272,7 @@ bool stats_write(const struct stats_threads *threads)
     write_connections();
     write_links();
     if (!option_flag("stats-no-host"))
-        write_host(threads);
+        write_host();
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
     if (json_finish(&out) && spooled)

@@ -41,7 +41,6 @@ struct domain_plan {
     bool arrivals;           /* not awake: a message is on its way */
     uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
-    uint64_t walked; /* bit w: word w had somebody to tick; of the first 64 */
 };
 
 /* What a walk needs of a group. */
@@ -331,22 +330,10 @@ static inline uint64_t near_next(uint32_t domain)
     return found ? next + ENGINE_NEAR - row + (uint64_t)(found - used) : ENGINE_NEVER;
 }
 
-#ifdef __x86_64__
-__attribute__((target("popcnt"))) /* platforms are compiled for x86-64-v2 */
-#endif
-static void
-count_ticks(struct shard *l, const struct engine_domain *d)
-{
-    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
-        l->ticks += (unsigned)__builtin_popcountll(engine_base.active[w]);
-}
-
 static void watch_edge(struct shard *l, const struct engine_domain *d)
 {
     if (l->watched & SHARD_FROZEN)
         leave_frozen(d);
-    if (l->watched & SHARD_COUNTED)
-        count_ticks(l, d);
     for (uint32_t w = 0; l->watched & SHARD_LOGGED && w < d->word_count; w++)
         stats_log_ticked[d->first_word + w] |= engine_base.active[d->first_word + w];
 }
@@ -374,8 +361,6 @@ STEP_INLINE bool run_edge(struct shard *l, uint32_t domain, uint64_t cycle, bool
     if (engine_unlikely(wheel_is_due(w, cycle)))
         wheel_take(w, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
-    l->walked += (unsigned)__builtin_popcountll(bits);
-    plans[domain].walked |= bits;
     if (engine_unlikely(l->watched || arranged))
         return run_edge_rarely(l, domain, bits);
     if (walk_ascending(domain, d, bits))
@@ -456,18 +441,6 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps)
             plans[i].next_cycle = 0;
         }
     }
-}
-
-struct wheel *shard_wheel(uint32_t domain)
-{
-    return &wheels[domain];
-}
-
-uint64_t shard_take_walked(uint32_t domain)
-{
-    uint64_t walked = plans[domain].walked;
-    plans[domain].walked = 0;
-    return walked;
 }
 
 STEP_RARE void settle_step(struct shard *l, uint32_t shard)
@@ -564,16 +537,6 @@ static void place_group(uint32_t number)
     }
 }
 
-/* The first shard may have to take in all others: unite.c. */
-static uint32_t most_words(uint32_t domain)
-{
-    uint32_t words = engine.domains[domain].word_count;
-    for (uint32_t i = domain + engine.clock_count;
-         domain < engine.clock_count && i < engine.domain_count; i += engine.clock_count)
-        words += engine.domains[i].word_count;
-    return words;
-}
-
 void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
 {
     groups = all;
@@ -592,7 +555,7 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     wheel_nodes = arena_at(struct wheel_node,
                            arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
-        uint32_t room = most_words(i) * 64 + 1;
+        uint32_t room = engine.domains[i].word_count * 64 + 1;
         busy[i] = arena_derive((room / 4096 + 8) * sizeof *busy[i]);
         wheel_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));
     }

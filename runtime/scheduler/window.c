@@ -9,10 +9,6 @@
  *     leader:  plan | run shard 0 ........ | wait | settle, decide, plan | run shard 0 ...
  *     worker:       | run shard 1 .... wait       |                      | run shard 1 ...
  *
- * Partitions that reach each other only by way of the main one need two windows for that. So their
- * shards need not wait for each other at the end of each window: relay.c hands windows on from one
- * to the next, until something concerns all.
- *
  * Everything that concerns all shards happens between windows, in the leader, which is the thread
  * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), spans of
  * statistics begin and end, stores are written (engine_at_window_end). A run with one shard goes
@@ -44,12 +40,8 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/stats_log.h"
-#include "balance.h"
 #include "crew.h"
 #include "meeting.h"
-#include "unite.h"
-#include "pace.h"
-#include "relay.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
@@ -75,8 +67,6 @@ static struct engine_limits limits;
 static uint64_t window_ps;  /* 0: none */
 static uint64_t stretch_ps; /* of the description; window_ps: windows only */
 static bool stretches;      /* ranks are cut so that they can go on for that long */
-static bool is_star;        /* partitions reach each other by way of the main one only */
-static bool others_decide;  /* a component that is not in the main partition */
 static uint64_t meet_ps;    /* with several ranks: stretch_ps, or window_ps */
 static uint64_t begun_ps;   /* the present stretch */
 static uint64_t limit_ps;
@@ -86,7 +76,6 @@ static uint64_t free_ps;   /* until then other ranks have nothing to do with us 
 static uint64_t alone_ps;  /* until then a shard alone runs on, but for samples on the way */
 static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
-static bool failing;                                     /* `failure` says something */
 static bool stop;                                        /* set in ticks, read between windows */
 static bool interrupted;                                 /* set anywhere */
 static struct meeting met;                               /* with several ranks */
@@ -215,7 +204,6 @@ void engine_fail(const struct component *c, const char *format, ...)
         failed_ps = now;
         failed_leaf = c->leaf;
     }
-    __atomic_store_n(&failing, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -227,12 +215,6 @@ const char *engine_failure(void)
 void engine_clear_failure(void)
 {
     failure[0] = '\0';
-    failing = false;
-}
-
-void engine_may_decide(const struct component *c)
-{
-    others_decide |= engine_base.platform->instances[c->leaf].partition != 0;
 }
 
 void engine_keep_up(bool always)
@@ -418,14 +400,6 @@ static uint64_t next_step(bool *live)
     return met.next_ps;
 }
 
-static uint64_t instructions_of(uint32_t shard)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++)
-        sum += engine.domains[i].instructions;
-    return sum;
-}
-
 /* One shard alone, while there is nothing to do in any other: on the way it stops for samples. */
 static void run_alone(uint32_t shard)
 {
@@ -449,54 +423,22 @@ static void run_on(uint32_t shard)
         shard_run(shard);
 }
 
+static void run_window(uint32_t shard)
+{
+    struct shard *l = &shards[shard];
+    const struct window_plan *plan = &window_told.plan;
+    l->until_ps = plan->until_ps;
+    if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
+        shard_plan(shard);
+    l->watched = (uint8_t)((l->watched & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
+    run_on(shard);
+}
+
 /* The rest of a window that stopped for a sample. */
 static void run_rest(uint32_t shard)
 {
-    uint64_t before = instructions_of(shard);
     shards[shard].until_ps = window_told.plan.until_ps;
     shard_run(shard);
-    shards[shard].instructions += instructions_of(shard) - before;
-}
-
-/* What is counted is that of a round. */
-static void begin_counts(struct shard *l, const struct window_plan *plan)
-{
-    if (l->round != plan->round) {
-        l->round = plan->round;
-        l->ticks = 0;
-        l->instructions = 0;
-        l->walked = 0;
-    }
-    l->watched = (uint8_t)((l->watched & SHARD_FROZEN) | (plan->counts ? SHARD_COUNTED : 0)
-                           | (stats_log_ticked ? SHARD_LOGGED : 0));
-}
-
-static void run_window_until(uint32_t shard, const struct window_plan *plan, uint64_t until_ps)
-{
-    struct shard *l = &shards[shard];
-    l->until_ps = until_ps;
-    if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
-        shard_plan(shard);
-    begin_counts(l, plan);
-    if (!(l->watched & SHARD_COUNTED) && !plan->handed_on) {
-        run_on(shard);
-        return;
-    }
-    uint64_t before = instructions_of(shard);
-    run_on(shard);
-    l->instructions += instructions_of(shard) - before;
-}
-
-static void run_window(uint32_t shard)
-{
-    run_window_until(shard, &window_told.plan, window_told.plan.until_ps);
-}
-
-/* One of several windows that are handed on: relay.c. */
-static void run_handed_on(uint32_t shard, const struct window_plan *plan)
-{
-    shards[shard].writing = plan->writing;
-    run_window_until(shard, plan, plan->until_ps);
 }
 
 /* The shards that have something to do in the window; the others sleep through it. */
@@ -539,101 +481,20 @@ static void run_solo(uint32_t shard)
 
 /* Shards together, up to each sample that lies within the window. What waits for shared links is
  * granted as far as time has come, so that their counters are those of a single shard. */
-static void run_together(uint64_t due, uint32_t threads)
+static void run_together(uint64_t due)
 {
     uint64_t last_ps = window_plan.until_ps;
     void (*run)(uint32_t shard) = run_window;
     while (series_next() < last_ps) {
         window_plan.until_ps = series_next();
-        crew_run(run, due, threads);
+        crew_run(run, due);
         ring_settle_mixed();
         wire_settle_mixed(window_plan.until_ps);
         series_take();
         run = run_rest;
     }
     window_plan.until_ps = last_ps;
-    crew_run(run, due, threads);
-}
-
-/* Is something to be done at the end of this window? */
-static bool is_deciding(void)
-{
-    return engine_is_stopping() || deferred_count || extensions_ask(0) != ENGINE_NEVER;
-}
-
-/* May the next windows be begun before this one is over, as far as can be known now? */
-static bool may_relay(void)
-{
-    return is_star && !others_decide && rank_is_alone() && !engine.tracing && crew_has_workers()
-           && engine.shard_count <= RELAY_SHARDS && window_plan.until_ps == window_plan.end_ps
-           && series_next() >= window_plan.end_ps && !is_deciding();
-}
-
-/* Of a relay: only the main shard decides, and it is through the window of `plan`. */
-static bool follow(const struct window_plan *plan, struct window_plan *next)
-{
-    uint64_t end_ps = plan->end_ps + window_ps;
-    if (!plan->follow || is_deciding() || __atomic_load_n(&failing, __ATOMIC_RELAXED)
-        || end_ps > free_until() || series_next() < end_ps)
-        return false;
-    *next = *plan;
-    next->end_ps = next->until_ps = end_ps;
-    next->follow = plan->follow - 1;
-    return true;
-}
-
-/* This window and as many of the next ones as need nobody to look at everything in between. */
-static void run_relay(uint64_t due)
-{
-    static const struct relay_work work = {.run = run_handed_on, .follow = follow};
-    uint32_t windows, threads = pace_choose();
-    window_plan.follow = pace_windows() - 1;
-    window_plan.counts = false;
-    uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
-    relay_begin(&work, due, threads, balance_dealt());
-    crew_relay(threads);
-    uint64_t seen = relay_end(&windows);
-    uint64_t ns = host_time_read(CLOCK_MONOTONIC) - begun_ns;
-    uint64_t ticks = balance_count_relay(seen, windows);
-    double gain = threads > 1 ? pace_gain(ticks, ns) : 1;
-    balance_report_relay(ticks, threads > 1 ? windows : 0, gain);
-    pace_note(ticks, windows, ns);
-}
-
-/* Are all shards to be run as one from here on? Makes it so. */
-static bool is_united(void)
-{
-    bool wanted = pace_choose() == 1 && is_star && rank_is_alone() && !engine.tracing
-                  && !limits.tick_all && crew_is_paced() && unite_is_possible();
-    if (engine_likely(wanted == unite_holds()))
-        return wanted;
-    uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
-    (wanted ? unite_shards : unite_undo)(window_plan.end_ps);
-    pace_note_switch(host_time_read(CLOCK_MONOTONIC) - begun_ns);
-    return wanted;
-}
-
-/* For as many windows as a relay has. Only what several threads could have shared is compared with
- * what they do. */
-static void run_united(uint64_t time)
-{
-    struct shard *l = &shards[0];
-    uint64_t start_ps = window_start(time), before = instructions_of(0), free = free_until();
-    uint64_t begun_ns = host_time_read(CLOCK_MONOTONIC);
-    window_plan.counts = false;
-    l->watched &= SHARD_FROZEN;
-    l->walked = 0;
-    l->until_ps = start_ps + pace_windows() * window_ps;
-    l->until_ps = l->until_ps < free ? l->until_ps : free;
-    solo = l;
-    run_alone(0);
-    solo = NULL;
-    l->instructions = instructions_of(0) - before;
-    window_plan.end_ps = window_end(l->now_ps);
-    uint32_t windows = (uint32_t)((window_plan.end_ps - start_ps) / window_ps);
-    uint64_t ticks = balance_count_united(windows);
-    if (unite_is_worth_threads())
-        pace_note(ticks, windows, host_time_read(CLOCK_MONOTONIC) - begun_ns);
+    crew_run(run, due);
 }
 
 /* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
@@ -647,27 +508,15 @@ static void run_shards(uint64_t time)
         window_plan.end_ps = window_end(l->now_ps);
         return;
     }
-    if (is_united()) {
-        run_united(time);
-        return;
-    }
     window_plan.end_ps = window_end(time);
     window_plan.until_ps = within_limit(window_plan.end_ps);
     exchange_turn();
-    window_plan.round++;
     uint64_t due = find_due();
-    bool several = due & (due - 1);
-    if (several && may_relay()) {
-        run_relay(due);
-        return;
-    }
-    uint32_t threads = balance_begin(due);
-    if (due && !several && wire_mixed_next() >= window_plan.end_ps && free_ps >= window_plan.end_ps)
+    bool one = due && !(due & (due - 1));
+    if (one && wire_mixed_next() >= window_plan.end_ps && free_ps >= window_plan.end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
-        run_together(due, threads);
-    if (window_plan.counts)
-        balance_count(due);
+        run_together(due);
 }
 
 /* With several ranks: the first failure of all is that of rank 0. */
@@ -1045,8 +894,6 @@ void engine_set_limits(const struct engine_limits *chosen)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
     window_ps = limits.windowless ? 0 : lookahead_ps(engine_base.platform);
     stretch_ps = limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
-    is_star = window_ps && engine.shard_count > 1 && lookahead_is_star(engine_base.platform);
-    balance_hand_on(is_star);
     stretches = !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= stretch_ps;
     engine_pause_at(ENGINE_NEVER);
     engine_set_order(limits.tick_order, limits.seed, limits.tick_all);
@@ -1056,13 +903,10 @@ void engine_set_limits(const struct engine_limits *chosen)
 void window_open(void)
 {
     failure[0] = '\0';
-    failing = false;
     running = false;
     ended = ENGINE_IDLE;
     interrupted = false;
-    others_decide = false;
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
-    unite_open();
     window_plan.end_ps = 0; /* of a platform before */
     stats_log_close();
     deferred_count = 0;

@@ -23,7 +23,6 @@
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/view.h"
 #include "runtime/observe/watch.h"
-#include "runtime/scheduler/balance.h"
 #include "runtime/scheduler/crew.h"
 #include "runtime/scheduler/meeting.h"
 #include "runtime/scheduler/window.h"
@@ -45,24 +44,21 @@ static bool build(const struct platform_table *table)
     uint32_t threads = alone || !wanted        ? 1
                        : wanted < THREADS_MOST ? (uint32_t)wanted
                                                : THREADS_MOST;
-    uint32_t most = crew_most();
     engine_keep_up(keeps_state);
     arena_hide_by_moving(!rank_is_alone()); /* MPI may have threads that send from it */
     arena_use_small_pages(platform_mode() == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
         if (!platform_build_threads(table, threads))
             return false;
-        crew_open(threads < most ? threads : most);
+        crew_open(threads);
         store_log_begin();
         return true;
     }
-    if (threads > most) {
+    if (threads > crew_processors())
         fprintf(stderr,
-                "heddle: warning: '--threads %u': there are processors for %u; more threads would "
-                "only wait for each other\n",
-                threads, most);
-        threads = most;
-    }
+                "heddle: warning: '--threads %u': there are processors for %u, so threads wait for "
+                "each other\n",
+                threads, crew_processors());
     if (!platform_build_threads(table, threads))
         return false;
     if (threads > 1 && engine.shard_count == 1)
@@ -168,7 +164,7 @@ static int finish(void)
     view_close();
     bool sampled = series_close();
     bool traced = timeline_close();
-    bool written = stats_write(balance_reported()) && sampled;
+    bool written = stats_write() && sampled;
     written = profile_write() && written;
     enum extension_end end = extensions_finish();
     rank_close();

@@ -179,14 +179,6 @@ static uint32_t number_members(const struct platform_group *p, uint32_t domain, 
     return members;
 }
 
-/* The domains in the order of their words: those of a clock side by side, so that one can take the
- * others in (scheduler/unite.c); with several ranks those of a shard. */
-static uint32_t nth_domain(uint32_t n)
-{
-    uint32_t count = engine.shard_count;
-    return rank_is_alone() ? n % count * engine.clock_count + n / count : n;
-}
-
 /* The instances of each group of the table, domain by domain. */
 static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_count)
 {
@@ -194,8 +186,7 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
     struct engine_group *groups = arena_derive(most * sizeof *groups);
     uint32_t count = 0;
     uint32_t ids = 0;
-    for (uint32_t n = 0; n < engine.domain_count; n++) {
-        uint32_t domain = nth_domain(n);
+    for (uint32_t domain = 0; domain < engine.domain_count; domain++) {
         ids = whole_lines(ids);
         for (uint32_t g = 0; g < table->group_count; g++) {
             const struct platform_group *p = &table->groups[g];

@@ -12,7 +12,6 @@
 static uint64_t state;
 static uint32_t parts; /* 0: not cut */
 static uint32_t least_cycles;
-static bool star; /* partitions are connected with the main one only, which has little to do */
 
 static uint32_t below(uint32_t limit)
 {
@@ -24,9 +23,7 @@ static uint32_t below(uint32_t limit)
 
 static bool may_connect(uint32_t from, uint32_t to)
 {
-    uint32_t one = from % (parts + 1), other = to % (parts + 1);
-    bool apart = star && one && other && one != other;
-    return from % 30 != 29 && to % 30 != 29 && from != to && !apart;
+    return from % 30 != 29 && to % 30 != 29 && from != to;
 }
 
 static void connect(uint32_t protocol, uint32_t from, uint32_t to, uint32_t *in_count,
@@ -36,9 +33,7 @@ static void connect(uint32_t protocol, uint32_t from, uint32_t to, uint32_t *in_
     struct build_wire wire =
         probe_wire(protocol, 1 + below(12), 1 + below(2), 1 + below(below(4) ? 6 : 300));
     wire.latency += cut ? least_cycles : 0;
-    if (star) {
-        ; /* what shared links carry is decided between windows */
-    } else if (number % 10 == 2) {
+    if (number % 10 == 2) {
         wire.latency = 0;
         wire.link = 2 + below(WIRES);
         wire.reversed = below(2);
@@ -76,8 +71,8 @@ static const struct platform_table *describe(uint64_t seed)
     }
     for (uint32_t i = 0; i < NODES; i++) {
         snprintf(path, sizeof path, "node[%u]", i);
-        probe_instance(i / (NODES / 3), path, i % 30 == 29 ? PROBE_CLOCK : PROBE_MIXER,
-                       star && i % (parts + 1) == 0 ? 3 : 300, 997, true);
+        probe_instance(i / (NODES / 3), path, i % 30 == 29 ? PROBE_CLOCK : PROBE_MIXER, 300, 997,
+                       true);
         build_partition(i, parts ? i % (parts + 1) : 0);
     }
     for (uint32_t i = 0; i < CONNECTIONS; i++) {
@@ -92,7 +87,6 @@ static const struct platform_table *describe(uint64_t seed)
 const struct platform_table *network_describe(uint64_t seed)
 {
     parts = 0;
-    star = false;
     return describe(seed);
 }
 
@@ -101,15 +95,5 @@ const struct platform_table *network_describe_cut(uint64_t seed, uint32_t partit
 {
     parts = partitions;
     least_cycles = least;
-    star = false;
-    return describe(seed);
-}
-
-const struct platform_table *network_describe_star(uint64_t seed, uint32_t partitions,
-                                                   uint32_t least)
-{
-    parts = partitions;
-    least_cycles = least;
-    star = true;
     return describe(seed);
 }

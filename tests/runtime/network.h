@@ -12,9 +12,4 @@ const struct platform_table *network_describe(uint64_t seed);
 const struct platform_table *network_describe_cut(uint64_t seed, uint32_t partitions,
                                                   uint32_t least);
 
-/* The same, but partitions are connected with the main one only, which has little to do, by wires.
- */
-const struct platform_table *network_describe_star(uint64_t seed, uint32_t partitions,
-                                                   uint32_t least);
-
 #endif

@@ -101,7 +101,6 @@ static void command_processor_init(struct command_processor *c)
         arena_at(struct kernel_account, c->accounts)[i].active =
             arena_allocate(cus * sizeof(uint64_t));
     }
-    engine_may_decide(&c->io.base);
 }
 
 /* ---- kernels ---- */

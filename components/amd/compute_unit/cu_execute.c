@@ -44,8 +44,7 @@ static struct execute_domain {
     struct isa_workspace workspace;
 } execute_domains[ENGINE_MAX_DOMAINS];
 
-/* Of all units that share a decode cache the first one makes the table. A unit stays with it when
- * its clock runs in another domain for a while (scheduler/unite.c). */
+/* Of all units that share a decode cache the first one makes the table. */
 static void execute_init(struct compute_unit *c)
 {
     struct execute_domain *domain = &execute_domains[c->io.base.domain];

@@ -46,7 +46,6 @@ static void dealer_init(struct dealer *c)
 {
     c->deals = arena_allocate((size_t)dealer_params(c)->commands * sizeof(struct deal));
     wave_sync_unit_init(&c->sync, DEALER_WAVEFRONTS);
-    engine_may_decide(&c->io.base);
 }
 
 /* ---- from the host ---- */

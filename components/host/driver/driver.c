@@ -77,7 +77,6 @@ static void driver_init(struct driver *d)
         record_init(d);
         journal_open(d);
     }
-    engine_may_decide(&d->io.base);
 }
 
 static bool driver_tick(struct driver *d)

@@ -47,7 +47,6 @@ static void trace_player_init(struct trace_player *p)
                       sms * (uint32_t)params->blocks + 2 * (uint32_t)params->kernels);
     for (uint32_t i = 0; i < (uint32_t)params->kernels; i++)
         p->kernel[i].insts = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
-    engine_may_decide(&p->io.base);
 }
 
 /* ---- kernels ---- */

@@ -171,7 +171,6 @@ static void memory_tester_init(struct memory_tester *c)
         thread_at(c, i)->port = i / per_port;
         plan_episode(c, i);
     }
-    engine_may_decide(&c->io.base);
 }
 
 /* ---- requests ---- */

@@ -111,30 +111,3 @@ Test(wheel, a_quiet_wake_up_is_no_life)
     cr_assert_eq(wheel.live, 1, "the later reason is a real one");
     cr_assert_eq(wheel_next(&wheel), 50);
 }
-
-/* To the wheel of a domain whose last edge lies further back. */
-Test(wheel, nodes_move_to_another_wheel_as_they_are)
-{
-    static struct wheel other;
-    static uint32_t other_heap[IDS];
-    static const uint64_t cycles[] = {100, 4190, 5000, 99};
-    uint64_t bitmap = 0;
-    wheel_open(&wheel, nodes, heap);
-    wheel_open(&other, nodes, other_heap);
-    wheel_set(&wheel, 0, 90, false);
-    wheel_take(&wheel, 90, &bitmap);
-    for (uint32_t i = 0; i < 4; i++)
-        wheel_set(&wheel, i, cycles[i], i == 3);
-    for (uint32_t i = 0; i < 5; i++) /* the last one is in no wheel */
-        wheel_move(&wheel, &other, i);
-    cr_assert_eq(wheel_next(&wheel), WHEEL_NEVER);
-    cr_assert_eq(wheel.live, 0);
-    cr_assert_eq(other.live, 3);
-    for (uint32_t i = 0; i < 4; i++) {
-        bitmap = 0;
-        cr_assert_eq(wheel_next(&other), cycles[(i + 3) % 4]);
-        wheel_take(&other, cycles[(i + 3) % 4], &bitmap);
-        cr_assert_eq(bitmap, (uint64_t)1 << (i + 3) % 4);
-    }
-    cr_assert_eq(wheel_next(&other), WHEEL_NEVER);
-}

@@ -122,17 +122,3 @@ Test(exchange, everything_at_once_between_windows)
     exchange_turn();
     cr_assert(!exchange_is_due(component_shard(to), &window_plan));
 }
-
-/* Whoever leaves a message lying is woken by none behind it. */
-Test(exchange, only_the_first_message_wakes)
-{
-    build();
-    cr_assert_not(exchange_wakes(&window_plan));
-    ring_send(ring_place_of(0), ring_limit(1), 0, 0, 0);
-    cr_assert(exchange_wakes(&window_plan));
-    exchange_turn();
-    deliver(component_shard(to), 1);
-    ring_send(ring_place_of(0), ring_limit(2), 0, 0, 0);
-    cr_assert(exchange_is_pending());
-    cr_assert_not(exchange_wakes(&window_plan));
-}

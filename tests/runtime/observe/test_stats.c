@@ -61,7 +61,7 @@ static void run_network(struct engine_limits limits, bool no_host)
     engine_set_limits(&limits);
     cr_assert(stats_open(table));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write(NULL));
+    cr_assert(stats_write());
 }
 
 static char *contents(void)
@@ -150,7 +150,7 @@ static void run_tickers(struct engine_limits limits)
     engine_set_limits(&limits);
     cr_assert(stats_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write(NULL));
+    cr_assert(stats_write());
 }
 
 Test(stats, a_kernel_has_its_own_share_of_the_statistics)
@@ -206,7 +206,7 @@ static json_t *run_arrays(const char *what)
     engine_set_limits(&(struct engine_limits){0});
     cr_assert(stats_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write(NULL));
+    cr_assert(stats_write());
     return load();
 }
 

@@ -53,7 +53,6 @@ static void work(uint32_t shard)
 
 struct crew_case {
     uint32_t threads;
-    uint32_t wanted;
     bool delays;
     uint32_t rounds;
 };
@@ -61,8 +60,7 @@ struct crew_case {
 ParameterizedTestParameters(crew, a_round_runs_what_is_due_once)
 {
     static struct crew_case cases[] = {
-        {1, 1, false, 2000}, {2, 1, false, 2000}, {2, 2, false, 5000}, {4, 4, false, 3000},
-        {7, 7, false, 1000}, {4, 2, false, 3000}, {3, 3, true, 200},
+        {1, false, 2000}, {2, false, 5000}, {4, false, 3000}, {7, false, 1000}, {3, true, 200},
     };
     return cr_make_param_array(struct crew_case, cases, sizeof cases / sizeof cases[0]);
 }
@@ -79,7 +77,7 @@ ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
         state = state * 6364136223846793005u + 1442695040888963407u;
         uint64_t due = state >> 40 & ((1u << SHARDS) - 1);
         round_now = i + 1;
-        crew_run(work, due, state >> 60 ? k->wanted : 1);
+        crew_run(work, due);
         for (uint32_t shard = 0; shard < SHARDS; shard++) {
             expected[shard] += due >> shard & 1;
             cr_assert_eq(runs[shard], expected[shard], "shard %u in round %u", shard, i);
@@ -88,7 +86,7 @@ ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
             nanosleep(&(struct timespec){0, 500000}, NULL);
     }
     cr_assert_eq(wrong, 0);
-    if (k->threads == 1 || k->wanted == 1)
+    if (k->threads == 1)
         cr_assert_eq(by_workers, 0);
     if (k->delays)
         cr_assert(by_workers > 0);
@@ -102,7 +100,7 @@ Test(crew, shards_of_a_thread_that_is_late_are_run_by_others)
     for (slow_shard = 0; slow_shard < SHARDS; slow_shard++) {
         for (uint32_t i = 0; i < 20; i++) {
             round_now++;
-            crew_run(work, (1u << SHARDS) - 1, 2);
+            crew_run(work, (1u << SHARDS) - 1);
         }
     }
     cr_assert_eq(wrong, 0);
@@ -110,35 +108,17 @@ Test(crew, shards_of_a_thread_that_is_late_are_run_by_others)
         cr_assert_eq(runs[shard], 20 * SHARDS);
 }
 
-/* Rounds go on as before behind it. */
-Test(crew, the_time_of_a_round_is_measured_where_there_are_workers)
-{
-    unsetenv("HEDDLE_THREAD_DELAYS");
-    build(1);
-    cr_assert_eq(crew_round_ns(), 0);
-    crew_open(2);
-    for (uint32_t i = 0; i < 50; i++) {
-        cr_assert(crew_round_ns() > 0);
-        round_now++;
-        crew_run(work, (1u << SHARDS) - 1, 2);
-    }
-    cr_assert_eq(wrong, 0);
-    for (uint32_t shard = 0; shard < SHARDS; shard++)
-        cr_assert_eq(runs[shard], 50);
-}
-
-Test(crew, no_more_threads_than_processors)
+Test(crew, processors_are_those_of_the_process)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
-    unsetenv("HEDDLE_THREAD_DELAYS");
     cr_assert_eq(sched_getaffinity(0, sizeof one, &one), 0);
-    cr_assert_eq(crew_most(), (uint32_t)CPU_COUNT(&one));
+    cr_assert_eq(crew_processors(), (uint32_t)CPU_COUNT(&one));
     int first = 0;
     while (!CPU_ISSET(first, &one))
         first++;
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
-    cr_assert_eq(crew_most(), 1);
+    cr_assert_eq(crew_processors(), 1);
 }

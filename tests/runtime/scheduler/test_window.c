@@ -11,7 +11,6 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/scheduler/balance.h"
 #include "runtime/scheduler/crew.h"
 #include "runtime/scheduler/window.h"
 #include "tests/runtime/network.h"
@@ -58,46 +57,6 @@ ParameterizedTest(struct cut *k, window, shards_change_nothing)
         cr_assert(engine.shard_count > 1);
         cr_assert_eq(engine_run(), result);
         cr_assert_eq(engine_messages(), messages);
-        cr_assert_eq(probe_hash(), hash, "seed %u", (unsigned)seed);
-    }
-}
-
-ParameterizedTestParameters(window, windows_that_are_handed_on_change_nothing)
-{
-    static struct cut cuts[] = {
-        {2, 3, 2, 2}, {3, 40, 4, 2},  {7, 5, 4, 2},  {20, 11, 8, 2}, {4, 600, 4, 4},
-        {2, 3, 2, 2}, {20, 11, 8, 8}, {7, 40, 4, 3}, {5, 300, 3, 2},
-    };
-    return cr_make_param_array(struct cut, cuts, sizeof cuts / sizeof cuts[0]);
-}
-
-/* Windows that were handed on. */
-static uint64_t run_star(const struct platform_table *table, const struct cut *k, bool decides)
-{
-    build(table, k->shard_threads, k->threads);
-    cr_assert(engine.shard_count > 1);
-    if (decides)
-        engine_may_decide(platform_component(1));
-    cr_assert_eq(engine_run(), ENGINE_IDLE);
-    return balance_reported()->handed_on;
-}
-
-ParameterizedTest(struct cut *k, window, windows_that_are_handed_on_change_nothing)
-{
-    for (uint64_t seed = 1; seed <= (SANITIZED ? 1 : 4); seed++) {
-        const struct platform_table *table = network_describe_star(seed, k->partitions, k->least);
-        unsetenv("HEDDLE_THREAD_DELAYS");
-        setenv("HEDDLE_THREADS_RUN", "all", 1);
-        build(table, 1, 1);
-        cr_assert_eq(engine_run(), ENGINE_IDLE);
-        uint64_t hash = probe_hash(), messages = engine_messages(), time_ps = engine.time_ps;
-        if (seed % 2)
-            setenv("HEDDLE_THREAD_DELAYS", "5", 1);
-        cr_assert_eq(run_star(table, k, true), 0);
-        cr_assert_eq(probe_hash(), hash, "seed %u", (unsigned)seed);
-        cr_assert(run_star(table, k, false) > 0);
-        cr_assert_eq(engine_messages(), messages);
-        cr_assert_eq(engine.time_ps, time_ps);
         cr_assert_eq(probe_hash(), hash, "seed %u", (unsigned)seed);
     }
 }
