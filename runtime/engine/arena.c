@@ -17,7 +17,7 @@
 #include "runtime/engine/bug.h"
 #include "arena.h"
 #include "engine.h"
-#include "hideout.h"
+#include "arena_protection.h"
 
 /* All that 32-bit offsets in units of 8 bytes can name. */
 #define ARENA_MOST   ((size_t)32 << 30)
@@ -26,7 +26,7 @@
 
 /* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
  * pages, of which they used a fifth, and hiding it took three times as long. The rear begins at an
- * address of whole gibibytes (hideout.h says why), or behind the front where there is little room.
+ * address of whole gibibytes (arena_protection.h says why), or behind the front where there is little room.
  */
 #define FRONT_BYTES    ((size_t)64 << 20)
 #define REAR_BEGINS    (((size_t)1 << 30) - ARENA_BASE)

@@ -12,7 +12,7 @@
  * Threads: the platform is cut into shards, groups of its partitions; each shard has its own copy
  * of every clock domain, so a domain's number says shard and clock (shard * clock_count + clock),
  * and everything that is reached through it belongs to one thread at a time. One thread: one shard.
- * See window.c for how shards go on together.
+ * See run.c for how shards go on together.
  *
  * Everything here is state that can be dumped: no pointer but the table of bases, which is made
  * anew at start-up. One engine a process (`engine` is a static object of the platform's shared
@@ -280,7 +280,7 @@ enum engine_result {
 };
 
 /* Run until engine_stop(), an end, or a limit. Never re-entered. Whatever ends it, everything else
- * goes on until the end of the window (window.c), so that all threads stop at the same time. */
+ * goes on until the end of the window (run.c), so that all threads stop at the same time. */
 enum engine_result engine_run(void);
 void engine_stop(void); /* from a tick */
 /* From a tick of the component that stops the engine: has it done so in this run? */

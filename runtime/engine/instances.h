@@ -36,7 +36,7 @@ void engine_open(const struct engine_group *groups, uint32_t group_count, uint32
 void engine_hide_pointers(void);
 void engine_show_pointers(void);
 
-/* In scheduler/window.c: engine_run() is to end with ENGINE_PAUSED at the end of the window
+/* In scheduler/run.c: engine_run() is to end with ENGINE_PAUSED at the end of the window
  * of `time_ps`, if it has not ended by then; ENGINE_NEVER: not any more. Running on is as if
  * there had been no pause. With one shard only. */
 void engine_pause_at(uint64_t time_ps);

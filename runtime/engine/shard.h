@@ -2,7 +2,7 @@
  * copy of every clock domain, so a domain's number names shard and clock.
  *
  * Ownership: while shards run, a shard and all that is reached through its domains belong to the
- * thread that runs it; between windows everything belongs to the leader (scheduler/window.c).
+ * thread that runs it; between windows everything belongs to the leader (scheduler/run.c).
  * Links read and write the fields that say when a shared link has something to decide. */
 #ifndef HEDDLE_RUNTIME_SHARD_H
 #define HEDDLE_RUNTIME_SHARD_H
@@ -30,7 +30,7 @@ struct shard {
     _Alignas(64) uint64_t random_state; /* for orders of ticks */
 };
 
-/* A number that threads wait for to change: crew.c. */
+/* A number that threads wait for to change: thread_pool.c. */
 struct counter {
     uint32_t value;
     uint32_t sleepers;
@@ -49,7 +49,7 @@ extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* 
  * processor to another as some ticks take. Nobody but the leader looks at `window_plan`, so that it
  * can think at leisure while the others look at this line. */
 struct window_round {
-    _Alignas(64) struct counter number; /* crew.c; so are the next two */
+    _Alignas(64) struct counter number; /* thread_pool.c; so are the next two */
     uint64_t unclaimed;                 /* bit i: shard i */
     void (*work)(uint32_t shard);
     struct window_plan plan;
@@ -101,7 +101,7 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps);
 /* From a tick of a component: it ticks no more. */
 void shard_freeze(const struct component *c);
 
-/* ---- defined in scheduler/window.c ---- */
+/* ---- defined in scheduler/run.c ---- */
 
 /* Whoever calls it in a tick has left something to be done at the end of the window, or in another
  * shard behind that. */

@@ -8,7 +8,7 @@
  * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
  * need no arrival: a sender that was refused is kept in a list of its own shard, and when a window
  * begins its slot is looked at again. What was freed in the window before, or is being freed in
- * this one by another thread, may be used in a later one only. Called by ring_slow.c and window.c.
+ * this one by another thread, may be used in a later one only. Called by ring.c and run.c.
  */
 #include "runtime/engine/bug.h"
 #include "exchange.h"

@@ -166,7 +166,7 @@ uint32_t ring_receiver_domain(const struct ring *r);
 /* Of the link that it crosses, a second; 0: none, or there is no limit. */
 uint64_t ring_link_bandwidth(const struct ring *r);
 
-/* Slow paths, in ring_slow.c. */
+/* Slow paths, in ring.c. */
 
 /* For a sender that finds no free slot, or has used up its cycle: makes a narrow ring wider and
  * returns true when there is room then, or notes that the sender waits, or when to wake it. */

@@ -17,7 +17,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
-#include "place.h"
+#include "placement.h"
 #include "split.h"
 #include "runtime/link/ring.h"
 
@@ -62,7 +62,7 @@ static void deal(const uint8_t *rank_of, uint32_t partitions, uint32_t number, u
                  uint32_t *shards_made)
 {
     uint32_t dealt = 0, first = *shards_made, own = 0;
-    bool main_apart = number == 0; /* what it does next is known by itself: window.c */
+    bool main_apart = number == 0; /* what it does next is known by itself: run.c */
     for (uint32_t i = 1; i < partitions; i++)
         own += rank_of[i] == number;
     uint32_t count = own < threads ? own : threads;

@@ -3,7 +3,7 @@
  *
  * A row holds what happened at `from_ps` or later and before `to_ps`. So a sample at T is taken
  * when all that happens before T has happened and nothing else, which the scheduler sees to
- * (window.c), whatever the number of threads: rows are the same bytes. The last row ends 1 ps
+ * (run.c), whatever the number of threads: rows are the same bytes. The last row ends 1 ps
  * behind the run's last edge. Its counters are those of the statistics file, so the sum of a column
  * is the number there; the first row of a restored run holds all that came before it.
  *

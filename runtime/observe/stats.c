@@ -27,7 +27,7 @@
 #include "runtime/link/ring.h"
 #include "stats_span.h"
 #include "runtime/engine/version.h"
-#include "runtime/link/wire.h"
+#include "runtime/link/shared_wire.h"
 
 static const struct platform_table *table;
 static const char *stats_path; /* NULL: no statistics are written */

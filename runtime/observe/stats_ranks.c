@@ -12,7 +12,7 @@
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/link/wire.h"
+#include "runtime/link/shared_wire.h"
 #include "json.h"
 #include "stats_span.h"
 

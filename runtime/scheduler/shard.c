@@ -10,7 +10,7 @@
  * waits for a message or credit whose sender or receiver will make that.
  *
  * Nothing here is shared by shards: plans, wheels and bitmap words belong to a domain, and so to a
- * shard. What runs the shards, and when all of it ends, is window.c. */
+ * shard. What runs the shards, and when all of it ends, is run.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +23,11 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
-#include "window.h"
+#include "run.h"
 #include "words.h"
 #include "runtime/link/ring.h"
 #include "runtime/engine/wheel.h"
-#include "runtime/link/wire.h"
+#include "runtime/link/shared_wire.h"
 
 #define MAX_TOLD 8 /* missed wake-ups that are reported */
 

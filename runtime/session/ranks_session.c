@@ -13,8 +13,8 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/sha256.h"
 #include "runtime/engine/version.h"
-#include "runtime/link/place.h"
-#include "runtime/scheduler/meeting.h"
+#include "runtime/link/placement.h"
+#include "runtime/scheduler/rank_barrier.h"
 #include "runtime/state/checkpoint.h"
 
 /* Of the shared object that this is part of. */

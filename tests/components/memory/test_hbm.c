@@ -8,7 +8,7 @@
 #include "components/amd/isa/isa.h"
 #include "dram.gen.h"
 #include "hbm.gen.h"
-#include "runtime/scheduler/window.h"
+#include "runtime/scheduler/run.h"
 #include "runtime/state/memory.h"
 #include "tests/components/memory/dram_rules.h"
 #include "tests/components/memory/hbm_times.h"

@@ -5,7 +5,7 @@
 
 #include "runtime/observe/hang.h"
 #include "runtime/engine/engine.h"
-#include "runtime/scheduler/window.h"
+#include "runtime/scheduler/run.h"
 #include "tests/runtime/probe.h"
 
 static uint32_t core;

@@ -13,7 +13,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/observe/stats.h"
-#include "runtime/scheduler/window.h"
+#include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"
 #include "runtime/engine/stat.h"
 #include "runtime/observe/timeline.h"

@@ -6,7 +6,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/scheduler/window.h"
+#include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/network.h"
 #include "tests/sanitized.h"

@@ -11,8 +11,8 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/scheduler/crew.h"
-#include "runtime/scheduler/window.h"
+#include "runtime/scheduler/thread_pool.h"
+#include "runtime/scheduler/run.h"
 #include "tests/runtime/network.h"
 #include "tests/sanitized.h"
 

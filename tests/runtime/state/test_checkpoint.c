@@ -14,7 +14,7 @@
 #include "runtime/state/checkpoint.h"
 #include "runtime/engine/engine.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/scheduler/window.h"
+#include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"
 #include "tests/runtime/network.h"

@@ -3,7 +3,7 @@
  * them. Programs and arrivals are random. */
 #include "cu_fixture.h"
 #include "runtime/observe/hang.h"
-#include "runtime/scheduler/window.h"
+#include "runtime/scheduler/run.h"
 
 enum { PROGRAMS = 4, WORDS = 120, GROUPS = 6, LOOKS = 12, CASES = 60 };
 

@@ -9,9 +9,9 @@
 #include "runtime/engine/engine.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/scheduler/crew.h"
-#include "runtime/scheduler/window.h"
-#include "runtime/link/wire.h"
+#include "runtime/scheduler/thread_pool.h"
+#include "runtime/scheduler/run.h"
+#include "runtime/link/shared_wire.h"
 #include "tests/runtime/probe.h"
 #include "tests/sanitized.h"
 

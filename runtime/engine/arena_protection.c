@@ -1,4 +1,4 @@
-/* See hideout.h. The old place stays mapped all the time, as otherwise the system might give it to
+/* See arena_protection.h. The old place stays mapped all the time, as otherwise the system might give it to
  * another thread. The hideout is reserved again when it has been left. */
 #define _GNU_SOURCE /* mremap, keys */
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "hideout.h"
+#include "arena_protection.h"
 #include "runtime/engine/bug.h"
 
 #ifndef MREMAP_DONTUNMAP

@@ -50,7 +50,7 @@ void wire_find(void);
 uint32_t wire_channel_count(uint32_t link, unsigned half);
 const struct wire_channel_use *wire_channel(uint32_t link, unsigned half, uint32_t index);
 
-/* In ring_slow.c. Sends a message that was sent at `time_ps` over its link now, and tells its
+/* In ring.c. Sends a message that was sent at `time_ps` over its link now, and tells its
  * receiver.
  */
 void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,

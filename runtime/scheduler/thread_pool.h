@@ -1,4 +1,4 @@
-/* The threads that run shards; see crew.c. The calling thread is the leader and one of them.
+/* The threads that run shards; see thread_pool.c. The calling thread is the leader and one of them.
  * Workers are started once a platform and sleep between rounds. */
 #ifndef HEDDLE_RUNTIME_CREW_H
 #define HEDDLE_RUNTIME_CREW_H

@@ -9,7 +9,7 @@
  *
  * A half of a bus (`via shared`) with several rings is granted at the end of the step, in order of
  * ring numbers, so that the order of ticks cannot matter; until then its messages carry
- * RING_UNKNOWN. Shared wires, whose rings take turns, are granted by wire.c. When rings of several
+ * RING_UNKNOWN. Shared wires, whose rings take turns, are granted by shared_wire.c. When rings of several
  * shards share it, it is granted at the end of the window, in order of time and ring number, which
  * is the same order.
  *
@@ -33,7 +33,7 @@
 #include "split.h"
 #include "port.h"
 #include "ring_ends.h"
-#include "wire.h"
+#include "shared_wire.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -97,7 +97,7 @@ struct half {
 struct link {
     uint64_t bandwidth;
     uint64_t latency_ps;
-    bool is_wire; /* granted by wire.c */
+    bool is_wire; /* granted by shared_wire.c */
     struct half halves[2];
 };
 

@@ -1,6 +1,6 @@
 /* See place.h. The list is made by codegen/place, which sees the description; here it is only
  * compared with the platform. */
-#include "place.h"
+#include "placement.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "runtime/engine/engine.h"
-#include "runtime/scheduler/crew.h"
+#include "runtime/scheduler/thread_pool.h"
 #include "tests/runtime/probe.h"
 
 #define SHARDS 7

@@ -40,8 +40,8 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
 #include "runtime/observe/stats_log.h"
-#include "crew.h"
-#include "meeting.h"
+#include "thread_pool.h"
+#include "rank_barrier.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
@@ -55,8 +55,8 @@
 #include "runtime/observe/timeline.h"
 #include "runtime/observe/view.h"
 #include "runtime/observe/watch.h"
-#include "window.h"
-#include "runtime/link/wire.h"
+#include "run.h"
+#include "runtime/link/shared_wire.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
 #define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */

@@ -1,4 +1,4 @@
-/* How far a run goes: limits, pauses and the order of ticks. window.c has the run itself;
+/* How far a run goes: limits, pauses and the order of ticks. run.c has the run itself;
  * engine_run() and engine_stop() are in engine.h, for everybody.
  *
  * Life cycle: window_open() once the instances stand, with no limits; engine_set_limits() before

@@ -15,7 +15,7 @@
  * that comes late finds none left, or takes part in the round that has begun meanwhile. What the
  * leader wrote before a round is seen by the thread that claims a shard of it, and what workers
  * wrote is seen by the leader after it (release and acquire of `unclaimed` and `finished`). Which
- * thread runs a shard has no influence on any result. Called by window.c and open.c. */
+ * thread runs a shard has no influence on any result. Called by run.c and open.c. */
 #define _GNU_SOURCE /* processors of the process */
 #include <errno.h>
 #include <limits.h>
@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "crew.h"
+#include "thread_pool.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
