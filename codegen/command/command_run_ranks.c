@@ -100,7 +100,7 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
         const char *place = command_place_run(c, launched->count, launched->number == 0);
         if (!place)
             return false;
-        setenv(PLACE_ENVIRONMENT, place, 1);
+        setenv(PLACEMENT_ENVIRONMENT, place, 1);
         setenv(RANK_ENVIRONMENT, arena_printf(c->arena, "%s;%u;%d", module, launched->count, token),
                1);
         return true;

@@ -26,7 +26,8 @@
 
 /* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
  * pages, of which they used a fifth, and hiding it took three times as long. The rear begins at an
- * address of whole gibibytes (arena_protection.h says why), or behind the front where there is little room.
+ * address of whole gibibytes (arena_protection.h says why), or behind the front where there is
+ * little room.
  */
 #define FRONT_BYTES    ((size_t)64 << 20)
 #define REAR_BEGINS    (((size_t)1 << 30) - ARENA_BASE)
@@ -66,9 +67,9 @@ static struct slice slices[SLICES_MOST];
 static struct slice *chosen = slices;
 static struct slice *own_slice; /* NULL: not divided */
 static size_t reserved, rear_begins;
-static struct hideout_piece kinds[3]; /* of the rear, each of one kind for the system */
+static struct arena_piece kinds[3]; /* of the rear, each of one kind for the system */
 static unsigned kind_count;
-static struct hideout_pieces taken; /* while it is hidden */
+static struct arena_pieces taken; /* while it is hidden */
 static bool hidden;
 static bool moves; /* even where the processor has keys for pages */
 static bool keyed;
@@ -157,20 +158,20 @@ bool arena_touches(const void *start, size_t bytes)
 void arena_hide(void)
 {
     if (keyed)
-        hideout_permit(false);
+        arena_protection_permit(false);
     if (keyed || hidden || !engine_base.arena)
         return;
     size_t used = (slices[0].front.used + SLICE_UNIT - 1) / SLICE_UNIT * SLICE_UNIT;
-    taken = (struct hideout_pieces){1 + kind_count, {{0, used}, kinds[0], kinds[1], kinds[2]}};
-    hidden = hideout_enter(engine_base.arena, reserved, &taken);
+    taken = (struct arena_pieces){1 + kind_count, {{0, used}, kinds[0], kinds[1], kinds[2]}};
+    hidden = arena_protection_enter(engine_base.arena, reserved, &taken);
 }
 
 void arena_show(void)
 {
     if (keyed)
-        hideout_permit(true);
+        arena_protection_permit(true);
     if (hidden)
-        hideout_leave(engine_base.arena, reserved, &taken);
+        arena_protection_leave(engine_base.arena, reserved, &taken);
     hidden = false;
 }
 
@@ -198,7 +199,7 @@ void arena_open(void)
 {
     arena_close();
     engine_base.arena = reserve_most();
-    keyed = !moves && hideout_give_key(engine_base.arena, reserved);
+    keyed = !moves && arena_protection_give_key(engine_base.arena, reserved);
     rear_begins = reserved / 8 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
     own_slice = NULL;
     chosen = slices;
@@ -209,7 +210,7 @@ void arena_open(void)
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
         madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
-    kinds[0] = (struct hideout_piece){rear_begins, reserved};
+    kinds[0] = (struct arena_piece){rear_begins, reserved};
     kind_count = 1;
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
@@ -237,9 +238,9 @@ void arena_divide(uint32_t owners, uint32_t own)
         if (i != own)
             continue;
         madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
-        kinds[0] = (struct hideout_piece){rear_begins, start};
-        kinds[1] = (struct hideout_piece){start, start + ahead};
-        kinds[2] = (struct hideout_piece){start + behind, reserved};
+        kinds[0] = (struct arena_piece){rear_begins, start};
+        kinds[1] = (struct arena_piece){start, start + ahead};
+        kinds[2] = (struct arena_piece){start + behind, reserved};
         kind_count = 3;
     }
 }

@@ -1,5 +1,5 @@
-/* See arena_protection.h. The old place stays mapped all the time, as otherwise the system might give it to
- * another thread. The hideout is reserved again when it has been left. */
+/* See arena_protection.h. The old place stays mapped all the time, as otherwise the system might
+ * give it to another thread. The hideout is reserved again when it has been left. */
 #define _GNU_SOURCE /* mremap, keys */
 #include <stdint.h>
 #include <sys/mman.h>
@@ -60,35 +60,35 @@ static bool move(char *from, size_t bytes, char *to, int flags)
 }
 
 /* The first `count` pieces. Returns how many were moved. */
-static unsigned move_pieces(char *from, char *to, const struct hideout_pieces *p, unsigned count,
+static unsigned move_pieces(char *from, char *to, const struct arena_pieces *p, unsigned count,
                             int flags)
 {
     for (unsigned i = 0; i < count; i++) {
-        const struct hideout_piece *m = &p->piece[i];
+        const struct arena_piece *m = &p->piece[i];
         if (!move(from + m->begin, m->end - m->begin, to + m->begin, flags))
             return i;
     }
     return count;
 }
 
-static void leave(char *base, size_t bytes, const struct hideout_pieces *p, unsigned moved)
+static void leave(char *base, size_t bytes, const struct arena_pieces *p, unsigned moved)
 {
     if (mprotect(base, bytes, PROT_READ | PROT_WRITE) != 0
         || move_pieces(hideout, base, p, moved, 0) != moved)
         die("the system does not give back what lay at %p", (void *)base);
     for (unsigned i = 0; i < moved; i++) {
-        const struct hideout_piece *m = &p->piece[i];
+        const struct arena_piece *m = &p->piece[i];
         if (hideout && !reserve(hideout + m->begin, m->end - m->begin))
             hideout = NULL; /* another thread has taken the place in the meantime */
     }
 }
 
-void hideout_leave(char *base, size_t bytes, const struct hideout_pieces *p)
+void arena_protection_leave(char *base, size_t bytes, const struct arena_pieces *p)
 {
     leave(base, bytes, p, p->count);
 }
 
-bool hideout_enter(char *base, size_t bytes, const struct hideout_pieces *p)
+bool arena_protection_enter(char *base, size_t bytes, const struct arena_pieces *p)
 {
     if (never)
         return false;
@@ -103,17 +103,17 @@ bool hideout_enter(char *base, size_t bytes, const struct hideout_pieces *p)
     return false;
 }
 
-bool hideout_give_key(char *base, size_t bytes)
+bool arena_protection_give_key(char *base, size_t bytes)
 {
     if (key == 0)
         key = pkey_alloc(0, 0);
     if (key <= 0)
         return false;
-    hideout_permit(true);
+    arena_protection_permit(true);
     return pkey_mprotect(base, bytes, PROT_READ | PROT_WRITE, key) == 0;
 }
 
-void hideout_permit(bool allowed)
+void arena_protection_permit(bool allowed)
 {
     pkey_set(key, allowed ? 0 : PKEY_DISABLE_ACCESS);
 }

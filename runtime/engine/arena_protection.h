@@ -12,33 +12,33 @@
  *
  * Many processors have keys for pages (x86 since Skylake-SP and Zen 3). There the memory
  * stays where it is, and a register of the thread says whether it may touch it: 20 nanoseconds. */
-#ifndef HEDDLE_RUNTIME_HIDEOUT_H
-#define HEDDLE_RUNTIME_HIDEOUT_H
+#ifndef HEDDLE_RUNTIME_ARENA_PROTECTION_H
+#define HEDDLE_RUNTIME_ARENA_PROTECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* What is moved, each piece of one mapping for the system; in bytes from the beginning. */
-struct hideout_piece {
+struct arena_piece {
     size_t begin, end;
 };
-struct hideout_pieces {
+struct arena_pieces {
     unsigned count;
-    struct hideout_piece piece[4];
+    struct arena_piece piece[4];
 };
 
 /* Nothing of the `bytes` from `base` on may be touched from now on. What lies between the pieces
  * was not touched before. false: the system has no such place, or cannot move there, and everything
  * is as it was. */
-bool hideout_enter(char *base, size_t bytes, const struct hideout_pieces *p);
+bool arena_protection_enter(char *base, size_t bytes, const struct arena_pieces *p);
 /* Back again, from the same arguments. Never fails (ends the program). */
-void hideout_leave(char *base, size_t bytes, const struct hideout_pieces *p);
+void arena_protection_leave(char *base, size_t bytes, const struct arena_pieces *p);
 
 /* Instead of both: gives the pages a key. The calling thread, and threads that it starts, may use
  * them; others, and handlers of signals, may not before they ask. false: there is no key, and
  * everything is as it was. */
-bool hideout_give_key(char *base, size_t bytes);
+bool arena_protection_give_key(char *base, size_t bytes);
 /* May this thread touch pages with the key? */
-void hideout_permit(bool allowed);
+void arena_protection_permit(bool allowed);
 
 #endif

@@ -314,13 +314,13 @@ void engine_at_window_end(struct component *c, void (*work)(struct component *c)
  * A run in which nothing else is left to do goes on as long as it would have: `last`, or NULL, is
  * called when all that was put off has been done up to now; it names the edge at which the next of
  * it would have been done, or 0: there is none. */
-bool engine_settles(struct component *c, void (*settle)(struct component *c, uint64_t cycle),
+bool engine_may_defer(struct component *c, void (*settle)(struct component *c, uint64_t cycle),
                     uint64_t (*last)(const struct component *c));
 
 /* Between windows: has all work done that was put off, up to the edges before `time_ps`; or, for
  * the end of the window that has just been run, before that. */
-void engine_settle(uint64_t time_ps);
-void engine_settle_window(void);
+void engine_flush(uint64_t time_ps);
+void engine_flush_window(void);
 
 /* A component found that the simulated program did something wrong (bad address, unimplemented
  * instruction): message is kept, and the run ends with ENGINE_FAILED behind the next window, for

@@ -13,15 +13,15 @@ static uint32_t partition_count(const struct platform_table *table)
     return most + 1;
 }
 
-const char *place_text(void)
+const char *placement_text(void)
 {
-    const char *text = getenv(PLACE_ENVIRONMENT);
+    const char *text = getenv(PLACEMENT_ENVIRONMENT);
     return text ? text : "";
 }
 
-bool place_partitions(const struct platform_table *table, uint32_t wanted, uint8_t *rank_of)
+bool placement_of_partitions(const struct platform_table *table, uint32_t wanted, uint8_t *rank_of)
 {
-    const char *text = place_text();
+    const char *text = placement_text();
     uint32_t count = partition_count(table);
     for (uint32_t i = 0; i < count; i++) {
         char *end;
@@ -30,7 +30,7 @@ bool place_partitions(const struct platform_table *table, uint32_t wanted, uint8
         if (end == text || rank >= wanted || (i == 0 && rank) || *end != (last ? '\0' : ',')) {
             fprintf(stderr,
                     "heddle: %s does not say which of %u ranks runs which of %u partitions\n",
-                    PLACE_ENVIRONMENT, wanted, count);
+                    PLACEMENT_ENVIRONMENT, wanted, count);
             return false;
         }
         rank_of[i] = (uint8_t)rank;

@@ -1,19 +1,19 @@
 /* Which rank runs which partition. `heddle run` decides it (codegen/place) and says it in the
  * environment: the rank of each partition, "0,0,1,1". All ranks compare what they were told. */
-#ifndef HEDDLE_RUNTIME_PLACE_H
-#define HEDDLE_RUNTIME_PLACE_H
+#ifndef HEDDLE_RUNTIME_PLACEMENT_H
+#define HEDDLE_RUNTIME_PLACEMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/engine/platform_table.h"
 
-#define PLACE_ENVIRONMENT "HEDDLE_PLACE"
+#define PLACEMENT_ENVIRONMENT "HEDDLE_PLACE"
 
 /* What the environment says; "" when it says nothing. */
-const char *place_text(void);
+const char *placement_text(void);
 /* Fills rank_of[partition]. Partition 0, which has the host's side, is at rank 0. false: the list
  * is not one of this platform, as was said. */
-bool place_partitions(const struct platform_table *table, uint32_t ranks, uint8_t *rank_of);
+bool placement_of_partitions(const struct platform_table *table, uint32_t ranks, uint8_t *rank_of);
 
 #endif

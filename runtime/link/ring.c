@@ -9,9 +9,9 @@
  *
  * A half of a bus (`via shared`) with several rings is granted at the end of the step, in order of
  * ring numbers, so that the order of ticks cannot matter; until then its messages carry
- * RING_UNKNOWN. Shared wires, whose rings take turns, are granted by shared_wire.c. When rings of several
- * shards share it, it is granted at the end of the window, in order of time and ring number, which
- * is the same order.
+ * RING_UNKNOWN. Shared wires, whose rings take turns, are granted by shared_wire.c. When rings of
+ * several shards share it, it is granted at the end of the window, in order of time and ring
+ * number, which is the same order.
  *
  * A ring between two shards has two control blocks, the near one for the shard of the sender and
  * the far one for the shard of the receiver, and one set of slots. The stamps keep both apart
@@ -218,7 +218,7 @@ static uint64_t arrival(struct ring *r, unsigned kind, uint32_t bytes)
     bytes = link_bytes(r, kind, bytes);
     const struct half *half = &links[route->link - 1].halves[route->half];
     if (links[route->link - 1].is_wire) {
-        wire_queue((uint32_t)(r - ring_at(0)), r->tail, now_ps, bytes);
+        shared_wire_queue((uint32_t)(r - ring_at(0)), r->tail, now_ps, bytes);
         return RING_UNKNOWN;
     }
     if (half->rings == 1)
@@ -594,7 +594,7 @@ static void add(uint32_t near, uint32_t cycles, uint32_t slots)
         return;
     place_slots(r, route_of(r)->depth + slots);
     find_simple(r);
-    wire_deepen(near);
+    shared_wire_deepen(near);
     share_slots(near);
 }
 
@@ -917,6 +917,6 @@ void ring_open(const struct platform_table *table)
     for (uint32_t i = 0; i < engine.shard_count; i++)
         waiting[i] = (struct waiting){
             arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed)), 0, 0};
-    wire_open(table);
+    shared_wire_open(table);
     ring_ends_open(table);
 }

@@ -1,6 +1,6 @@
-/* See shared_wire.h. Channels of one half stand side by side, in order of ring numbers; each has a circle
- * of what waits, as long as its ring. A channel's circle belongs to the shard of its sender while
- * shards run, and everything else to whoever settles.
+/* See shared_wire.h. Channels of one half stand side by side, in order of ring numbers; each has a
+ * circle of what waits, as long as its ring. A channel's circle belongs to the shard of its sender
+ * while shards run, and everything else to whoever settles.
  *
  * Invariant between steps: a half decides at `decides_ps`, and nothing that waits in it was granted
  * later than it could be. A step looks only at halves in which something waits. */
@@ -25,10 +25,10 @@ struct channel {
     uint32_t head;
     uint32_t count;
     uint32_t half; /* index in halves */
-    struct wire_channel_use use;
+    struct shared_wire_channel_use use;
 };
 
-struct wire_half {
+struct shared_wire_half {
     uint32_t link;
     uint32_t half;
     uint32_t first;   /* channel */
@@ -40,9 +40,9 @@ struct wire_half {
 };
 
 static struct channel *channels;
-static struct wire_half *halves; /* in order of shards, those of several shards last */
-static uint32_t *channel_of;     /* 1 + channel, by ring; 0: crosses no wire */
-static uint32_t *half_of;        /* 1 + half, by 2 * link + its half; 0: no wire */
+static struct shared_wire_half *halves; /* in order of shards, those of several shards last */
+static uint32_t *channel_of;            /* 1 + channel, by ring; 0: crosses no wire */
+static uint32_t *half_of;               /* 1 + half, by 2 * link + its half; 0: no wire */
 static uint32_t ring_count;
 static uint32_t half_count;
 static uint32_t mixed_first;                     /* half */
@@ -71,7 +71,7 @@ static void grant(struct channel *c, uint64_t free_ps, uint64_t decided_ps)
 }
 
 /* When the half decides next; ENGINE_NEVER: nothing waits. */
-static uint64_t decides_ps(const struct wire_half *h, uint64_t free_ps)
+static uint64_t decides_ps(const struct shared_wire_half *h, uint64_t free_ps)
 {
     uint64_t first = ENGINE_NEVER;
     for (uint32_t i = h->first; i < h->first + h->count; i++) {
@@ -83,7 +83,7 @@ static uint64_t decides_ps(const struct wire_half *h, uint64_t free_ps)
 }
 
 /* The channel whose turn it is among those with something sent by `time_ps`. */
-static uint32_t choose(const struct wire_half *h, uint64_t time_ps)
+static uint32_t choose(const struct shared_wire_half *h, uint64_t time_ps)
 {
     uint32_t index = h->turn;
     for (uint32_t i = 0; i < h->count; i++) {
@@ -96,7 +96,7 @@ static uint32_t choose(const struct wire_half *h, uint64_t time_ps)
 }
 
 /* Decides for all times before `end_ps`; returns the time of the next decision. */
-static uint64_t settle_half(struct wire_half *h, uint64_t end_ps)
+static uint64_t settle_half(struct shared_wire_half *h, uint64_t end_ps)
 {
     while (h->next_ps < end_ps) {
         uint64_t free_ps = ring_link_free_ps(h->link, h->half);
@@ -127,7 +127,7 @@ static uint64_t settle_halves(uint64_t *bits, uint32_t first, uint32_t end, uint
     return next;
 }
 
-void wire_settle(uint32_t shard)
+void shared_wire_settle(uint32_t shard)
 {
     struct shard *l = &shards[shard];
     uint32_t end = shard + 1 < engine.shard_count ? shard_first[shard + 1] : mixed_first;
@@ -137,7 +137,7 @@ void wire_settle(uint32_t shard)
     l->step_end |= l->wire_ps != ENGINE_NEVER;
 }
 
-void wire_settle_mixed(uint64_t end_ps)
+void shared_wire_settle_mixed(uint64_t end_ps)
 {
     if (mixed_first == half_count)
         return;
@@ -146,13 +146,13 @@ void wire_settle_mixed(uint64_t end_ps)
         shard_plan(i);
 }
 
-uint64_t wire_mixed_next(void)
+uint64_t shared_wire_mixed_next(void)
 {
     return mixed_next;
 }
 
 /* Something waits in the half now. Shards that run at the same time note mixed halves. */
-static void note_waiting(struct wire_half *h)
+static void note_waiting(struct shared_wire_half *h)
 {
     uint32_t first = h->mixed ? mixed_first : shard_first[h->shard];
     uint32_t at = (uint32_t)(h - halves) - first;
@@ -167,13 +167,13 @@ static void note_waiting(struct wire_half *h)
     }
 }
 
-void wire_find(void)
+void shared_wire_find(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].wire_ps = ENGINE_NEVER;
     mixed_next = ENGINE_NEVER;
     for (uint32_t i = 0; i < half_count; i++) {
-        struct wire_half *h = &halves[i];
+        struct shared_wire_half *h = &halves[i];
         uint64_t time_ps = decides_ps(h, ring_link_free_ps(h->link, h->half));
         note_waiting(h);
         uint64_t *next = h->mixed ? &mixed_next : &shards[h->shard].wire_ps;
@@ -183,10 +183,10 @@ void wire_find(void)
     }
 }
 
-void wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes)
+void shared_wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes)
 {
     struct channel *c = &channels[channel_of[ring] - 1];
-    struct wire_half *h = &halves[c->half];
+    struct shared_wire_half *h = &halves[c->half];
     if (c->count == c->size)
         bug("ring %u: more messages wait for a wire than it has slots", ring);
     uint32_t at = c->head + c->count;
@@ -244,13 +244,14 @@ static void give_room(struct channel *c)
     c->items = arena_allocate(c->size * sizeof(struct waiting));
 }
 
-void wire_deepen(uint32_t number)
+void shared_wire_deepen(uint32_t number)
 {
     if (number < ring_count && channel_of[number])
         give_room(&channels[channel_of[number] - 1]);
 }
 
-static void open_half(const struct ways *w, uint32_t way, struct wire_half *h, uint32_t *used)
+static void open_half(const struct ways *w, uint32_t way, struct shared_wire_half *h,
+                      uint32_t *used)
 {
     h->first = *used;
     h->count = w->first[way + 1] - w->first[way];
@@ -281,7 +282,7 @@ static void open_halves(const struct ways *w, uint32_t way_count, uint32_t shard
     for (uint32_t i = 0; i < way_count; i++) {
         if (!belongs(w, i, shard, mixed))
             continue;
-        struct wire_half *h = &halves[half_count++];
+        struct shared_wire_half *h = &halves[half_count++];
         h->link = i / 2;
         h->half = i % 2;
         h->shard = shard;
@@ -297,7 +298,7 @@ static uint64_t *make_bits(uint32_t count)
     return arena_at(uint64_t, arena_allocate((count + 511) / 512 * 64 + 64));
 }
 
-void wire_open(const struct platform_table *table)
+void shared_wire_open(const struct platform_table *table)
 {
     uint32_t rings = 0, used = 0;
     ring_count = table->ring_count;
@@ -307,7 +308,7 @@ void wire_open(const struct platform_table *table)
         rings += table->rings[i].link && table->links[table->rings[i].link - 1].shared == LINK_WIRE;
     const struct ways w = find_ways(table);
     channels = arena_at(struct channel, arena_allocate(rings * sizeof *channels));
-    halves = arena_at(struct wire_half, arena_allocate(rings * sizeof *halves));
+    halves = arena_at(struct shared_wire_half, arena_allocate(rings * sizeof *halves));
     channel_of = arena_at(uint32_t, arena_allocate(ring_count * sizeof *channel_of));
     half_of = arena_derive((2 * (size_t)table->link_count + 1) * sizeof *half_of);
     for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
@@ -322,13 +323,14 @@ void wire_open(const struct platform_table *table)
     waits[engine.shard_count] = make_bits(half_count - mixed_first);
 }
 
-uint32_t wire_channel_count(uint32_t link, unsigned half)
+uint32_t shared_wire_channel_count(uint32_t link, unsigned half)
 {
     uint32_t found = half_of[2 * link + half];
     return found ? halves[found - 1].count : 0;
 }
 
-const struct wire_channel_use *wire_channel(uint32_t link, unsigned half, uint32_t index)
+const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigned half,
+                                                          uint32_t index)
 {
     uint32_t found = half_of[2 * link + half];
     if (!found)

@@ -17,13 +17,13 @@
  * channels of a port at their default setting (PCI Express Base Specification, "VC Arbitration").
  *
  * Known to the runtime's own files only. State lives in the arena. */
-#ifndef HEDDLE_RUNTIME_WIRE_H
-#define HEDDLE_RUNTIME_WIRE_H
+#ifndef HEDDLE_RUNTIME_SHARED_WIRE_H
+#define HEDDLE_RUNTIME_SHARED_WIRE_H
 
 #include "runtime/engine/platform_table.h"
 
 /* What one ring has sent over its wire. */
-struct wire_channel_use {
+struct shared_wire_channel_use {
     uint32_t ring;
     uint64_t messages;
     uint64_t bytes;
@@ -31,24 +31,25 @@ struct wire_channel_use {
 };
 
 /* When all rings are open. */
-void wire_open(const struct platform_table *table);
+void shared_wire_open(const struct platform_table *table);
 /* Ring `number` has been given more slots, at start-up; nothing for one that crosses no wire. */
-void wire_deepen(uint32_t number);
+void shared_wire_deepen(uint32_t number);
 
 /* From a tick: the message in `slot` of a ring waits from now on. */
-void wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes);
+void shared_wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes);
 /* At the end of a step: grants what the wires of the shard can take by now. */
-void wire_settle(uint32_t shard);
+void shared_wire_settle(uint32_t shard);
 /* Between windows: the same for wires of several shards, up to `end_ps`, exclusive. */
-void wire_settle_mixed(uint64_t end_ps);
+void shared_wire_settle_mixed(uint64_t end_ps);
 /* Earliest time at which one of these is to decide; ENGINE_NEVER: nothing waits. */
-uint64_t wire_mixed_next(void);
+uint64_t shared_wire_mixed_next(void);
 /* When a run begins, perhaps with state that was loaded: finds the times of decisions. */
-void wire_find(void);
+void shared_wire_find(void);
 
 /* Channels of half `half` of link `link`, in order; 0 for other links. */
-uint32_t wire_channel_count(uint32_t link, unsigned half);
-const struct wire_channel_use *wire_channel(uint32_t link, unsigned half, uint32_t index);
+uint32_t shared_wire_channel_count(uint32_t link, unsigned half);
+const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigned half,
+                                                          uint32_t index);
 
 /* In ring.c. Sends a message that was sent at `time_ps` over its link now, and tells its
  * receiver.

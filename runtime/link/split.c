@@ -87,7 +87,7 @@ static uint32_t count_for_ranks(const struct platform_table *table, uint32_t par
                     "prints the window)\n");
         return 0;
     }
-    if (!place_partitions(table, ranks.count, rank_of))
+    if (!placement_of_partitions(table, ranks.count, rank_of))
         return 0;
     if (ranks.count * threads + 1 > most) {
         if (ranks.number == 0)

@@ -192,7 +192,7 @@ static void keep(uint64_t *record)
 
 static void take(uint64_t to_ps)
 {
-    engine_settle(to_ps);
+    engine_flush(to_ps);
     uint64_t *record = series.record + 2;
     series_columns_settle(engine_base.platform);
     for (uint32_t i = 0; i < series.column_count; i++) {

@@ -160,12 +160,12 @@ static void write_connections(void)
 /* What each connection has sent over one way of a shared wire. */
 static void write_channels(uint32_t link, unsigned half)
 {
-    uint32_t count = wire_channel_count(link, half);
+    uint32_t count = shared_wire_channel_count(link, half);
     if (!count)
         return;
     json_open(&out, half ? "backward_channels" : "forward_channels", '{');
     for (uint32_t i = 0; i < count; i++) {
-        const struct wire_channel_use *use = wire_channel(link, half, i);
+        const struct shared_wire_channel_use *use = shared_wire_channel(link, half, i);
         const struct platform_ring *ring = &table->rings[use->ring];
         /* by the port of the sender, of which there is one a channel */
         json_open(&out, platform_string(ring->name), '{');

@@ -110,15 +110,15 @@ uint32_t stats_rank_of_half(uint32_t link, unsigned half)
 /* What each connection has sent over a half of a shared wire follows the half's own words. */
 static void tell_channels(uint32_t half)
 {
-    for (uint32_t c = 0; c < wire_channel_count(half / 2, half % 2); c++)
-        rank_put(0, wire_channel(half / 2, half % 2, c), sizeof(struct wire_channel_use));
+    for (uint32_t c = 0; c < shared_wire_channel_count(half / 2, half % 2); c++)
+        rank_put(0, shared_wire_channel(half / 2, half % 2, c), sizeof(struct shared_wire_channel_use));
 }
 
 static void take_channels(uint32_t half, uint32_t from)
 {
-    for (uint32_t c = 0; c < wire_channel_count(half / 2, half % 2); c++)
-        memcpy((void *)(uintptr_t)wire_channel(half / 2, half % 2, c),
-               rank_take(from, sizeof(struct wire_channel_use)), sizeof(struct wire_channel_use));
+    for (uint32_t c = 0; c < shared_wire_channel_count(half / 2, half % 2); c++)
+        memcpy((void *)(uintptr_t)shared_wire_channel(half / 2, half % 2, c),
+               rank_take(from, sizeof(struct shared_wire_channel_use)), sizeof(struct shared_wire_channel_use));
 }
 
 /* Those that have changed. */

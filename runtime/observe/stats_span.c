@@ -232,7 +232,7 @@ uint32_t stats_span_begin(void)
     uint32_t s = 0;
     if (mode == PLATFORM_SPAN_STATS_NONE)
         return MAX_SNAPSHOTS;
-    engine_settle_window();
+    engine_flush_window();
     while (s < MAX_SNAPSHOTS && snapshot_taken[s])
         s++;
     if (s == MAX_SNAPSHOTS)
@@ -352,7 +352,7 @@ struct stats_text stats_span_end(uint32_t span)
 {
     if (span == MAX_SNAPSHOTS)
         return (struct stats_text){0};
-    engine_settle_window();
+    engine_flush_window();
     stats_spool_begin(false);
     write_difference(arena_at(uint64_t, snapshots[span]));
     snapshot_taken[span] = false;

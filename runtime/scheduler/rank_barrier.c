@@ -24,7 +24,7 @@
 #include "runtime/observe/watch.h"
 
 struct word {
-    struct meeting own;
+    struct rank_barrier own;
     bool waits; /* a sender waits for room, which another rank may make at any time */
     struct cut_arrivals arrivals;
 };
@@ -41,7 +41,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static void plan_all(struct meeting *m)
+static void plan_all(struct rank_barrier *m)
 {
     m->next_ps = ENGINE_NEVER;
     m->live = false;
@@ -53,7 +53,7 @@ static void plan_all(struct meeting *m)
     }
 }
 
-static void tell(struct meeting *m, uint64_t limit_ps)
+static void tell(struct rank_barrier *m, uint64_t limit_ps)
 {
     struct word *w = &words[ranks.number];
     cut_tell(&w->arrivals);
@@ -80,11 +80,11 @@ static void tell(struct meeting *m, uint64_t limit_ps)
 }
 
 /* What all say together. */
-static void agree(struct meeting *m)
+static void agree(struct rank_barrier *m)
 {
     m->next_ps = m->alone_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < ranks.count; i++) {
-        const struct meeting *own = &words[i].own;
+        const struct rank_barrier *own = &words[i].own;
         uint64_t arrives_ps = ENGINE_NEVER;
         for (uint32_t from = 0; from < ranks.count; from++)
             arrives_ps = least(arrives_ps, words[from].arrivals.rank_ps[i]);
@@ -104,7 +104,7 @@ static void agree(struct meeting *m)
     m->pause_ps = words[0].own.pause_ps;
 }
 
-static void take(const struct meeting *m, uint64_t start_ps)
+static void take(const struct rank_barrier *m, uint64_t start_ps)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_move_clocks(i, start_ps);
@@ -126,7 +126,7 @@ static void take(const struct meeting *m, uint64_t start_ps)
         shard_plan(i);
 }
 
-void meeting_hold(struct meeting *m, uint64_t limit_ps)
+void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps)
 {
     tell(m, limit_ps);
     agree(m);
@@ -138,7 +138,7 @@ static void show(uint32_t window)
 {
     if (!stats_log_ticked)
         return;
-    if (window == MEETING_LAST)
+    if (window == RANK_BARRIER_LAST)
         stats_log_hide();
     else
         stats_log_show(window);
@@ -153,7 +153,7 @@ static void take_settled(uint64_t end_ps)
     extensions_settle(end_ps);
 }
 
-void meeting_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window))
+void rank_barrier_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window))
 {
     for (uint64_t bits = ranks.number ? windows : 0; bits; bits &= bits - 1) {
         uint32_t window = (uint32_t)__builtin_ctzll(bits);
@@ -167,10 +167,10 @@ void meeting_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window))
         show(window);
         take_settled(end_of(window));
     }
-    show(MEETING_LAST);
+    show(RANK_BARRIER_LAST);
 }
 
-void meeting_settle_last(void)
+void rank_barrier_settle_last(void)
 {
     stats_ranks_tell();
     extensions_tell(ENGINE_NEVER, true);

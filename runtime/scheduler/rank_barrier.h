@@ -1,13 +1,13 @@
 /* Between two windows with several ranks: they tell each other what has crossed and what they have
  * decided, so that all of them go on, or end, in the same way. See rank_barrier.c. */
-#ifndef HEDDLE_RUNTIME_MEETING_H
-#define HEDDLE_RUNTIME_MEETING_H
+#ifndef HEDDLE_RUNTIME_RANK_BARRIER_H
+#define HEDDLE_RUNTIME_RANK_BARRIER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What a rank brings, and, afterwards, what holds for all ranks together. */
-struct meeting {
+struct rank_barrier {
     uint64_t end_ps;  /* of the window */
     uint64_t now_ps;  /* of the last edge */
     uint64_t next_ps; /* of the next one; ENGINE_NEVER: none */
@@ -16,21 +16,21 @@ struct meeting {
     bool interrupted; /* of rank 0 only */
     bool failed;
     /* Bit i: an extension has something to settle of window i of the stretch that ends,
-     * MEETING_LAST: of the last. */
+     * RANK_BARRIER_LAST: of the last. */
     uint64_t settles;
     uint64_t pause_ps;   /* of rank 0 only: engine_pause_at() */
     uint64_t decides_ps; /* before that, nothing is decided that concerns all ranks */
     uint64_t alone_ps;   /* afterwards: until then, no other rank has anything to do */
 };
 
-#define MEETING_LAST 63
+#define RANK_BARRIER_LAST 63
 
 /* The clocks of all shards move to the end of the window, or to `limit_ps` if that is earlier. */
-void meeting_hold(struct meeting *m, uint64_t limit_ps);
+void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps);
 /* For each end of a window that `windows` says (see `settles`) rank 0 gets the statistics that all
  * ranks had then, and settles. `end_of` tells these times. */
-void meeting_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window));
+void rank_barrier_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window));
 /* The same when the run is over. */
-void meeting_settle_last(void);
+void rank_barrier_settle_last(void);
 
 #endif

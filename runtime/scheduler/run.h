@@ -1,10 +1,10 @@
 /* How far a run goes: limits, pauses and the order of ticks. run.c has the run itself;
  * engine_run() and engine_stop() are in engine.h, for everybody.
  *
- * Life cycle: window_open() once the instances stand, with no limits; engine_set_limits() before
+ * Life cycle: run_open() once the instances stand, with no limits; engine_set_limits() before
  * engine_run(), and again before every other run. */
-#ifndef HEDDLE_RUNTIME_WINDOW_H
-#define HEDDLE_RUNTIME_WINDOW_H
+#ifndef HEDDLE_RUNTIME_RUN_H
+#define HEDDLE_RUNTIME_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +27,8 @@ struct engine_limits {
 /* enum engine_order, seed of random orders, tick all. */
 void engine_set_order(int order, uint64_t seed, bool all);
 
-void window_open(void); /* called by engine_open() */
-/* Before a platform is built: is nothing to be put off (engine_settles()) in any run of it? */
-void engine_keep_up(bool always);
+void run_open(void); /* called by engine_open() */
+/* Before a platform is built: is nothing to be put off (engine_may_defer()) in any run of it? */
+void engine_defer_nothing(bool always);
 void engine_set_limits(const struct engine_limits *limits);
 #endif

@@ -447,7 +447,7 @@ STEP_RARE void settle_step(struct shard *l, uint32_t shard)
 {
     l->step_end = false;
     ring_settle_links(shard);
-    wire_settle(shard);
+    shared_wire_settle(shard);
 }
 
 /* `clocks`: of the platform; where that is a constant, the loops over them are none. */
@@ -565,5 +565,5 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
             if (rank_has(groups[g].domain / engine.clock_count)) /* the others' never tick here */
                 engine_wake_next(groups[g].first_id + i);
     }
-    window_open();
+    run_open();
 }

@@ -160,7 +160,7 @@ static uint32_t first_of_leader(uint64_t due)
     return nth_shard(0, i);
 }
 
-void crew_run(void (*work)(uint32_t shard), uint64_t due)
+void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
 {
     uint32_t due_count = shards_in(due);
     if (threads_wanted < 2 || due_count < 2) {
@@ -201,7 +201,7 @@ static void start_worker(uint32_t thread)
     pthread_detach(handle);
 }
 
-uint32_t crew_processors(void)
+uint32_t thread_pool_processors(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : UINT32_MAX;
@@ -212,7 +212,7 @@ static void after_fork(void)
     forked = true;
 }
 
-void crew_open(uint32_t threads)
+void thread_pool_open(uint32_t threads)
 {
     static bool told;
     const char *delays = getenv("HEDDLE_THREAD_DELAYS");

@@ -1,15 +1,15 @@
 /* The threads that run shards; see thread_pool.c. The calling thread is the leader and one of them.
  * Workers are started once a platform and sleep between rounds. */
-#ifndef HEDDLE_RUNTIME_CREW_H
-#define HEDDLE_RUNTIME_CREW_H
+#ifndef HEDDLE_RUNTIME_THREAD_POOL_H
+#define HEDDLE_RUNTIME_THREAD_POOL_H
 
 #include <stdint.h>
 
 /* How many threads have a processor to run on. */
-uint32_t crew_processors(void);
+uint32_t thread_pool_processors(void);
 /* Starts the workers, once a platform: together with the leader they are `threads`. */
-void crew_open(uint32_t threads);
+void thread_pool_open(uint32_t threads);
 /* A round: runs `work(shard)` for all shards in `due` (bit i: shard i). */
-void crew_run(void (*work)(uint32_t shard), uint64_t due);
+void thread_pool_run(void (*work)(uint32_t shard), uint64_t due);
 
 #endif

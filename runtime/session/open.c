@@ -44,21 +44,21 @@ static bool build(const struct platform_table *table)
     uint32_t threads = alone || !wanted        ? 1
                        : wanted < THREADS_MOST ? (uint32_t)wanted
                                                : THREADS_MOST;
-    engine_keep_up(keeps_state);
+    engine_defer_nothing(keeps_state);
     arena_hide_by_moving(!rank_is_alone()); /* MPI may have threads that send from it */
     arena_use_small_pages(platform_mode() == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
         if (!platform_build_threads(table, threads))
             return false;
-        crew_open(threads);
+        thread_pool_open(threads);
         store_log_begin();
         return true;
     }
-    if (threads > crew_processors())
+    if (threads > thread_pool_processors())
         fprintf(stderr,
                 "heddle: warning: '--threads %u': there are processors for %u, so threads wait for "
                 "each other\n",
-                threads, crew_processors());
+                threads, thread_pool_processors());
     if (!platform_build_threads(table, threads))
         return false;
     if (threads > 1 && engine.shard_count == 1)
@@ -68,7 +68,7 @@ static bool build(const struct platform_table *table)
             "by themselves for more than a cycle (`heddle check` prints the window); one thread "
             "is used\n",
             threads);
-    crew_open(threads < engine.shard_count ? threads : engine.shard_count);
+    thread_pool_open(threads < engine.shard_count ? threads : engine.shard_count);
     return true;
 }
 
@@ -145,7 +145,7 @@ static void finish_ranks(void)
     rank_set_escape(&lost);
     if (!rank_is_lost() && !rank_is_alone() && setjmp(lost) == 0) {
         rank_call(RANK_END);
-        meeting_settle_last();
+        rank_barrier_settle_last();
     }
     rank_set_escape(NULL);
     if (rank_is_lost()) {

@@ -36,7 +36,7 @@ bool ranks_agree(const struct platform_table *table)
         return true;
     hash_own_file(file);
     return rank_agree("version", HEDDLE_VERSION) && rank_agree("platform", table->model_hash)
-           && rank_agree("options", options_shared()) && rank_agree("placement", place_text())
+           && rank_agree("options", options_shared()) && rank_agree("placement", placement_text())
            && rank_agree("code of the platform", file);
 }
 
@@ -50,7 +50,7 @@ int ranks_serve(void)
         else
             checkpoint_resume();
     }
-    meeting_settle_last();
+    rank_barrier_settle_last();
     rank_close();
     return EXIT_CLEAN;
 }

@@ -4,7 +4,7 @@
  * left out, the wavefront stands in the wheel for the one behind them, and whoever comes first
  * makes up for them: that turn, a turn of another wavefront of the SIMD, the answer of a
  * work-group, which carries the account, or somebody who looks at the statistics
- * (engine_settles()).
+ * (engine_may_defer()).
  *
  * Turns are as far from each other as the instructions take, which follows from the code alone.
  * Where more than that decides (the buffer of code, registers that a write to the LDS holds), and
@@ -256,7 +256,7 @@ static void late_init(struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
     c->may_be_late = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
-                     && engine_settles(&c->io.base, late_settle, NULL);
+                     && engine_may_defer(&c->io.base, late_settle, NULL);
     c->even = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
         c->even &= c->valu_cycles[i] % p->simds == 0;

@@ -66,7 +66,7 @@ static void dram_init_timed(struct dram *c)
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
     c->first_due = c->look = ENGINE_NEVER;
     c->lazy =
-        dram_may_be_lazy(c) && engine_settles(&c->io.base, dram_settle_timed, dram_last_timed);
+        dram_may_be_lazy(c) && engine_may_defer(&c->io.base, dram_settle_timed, dram_last_timed);
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)

@@ -645,7 +645,7 @@ static void look_often(const struct hbm_params *k, int kinds, bool keep_up, stru
     uint64_t random = 5, when = 1;
     uint8_t bytes[64] = {0};
     enum engine_result result;
-    engine_keep_up(keep_up);
+    engine_defer_nothing(keep_up);
     set_up(*k);
     for (uint16_t i = 0; i < 1000; i++) {
         uint64_t r = harness_random(&random), line = (r >> 8) % 4096 * 64;
@@ -667,7 +667,7 @@ static void look_often(const struct hbm_params *k, int kinds, bool keep_up, stru
     for (unsigned end = 0; end < 2; end++)
         for (uint32_t i = 0; i < harness_count(end ? dma : top); i++)
             seen->cycles[seen->answers++] = harness_log(end ? dma : top, i)->cycle;
-    engine_keep_up(false);
+    engine_defer_nothing(false);
 }
 
 /* Whoever looks, and whenever, finds what a memory that issues each command in its own tick has

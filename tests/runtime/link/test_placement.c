@@ -39,8 +39,8 @@ ParameterizedTest(struct place_case *k, place, list_must_be_one_of_the_platform)
     const struct platform_table *table = build_finish();
     arena_open();
     cr_redirect_stderr();
-    setenv(PLACE_ENVIRONMENT, k->text, 1);
-    bool placed = place_partitions(table, k->ranks, rank_of);
+    setenv(PLACEMENT_ENVIRONMENT, k->text, 1);
+    bool placed = placement_of_partitions(table, k->ranks, rank_of);
     cr_assert_eq(placed, k->rank_of[0] != '\0');
     for (uint32_t i = 0; placed && k->rank_of[i]; i++)
         cr_assert_eq(rank_of[i], k->rank_of[i] - '0', "partition %u is at rank %u, not %c", i,

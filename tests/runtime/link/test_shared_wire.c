@@ -175,9 +175,9 @@ ParameterizedTest(struct turns_case *k, wire, channels_take_turns_in_both_direct
     for (unsigned half = 0; half < 2; half++) {
         uint64_t bytes = 0, messages = 0;
         const struct ring_link_use *use = ring_link_use(link, half);
-        cr_assert_eq(wire_channel_count(link, half), CHANNELS);
+        cr_assert_eq(shared_wire_channel_count(link, half), CHANNELS);
         for (uint32_t i = 0; i < CHANNELS; i++) {
-            const struct wire_channel_use *channel = wire_channel(link, half, i);
+            const struct shared_wire_channel_use *channel = shared_wire_channel(link, half, i);
             cr_expect_eq(channel->messages, 300);
             cr_expect_eq(channel->bytes, 300 * (half ? back : there)[i].bytes);
             bytes += channel->bytes;
@@ -259,7 +259,7 @@ Test(wire, a_channel_that_nobody_empties_holds_nobody_up)
     saturate(depths, forward, 2, PROBE_STUBBORN, sinks);
     cr_assert_eq(engine_run(), ENGINE_DEADLOCK); /* what is left cannot go on; the rest has */
     cr_assert_eq(probe_received(sinks[0]), 200);
-    cr_assert_eq(wire_channel(0, 0, 1)->messages, 16);
+    cr_assert_eq(shared_wire_channel(0, 0, 1)->messages, 16);
 }
 
 /* ---- a lone message ---- */
@@ -312,7 +312,7 @@ static uint64_t hash_of(const struct turns_case *k, uint32_t threads, int order,
     probe_logged = 0;
     probe_quiet = threads > 1;
     cr_assert(platform_build_threads(build_finish(), threads));
-    crew_open(threads);
+    thread_pool_open(threads);
     cr_assert_eq(engine.shard_count, threads);
     engine_set_limits(&(struct engine_limits){.tick_order = order, .seed = 7, .tick_all = all});
     cr_assert_eq(engine_run(), ENGINE_IDLE);
@@ -359,11 +359,11 @@ static uint64_t hash_of_bursts(uint64_t latency_ps, int64_t period, uint32_t thr
     probe_logged = 0;
     probe_quiet = threads > 1;
     cr_assert(platform_build_threads(build_finish(), threads));
-    crew_open(threads);
+    thread_pool_open(threads);
     cr_assert_eq(engine.shard_count, threads);
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert_eq(wire_channel(link, 0, 0)->messages, 200);
-    cr_assert_eq(wire_channel(link, 0, 1)->messages, 200);
+    cr_assert_eq(shared_wire_channel(link, 0, 0)->messages, 200);
+    cr_assert_eq(shared_wire_channel(link, 0, 1)->messages, 200);
     return probe_hash();
 }
 
@@ -398,7 +398,7 @@ static uint64_t hash_of_neighbours(uint32_t threads)
     probe_logged = 0;
     probe_quiet = threads > 1;
     cr_assert(platform_build_threads(build_finish(), threads));
-    crew_open(threads);
+    thread_pool_open(threads);
     cr_assert_eq(engine.shard_count, threads);
     cr_assert_eq(lookahead_ps(engine_base.platform), 20000);
     cr_assert_eq(engine_run(), ENGINE_IDLE);

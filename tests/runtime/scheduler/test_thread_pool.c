@@ -22,7 +22,7 @@ static uint32_t slow_shard = UINT32_MAX; /* a worker that has it takes its time 
 
 static void build(uint32_t threads)
 {
-    build_start("crew");
+    build_start("threads");
     uint32_t core = build_domain("core", 1000000000);
     uint32_t protocol = probe_protocol(16, false);
     uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 0, 0, false);
@@ -35,7 +35,7 @@ static void build(uint32_t threads)
     cr_assert(platform_build_threads(build_finish(), SHARDS));
     cr_assert_eq(engine.shard_count, SHARDS);
     leads = true;
-    crew_open(threads);
+    thread_pool_open(threads);
 }
 
 static void work(uint32_t shard)
@@ -51,21 +51,21 @@ static void work(uint32_t shard)
         nanosleep(&(struct timespec){0, 3000000}, NULL);
 }
 
-struct crew_case {
+struct pool_case {
     uint32_t threads;
     bool delays;
     uint32_t rounds;
 };
 
-ParameterizedTestParameters(crew, a_round_runs_what_is_due_once)
+ParameterizedTestParameters(thread_pool, a_round_runs_what_is_due_once)
 {
-    static struct crew_case cases[] = {
+    static struct pool_case cases[] = {
         {1, false, 2000}, {2, false, 5000}, {4, false, 3000}, {7, false, 1000}, {3, true, 200},
     };
-    return cr_make_param_array(struct crew_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct pool_case, cases, sizeof cases / sizeof cases[0]);
 }
 
-ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
+ParameterizedTest(struct pool_case *k, thread_pool, a_round_runs_what_is_due_once)
 {
     uint64_t expected[SHARDS] = {0};
     uint64_t state = 9;
@@ -77,7 +77,7 @@ ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
         state = state * 6364136223846793005u + 1442695040888963407u;
         uint64_t due = state >> 40 & ((1u << SHARDS) - 1);
         round_now = i + 1;
-        crew_run(work, due);
+        thread_pool_run(work, due);
         for (uint32_t shard = 0; shard < SHARDS; shard++) {
             expected[shard] += due >> shard & 1;
             cr_assert_eq(runs[shard], expected[shard], "shard %u in round %u", shard, i);
@@ -93,14 +93,14 @@ ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
 }
 
 /* A worker that takes long over one shard holds up nothing but the end of the round. */
-Test(crew, shards_of_a_thread_that_is_late_are_run_by_others)
+Test(thread_pool, shards_of_a_thread_that_is_late_are_run_by_others)
 {
     setenv("HEDDLE_THREAD_DELAYS", "8", 1);
     build(2);
     for (slow_shard = 0; slow_shard < SHARDS; slow_shard++) {
         for (uint32_t i = 0; i < 20; i++) {
             round_now++;
-            crew_run(work, (1u << SHARDS) - 1);
+            thread_pool_run(work, (1u << SHARDS) - 1);
         }
     }
     cr_assert_eq(wrong, 0);
@@ -108,17 +108,17 @@ Test(crew, shards_of_a_thread_that_is_late_are_run_by_others)
         cr_assert_eq(runs[shard], 20 * SHARDS);
 }
 
-Test(crew, processors_are_those_of_the_process)
+Test(thread_pool, processors_are_those_of_the_process)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
     cr_assert_eq(sched_getaffinity(0, sizeof one, &one), 0);
-    cr_assert_eq(crew_processors(), (uint32_t)CPU_COUNT(&one));
+    cr_assert_eq(thread_pool_processors(), (uint32_t)CPU_COUNT(&one));
     int first = 0;
     while (!CPU_ISSET(first, &one))
         first++;
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
-    cr_assert_eq(crew_processors(), 1);
+    cr_assert_eq(thread_pool_processors(), 1);
 }

@@ -24,7 +24,7 @@ static void build(const struct platform_table *table, uint32_t shard_threads, ui
     probe_logged = 0;
     probe_quiet = threads > 1;
     cr_assert(platform_build_threads(table, shard_threads));
-    crew_open(threads);
+    thread_pool_open(threads);
 }
 
 struct cut {
@@ -207,7 +207,7 @@ ParameterizedTest(struct ending *k, window, what_is_put_off_is_done_by_the_end)
         build(build_finish(), 3, 1);
         settled.cycle = settled.calls = 0;
         settled.leaf = c;
-        cr_assert(engine_settles(platform_component(c), settle, NULL));
+        cr_assert(engine_may_defer(platform_component(c), settle, NULL));
         engine_set_limits(
             &(struct engine_limits){.max_cycles = k->max_cycles, .stall_limit = 50000});
         cr_assert_eq(engine_run(), k->result);
@@ -227,9 +227,9 @@ Test(window, who_keeps_up_puts_nothing_off)
 {
     build_start("late");
     uint32_t a = probe_instance(build_domain("core", 1000000000), "a", PROBE_TICKER, 9, 0, false);
-    engine_keep_up(true);
+    engine_defer_nothing(true);
     build(build_finish(), 1, 1);
-    cr_assert_not(engine_settles(platform_component(a), settle, NULL));
+    cr_assert_not(engine_may_defer(platform_component(a), settle, NULL));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert_eq(settled.calls, 0);
 }

@@ -57,7 +57,7 @@ static const struct compute_unit_io *run_case(uint64_t seed, bool keeps_up, uint
     struct work_wavefront places[2];
     uint64_t cycle = ARRIVAL - 1;
     state = seed;
-    engine_keep_up(keeps_up);
+    engine_defer_nothing(keeps_up);
     set_up();
     for (unsigned i = 0; i < PROGRAMS; i++)
         load_random(i);

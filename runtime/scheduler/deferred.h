@@ -1,0 +1,17 @@
+/* Work that is done between windows; see deferred.c. Called by the leader. */
+#ifndef HEDDLE_RUNTIME_DEFERRED_H
+#define HEDDLE_RUNTIME_DEFERRED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void deferred_open(void); /* for a platform */
+/* Has a component left work for the end of this window? */
+bool deferred_is_left(void);
+/* Does that work; the components tick again at their first edges at or after `end_ps`. */
+void deferred_do(uint64_t end_ps);
+/* Nothing else is left to do: wakes those that have put work off, for what is left of it. true:
+ * there are some. */
+bool deferred_wake_last(void);
+
+#endif

@@ -1,0 +1,93 @@
+/* Components that give up: the first failure in (time, instance) is kept, and the run goes on to an
+ * end that does not depend on the number of threads or ranks. See failure.h. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "failure.h"
+#include "run_state.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/shard.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread that writes these: */
+static uint64_t failed_ps;
+static uint32_t failed_leaf;
+static char failure[512]; /* "": no component has failed */
+
+void engine_fail(const struct component *c, const char *format, ...)
+{
+    uint64_t now = shard_now(c->domain);
+    if (this_run.window_ps)
+        shard_freeze(c);
+    else
+        engine_stop();
+    window_ask_end();
+    pthread_mutex_lock(&lock);
+    if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(failure, sizeof failure, format, arguments);
+        va_end(arguments);
+        failed_ps = now;
+        failed_leaf = c->leaf;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+const char *engine_failure(void)
+{
+    return failure[0] ? failure : NULL;
+}
+
+void engine_clear_failure(void)
+{
+    failure[0] = '\0';
+}
+
+/* At the end of a window, or of a stretch. */
+void failure_note(uint64_t time_ps)
+{
+    if (this_run.window_ps && this_run.fail_end_ps == ENGINE_NEVER)
+        this_run.fail_end_ps = this_run.stretch_ps > this_run.window_ps
+                                   ? (time_ps / this_run.stretch_ps + 1) * this_run.stretch_ps
+                                   : window_end(time_ps) + this_run.window_ps;
+}
+
+/* With several ranks: the first failure of all is that of rank 0. */
+void failure_agree(void)
+{
+    struct {
+        uint64_t ps;
+        uint32_t leaf;
+        char text[sizeof failure];
+    } own = {failed_ps, failed_leaf, ""}, other;
+    memcpy(own.text, failure, sizeof failure);
+    if (ranks.number)
+        rank_put(0, &own, sizeof own);
+    rank_exchange();
+    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++) {
+        memcpy(&other, rank_take(i, sizeof other), sizeof other);
+        if (!other.text[0]
+            || (failure[0]
+                && (failed_ps < other.ps || (failed_ps == other.ps && failed_leaf < other.leaf))))
+            continue;
+        failed_ps = other.ps;
+        failed_leaf = other.leaf;
+        memcpy(failure, other.text, sizeof failure);
+    }
+}
+
+/* A failure ends the run with the stretch in which it came, or behind the next window. */
+bool failure_ends_run(uint64_t next_ps, bool live)
+{
+    return this_run.fail_end_ps != ENGINE_NEVER
+           && (!live || next_ps > this_run.limit_ps || next_ps >= this_run.fail_end_ps);
+}
+
+void failure_close_window(void)
+{
+    if (failure[0])
+        failure_note(failed_ps);
+}

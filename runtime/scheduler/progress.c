@@ -1,0 +1,117 @@
+/* Looks at a run from time to time: does anything still move, and how far has it come? See
+ * progress.h. */
+#include <stdio.h>
+
+#include "progress.h"
+#include "run_state.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/extension.h"
+#include "runtime/engine/instances.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/rank.h"
+#include "runtime/link/ring.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/observe/host_time.h"
+#include "runtime/observe/series.h"
+#include "runtime/observe/view.h"
+#include "runtime/state/platform.h"
+
+#define CHECK_CYCLES     16384u /* between two looks */
+#define PROGRESS_SECONDS 0.25
+#define LINES_SECONDS    10.0 /* the first one comes after a second */
+
+static struct {
+    uint64_t interval_ps; /* a multiple of the window */
+    uint64_t messages;
+    uint64_t instructions;
+    uint64_t still; /* looks since something was last seen to have moved */
+    uint64_t most;  /* as many are a stall */
+    double first;   /* progress: wall clock of the first look, */
+    double shown;   /* and of the last drawing; 0: none yet */
+    bool drawn;
+} watch;
+
+static double seconds(clockid_t clock)
+{
+    return (double)host_time_read(clock) * 1e-9;
+}
+
+/* A line that is drawn anew, for terminals, or one after the other, for logs. */
+static void draw(uint64_t time_ps)
+{
+    char words[128];
+    bool lines = this_run.limits.progress == PLATFORM_PROGRESS_LINES;
+    double now = seconds(CLOCK_MONOTONIC);
+    if (watch.shown == 0) {
+        watch.first = now;
+        watch.shown = now - (lines ? LINES_SECONDS - 1 : PROGRESS_SECONDS);
+    }
+    if (now - watch.shown < (lines ? LINES_SECONDS : PROGRESS_SECONDS))
+        return;
+    watch.shown = now;
+    watch.drawn = !lines;
+    extensions_progress(words, sizeof words, now - watch.first);
+    fprintf(stderr, "%s%llu.%03llu us simulated, %s%s%llu instructions, %.0f KIPS%s",
+            lines ? "heddle: " : "\r\033[K", (unsigned long long)(time_ps / 1000000),
+            (unsigned long long)(time_ps / 1000 % 1000), words, words[0] ? ", " : "",
+            (unsigned long long)engine_instructions(),
+            (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9),
+            lines ? "\n" : "");
+}
+
+void run_progress_erase(void)
+{
+    if (watch.drawn)
+        fputs("\r\033[K", stderr);
+    watch.drawn = false;
+}
+
+/* A rank may know of messages that others have sent. */
+static uint64_t messages_here(void)
+{
+    uint64_t sum = 0;
+    const struct platform_table *t = engine_base.platform;
+    if (rank_is_alone())
+        return engine_messages();
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        sum += platform_rank_of(t->rings[i].sender) == ranks.number ? ring_at(i)->messages : 0;
+    return sum;
+}
+
+/* Looks are made before the first step at or after multiples of the interval, whatever the number
+ * of shards; time in which everybody sleeps is jumped over and does not count. true: nothing has
+ * moved for too long. */
+bool run_progress_look(uint64_t start_ps)
+{
+    engine_flush(start_ps < series_next() ? start_ps : series_next());
+    uint64_t messages = rank_sum(messages_here());
+    uint64_t instructions = rank_sum(engine_instructions());
+    if (this_run.limits.progress)
+        draw(start_ps);
+    view_stops_now = view_open_now;
+    watch.still++;
+    if (messages != watch.messages || instructions != watch.instructions) {
+        watch.messages = messages;
+        watch.instructions = instructions;
+        watch.still = 0;
+    }
+    this_run.look_ps = start_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
+    return watch.still >= watch.most;
+}
+
+void run_progress_begin(void)
+{
+    uint64_t quarter = this_run.limits.stall_limit / 4 + 1;
+    uint64_t cycles = quarter < CHECK_CYCLES ? quarter : CHECK_CYCLES;
+    uint64_t unit = this_run.window_ps ? this_run.window_ps : 1;
+    watch.interval_ps = (engine_time_of(this_run.fastest, cycles) + unit) / unit * unit;
+    this_run.look_ps = engine.time_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
+    watch.most = (this_run.limits.stall_limit + cycles - 1) / cycles + 1;
+    watch.still = 0;
+}
+
+void run_progress_open(void)
+{
+    watch.messages = 0;
+    watch.instructions = 0;
+}

@@ -1,0 +1,149 @@
+/* The run of one of several ranks: stretches of windows, at whose ends the ranks meet.
+ *
+ * A rank goes through the windows of a stretch by itself: what crosses between ranks, or between
+ * the main partition and the others, takes at least that long. All that concerns all ranks is
+ * decided by components of the main partition, so a stretch ends with the first window in which one
+ * of these may tick, which is known when ranks meet (rank_barrier.c). See rank_run.h. */
+#include "rank_run.h"
+
+#include "deferred.h"
+#include "failure.h"
+#include "run_state.h"
+#include "window.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/extension.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/cut.h"
+#include "runtime/observe/series.h"
+#include "runtime/observe/stats_log.h"
+#include "runtime/observe/timeline.h"
+#include "runtime/observe/watch.h"
+
+static uint64_t begun_ps; /* the present stretch */
+
+/* Of the present stretch. */
+static uint64_t end_of_window(uint32_t window)
+{
+    return window == RANK_BARRIER_LAST ? window_plan.end_ps
+                                       : begun_ps + (window + 1) * this_run.window_ps;
+}
+
+/* Ends of windows for which an extension wants statistics. */
+static uint64_t find_settled(void)
+{
+    uint64_t windows = 0, from_ps = 0;
+    while ((from_ps = extensions_ask(from_ps)) != ENGINE_NEVER) {
+        uint64_t window =
+            stats_log_ticked ? (from_ps - begun_ps) / this_run.window_ps : RANK_BARRIER_LAST;
+        bool last = window >= STATS_LOG_WINDOWS || window_end(from_ps) >= window_plan.end_ps;
+        windows |= (uint64_t)1 << (last ? RANK_BARRIER_LAST : window);
+        from_ps = window_end(from_ps);
+    }
+    return windows;
+}
+
+void rank_run_meet(void)
+{
+    this_run.met = (struct rank_barrier){.end_ps = window_plan.end_ps,
+                                         .decides_ps = ENGINE_NEVER,
+                                         .pause_ps = this_run.pause_ps,
+                                         .stop = engine_is_stopping(),
+                                         .interrupted = engine_is_interrupted(),
+                                         .failed = engine_failure() != NULL,
+                                         .settles = find_settled()};
+    if (ranks.number && series_has_tracks())
+        series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
+    rank_barrier_wait(&this_run.met, this_run.limit_ps + 1);
+    window_plan.end_ps = this_run.met.end_ps;
+    this_run.pause_ps = this_run.met.pause_ps;
+    __atomic_store_n(&this_run.stop, this_run.met.stop, __ATOMIC_RELAXED);
+    if (!ranks.number) {
+        timeline_settle();
+        watch_settle();
+    }
+    if (this_run.met.failed)
+        failure_note(window_plan.end_ps - 1);
+    if (this_run.met.failed)
+        failure_agree();
+    if (this_run.met.settles)
+        rank_barrier_settle(this_run.met.settles, end_of_window);
+    stats_log_forget();
+}
+
+/* No other rank has anything to do until `this_run.met.alone_ps`: windows before that need no
+ * meeting, unless there is something to tell. */
+static bool goes_on_alone(uint64_t time_ps, bool live)
+{
+    return live && this_run.met.alone_ps > window_plan.end_ps && !cut_leaves()
+           && !series_has_tracks() && extensions_ask(0) == ENGINE_NEVER && !engine_failure()
+           && !timeline_is_filling() && !watch_has_lines() && !extensions_are_filling()
+           && window_end(time_ps) <= window_start(this_run.met.alone_ps)
+           && window_start(time_ps) < this_run.look_ps;
+}
+
+/* Is there another window to run before this rank meets the others, which is at `last_ps` or
+ * later? */
+static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
+{
+    bool live;
+    if (engine_is_stopping())
+        return false;
+    *time_ps = window_next(&live);
+    if (!live) /* with `tick_all` there is a next edge even so */
+        return false;
+    return *time_ps < window_free_until() && (*time_ps < last_ps || goes_on_alone(*time_ps, live));
+}
+
+/* The end of the stretch that begins with the first step of all ranks. */
+static uint64_t stretch_end(uint64_t time_ps)
+{
+    uint64_t end = window_end(time_ps), last = (time_ps / this_run.meet_ps + 1) * this_run.meet_ps;
+    uint64_t logged = window_start(time_ps) + STATS_LOG_WINDOWS * this_run.window_ps;
+    if (this_run.meet_ps == this_run.window_ps)
+        return end;
+    if (stats_log_ticked && logged < last)
+        last = logged;
+    if (this_run.met.decides_ps < last)
+        last = window_end(this_run.met.decides_ps);
+    if (this_run.look_ps < last)
+        last = this_run.look_ps;
+    if (this_run.pause_ps < last)
+        last = this_run.pause_ps + 1;
+    return last > end ? last : end;
+}
+
+/* A window is over, and the next one of this rank, if there is one, is that of `next_ps`. Between
+ * the two a span of others may begin or end; or one of this rank has, in the stretch. */
+static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
+{
+    if (stats_log_ticked && window_plan.end_ps < last_ps
+        && (!more || window_end(next_ps) > this_run.met.alone_ps
+            || extensions_ask(0) != ENGINE_NEVER))
+        stats_log_note((uint32_t)((window_plan.end_ps - begun_ps) / this_run.window_ps) - 1);
+}
+
+void rank_run_stretch(uint64_t time_ps)
+{
+    bool more;
+    uint64_t last_ps = stretch_end(time_ps);
+    begun_ps = window_start(time_ps);
+    this_run.free_ps =
+        this_run.met.alone_ps > last_ps || stats_log_ticked ? this_run.met.alone_ps : last_ps;
+    if (series_has_tracks() && this_run.free_ps > last_ps)
+        this_run.free_ps = last_ps;
+    do {
+        series_take_until(time_ps);
+        window_run(time_ps);
+        if (window_plan.end_ps < last_ps && (deferred_is_left() || engine_is_stopping()))
+            bug("something is decided at %llu ps, before ranks meet",
+                (unsigned long long)window_plan.end_ps);
+        window_close();
+        cut_collect();
+        more = goes_on(&time_ps, last_ps);
+        log_window(last_ps, more, time_ps);
+    } while (more);
+    window_plan.end_ps = last_ps > window_plan.end_ps ? last_ps : window_plan.end_ps;
+    rank_run_meet();
+}

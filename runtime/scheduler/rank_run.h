@@ -1,0 +1,12 @@
+/* Stretches of windows, with several ranks; see rank_run.c. */
+#ifndef HEDDLE_RUNTIME_RANK_RUN_H
+#define HEDDLE_RUNTIME_RANK_RUN_H
+
+#include <stdint.h>
+
+/* All ranks tell each other what they have done and decided: this_run.met. */
+void rank_run_meet(void);
+/* Runs the stretch that begins with the first step of all ranks, at `time_ps`, and meets. */
+void rank_run_stretch(uint64_t time_ps);
+
+#endif

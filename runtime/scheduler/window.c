@@ -1,0 +1,207 @@
+/* Windows: which shards run in them, alone or together, and what ends them. See window.h; run.c
+ * says what a window is. */
+#include "window.h"
+
+#include "deferred.h"
+#include "failure.h"
+#include "run_state.h"
+#include "thread_pool.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/extension.h"
+#include "runtime/engine/rank.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/exchange.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/link/shared_wire.h"
+#include "runtime/observe/series.h"
+#include "runtime/observe/stats_log.h"
+#include "runtime/observe/timeline.h"
+
+static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
+static uint64_t alone_ps;  /* until then `solo` runs on, but for samples on the way */
+
+void window_ask_end(void)
+{
+    struct shard *l = solo;
+    if (!l)
+        return;
+    uint64_t end = window_end(l->now_ps);
+    if (end < alone_ps)
+        alone_ps = end;
+    if (end < l->until_ps)
+        l->until_ps = end;
+}
+
+/* Of the last step of any shard, `least` at the least. */
+uint64_t window_last_step(uint64_t least)
+{
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        least = shards[i].now_ps > least ? shards[i].now_ps : least;
+    return least;
+}
+
+static uint64_t next_of_shards(bool *live)
+{
+    uint64_t next = shared_wire_mixed_next();
+    *live = next != ENGINE_NEVER;
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
+        *live |= shards[i].live;
+        next = shards[i].next_ps < next ? shards[i].next_ps : next;
+    }
+    return next;
+}
+
+/* What the shards do next. If only undelivered arrivals are left, they are delivered to find out.
+ */
+uint64_t window_next(bool *live)
+{
+    uint64_t next = next_of_shards(live);
+    if (engine.shard_count == 1 || !exchange_is_pending())
+        return next;
+    if (*live && next < window_plan.end_ps + this_run.window_ps)
+        return window_plan.end_ps;
+    exchange_deliver_all(window_plan.end_ps);
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shard_plan(i);
+    return next_of_shards(live);
+}
+
+/* One shard alone, while there is nothing to do in any other: on the way it stops for samples. */
+static void run_alone(uint32_t shard)
+{
+    struct shard *l = &shards[shard];
+    alone_ps = l->until_ps;
+    for (;;) {
+        uint64_t sample_ps = series_next();
+        l->until_ps = sample_ps < alone_ps ? sample_ps : alone_ps;
+        shard_run(shard);
+        if (sample_ps >= alone_ps)
+            return; /* what is due at the end of a window is taken before the next step */
+        series_take();
+    }
+}
+
+static void run_on(uint32_t shard)
+{
+    if (solo)
+        run_alone(shard);
+    else
+        shard_run(shard);
+}
+
+static void run_window(uint32_t shard)
+{
+    struct shard *l = &shards[shard];
+    const struct window_plan *plan = &window_told.plan;
+    l->until_ps = plan->until_ps;
+    if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
+        shard_plan(shard);
+    l->watched = (uint8_t)((l->watched & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
+    run_on(shard);
+}
+
+/* The rest of a window that stopped for a sample. */
+static void run_rest(uint32_t shard)
+{
+    shards[shard].until_ps = window_told.plan.until_ps;
+    shard_run(shard);
+}
+
+/* The shards that have something to do in the window; the others sleep through it. */
+static uint64_t find_due(void)
+{
+    uint64_t due = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        due |= (uint64_t)exchange_has_work(i, &window_plan) << i;
+    return due;
+}
+
+/* The end of time that may be run without looking at the watch, a pause or the limit. */
+uint64_t window_free_until(void)
+{
+    uint64_t last_ps =
+        this_run.pause_ps < this_run.limit_ps ? this_run.pause_ps : this_run.limit_ps;
+    uint64_t until = this_run.look_ps <= last_ps ? this_run.look_ps : last_ps + 1;
+    return until < this_run.fail_end_ps ? until : this_run.fail_end_ps;
+}
+
+/* One shard alone has something to do: until the window in which another has, it runs on like the
+ * only one, through the ends of windows, unless it sends something or asks for an end. */
+static void run_solo(uint32_t shard)
+{
+    bool live;
+    uint64_t own = shards[shard].next_ps;
+    shards[shard].next_ps = ENGINE_NEVER;
+    uint64_t others = next_of_shards(&live);
+    others = others < this_run.free_ps ? others : this_run.free_ps;
+    shards[shard].next_ps = own;
+    window_plan.until_ps = window_free_until();
+    if (others != ENGINE_NEVER && window_start(others) < window_plan.until_ps)
+        window_plan.until_ps = window_start(others);
+    solo = &shards[shard];
+    window_tell();
+    run_window(shard);
+    solo = NULL;
+    uint64_t last = window_end(shards[shard].now_ps); /* it may have found nothing to do */
+    window_plan.end_ps = last > window_plan.end_ps ? last : window_plan.end_ps;
+}
+
+/* Shards together, up to each sample that lies within the window. What waits for shared links is
+ * granted as far as time has come, so that their counters are those of a single shard. */
+static void run_together(uint64_t due)
+{
+    uint64_t last_ps = window_plan.until_ps;
+    void (*run)(uint32_t shard) = run_window;
+    while (series_next() < last_ps) {
+        window_plan.until_ps = series_next();
+        thread_pool_run(run, due);
+        ring_settle_mixed();
+        shared_wire_settle_mixed(window_plan.until_ps);
+        series_take();
+        run = run_rest;
+    }
+    window_plan.until_ps = last_ps;
+    thread_pool_run(run, due);
+}
+
+/* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
+ * for the end of a window. */
+void window_run(uint64_t time)
+{
+    if (engine.shard_count == 1) {
+        struct shard *l = &shards[0];
+        l->until_ps = window_free_until();
+        run_alone(0);
+        window_plan.end_ps = window_end(l->now_ps);
+        return;
+    }
+    window_plan.end_ps = window_end(time);
+    window_plan.until_ps = within_limit(window_plan.end_ps);
+    exchange_turn();
+    uint64_t due = find_due();
+    bool one = due && !(due & (due - 1));
+    if (one && shared_wire_mixed_next() >= window_plan.end_ps
+        && this_run.free_ps >= window_plan.end_ps)
+        run_solo((uint32_t)__builtin_ctzll(due));
+    else
+        run_together(due);
+}
+
+void window_close(void)
+{
+    ring_settle_mixed();
+    shared_wire_settle_mixed(within_limit(window_plan.end_ps));
+    failure_close_window();
+    if (rank_is_alone()) {
+        extensions_settle(ENGINE_NEVER);
+        timeline_settle();
+    }
+    if (deferred_is_left())
+        deferred_do(window_plan.end_ps);
+}
+
+void window_open(void)
+{
+    solo = engine.shard_count == 1 ? &shards[0] : NULL;
+    window_plan.end_ps = 0; /* of a platform before */
+}
