@@ -1,5 +1,5 @@
 /* See arena_protection.h. The old place stays mapped all the time, as otherwise the system might
- * give it to another thread. The hideout is reserved again when it has been left. */
+ * give it to another thread. The refuge is reserved again when it has been left. */
 #define _GNU_SOURCE /* mremap, keys */
 #include <stdint.h>
 #include <sys/mman.h>
@@ -23,9 +23,9 @@
 #define GUARD_BYTES GIB
 #define ATTEMPTS    16
 
-static char *hideout; /* NULL: none yet */
-static bool never;    /* the system cannot do it */
-static int key;       /* for good; 0: none yet, which is the key of all other memory */
+static char *refuge; /* NULL: none yet */
+static bool never;   /* the system cannot do it */
+static int key;      /* for good; 0: none yet, which is the key of all other memory */
 
 static bool reserve(char *wish, size_t bytes)
 {
@@ -74,12 +74,12 @@ static unsigned move_pieces(char *from, char *to, const struct arena_pieces *p, 
 static void leave(char *base, size_t bytes, const struct arena_pieces *p, unsigned moved)
 {
     if (mprotect(base, bytes, PROT_READ | PROT_WRITE) != 0
-        || move_pieces(hideout, base, p, moved, 0) != moved)
+        || move_pieces(refuge, base, p, moved, 0) != moved)
         die("the system does not give back what lay at %p", (void *)base);
     for (unsigned i = 0; i < moved; i++) {
         const struct arena_piece *m = &p->piece[i];
-        if (hideout && !reserve(hideout + m->begin, m->end - m->begin))
-            hideout = NULL; /* another thread has taken the place in the meantime */
+        if (refuge && !reserve(refuge + m->begin, m->end - m->begin))
+            refuge = NULL; /* another thread has taken the place in the meantime */
     }
 }
 
@@ -92,12 +92,12 @@ bool arena_protection_enter(char *base, size_t bytes, const struct arena_pieces 
 {
     if (never)
         return false;
-    if (!hideout)
-        hideout = find(base, bytes);
-    unsigned moved = hideout ? move_pieces(base, hideout, p, p->count, MREMAP_DONTUNMAP) : 0;
-    if (hideout && moved == p->count && mprotect(base, bytes, PROT_NONE) == 0)
+    if (!refuge)
+        refuge = find(base, bytes);
+    unsigned moved = refuge ? move_pieces(base, refuge, p, p->count, MREMAP_DONTUNMAP) : 0;
+    if (refuge && moved == p->count && mprotect(base, bytes, PROT_NONE) == 0)
         return true;
-    if (hideout)
+    if (refuge)
         leave(base, bytes, p, moved);
     never = true;
     return false;

@@ -3,7 +3,7 @@
  *
  * The system moves whole tables of pages from one range of addresses to another. That costs little
  * where both lie alike in their gibibytes: there and back 10 to 20 microseconds.
- * The hideout is a range at random, far from where the system puts anything by itself, with guards
+ * The refuge is a range at random, far from where the system puts anything by itself, with guards
  * on both sides; the place that is left faults. Nothing depends on where it is, since what is
  * hidden is not used there.
  *

@@ -1,0 +1,103 @@
+/* What the files of a ring share: ring.c (messages), ring_room.c (slots), ring_link.c (links and
+ * buses), ring_open.c (start). Nothing else includes this. */
+#ifndef HEDDLE_RUNTIME_RING_STATE_H
+#define HEDDLE_RUNTIME_RING_STATE_H
+
+#include "ring.h"
+#include "ring_run.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+
+/* What a ring's control block has no room for and fast paths do not need. */
+struct ring_route {
+    uint32_t latency; /* cycles of the server; wires only */
+    uint32_t sender;  /* component id */
+    uint32_t receiver;
+    uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
+    uint8_t sender_domain;
+    uint8_t receiver_domain;
+    uint8_t is_reply; /* 0 or 1; a state that is loaded may say anything */
+    uint8_t half;     /* of the link */
+    uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
+    uint8_t split;    /* between two shards: this is one of two rings */
+    uint32_t depth;   /* slots */
+    uint32_t room;    /* of these, for how many there is room where they stand */
+    uint32_t few;     /* where the first ones stand */
+    uint32_t middle;  /* where there is room for NARROW of them; 0: not on this platform */
+    uint32_t wide;    /* where there is room for all; 0: they begin where it stands */
+};
+
+struct ring_link_half {
+    uint64_t free_ps;
+    uint64_t fraction; /* in 1 / bandwidth ps */
+    uint32_t rings;
+    uint32_t shard; /* of the senders */
+    bool mixed;     /* they are in several shards */
+    struct ring_link_use use;
+};
+
+struct ring_link {
+    uint64_t bandwidth;
+    uint64_t latency_ps;
+    bool is_wire; /* granted by shared_wire.c */
+    struct ring_link_half halves[2];
+};
+
+extern struct ring_route *ring_routes __attribute__((visibility("hidden"))); /* by number */
+extern struct ring_link *ring_links __attribute__((visibility("hidden")));
+extern bool ring_large __attribute__((visibility("hidden"))); /* platform_is_large() */
+
+static inline struct ring_route *ring_route(const struct ring *r)
+{
+    return &ring_routes[r - ring_at(0)];
+}
+
+static inline uint32_t ring_index(const struct ring *r)
+{
+    return (uint32_t)(r - ring_at(0));
+}
+
+/* Does it use fewer slots than it has? */
+static inline bool ring_is_narrow(const struct ring *r)
+{
+    return r->end != r->first + ring_route(r)->depth * r->step;
+}
+
+/* `cycle` of `domain`, or its first edge behind `now_ps` if that is later. */
+static inline uint64_t ring_later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
+{
+    uint64_t least = engine_cycle_at(domain, now_ps + 1);
+    return cycle > least ? cycle : least;
+}
+
+/* ---- ring.c ---- */
+
+/* Sets what ring_put() needs to know, when slots, delays or observers have changed. */
+void ring_find_simple(struct ring *r);
+/* Tells the receiver of a message that will arrive in cycle `ready`. */
+void ring_announce_late(struct ring *r, uint64_t ready);
+
+/* ---- ring_link.c ---- */
+
+void ring_open_links(const struct platform_table *table);
+/* `slots`: of all rings over links, each of which may wait for a bus at once. */
+void ring_open_buses(uint32_t slots);
+/* Counts the senders of a link, when a ring over it has been opened. */
+void ring_count_link(const struct platform_ring *p, const struct ring_route *route);
+/* The message at the tail is sent over a link at `now_ps`: the cycle in which it is seen, or
+ * RING_UNKNOWN, if other rings share the link. */
+uint64_t ring_send_over_link(struct ring *r, unsigned kind, uint32_t bytes, uint64_t now_ps);
+
+/* ---- ring_room.c ---- */
+
+void ring_open_room(const struct platform_table *table);
+/* Gives an empty ring `depth` slots. */
+void ring_place_slots(struct ring *r, uint32_t depth);
+/* The slots of the near ring are those of the far one, too. */
+void ring_share_slots(uint32_t near);
+/* On a large platform, when all depths are known: places for more than the first few slots. */
+void ring_place_others(const struct platform_table *table);
+/* Twice as many slots, the new ones `ahead` of the one to send in next. */
+void ring_widen(struct ring *r, uint32_t ahead);
+
+#endif
