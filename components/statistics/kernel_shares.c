@@ -1,6 +1,6 @@
 /* See kernel_shares.h. */
 #include "kernel_shares.h"
-#include "kernel_ranks.h"
+#include "kernel_share_messages.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel_ranks.h"
+#include "kernel_share_messages.h"
 #include "kernel_records.h"
 #include "kernel_shares.h"
 #include "run_progress.h"

@@ -4,7 +4,7 @@
 
 #include "address_list.h"
 #include "instruction_recorder_ranks.h"
-#include "kernel_ranks.h"
+#include "kernel_share_messages.h"
 #include "kernel_stats.h"
 #include "run_progress.h"
 #include "runtime/engine/options.h"

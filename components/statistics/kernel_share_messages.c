@@ -1,6 +1,6 @@
-/* See kernel_ranks.h. For each other rank there is a list of what it is told: a head, and behind it
+/* See kernel_share_messages.h. For each other rank there is a list of what it is told: a head, and behind it
  * the details of a share with their texts. */
-#include "components/statistics/kernel_ranks.h"
+#include "components/statistics/kernel_share_messages.h"
 
 #include <pthread.h>
 #include <stdlib.h>
