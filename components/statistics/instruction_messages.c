@@ -1,12 +1,19 @@
-/* See instruction_recorder_ranks.h. A list has what the recorder was told: a head, and behind it
- * the wavefront, or the instruction and the addresses of its active lanes. */
-#include "components/statistics/instruction_recorder_ranks.h"
+/* The instructions that other ranks execute, on their way to the recorder of rank 0.
+ *
+ * The recorder counts on hearing of one unit in order, and of no wavefront before its kernel has
+ * begun or after it has ended. Both hold: a rank keeps a list for each unit, the lists travel
+ * whenever ranks meet, and what begins and ends kernels crosses between ranks, too. A list has what
+ * the recorder of rank 0 is to hear: a head, and behind it the wavefront, or the instruction and
+ * the addresses of its active lanes. */
+#include "components/statistics/instruction_recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/byte_list.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 
 #define LANES   64u
 #define FILLING ((size_t)64 << 20) /* bytes of a rank, between two meetings */
@@ -23,37 +30,19 @@ struct step {
     uint32_t addresses;              /* they follow, those of active lanes */
 };
 
-struct list {
-    char *bytes;
-    size_t used, room;
-};
-
-static struct list *lists; /* by unit; each is written by one thread at a time */
+static struct byte_list *lists; /* by unit; each is written by one thread at a time */
 static uint32_t list_count;
-
-static void *room_in(uint32_t unit, size_t bytes)
-{
-    struct list *l = &lists[unit];
-    if (l->used + bytes > l->room) {
-        l->room = 2 * (l->used + bytes);
-        l->bytes = realloc(l->bytes, l->room);
-        if (!l->bytes)
-            die("out of host memory for %zu bytes of a recording", l->room);
-    }
-    l->used += bytes;
-    return l->bytes + l->used - bytes;
-}
 
 static void add_head(uint32_t unit, uint32_t wave, enum what what)
 {
     const struct head head = {wave, what};
-    memcpy(room_in(unit, sizeof head), &head, sizeof head);
+    byte_list_add(&lists[unit], &head, sizeof head);
 }
 
 static void begin(uint32_t unit, uint32_t wave, const struct recorded_wavefront *what)
 {
     add_head(unit, wave, BEGINS);
-    memcpy(room_in(unit, sizeof *what), what, sizeof *what);
+    byte_list_add(&lists[unit], what, sizeof *what);
 }
 
 static void step(uint32_t unit, uint32_t wave, const struct recorded_instruction *told)
@@ -63,9 +52,8 @@ static void step(uint32_t unit, uint32_t wave, const struct recorded_instruction
     for (uint64_t rest = told->address ? told->mask : 0; rest; rest &= rest - 1)
         address[own.addresses++] = told->address[__builtin_ctzll(rest)];
     add_head(unit, wave, STEPS);
-    memcpy(room_in(unit, sizeof own), &own, sizeof own);
-    memcpy(room_in(unit, own.addresses * sizeof *address), address,
-           own.addresses * sizeof *address);
+    byte_list_add(&lists[unit], &own, sizeof own);
+    byte_list_add(&lists[unit], address, own.addresses * sizeof *address);
 }
 
 static void end(uint32_t unit, uint32_t wave)
@@ -73,18 +61,9 @@ static void end(uint32_t unit, uint32_t wave)
     add_head(unit, wave, ENDS);
 }
 
-static const struct instruction_recorder teller = {.begin = begin, .step = step, .end = end};
+static const struct instruction_recorder sender = {.begin = begin, .step = step, .end = end};
 
-void recorder_ranks_open(uint32_t units)
-{
-    lists = calloc(units, sizeof *lists);
-    if (!lists)
-        die("out of host memory for a recording of %u units", units);
-    list_count = units;
-    instruction_recorder = &teller;
-}
-
-bool recorder_ranks_is_filling(void)
+static bool is_filling(void)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < list_count; i++)
@@ -92,48 +71,41 @@ bool recorder_ranks_is_filling(void)
     return bytes > FILLING;
 }
 
-void recorder_ranks_tell(void)
+/* A unit and the bytes of its list, for each that has any. */
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    if (!instruction_recorder || !ranks.number)
-        return;
+    (void)end_ps;
     for (uint32_t i = 0; i < list_count; i++) {
-        const uint64_t told[] = {i, lists[i].used};
+        const uint64_t part[] = {i, lists[i].used};
         if (!lists[i].used)
             continue;
-        rank_put(0, told, sizeof told);
-        rank_put(0, lists[i].bytes, lists[i].used);
+        rank_put(to, part, sizeof part);
+        rank_put(to, lists[i].bytes, lists[i].used);
         lists[i].used = 0;
     }
-    rank_put(0, (const uint64_t[]){0, 0}, 2 * sizeof(uint64_t));
 }
 
-static size_t hear_step(const char *bytes, uint32_t unit, uint32_t wave)
+static void merge_step(struct rank_reader *from, uint32_t unit, uint32_t wave)
 {
-    struct step told;
+    struct step sent;
     uint64_t address[LANES] = {0};
-    memcpy(&told, bytes, sizeof told);
-    const char *at = bytes + sizeof told;
-    for (uint64_t rest = told.addresses ? told.own.mask : 0; rest; rest &= rest - 1) {
-        memcpy(&address[__builtin_ctzll(rest)], at, sizeof *address);
-        at += sizeof *address;
-    }
-    told.own.address = told.own.address ? address : NULL;
-    instruction_recorder->step(unit, wave, &told.own);
-    return (size_t)(at - bytes);
+    memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
+    for (uint64_t rest = sent.addresses ? sent.own.mask : 0; rest; rest &= rest - 1)
+        memcpy(&address[__builtin_ctzll(rest)], rank_read(from, sizeof *address), sizeof *address);
+    sent.own.address = sent.own.address ? address : NULL;
+    instruction_recorder->step(unit, wave, &sent.own);
 }
 
-static void hear_list(const char *bytes, size_t size, uint32_t unit)
+static void merge_list(struct rank_reader *from, uint32_t unit)
 {
     struct head head;
     struct recorded_wavefront what;
-    for (size_t at = 0; at < size;) {
-        memcpy(&head, bytes + at, sizeof head);
-        at += sizeof head;
+    while (from->left) {
+        memcpy(&head, rank_read(from, sizeof head), sizeof head);
         if (head.what == STEPS) {
-            at += hear_step(bytes + at, unit, head.wave);
+            merge_step(from, unit, head.wave);
         } else if (head.what == BEGINS) {
-            memcpy(&what, bytes + at, sizeof what);
-            at += sizeof what;
+            memcpy(&what, rank_read(from, sizeof what), sizeof what);
             instruction_recorder->begin(unit, head.wave, &what);
         } else {
             instruction_recorder->end(unit, head.wave);
@@ -141,15 +113,27 @@ static void hear_list(const char *bytes, size_t size, uint32_t unit)
     }
 }
 
-void recorder_ranks_hear(uint32_t from)
+static void merge(struct rank_reader *from)
 {
-    uint64_t told[2];
-    if (!instruction_recorder || ranks.number)
-        return;
-    for (;;) {
-        memcpy(told, rank_take(from, sizeof told), sizeof told);
-        if (!told[1])
-            return;
-        hear_list(rank_take(from, told[1]), told[1], (uint32_t)told[0]);
+    uint64_t part[2];
+    while (from->left) {
+        memcpy(part, rank_read(from, sizeof part), sizeof part);
+        struct rank_reader list = {from->rank, part[1], rank_read(from, part[1])};
+        merge_list(&list, (uint32_t)part[0]);
     }
+}
+
+bool instruction_recorder_open(uint32_t units, bool (*open)(uint32_t units))
+{
+    static const struct rank_channel channel = {
+        .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = is_filling};
+    rank_channel_register(&channel);
+    if (!ranks.number)
+        return open(units);
+    lists = calloc(units, sizeof *lists);
+    if (!lists)
+        die("out of host memory for a recording of %u units", units);
+    list_count = units;
+    instruction_recorder = &sender;
+    return true;
 }

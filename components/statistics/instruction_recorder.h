@@ -33,7 +33,11 @@ struct instruction_recorder {
     void (*end)(uint32_t unit, uint32_t wave);
 };
 
-/* Set before anything is executed. */
+/* Before anything is executed: opens a recorder of `units` units by `open`, which sets
+ * `instruction_recorder`; at the other ranks of a run, one that sends what it hears to it. false:
+ * what `open` has returned. */
+bool instruction_recorder_open(uint32_t units, bool (*open)(uint32_t units));
+
 extern const struct instruction_recorder *instruction_recorder
     __attribute__((visibility("hidden")));
 

@@ -5,12 +5,14 @@
 #include "kernel_records.h"
 #include "kernel_stats.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/observe/json.h"
 
 /* One kernel of another rank; its texts follow, each with its end. */
 struct message {
-    uint32_t kernel;  /* the other rank's handle; KERNELS_MOST: there are no more */
+    uint32_t kernel;  /* the other rank's handle */
     uint32_t details; /* bytes of text */
     struct kernel_record record;
 };
@@ -36,8 +38,7 @@ void kernel_handles_forget(void)
 
 static void send_text(uint32_t text)
 {
-    const char *bytes = text ? arena_at(char, text) : "";
-    rank_put(0, bytes, strlen(bytes) + 1);
+    rank_put_text(0, text ? arena_at(char, text) : "");
 }
 
 static void send(uint32_t kernel, uint64_t end_ps)
@@ -53,22 +54,13 @@ static void send(uint32_t kernel, uint64_t end_ps)
     stats_spool_read(k->details, rank_room(0, m.details));
 }
 
-void kernel_tell(uint64_t end_ps, bool last)
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    static const struct message none = {.kernel = KERNELS_MOST};
-    if (!ranks.number)
-        return;
+    (void)to; /* the only one */
     kernel_records_take_marks(end_ps, send);
-    for (uint32_t i = 0; last && i < kernel_records.count; i++)
+    for (uint32_t i = 0; end_ps == ENGINE_NEVER && i < kernel_records.count; i++)
         if (!(kernel_records.record[i].state & KERNEL_ENDED))
             send(i, end_ps);
-    rank_put(0, &none, sizeof none);
-}
-
-static const char *take_text(uint32_t from)
-{
-    const char *text = rank_take(from, 0);
-    return rank_take(from, strlen(text) + 1);
 }
 
 /* The record of the other rank's kernel; NULL: there is no room for it. */
@@ -88,10 +80,12 @@ static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
 }
 
 /* The other rank's record in place of ours, except for how far we have come with it. */
-static void update(struct kernel_record *k, const struct kernel_record *theirs, uint32_t from)
+static void update(struct kernel_record *k, const struct kernel_record *theirs,
+                   struct rank_reader *from)
 {
     struct kernel_record own = *k;
-    const char *name = take_text(from), *symbol = take_text(from), *how = take_text(from);
+    const char *name = rank_read_text(from), *symbol = rank_read_text(from);
+    const char *how = rank_read_text(from);
     *k = *theirs;
     k->name = own.name ? own.name : kernel_records_keep_text(name);
     k->symbol = own.symbol ? own.symbol : kernel_records_keep_text(symbol);
@@ -104,16 +98,14 @@ static void update(struct kernel_record *k, const struct kernel_record *theirs, 
     k->state = own.state | (theirs->state & KERNEL_ENDED);
 }
 
-void kernel_take(uint32_t from)
+static void merge(struct rank_reader *from)
 {
     struct message m;
-    for (;;) {
-        memcpy(&m, rank_take(from, sizeof m), sizeof m);
-        if (m.kernel == KERNELS_MOST)
-            return;
-        struct kernel_record unused = {0}, *k = record_of(from, m.kernel);
+    while (from->left) {
+        memcpy(&m, rank_read(from, sizeof m), sizeof m);
+        struct kernel_record unused = {0}, *k = record_of(from->rank, m.kernel);
         update(k ? k : &unused, &m.record, from);
-        const char *details = rank_take(from, m.details);
+        const char *details = rank_read(from, m.details);
         if (!k)
             continue;
         if (m.details) {
@@ -123,3 +115,6 @@ void kernel_take(uint32_t from)
         kernel_records_mark(k, k->state & KERNEL_ENDED ? k->end_ps : k->start_ps);
     }
 }
+
+const struct rank_channel kernel_channel = {
+    .times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END, .encode = encode, .merge = merge};

@@ -1,13 +1,14 @@
-/* See kernel_share_messages.h. For each other rank there is a list of what it is told: a head, and behind it
- * the details of a share with their texts. */
+/* See kernel_share_messages.h. For each other rank there is a list of what it is sent: a head, and
+ * behind it the details of a share with their texts. */
 #include "components/statistics/kernel_share_messages.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/byte_list.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 
 struct head {
     uint32_t kernel;
@@ -15,76 +16,51 @@ struct head {
     uint64_t work_groups, instructions;
 };
 
-struct told_detail {
+struct sent_detail {
     uint64_t value;
     uint32_t merge;
     uint32_t bytes[3]; /* of group, name and text with their ends; 0: NULL */
 };
 
-struct list {
-    char *bytes;
-    size_t used, room;
-};
-
-static struct list lists[RANK_MOST];
+static struct byte_list lists[RANK_MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void add(struct list *l, const void *bytes, size_t size)
+void kernel_send_count(uint32_t kernel, uint64_t work_groups, uint64_t instructions)
 {
-    if (l->used + size > l->room) {
-        l->room = 2 * (l->used + size);
-        l->bytes = realloc(l->bytes, l->room);
-        if (!l->bytes)
-            die("out of host memory for %zu bytes of statistics", l->room);
-    }
-    if (size)
-        memcpy(l->bytes + l->used, bytes, size);
-    l->used += size;
-}
-
-void kernel_ranks_count(uint32_t kernel, uint64_t work_groups, uint64_t instructions)
-{
-    struct list *l = &lists[kernel_rank(kernel)];
+    struct byte_list *l = &lists[kernel_rank(kernel)];
     const struct head head = {kernel, 0, work_groups, instructions};
     pthread_mutex_lock(&lock);
-    add(l, &head, sizeof head);
+    byte_list_add(l, &head, sizeof head);
     pthread_mutex_unlock(&lock);
 }
 
-void kernel_ranks_share(uint32_t kernel, const struct kernel_detail *details,
-                        const enum kernel_merge *merge, uint32_t number)
+void kernel_send_share(uint32_t kernel, const struct kernel_detail *details,
+                       const enum kernel_merge *how, uint32_t number)
 {
-    struct list *l = &lists[kernel_rank(kernel)];
+    struct byte_list *l = &lists[kernel_rank(kernel)];
     const struct head head = {kernel, number, 0, 0};
     pthread_mutex_lock(&lock);
-    add(l, &head, sizeof head);
+    byte_list_add(l, &head, sizeof head);
     for (uint32_t i = 0; i < number; i++) {
         const char *texts[] = {details[i].group, details[i].name, details[i].text};
-        struct told_detail told = {.value = details[i].value, .merge = (uint32_t)merge[i]};
+        struct sent_detail sent = {.value = details[i].value, .merge = (uint32_t)how[i]};
         for (unsigned k = 0; k < 3; k++)
-            told.bytes[k] = texts[k] ? (uint32_t)strlen(texts[k]) + 1 : 0;
-        add(l, &told, sizeof told);
+            sent.bytes[k] = texts[k] ? (uint32_t)strlen(texts[k]) + 1 : 0;
+        byte_list_add(l, &sent, sizeof sent);
         for (unsigned k = 0; k < 3; k++)
-            add(l, texts[k], told.bytes[k]);
+            byte_list_add(l, texts[k], sent.bytes[k]);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void kernel_ranks_tell(void)
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    for (uint32_t to = 0; to < ranks.count; to++) {
-        struct list *l = &lists[to];
-        const uint64_t bytes = l->used;
-        if (to == ranks.number)
-            continue;
-        rank_put(to, &bytes, sizeof bytes);
-        if (bytes)
-            rank_put(to, l->bytes, bytes);
-        l->used = 0;
-    }
+    (void)end_ps;
+    rank_put(to, lists[to].bytes, lists[to].used);
+    lists[to].used = 0;
 }
 
-/* Names outlive what told them; there are as many as a record has. */
+/* Names outlive the messages that have them; there are as many as a record has. */
 static const char *keep(const char *text)
 {
     static const char *names[4 * KERNEL_SHARES_DETAILS];
@@ -98,38 +74,32 @@ static const char *keep(const char *text)
     return names[count++] = copy;
 }
 
-static size_t take_share(const struct head *head, const char *bytes)
+static void merge_share(const struct head *head, struct rank_reader *from)
 {
     struct kernel_detail details[KERNEL_SHARES_DETAILS];
-    enum kernel_merge merge[KERNEL_SHARES_DETAILS];
-    size_t at = 0;
+    enum kernel_merge how[KERNEL_SHARES_DETAILS];
     for (uint32_t i = 0; i < head->details; i++) {
-        struct told_detail told;
+        struct sent_detail sent;
         const char *texts[3];
-        memcpy(&told, bytes + at, sizeof told);
-        at += sizeof told;
-        for (unsigned k = 0; k < 3; k++) {
-            texts[k] = told.bytes[k] ? keep(bytes + at) : NULL;
-            at += told.bytes[k];
-        }
-        details[i] = (struct kernel_detail){texts[0], texts[1], texts[2], told.value};
-        merge[i] = (enum kernel_merge)told.merge;
+        memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
+        for (unsigned k = 0; k < 3; k++)
+            texts[k] = sent.bytes[k] ? keep(rank_read(from, sent.bytes[k])) : NULL;
+        details[i] = (struct kernel_detail){texts[0], texts[1], texts[2], sent.value};
+        how[i] = (enum kernel_merge)sent.merge;
     }
     if (head->details)
-        kernel_shares_add(head->kernel, details, merge, head->details);
-    return at;
+        kernel_shares_add(head->kernel, details, how, head->details);
 }
 
-void kernel_ranks_take(uint32_t from)
+static void merge(struct rank_reader *from)
 {
-    uint64_t size;
-    memcpy(&size, rank_take(from, sizeof size), sizeof size);
-    const char *bytes = rank_take(from, size);
-    for (size_t at = 0; at < size;) {
-        struct head head;
-        memcpy(&head, bytes + at, sizeof head);
-        at += sizeof head;
+    struct head head;
+    while (from->left) {
+        memcpy(&head, rank_read(from, sizeof head), sizeof head);
         kernel_count(head.kernel, head.work_groups, head.instructions);
-        at += take_share(&head, bytes + at);
+        merge_share(&head, from);
     }
 }
+
+const struct rank_channel kernel_shares_channel = {
+    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode, .merge = merge};

@@ -77,7 +77,7 @@ void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
     if (!kernel_is_kept(kernel))
         return;
     if (kernel_rank(kernel) != ranks.number) {
-        kernel_ranks_share(kernel, details, merge, number);
+        kernel_send_share(kernel, details, merge, number);
         return;
     }
     pthread_mutex_lock(&lock);

@@ -137,7 +137,7 @@ void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_inst
     if (kernel == KERNELS_MOST)
         return;
     if (kernel_rank(kernel) != ranks.number) {
-        kernel_ranks_count(kernel, work_groups, wavefront_instructions);
+        kernel_send_count(kernel, work_groups, wavefront_instructions);
         return;
     }
     struct kernel_record *k = own_record(kernel);

@@ -62,8 +62,7 @@ void kernel_settle(uint64_t end_ps);
  * ENGINE_NEVER: none has. Every rank but 0 tells rank 0 of those before `end_ps`; `last`: of all
  * that have not ended. */
 uint64_t kernel_asks(uint64_t from_ps);
-void kernel_tell(uint64_t end_ps, bool last);
-void kernel_take(uint32_t from);
+extern const struct rank_channel kernel_channel __attribute__((visibility("hidden")));
 /* The run is over: what has begun and not ended is cut off here, and marked partial. */
 void kernel_cut(void);
 /* The section `kernels`. Handles are void from then on. */

@@ -3,7 +3,6 @@
 #include "statistics_extension.h"
 
 #include "address_list.h"
-#include "instruction_recorder_ranks.h"
 #include "kernel_share_messages.h"
 #include "kernel_stats.h"
 #include "run_progress.h"
@@ -11,20 +10,10 @@
 
 static bool start(void)
 {
+    rank_channel_register(&kernel_shares_channel);
+    rank_channel_register(&kernel_channel);
     progress_open();
     return address_list_open(option_file("addresses"));
-}
-
-static void meet_tell(void)
-{
-    recorder_ranks_tell();
-    kernel_ranks_tell();
-}
-
-static void meet_take(uint32_t from)
-{
-    recorder_ranks_hear(from);
-    kernel_ranks_take(from);
 }
 
 static enum extension_end finish(void)
@@ -37,11 +26,6 @@ const struct extension statistics_extension = {
     .open_stats = kernel_forget,
     .settle = kernel_settle,
     .asks = kernel_asks,
-    .tell = kernel_tell,
-    .take = kernel_take,
-    .meet_tell = meet_tell,
-    .meet_take = meet_take,
-    .is_filling = recorder_ranks_is_filling,
     .write_stats = kernel_write,
     .progress = progress_tell,
     .cut = kernel_cut,

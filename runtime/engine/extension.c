@@ -57,42 +57,6 @@ uint64_t extensions_ask(uint64_t from_ps)
     return first_ps;
 }
 
-void extensions_tell(uint64_t end_ps, bool last)
-{
-    for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->tell)
-            extensions[i]->tell(end_ps, last);
-}
-
-void extensions_take(uint32_t from)
-{
-    for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->take)
-            extensions[i]->take(from);
-}
-
-void extensions_meet_tell(void)
-{
-    for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->meet_tell)
-            extensions[i]->meet_tell();
-}
-
-void extensions_meet_take(uint32_t from)
-{
-    for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->meet_take)
-            extensions[i]->meet_take(from);
-}
-
-bool extensions_are_filling(void)
-{
-    for (unsigned i = 0; i < extension_count; i++)
-        if (extensions[i]->is_filling && extensions[i]->is_filling())
-            return true;
-    return false;
-}
-
 void extensions_write_stats(struct json *out)
 {
     for (unsigned i = 0; i < extension_count; i++)

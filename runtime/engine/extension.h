@@ -33,17 +33,9 @@ struct extension {
      * (stats_span.h) are those of that time. */
     void (*settle)(uint64_t end_ps);
     /* With several ranks, between windows: when the first of what is to be settled happened, at
-     * `from_ps` or later (ENGINE_NEVER: there is nothing). Then every rank but 0 tells rank 0 what
-     * it has of before `end_ps` (rank_put()), and rank 0 takes it from each of them (rank_take())
-     * before it settles. `last`: the run is over. */
+     * `from_ps` or later (ENGINE_NEVER: there is nothing). Then the channels of that time carry
+     * what other ranks have of before `end_ps` to rank 0 (rank_channel.h), which settles. */
     uint64_t (*asks)(uint64_t from_ps);
-    void (*tell)(uint64_t end_ps, bool last);
-    void (*take)(uint32_t from);
-    /* Whenever ranks meet: each tells others what has happened since (rank_put()), and takes it
-     * from each of them (rank_take()). While ranks need not meet: is there much to tell? */
-    void (*meet_tell)(void);
-    void (*meet_take)(uint32_t from);
-    bool (*is_filling)(void);
     /* Sections of the statistics, between `clocks` and `components`. */
     void (*write_stats)(struct json *out);
     /* How far the run has come, in a few words, or "": the first extension that has one tells it.
@@ -64,11 +56,6 @@ void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(uint64_t end_ps);
 uint64_t extensions_ask(uint64_t from_ps);
-void extensions_tell(uint64_t end_ps, bool last);
-void extensions_take(uint32_t from);
-void extensions_meet_tell(void);
-void extensions_meet_take(uint32_t from);
-bool extensions_are_filling(void);
 void extensions_write_stats(struct json *out);
 void extensions_progress(char *text, size_t size, double seconds);
 void extensions_cut(void);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "bug.h"
+#include "rank_channel.h"
 #include "rank_transport.h"
 #include "rank_trial.h"
 
@@ -74,6 +75,18 @@ void *rank_room(uint32_t to, size_t bytes)
 void rank_put(uint32_t to, const void *from, size_t bytes)
 {
     memcpy(rank_room(to, bytes), from, bytes);
+}
+
+size_t rank_begin(uint32_t to)
+{
+    rank_room(to, sizeof(uint64_t));
+    return out[to].used;
+}
+
+void rank_end(uint32_t to, size_t begun)
+{
+    const uint64_t size = out[to].used - begun;
+    memcpy(out[to].bytes + begun - sizeof size, &size, sizeof size);
 }
 
 static void send_to(uint32_t to)
@@ -301,6 +314,7 @@ bool rank_open(void)
     unsigned count;
     int token;
     ranks = (struct ranks){0, 1, {0}};
+    rank_channels_forget();
     if (!text || sscanf(text, "%4095[^;];%u;%d", path, &count, &token) != 3)
         return true;
     if (read(token, &taken, 1) != 1) {

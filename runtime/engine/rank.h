@@ -58,6 +58,9 @@ bool rank_is_lost(void);
  * valid until the next call. */
 void *rank_room(uint32_t to, size_t bytes);
 void rank_put(uint32_t to, const void *from, size_t bytes);
+/* Around a part whose size is told before it; rank_end() gets what rank_begin() has returned. */
+size_t rank_begin(uint32_t to);
+void rank_end(uint32_t to, size_t begun);
 /* Sends what was put, receives the same of all others, and begins to read it. */
 void rank_exchange(void);
 /* The next `bytes` of what rank `from` has told; a bug when there are fewer. */

@@ -1,5 +1,5 @@
 /* See store_log.h. Runs of bytes are noted as they come; one that continues the last, or lies in
- * it, makes that longer. Their bytes are read when they are told. */
+ * it, makes that longer. Their bytes are read when ranks meet, by a channel to all of them. */
 #include "store_log.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "bug.h"
 #include "engine.h"
 #include "rank.h"
+#include "rank_channel.h"
 
 #define OFFERED_MOST 64
 #define RUNS_MOST    ((uint32_t)1 << 20)
@@ -58,34 +59,38 @@ void store_log_forget(void)
     run_count = 0;
 }
 
-void store_log_begin(void)
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    if (!runs)
-        runs = arena_reserve(RUNS_MOST * sizeof *runs);
-    store_log_on = true;
+    (void)end_ps;
+    for (uint32_t i = 0; i < run_count; i++) {
+        rank_put(to, &runs[i], sizeof runs[i]);
+        rank_put(to, engine_base.arena + runs[i].offset, runs[i].bytes);
+    }
 }
 
-void store_log_tell(void)
+static void merge(struct rank_reader *from)
 {
-    for (uint32_t to = 0; to < ranks.count; to++) {
-        if (to == ranks.number)
-            continue;
-        rank_put(to, &run_count, sizeof run_count);
-        for (uint32_t i = 0; i < run_count; i++) {
-            rank_put(to, &runs[i], sizeof runs[i]);
-            rank_put(to, engine_base.arena + runs[i].offset, runs[i].bytes);
-        }
+    struct run run;
+    while (from->left) {
+        memcpy(&run, rank_read(from, sizeof run), sizeof run);
+        memcpy(engine_base.arena + run.offset, rank_read(from, run.bytes), run.bytes);
     }
+}
+
+static void forget_runs(void)
+{
     run_count = 0;
 }
 
-void store_log_take(uint32_t from)
+void store_log_begin(void)
 {
-    uint32_t count;
-    struct run run;
-    memcpy(&count, rank_take(from, sizeof count), sizeof count);
-    for (uint32_t i = 0; i < count; i++) {
-        memcpy(&run, rank_take(from, sizeof run), sizeof run);
-        memcpy(engine_base.arena + run.offset, rank_take(from, run.bytes), run.bytes);
-    }
+    static const struct rank_channel channel = {.times = RANK_CHANNEL_BARRIER,
+                                                .to_all = true,
+                                                .encode = encode,
+                                                .merge = merge,
+                                                .sent = forget_runs};
+    rank_channel_register(&channel);
+    if (!runs)
+        runs = arena_reserve(RUNS_MOST * sizeof *runs);
+    store_log_on = true;
 }

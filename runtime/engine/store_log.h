@@ -30,8 +30,5 @@ static inline void store_wrote(const void *start, size_t bytes)
 void store_log_begin(void);
 void store_log_forget(void);
 bool store_is_offered(const void *store);
-/* Tells every rank what was noted, and forgets it; takes in what rank `from` has told. */
-void store_log_tell(void);
-void store_log_take(uint32_t from);
 
 #endif

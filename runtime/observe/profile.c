@@ -12,6 +12,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/observe/needed.h"
 #include "runtime/state/platform.h"
 
@@ -55,23 +56,6 @@ static void forget_others(void)
     free(others);
     others = NULL;
     other_count = 0;
-}
-
-void profile_open(const struct platform_table *table)
-{
-    for (uint32_t i = 0; i < place_count; i++) {
-        for (uint32_t k = 0; k < places[i].program_count; k++) {
-            free(places[i].programs[k].name);
-            free(places[i].programs[k].symbol);
-        }
-        free(places[i].programs);
-        free(places[i].rows);
-    }
-    free(places);
-    forget_others();
-    path = option_file("profile instructions");
-    place_count = path ? table->instance_count : 0;
-    places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
 }
 
 bool profile_wanted(void)
@@ -190,73 +174,57 @@ static struct line *gather(uint32_t *count)
 
 /* ---- several ranks ---- */
 
-static void put_text(const char *text)
-{
-    rank_put(0, text, strlen(text) + 1);
-}
-
-void profile_tell(void)
+static void encode(uint32_t to, uint64_t end_ps)
 {
     uint32_t count;
-    if (!path || !ranks.number)
-        return;
+    (void)end_ps;
     struct line *lines = gather(&count);
-    put_text(heading);
-    rank_put(0, &count_names, sizeof count_names);
+    rank_put_text(to, heading);
+    rank_put(to, &count_names, sizeof count_names);
     for (uint32_t i = 0; i < count_names; i++)
-        put_text(names[i]);
-    rank_put(0, &count, sizeof count);
+        rank_put_text(to, names[i]);
     for (uint32_t i = 0; i < count; i++) {
-        put_text(lines[i].program);
-        put_text(lines[i].symbol);
-        put_text(lines[i].text);
-        rank_put(0, &lines[i].offset, sizeof lines[i].offset);
-        rank_put(0, lines[i].count, sizeof lines[i].count);
+        rank_put_text(to, lines[i].program);
+        rank_put_text(to, lines[i].symbol);
+        rank_put_text(to, lines[i].text);
+        rank_put(to, &lines[i].offset, sizeof lines[i].offset);
+        rank_put(to, lines[i].count, sizeof lines[i].count);
     }
     free(lines);
 }
 
-static char *take_text(uint32_t from)
+static char *read_text(struct rank_reader *from)
 {
-    const char *text = rank_take(from, 0);
-    return needed(strdup(rank_take(from, strlen(text) + 1)), "a profile");
+    return needed(strdup(rank_read_text(from)), "a profile");
 }
 
 /* What columns are called: it may be that nothing was counted here. */
-static void take_columns(uint32_t from)
+static void read_columns(struct rank_reader *from)
 {
     static char first[64], texts[PROFILE_COUNTS][64];
     static const char *copies[PROFILE_COUNTS];
     uint32_t count;
-    const char *own = rank_take(from, 0);
-    snprintf(first, sizeof first, "%s", own);
-    rank_take(from, strlen(own) + 1);
-    memcpy(&count, rank_take(from, sizeof count), sizeof count);
+    snprintf(first, sizeof first, "%s", rank_read_text(from));
+    memcpy(&count, rank_read(from, sizeof count), sizeof count);
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = rank_take(from, 0);
-        snprintf(texts[i], sizeof texts[i], "%s", name);
+        snprintf(texts[i], sizeof texts[i], "%s", rank_read_text(from));
         copies[i] = texts[i];
-        rank_take(from, strlen(name) + 1);
     }
     if (count && !count_names)
         profile_name_columns(first, copies, count);
 }
 
-void profile_take(uint32_t from)
+static void merge(struct rank_reader *from)
 {
-    uint32_t count;
-    if (!path)
-        return;
-    take_columns(from);
-    memcpy(&count, rank_take(from, sizeof count), sizeof count);
-    others = needed(realloc(others, (other_count + count + 1) * sizeof *others), "a profile");
-    for (uint32_t i = 0; i < count; i++) {
+    read_columns(from);
+    while (from->left) {
+        others = needed(realloc(others, (other_count + 1) * sizeof *others), "a profile");
         struct line *l = &others[other_count++];
-        l->program = take_text(from);
-        l->symbol = take_text(from);
-        l->text = take_text(from);
-        memcpy(&l->offset, rank_take(from, sizeof l->offset), sizeof l->offset);
-        memcpy(l->count, rank_take(from, sizeof l->count), sizeof l->count);
+        l->program = read_text(from);
+        l->symbol = read_text(from);
+        l->text = read_text(from);
+        memcpy(&l->offset, rank_read(from, sizeof l->offset), sizeof l->offset);
+        memcpy(l->count, rank_read(from, sizeof l->count), sizeof l->count);
     }
 }
 
@@ -311,4 +279,25 @@ bool profile_write(void)
     }
     fprintf(stderr, "heddle: cannot write the profile to '%s': %s\n", path, strerror(errno));
     return false;
+}
+
+void profile_open(const struct platform_table *table)
+{
+    static const struct rank_channel channel = {
+        .times = RANK_CHANNEL_END, .encode = encode, .merge = merge};
+    for (uint32_t i = 0; i < place_count; i++) {
+        for (uint32_t k = 0; k < places[i].program_count; k++) {
+            free(places[i].programs[k].name);
+            free(places[i].programs[k].symbol);
+        }
+        free(places[i].programs);
+        free(places[i].rows);
+    }
+    free(places);
+    forget_others();
+    path = option_file("profile instructions");
+    if (path)
+        rank_channel_register(&channel);
+    place_count = path ? table->instance_count : 0;
+    places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
 }

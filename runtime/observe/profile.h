@@ -38,9 +38,6 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
                           uint64_t entry);
 /* Made when it is new; valid until the next call for the same component. */
 struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address);
-/* With several ranks, at the end of a run: tells rank 0 what was counted, and takes that in. */
-void profile_tell(void);
-void profile_take(uint32_t from);
 /* At the end of a run. false: the file could not be written, said on standard error. */
 bool profile_write(void);
 

@@ -18,6 +18,7 @@
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "series_columns.h"
 #include "series_ranks.h"
 #include "stats_span.h"
@@ -98,33 +99,6 @@ static bool open_spool(void)
     output_file_hide(&series.spool_file);
     series.spool = fdopen(series.spool_file.fd, "w+");
     return series.spool || complain(series.path);
-}
-
-bool series_open(const struct platform_table *table)
-{
-    uint64_t ps = option_number("every-ps"), cycles = option_number("every-cycles");
-    const char *path = option_file("series"), *counters = option_text("series-counter");
-    forget();
-    series_ranks_forget();
-    free(series.columns);
-    series.columns = NULL;
-    if (!ps && !cycles)
-        return true;
-    if (!stats_wanted())
-        stats_blocks_find(table);
-    series.path = ranks.number ? NULL : path;
-    series.columns = series_columns_find(table, counters, &series.column_count);
-    if (!series.columns)
-        return false;
-    size_t columns = series.column_count + 1;
-    series.told = needed(calloc(columns, sizeof *series.told), "series");
-    series.growth = needed(calloc(columns, sizeof *series.growth), "series");
-    series.grew = needed(calloc(columns, sizeof *series.grew), "series");
-    series.record = needed(calloc(2 * columns, sizeof *series.record), "series");
-    series.in_cycles = cycles != 0;
-    series.interval = series.in_cycles ? cycles : ps;
-    series.clock = fastest_clock();
-    return open_spool();
 }
 
 /* A run that is restored begins later than at 0. */
@@ -323,19 +297,42 @@ static void take_rest(void)
     take(engine.time_ps + 1);
 }
 
-void series_tell(bool last)
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    if (!series.interval || !ranks.number)
-        return;
-    if (last)
+    if (end_ps == ENGINE_NEVER)
         take_rest();
-    series_ranks_tell();
+    series_ranks_encode(to);
 }
 
-void series_hear(uint32_t from)
+bool series_open(const struct platform_table *table)
 {
-    if (series.interval && !ranks.number)
-        series_ranks_hear(from);
+    uint64_t ps = option_number("every-ps"), cycles = option_number("every-cycles");
+    const char *path = option_file("series"), *counters = option_text("series-counter");
+    forget();
+    series_ranks_forget();
+    free(series.columns);
+    series.columns = NULL;
+    if (!ps && !cycles)
+        return true;
+    if (!stats_wanted())
+        stats_blocks_find(table);
+    series.path = ranks.number ? NULL : path;
+    series.columns = series_columns_find(table, counters, &series.column_count);
+    if (!series.columns)
+        return false;
+    size_t columns = series.column_count + 1;
+    series.told = needed(calloc(columns, sizeof *series.told), "series");
+    series.growth = needed(calloc(columns, sizeof *series.growth), "series");
+    series.grew = needed(calloc(columns, sizeof *series.grew), "series");
+    series.record = needed(calloc(2 * columns, sizeof *series.record), "series");
+    series.in_cycles = cycles != 0;
+    series.interval = series.in_cycles ? cycles : ps;
+    series.clock = fastest_clock();
+    static const struct rank_channel channel = {.times = RANK_CHANNEL_BARRIER | RANK_CHANNEL_END,
+                                                .encode = encode,
+                                                .merge = series_ranks_merge};
+    rank_channel_register(&channel);
+    return open_spool();
 }
 
 void series_join(void)

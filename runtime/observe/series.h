@@ -30,10 +30,6 @@ void series_take_until(uint64_t time_ps);
 /* Are samples tracks of the timeline, too? Then ranks take all that lie before the end of what they
  * have run whenever they meet, as a sample stands before the events of its time. */
 bool series_has_tracks(void);
-/* With several ranks each takes the samples of what it counts; rank 0 joins them. A rank tells,
- * when they meet, what it has taken. `last`: the run is over. */
-void series_tell(bool last);
-void series_hear(uint32_t from);
 void series_join(void);
 /* At the end of a run, before the timeline is closed: the last row, and the file. false: it could
  * not be written, said on standard error. */

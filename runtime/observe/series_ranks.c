@@ -48,21 +48,19 @@ void series_ranks_add(const uint64_t *sample)
            words_of(sample) * sizeof *sample);
 }
 
-void series_ranks_tell(void)
+void series_ranks_encode(uint32_t to)
 {
     struct queue *own = &queues[ranks.number];
-    uint64_t words = own->count - own->first;
-    rank_put(0, &words, sizeof words);
-    rank_put(0, own->words + own->first, words * sizeof *own->words);
+    rank_put(to, own->words + own->first, (own->count - own->first) * sizeof *own->words);
     own->first = own->count;
 }
 
-void series_ranks_hear(uint32_t from)
+void series_ranks_merge(struct rank_reader *from)
 {
-    uint64_t words;
-    memcpy(&words, rank_take(from, sizeof words), sizeof words);
-    const void *told = rank_take(from, words * sizeof words);
-    memcpy(room_for(&queues[from], words), told, words * sizeof words);
+    size_t words = from->left / sizeof(uint64_t);
+    if (words)
+        memcpy(room_for(&queues[from->rank], words), rank_read(from, words * sizeof(uint64_t)),
+               words * sizeof(uint64_t));
 }
 
 bool series_ranks_next(uint64_t *sample)

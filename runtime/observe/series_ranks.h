@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/engine/rank_channel.h"
+
 void series_ranks_forget(void);
 /* One of this rank. */
 void series_ranks_add(const uint64_t *sample);
-/* Tells rank 0 those that were added, by the next exchange; rank 0 takes them. */
-void series_ranks_tell(void);
-void series_ranks_hear(uint32_t from);
+/* Of the channel of series.c: puts those that were added, and takes those of another rank. */
+void series_ranks_encode(uint32_t to);
+void series_ranks_merge(struct rank_reader *from);
 /* At rank 0: the next sample that all ranks have, joined; `sample` has room for all columns. */
 bool series_ranks_next(uint64_t *sample);
 

@@ -9,6 +9,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
@@ -21,10 +22,8 @@ uint32_t stats_leaf_of_block(const struct platform_table *t, uint32_t block)
     return block < t->instance_count ? block : t->parts[block - t->instance_count].owner_instance;
 }
 
-/* What rank 0 is told: an item's number and its words. Items are blocks, then rings, then halves of
- * links; LAST_ITEM ends them. */
-#define LAST_ITEM UINT32_MAX
-
+/* What rank 0 gets: an item's number and its words. Items are blocks, then rings, then halves of
+ * links. */
 struct item {
     uint32_t number;
     uint32_t words;
@@ -94,37 +93,30 @@ static void find_halves(const struct platform_table *t)
     }
 }
 
-void stats_ranks_open(const struct platform_table *t)
-{
-    if (rank_is_alone())
-        return;
-    find_halves(t);
-    find_items(t);
-}
-
 uint32_t stats_rank_of_half(uint32_t link, unsigned half)
 {
     return half_ranks[2 * link + half];
 }
 
 /* What each connection has sent over a half of a shared wire follows the half's own words. */
-static void tell_channels(uint32_t half)
+static void encode_channels(uint32_t to, uint32_t half)
 {
     for (uint32_t c = 0; c < shared_wire_channel_count(half / 2, half % 2); c++)
-        rank_put(0, shared_wire_channel(half / 2, half % 2, c), sizeof(struct shared_wire_channel_use));
+        rank_put(to, shared_wire_channel(half / 2, half % 2, c),
+                 sizeof(struct shared_wire_channel_use));
 }
 
-static void take_channels(uint32_t half, uint32_t from)
+static void merge_channels(uint32_t half, struct rank_reader *from)
 {
     for (uint32_t c = 0; c < shared_wire_channel_count(half / 2, half % 2); c++)
         memcpy((void *)(uintptr_t)shared_wire_channel(half / 2, half % 2, c),
-               rank_take(from, sizeof(struct shared_wire_channel_use)), sizeof(struct shared_wire_channel_use));
+               rank_read(from, sizeof(struct shared_wire_channel_use)),
+               sizeof(struct shared_wire_channel_use));
 }
 
 /* Those that have changed. */
-static void tell_items(void)
+static void encode_items(uint32_t to)
 {
-    static const uint32_t last = LAST_ITEM;
     for (uint32_t i = 0; i < item_count; i++) {
         const struct item *own = &items[i];
         const uint64_t *now = words_of_item(own->number);
@@ -132,25 +124,22 @@ static void tell_items(void)
         if (memcmp(own->told, now, bytes) == 0)
             continue;
         memcpy(own->told, now, bytes);
-        rank_put(0, &own->number, sizeof own->number);
-        rank_put(0, now, bytes);
+        rank_put(to, &own->number, sizeof own->number);
+        rank_put(to, now, bytes);
         if (own->number >= block_count + ring_count)
-            tell_channels(own->number - block_count - ring_count);
+            encode_channels(to, own->number - block_count - ring_count);
     }
-    rank_put(0, &last, sizeof last);
 }
 
-static void take_items(uint32_t from)
+static void merge_items(struct rank_reader *from)
 {
     uint32_t number;
-    for (;;) {
-        memcpy(&number, rank_take(from, sizeof number), sizeof number);
-        if (number == LAST_ITEM)
-            return;
+    while (from->left) {
+        memcpy(&number, rank_read(from, sizeof number), sizeof number);
         size_t bytes = size_of_item(number) * sizeof(uint64_t);
-        memcpy(words_of_item(number), rank_take(from, bytes), bytes);
+        memcpy(words_of_item(number), rank_read(from, bytes), bytes);
         if (number >= block_count + ring_count)
-            take_channels(number - block_count - ring_count, from);
+            merge_channels(number - block_count - ring_count, from);
     }
 }
 
@@ -194,17 +183,29 @@ void stats_ranks_write(struct json *out)
     json_close(out, ']');
 }
 
-void stats_ranks_tell(void)
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    if (!ranks.number)
-        return;
+    (void)end_ps;
     spent[ranks.number] = spent_here();
-    rank_put(0, &spent[ranks.number], sizeof spent[0]);
-    tell_items();
+    rank_put(to, &spent[ranks.number], sizeof spent[0]);
+    encode_items(to);
 }
 
-void stats_ranks_take(uint32_t from)
+static void merge(struct rank_reader *from)
 {
-    memcpy(&spent[from], rank_take(from, sizeof spent[0]), sizeof spent[0]);
-    take_items(from);
+    memcpy(&spent[from->rank], rank_read(from, sizeof spent[0]), sizeof spent[0]);
+    merge_items(from);
+}
+
+void stats_ranks_open(const struct platform_table *t)
+{
+    static const struct rank_channel channel = {.times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END
+                                                         | RANK_CHANNEL_VIEW,
+                                                .encode = encode,
+                                                .merge = merge};
+    if (rank_is_alone())
+        return;
+    find_halves(t);
+    find_items(t);
+    rank_channel_register(&channel);
 }

@@ -10,16 +10,13 @@ struct platform_table;
 
 /* The instance that a block of statistics (stats_span.h) belongs to. */
 uint32_t stats_leaf_of_block(const struct platform_table *table, uint32_t block);
-/* When the blocks are found, before all that follows. With one rank none of it is used. */
+/* When the blocks are found, before all that follows. With one rank none of it is used. From then
+ * on rank 0 gets the numbers of the others, by a channel (engine/rank_channel.h). */
 void stats_ranks_open(const struct platform_table *table);
 /* The rank that sends over this half of a link; RANK_MOST: nobody does. */
 uint32_t stats_rank_of_half(uint32_t link, unsigned half);
 
-/* By all ranks but 0: puts the numbers of their components and rings into what rank 0 is told. */
-void stats_ranks_tell(void);
-/* By rank 0. */
-void stats_ranks_take(uint32_t from);
-/* What the host machines have spent on each rank, as it was told last. */
+/* What the host machines have spent on each rank, as rank 0 has heard last. */
 void stats_ranks_write(struct json *out);
 
 #endif

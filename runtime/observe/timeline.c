@@ -22,6 +22,7 @@
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
@@ -371,52 +372,50 @@ static int by_time(const void *a, const void *b)
 
 /* ---- several ranks ---- */
 
-/* What rank 0 is told of an event: names of messages by their place in the platform's strings,
- * those of spans as text behind it. */
-struct told {
+/* An event on its way to rank 0: names of messages by their place in the platform's strings, those
+ * of spans as text behind it. */
+struct sent_event {
     struct event event;
     uint32_t name, layout;
     uint32_t text; /* bytes that follow */
 };
 
-static struct collected others; /* at rank 0: what the others have told */
+static struct collected others; /* at rank 0: what the others have sent */
 
-void timeline_tell(void)
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    for (uint32_t i = 0; ranks.number && i < engine.shard_count; i++) {
+    (void)end_ps;
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
         for (uint32_t k = 0; k < collected[i].count; k++) {
             const struct event *e = &collected[i].events[k];
             bool message = e->phase == 'm';
-            struct told told = {.event = *e, .text = message ? 0 : (uint32_t)strlen(e->name) + 1};
-            told.name = message ? (uint32_t)(e->name - table->strings) : 0;
-            told.layout = message ? (uint32_t)(e->layout - table->strings) : 0;
-            rank_put(0, &told, sizeof told);
-            rank_put(0, e->name, told.text);
+            struct sent_event sent = {.event = *e,
+                                      .text = message ? 0 : (uint32_t)strlen(e->name) + 1};
+            sent.name = message ? (uint32_t)(e->name - table->strings) : 0;
+            sent.layout = message ? (uint32_t)(e->layout - table->strings) : 0;
+            rank_put(to, &sent, sizeof sent);
+            rank_put(to, e->name, sent.text);
         }
         collected[i].count = 0;
     }
-    if (ranks.number && engine.tracing & ENGINE_TIMELINE)
-        rank_put(0, &(struct told){0}, sizeof(struct told));
 }
 
-void timeline_take(uint32_t from)
+static void merge(struct rank_reader *from)
 {
-    struct told told = {0};
-    while (!ranks.number && engine.tracing & ENGINE_TIMELINE) {
-        memcpy(&told, rank_take(from, sizeof told), sizeof told);
-        if (!told.event.phase)
-            return;
+    struct sent_event sent;
+    while (from->left) {
+        memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
         if (others.count == SHARD_BYTES / sizeof *others.events)
             die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
         struct event *e = &others.events[others.count++];
-        *e = told.event;
+        *e = sent.event;
         e->name =
-            told.text ? timeline_name(rank_take(from, told.text)) : platform_string(told.name);
-        e->layout = told.text ? NULL : platform_string(told.layout);
+            sent.text ? timeline_name(rank_read(from, sent.text)) : platform_string(sent.name);
+        e->layout = sent.text ? NULL : platform_string(sent.layout);
     }
 }
 
-bool timeline_is_filling(void)
+static bool is_filling(void)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
@@ -444,6 +443,9 @@ void timeline_settle(void)
 
 static void open_collections(void)
 {
+    static const struct rank_channel channel = {
+        .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = is_filling};
+    rank_channel_register(&channel);
     for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
         collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
     merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));

@@ -55,11 +55,6 @@ struct platform_table;
 bool timeline_open(const struct platform_table *table);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);
-/* Has so much been collected that it should be settled soon? */
-bool timeline_is_filling(void);
-/* With several ranks: tells rank 0 what the shards of this one have collected; it settles then. */
-void timeline_tell(void);
-void timeline_take(uint32_t from);
 /* At the end of a run. false: the file could not be written. */
 bool timeline_close(void);
 

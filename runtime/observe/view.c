@@ -20,11 +20,11 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/owned.h"
 #include "series_columns.h"
-#include "stats_ranks.h"
 #include "stats_span.h"
 
 #define WRITE_SECONDS 0.2 /* between two writings, unless there is something to say */
@@ -193,13 +193,12 @@ void view_gather(uint64_t instructions)
     bool wanted =
         view_open_now
         && (wish(&view.board->wishes.pause) || wish(&view.board->wishes.waits) != view.waits_told);
-    if (ranks.number)
-        stats_ranks_tell();
+    rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
         rank_put(i, &wanted, sizeof wanted);
     rank_exchange();
     for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
-        stats_ranks_take(i);
+        rank_channels_merge(RANK_CHANNEL_VIEW, i);
     if (ranks.number)
         memcpy(&wanted, rank_take(0, sizeof wanted), sizeof wanted);
     if (wanted)

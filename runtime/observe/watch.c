@@ -14,7 +14,9 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "needed.h"
+#include "runtime/engine/byte_list.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
@@ -45,12 +47,9 @@ struct printed {
 static struct printed held; /* is printed next */
 static const uint8_t *held_payload;
 
-/* With several ranks: what waits for their meeting. */
-static struct {
-    char *bytes; /* struct printed and payload, one behind the other */
-    size_t used, room;
-    uint32_t count;
-} waiting;
+/* With several ranks, until they meet: struct printed and payload, one behind the other. */
+static struct byte_list waiting;
+static uint32_t waiting_count;
 
 static bool is_watched(uint64_t address)
 {
@@ -98,15 +97,10 @@ static void print_line(const struct printed *p, const uint8_t *payload)
 static void add_line(const struct printed *p, const void *payload)
 {
     size_t bytes = sizeof *p + (p->payload_bytes + 7) / 8 * 8;
-    if (waiting.used + bytes > waiting.room) {
-        waiting.room = 2 * (waiting.used + bytes);
-        waiting.bytes = needed(realloc(waiting.bytes, waiting.room), "watched lines");
-    }
-    struct printed *own = (struct printed *)(void *)(waiting.bytes + waiting.used);
+    struct printed *own = byte_list_room(&waiting, bytes);
     *own = *p;
-    own->sequence = waiting.count++;
+    own->sequence = waiting_count++;
     memcpy(own + 1, payload, p->payload_bytes);
-    waiting.used += bytes;
 }
 
 /* Payloads are filled behind the sending, but before anybody sends again. */
@@ -161,44 +155,34 @@ void watch_arrival(uint32_t ring, const struct message *m)
         address_of(p, ring, kind_of(p, m), m, &address);
 }
 
-bool watch_has_lines(void)
+static bool has_lines(void)
 {
     return waiting.used != 0 || held.text[0];
 }
 
-void watch_tell(void)
+static void encode(uint32_t to, uint64_t end_ps)
 {
-    if (!watched.count)
-        return;
+    (void)end_ps;
     print_held();
-    const uint64_t bytes = waiting.used;
-    if (!ranks.number)
-        return;
-    rank_put(0, seen, sizeof seen);
-    rank_put(0, &bytes, sizeof bytes);
-    rank_put(0, waiting.bytes, bytes);
-    waiting.used = waiting.count = 0;
+    rank_put(to, seen, sizeof seen);
+    rank_put(to, waiting.bytes, waiting.used);
+    waiting.used = 0;
+    waiting_count = 0;
 }
 
-void watch_take(uint32_t from)
+static void merge(struct rank_reader *from)
 {
-    uint64_t bytes;
-    if (!watched.count || ranks.number)
-        return;
-    const bool *theirs = rank_take(from, sizeof seen);
+    const bool *theirs = rank_read(from, sizeof seen);
     for (uint32_t i = 0; i < PLATFORM_LINES; i++)
         seen[i] |= theirs[i];
-    memcpy(&bytes, rank_take(from, sizeof bytes), sizeof bytes);
-    const char *told = rank_take(from, bytes);
-    for (uint64_t at = 0; at < bytes;) {
+    while (from->left) {
         struct printed p;
-        memcpy(&p, told + at, sizeof p);
-        add_line(&p, told + at + sizeof p);
-        at += sizeof p + (p.payload_bytes + 7) / 8 * 8;
+        memcpy(&p, rank_read(from, sizeof p), sizeof p);
+        add_line(&p, rank_read(from, (p.payload_bytes + 7) / 8 * 8));
     }
 }
 
-/* Of one rank in the order in which they were told; one instance is at one rank. */
+/* Lines of one rank stay in their order; one instance is at one rank. */
 static int by_place(const void *a, const void *b)
 {
     const struct printed *x = *(const struct printed *const *)a;
@@ -214,19 +198,21 @@ static int by_place(const void *a, const void *b)
 
 void watch_settle(void)
 {
-    if (!waiting.count)
+    print_held();
+    if (!waiting_count)
         return;
-    const struct printed **sorted = needed(calloc(waiting.count, sizeof *sorted), "watched lines");
+    const struct printed **sorted = needed(calloc(waiting_count, sizeof *sorted), "watched lines");
     size_t at = 0;
-    for (uint32_t i = 0; i < waiting.count; i++) {
+    for (uint32_t i = 0; i < waiting_count; i++) {
         sorted[i] = (const struct printed *)(const void *)(waiting.bytes + at);
         at += sizeof *sorted[i] + (sorted[i]->payload_bytes + 7) / 8 * 8;
     }
-    qsort(sorted, waiting.count, sizeof *sorted, by_place);
-    for (uint32_t i = 0; i < waiting.count; i++)
+    qsort(sorted, waiting_count, sizeof *sorted, by_place);
+    for (uint32_t i = 0; i < waiting_count; i++)
         print_line(sorted[i], (const uint8_t *)(sorted[i] + 1));
     free(sorted);
-    waiting.used = waiting.count = 0;
+    waiting.used = 0;
+    waiting_count = 0;
 }
 
 void watch_suspect(uint64_t address, uint64_t since_ps)
@@ -239,7 +225,6 @@ void watch_suspect(uint64_t address, uint64_t since_ps)
 
 void watch_close(void)
 {
-    print_held();
     watch_settle();
     for (uint32_t i = 0; i < watched.count; i++)
         if (!seen[i])
@@ -268,6 +253,9 @@ void watch_open(const struct platform_table *described)
         return;
     if (!awaited)
         awaited = arena_reserve(MOST_AWAITED * sizeof *awaited);
+    static const struct rank_channel channel = {
+        .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = has_lines};
+    rank_channel_register(&channel);
     engine.tracing |= ENGINE_WATCHES;
     ring_trace_all(true);
 }

@@ -32,12 +32,9 @@ void watch_message(const struct ring *r, const struct message *m, uint64_t time_
                    struct watch_place place);
 /* With several ranks: one that has been sent at another rank reaches this one. */
 void watch_arrival(uint32_t ring, const struct message *m);
-/* Whenever ranks meet: tells rank 0 what is to be printed; rank 0 takes it, and prints it in the
- * order of one process. At the end also what was seen. */
-void watch_tell(void);
-void watch_take(uint32_t from);
+/* At rank 0, when ranks have met: prints what all of them have seen, in the order of one process.
+ */
 void watch_settle(void);
-bool watch_has_lines(void);
 /* At the end of a run: what has not been printed yet. */
 void watch_close(void);
 /* false: no line is suspected. */

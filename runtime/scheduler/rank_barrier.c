@@ -12,16 +12,12 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/store_log.h"
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
-#include "runtime/observe/profile.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
-#include "runtime/observe/stats_ranks.h"
-#include "runtime/observe/timeline.h"
-#include "runtime/observe/watch.h"
 
 struct word {
     struct rank_barrier own;
@@ -65,11 +61,7 @@ static void tell(struct rank_barrier *m, uint64_t limit_ps)
         m->decides_ps = least(m->decides_ps, shards[0].next_ps);
     w->own = *m;
     w->waits = exchange_waits();
-    store_log_tell();
-    timeline_tell();
-    watch_tell();
-    extensions_meet_tell();
-    series_tell(false);
+    rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, w, word_bytes());
@@ -112,11 +104,7 @@ static void take(const struct rank_barrier *m, uint64_t start_ps)
         if (i == ranks.number)
             continue;
         cut_take(i);
-        store_log_take(i);
-        timeline_take(i);
-        watch_take(i);
-        extensions_meet_take(i);
-        series_hear(i);
+        rank_channels_merge(RANK_CHANNEL_BARRIER, i);
     }
     if (ranks.number == 0 && series_has_tracks())
         series_take_until(m->now_ps);
@@ -144,12 +132,10 @@ static void show(uint32_t window)
         stats_log_show(window);
 }
 
-static void take_settled(uint64_t end_ps)
+static void merge_and_settle(enum rank_channel_time time, uint64_t end_ps)
 {
-    for (uint32_t i = 1; i < ranks.count; i++) {
-        stats_ranks_take(i);
-        extensions_take(i);
-    }
+    for (uint32_t i = 1; i < ranks.count; i++)
+        rank_channels_merge(time, i);
     extensions_settle(end_ps);
 }
 
@@ -158,30 +144,21 @@ void rank_barrier_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window))
     for (uint64_t bits = ranks.number ? windows : 0; bits; bits &= bits - 1) {
         uint32_t window = (uint32_t)__builtin_ctzll(bits);
         show(window);
-        stats_ranks_tell();
-        extensions_tell(end_of(window), false);
+        rank_channels_encode(RANK_CHANNEL_SETTLE, end_of(window));
     }
     rank_exchange();
     for (uint64_t bits = ranks.number ? 0 : windows; bits; bits &= bits - 1) {
         uint32_t window = (uint32_t)__builtin_ctzll(bits);
         show(window);
-        take_settled(end_of(window));
+        merge_and_settle(RANK_CHANNEL_SETTLE, end_of(window));
     }
     show(RANK_BARRIER_LAST);
 }
 
 void rank_barrier_settle_last(void)
 {
-    stats_ranks_tell();
-    extensions_tell(ENGINE_NEVER, true);
-    series_tell(true);
-    profile_tell();
+    rank_channels_encode(RANK_CHANNEL_END, ENGINE_NEVER);
     rank_exchange();
-    if (ranks.number)
-        return;
-    take_settled(ENGINE_NEVER);
-    for (uint32_t i = 1; i < ranks.count; i++) {
-        series_hear(i);
-        profile_take(i);
-    }
+    if (!ranks.number)
+        merge_and_settle(RANK_CHANNEL_END, ENGINE_NEVER);
 }

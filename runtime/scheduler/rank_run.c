@@ -14,6 +14,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/cut.h"
 #include "runtime/observe/series.h"
@@ -78,7 +79,7 @@ static bool goes_on_alone(uint64_t time_ps, bool live)
 {
     return live && this_run.met.alone_ps > window_plan.end_ps && !cut_leaves()
            && !series_has_tracks() && extensions_ask(0) == ENGINE_NEVER && !engine_failure()
-           && !timeline_is_filling() && !watch_has_lines() && !extensions_are_filling()
+           && !rank_channels_are_filling()
            && window_end(time_ps) <= window_start(this_run.met.alone_ps)
            && window_start(time_ps) < this_run.look_ps;
 }

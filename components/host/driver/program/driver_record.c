@@ -15,10 +15,20 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
-#include "components/statistics/instruction_recorder_ranks.h"
+#include "components/statistics/instruction_recorder.h"
 #include "runtime/engine/options.h"
-#include "runtime/engine/rank.h"
 #include "driver_code.h"
+
+static bool record_open(uint32_t units)
+{
+    const char *folder = option_folder("record instructions");
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST) /* a process after the first one */
+        die("--record instructions: cannot make '%s': %s", folder, strerror(errno));
+    if (!amd_recording_open(folder, units))
+        return false;
+    instruction_recorder = amd_recording_ops();
+    return true;
+}
 
 static void record_init(const struct driver *d)
 {
@@ -30,18 +40,11 @@ static void record_init(const struct driver *d)
         die("--record instructions: on this platform launches go through user queues "
             "(driver.launch_by = queue), which cannot be recorded; use --set "
             "driver.launch_by=command, or --mode functional");
-    if (ranks.number) {
-        recorder_ranks_open(engine_base.platform->instance_count + 1);
+    if (instruction_recorder_open(engine_base.platform->instance_count + 1, record_open))
         return;
-    }
-    if (mkdir(folder, 0755) != 0 && errno != EEXIST) /* a process after the first one */
-        die("--record instructions: cannot make '%s': %s", folder, strerror(errno));
-    if (!amd_recording_open(folder, engine_base.platform->instance_count + 1)) {
-        if (errno == EEXIST)
-            die("--record instructions records one process; this is a second one");
-        die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
-    }
-    instruction_recorder = amd_recording_ops();
+    if (errno == EEXIST)
+        die("--record instructions records one process; this is a second one");
+    die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
 }
 
 /* A last field, which is left out when it is 0. */

@@ -1,0 +1,37 @@
+/* Bytes that are put behind each other until they are written or sent, on the host's heap. Starts
+ * as zeroes; `used = 0` empties it. */
+#ifndef HEDDLE_RUNTIME_BYTE_LIST_H
+#define HEDDLE_RUNTIME_BYTE_LIST_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bug.h"
+
+struct byte_list {
+    char *bytes;
+    size_t used, room;
+};
+
+/* Room for so many more, to be filled before the next call. Ends the program when there is no
+ * memory. */
+static inline void *byte_list_room(struct byte_list *l, size_t bytes)
+{
+    if (l->used + bytes > l->room) {
+        l->room = 2 * (l->used + bytes);
+        l->bytes = realloc(l->bytes, l->room);
+        if (!l->bytes)
+            die("out of host memory for %zu bytes of what a run records", l->room);
+    }
+    l->used += bytes;
+    return l->bytes + l->used - bytes;
+}
+
+static inline void byte_list_add(struct byte_list *l, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(byte_list_room(l, bytes), from, bytes);
+}
+
+#endif
