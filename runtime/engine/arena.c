@@ -98,7 +98,7 @@ static void *try_reserve_at_base(size_t bytes)
     return NULL;
 }
 
-/* Whoever runs over the end of a neighbour's memory gets into this, and not into ours. */
+/* A program that runs over the end of a neighbour's memory gets into this, and not into ours. */
 static size_t guarded(size_t bytes)
 {
     return (bytes + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE + 2 * GUARD_BYTES;
@@ -154,7 +154,7 @@ bool arena_touches(const void *start, size_t bytes)
            || overlap(start, bytes, derived, DERIVED_MOST);
 }
 
-/* Of the front what is in use: moving it takes time for each table of pages. */
+/* Only what is in use of the front: moving it takes time for each table of pages. */
 void arena_hide(void)
 {
     if (keyed)

@@ -6,7 +6,7 @@
 #include "engine.h"
 
 void clock_set(struct engine_domain *d, uint64_t hz);
-/* Of a clock whose period is no whole number of picoseconds. */
+/* For a clock whose period is no whole number of picoseconds. */
 void clock_move_unevenly(struct engine_domain *d, uint64_t cycle);
 
 /* Moves to edge `cycle`, not before the current one. */

@@ -1,4 +1,4 @@
-/* The event engine: clock edges, who is awake, and when the others wake.
+/* The event engine: clock edges, which components are awake, and when the others wake.
  *
  * Time is an integer number of picoseconds. Edge n of a clock of f Hz stands at floor(n * 10^12 /
  * f) ps, exactly. A component is ticked at every edge of its clock while it is awake. A tick that
@@ -64,7 +64,7 @@ _Static_assert(sizeof(struct component) == 64,
 
 #define COMPONENT_FAR      1u /* a message may be under way that made no arrival mark */
 #define COMPONENT_WISHES   2u /* it asked to be woken */
-#define COMPONENT_ALONE    4u /* ticked by itself: who does so sees to its sleep */
+#define COMPONENT_ALONE    4u /* ticked by another component, which sees to its sleep */
 #define COMPONENT_PERIODIC 8u /* it asked to be woken for work that goes on for ever */
 
 struct engine_domain {
@@ -171,10 +171,10 @@ static inline void component_wake_at(struct component *c, uint64_t cycle)
         c->wake = cycle;
 }
 
-/* The same for work that goes on for ever and completes nothing by itself (DRAM refresh, statistics
- * samples): when only such wake-ups are left, the simulation is at its end, or deadlocked. Whoever
- * waits for the end of periodic work (a request that a refresh delays) asks for that cycle with
- * component_wake_at(). */
+/* Asks likewise for work that goes on for ever and completes nothing by itself (DRAM refresh,
+ * statistics samples): when only such wake-ups are left, the simulation is at its end, or
+ * deadlocked. Whoever waits for the end of periodic work (a request that a refresh delays) asks for
+ * that cycle with component_wake_at(). */
 static inline void component_wake_at_periodic(struct component *c, uint64_t cycle)
 {
     component_begin_wishes(c);
@@ -249,7 +249,7 @@ static inline void engine_before_tick(struct component *c, uint64_t limit)
 }
 
 /* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. At once, since
- * others who are ticked in this edge must see that it sleeps. */
+ * others that are ticked in this edge must see that it sleeps. */
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
     *active ^= bit;
@@ -308,14 +308,14 @@ void engine_at_window_end(struct component *c, void (*work)(struct component *c)
  * statistics? Then `settle` is called before anybody does, between two windows and while no
  * component is being ticked: it does what the edges of its clock before `cycle` would have done. It
  * may be asked for the same or fewer edges again, and must change nothing then. false: everything
- * has to be done in its own tick (with several ranks, who tell each other whose statistics change
+ * has to be done in its own tick (with several ranks, which tell each other whose statistics change
  * in a window, and in runs that write or read a state). Once for each component.
  *
  * A run in which nothing else is left to do goes on as long as it would have: `last`, or NULL, is
  * called when all that was put off has been done up to now; it names the edge at which the next of
  * it would have been done, or 0: there is none. */
 bool engine_may_defer(struct component *c, void (*settle)(struct component *c, uint64_t cycle),
-                    uint64_t (*last)(const struct component *c));
+                      uint64_t (*last)(const struct component *c));
 
 /* Between windows: has all work done that was put off, up to the edges before `time_ps`; or, for
  * the end of the window that has just been run, before that. */

@@ -5,6 +5,7 @@
 
 #include "bug.h"
 #include "engine.h"
+#include "util.h"
 
 enum { EXTENSIONS_MOST = 8 };
 
@@ -52,7 +53,7 @@ uint64_t extensions_ask(uint64_t from_ps)
     uint64_t first_ps = ENGINE_NEVER;
     for (unsigned i = 0; i < extension_count; i++) {
         uint64_t own_ps = extensions[i]->asks ? extensions[i]->asks(from_ps) : ENGINE_NEVER;
-        first_ps = own_ps < first_ps ? own_ps : first_ps;
+        first_ps = min_u64(own_ps, first_ps);
     }
     return first_ps;
 }

@@ -81,7 +81,7 @@ struct platform_ring {
     uint32_t reversed; /* of a shared wire: requests take the backward half, replies the forward */
 };
 
-/* Who shares a link. */
+/* Which rings share a link. */
 enum platform_sharing {
     LINK_OWN,  /* one connection: requests one way, replies the other */
     LINK_BUS,  /* several; both directions and all their rings take turns on one medium, in order of
@@ -195,7 +195,7 @@ static inline bool platform_is_large(const struct platform_table *table)
 /* The component instance `leaf` (index in platform_table.instances), for its wake-ups from host
  * calls. */
 struct component *platform_component(uint32_t leaf);
-/* Of components of other ranks, too, whose instances are not here. */
+/* These know components of other ranks, too, whose instances are not here. */
 uint32_t platform_id_of(uint32_t leaf);
 uint32_t platform_domain_of(uint32_t leaf);
 uint32_t platform_rank_of(uint32_t leaf);

@@ -12,11 +12,11 @@
 
 enum shard_watch {
     SHARD_FROZEN = 1, /* some of its components tick no more */
-    SHARD_LOGGED = 2  /* who ticks is noted: observe/stats_log.h */
+    SHARD_LOGGED = 2  /* those that tick are noted: observe/stats_log.h */
 };
 
-/* Of whoever runs the shard; read by the leader between windows, which is why what it always reads
- * stands in one cache line. */
+/* Belongs to the thread that runs the shard; read by the leader between windows, which is why what
+ * it always reads stands in one cache line. */
 struct shard {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
     uint64_t now_ps;                /* of the last edge that was run */
@@ -36,7 +36,7 @@ struct counter {
     uint32_t sleepers;
 };
 
-/* What those who run shards have to know of a window. */
+/* What threads that run shards have to know of a window. */
 struct window_plan {
     uint64_t end_ps;
     uint64_t until_ps; /* shards run their edges before that: end_ps or the limit */
@@ -90,7 +90,7 @@ static inline uint64_t shard_now(uint32_t domain)
 
 /* ---- defined in scheduler/shard.c ---- */
 
-/* Finds out who is awake, after the host or another shard may have changed that. */
+/* Finds out which components are awake, after the host or another shard may have changed that. */
 void shard_find_awake(uint32_t shard);
 /* Sets next_ps and live. */
 void shard_plan(uint32_t shard);
@@ -103,7 +103,7 @@ void shard_freeze(const struct component *c);
 
 /* ---- defined in scheduler/run.c ---- */
 
-/* Whoever calls it in a tick has left something to be done at the end of the window, or in another
+/* From a tick that has left something to be done at the end of the window, or in another
  * shard behind that. */
 void window_ask_end(void);
 

@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "rank.h"
 #include "rank_channel.h"
+#include "util.h"
 
 #define OFFERED_MOST 64
 #define RUNS_MOST    ((uint32_t)1 << 20)
@@ -44,7 +45,7 @@ void store_log_note(const void *start, size_t bytes)
     struct run *last = run_count ? &runs[run_count - 1] : NULL;
     if (last && offset >= last->offset && offset <= last->offset + last->bytes) {
         uint64_t end = offset + bytes - last->offset;
-        last->bytes = end > last->bytes ? end : last->bytes;
+        last->bytes = max_u64(end, last->bytes);
         return;
     }
     if (run_count == RUNS_MOST)

@@ -16,7 +16,7 @@ extern bool store_log_on __attribute__((visibility("hidden")));
 void store_offer(const void *store);
 void store_log_note(const void *start, size_t bytes);
 
-/* Of the arena. */
+/* `bytes` of the arena have been written. */
 static inline void store_wrote(const void *start, size_t bytes)
 {
     if (__builtin_expect(store_log_on, 0))

@@ -1,5 +1,6 @@
 /* The timing wheel; see wheel.h. Called by engine.c only. */
 #include "wheel.h"
+#include "util.h"
 
 void wheel_open(struct wheel *w, struct wheel_node *nodes, uint32_t *heap)
 {
@@ -164,7 +165,7 @@ uint64_t wheel_next(const struct wheel *w)
         bucket = word * 64 + (uint32_t)__builtin_ctzll(w->occupied[word]);
     }
     uint64_t near = w->nodes[w->first[bucket] - 1].cycle;
-    return near < far ? near : far;
+    return min_u64(near, far);
 }
 
 void wheel_take(struct wheel *w, uint64_t cycle, uint64_t *bitmap)

@@ -226,7 +226,7 @@ bool cut_set_places(const struct cut_place *from)
 
 /* ---- start ---- */
 
-/* Media whose rings take turns: who is granted one is known where all its senders are. */
+/* Media whose rings take turns: which ring is granted one is known where all its senders are. */
 static bool check_links(const struct platform_table *table)
 {
     for (uint32_t i = 0; i < table->ring_count; i++) {

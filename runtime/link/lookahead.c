@@ -3,6 +3,7 @@
 #include "lookahead.h"
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/util.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -46,10 +47,10 @@ uint64_t lookahead_ps(const struct platform_table *table)
             && !meets_others(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
-        window = latency < window ? latency : window;
+        window = min_u64(latency, window);
     }
     for (uint32_t i = 0; i < table->domain_count; i++)
-        fastest = table->domains[i].hz > fastest ? table->domains[i].hz : fastest;
+        fastest = max_u64(table->domains[i].hz, fastest);
     return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
 }
 
@@ -64,7 +65,7 @@ static uint64_t least_of(const struct platform_table *table,
         if (!apart(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
-        least = latency < least ? latency : least;
+        least = min_u64(latency, least);
     }
     return !window || least == UINT64_MAX ? window : least / window * window;
 }

@@ -11,11 +11,12 @@
 /* The shortest time in which one partition can notice what another does, in ps; 0: there are no
  * partitions, or it is not more than one cycle of the fastest clock. */
 uint64_t lookahead_ps(const struct platform_table *table);
-/* The same of what crosses a link, or the border of the main partition, in whole windows: where
- * platforms are cut for ranks. At least a window. It follows from the description alone, so it may
- * decide what happens. */
+/* The shortest time for what crosses a link, or the border of the main partition, in whole windows:
+ * where platforms are cut for ranks. At least a window. It follows from the description alone, so
+ * it may decide what happens. */
 uint64_t lookahead_links_ps(const struct platform_table *table);
-/* The same between ranks, and between the main partition and the others, in whole windows. */
+/* The shortest time between ranks, and between the main partition and the others, in whole windows.
+ */
 uint64_t lookahead_ranks_ps(const struct platform_table *table);
 
 #endif

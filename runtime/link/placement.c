@@ -1,6 +1,7 @@
 /* See place.h. The list is made by codegen/place, which sees the description; here it is only
  * compared with the platform. */
 #include "placement.h"
+#include "runtime/engine/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@ static uint32_t partition_count(const struct platform_table *table)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < table->instance_count; i++)
-        most = table->instances[i].partition > most ? table->instances[i].partition : most;
+        most = max_u64(table->instances[i].partition, most);
     return most + 1;
 }
 

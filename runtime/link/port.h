@@ -51,7 +51,7 @@ static inline void port_copy(struct ring *to, uint64_t limit,
     ring_put(to, limit, kind, messages[kind].wire_bytes, messages[kind].awaited);
 }
 
-/* The same by the place of the ring. */
+/* Likewise, by the place of the ring. */
 static inline void port_forward(uint32_t place, uint64_t limit,
                                 const struct platform_message *messages, const struct message *m,
                                 const void *payload, uint16_t tag)

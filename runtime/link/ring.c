@@ -18,6 +18,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 
 static bool traced; /* each message is looked at */
 
@@ -158,7 +159,7 @@ bool ring_look_again(uint32_t number)
     uint64_t stamp = message_stamp(ring_slot(r->tail));
     if (r->sender_waits == RING_WAITS_FOR_TWO) {
         uint64_t second = message_stamp(ring_slot(ring_after(r, r->tail)));
-        stamp = second > stamp ? second : stamp;
+        stamp = max_u64(second, stamp);
     }
     if (stamp & RING_FULL)
         return false;

@@ -53,7 +53,8 @@ static inline uint64_t message_cycle(const struct message *m)
 }
 
 /* A ring between two shards is looked at by two threads at once. What is sent or freed in a window
- * counts in a later one, so the old stamp and the new one mean the same to who reads it now. */
+ * counts in a later one, so the old stamp and the new one mean the same to a thread that reads it
+ * now. */
 static inline uint64_t message_stamp(const struct message *m)
 {
     return __atomic_load_n(&m->stamp, __ATOMIC_RELAXED);
@@ -111,7 +112,7 @@ static inline struct ring *ring_at(uint32_t number)
     return arena_at(struct ring, ENGINE_RINGS) + number;
 }
 
-/* The same by its place, an arena offset, which costs less to find: what a component's words for
+/* The ring by its place, an arena offset, which costs less to find: what a component's words for
  * single ports hold. Tables and arrays of ports have numbers. */
 static inline uint32_t ring_place_of(uint32_t number)
 {
@@ -163,7 +164,7 @@ uint32_t ring_receiver(const struct ring *r);
 uint32_t ring_sender_domain(const struct ring *r);
 uint32_t ring_receiver_domain(const struct ring *r);
 
-/* Of the link that it crosses, a second; 0: none, or there is no limit. */
+/* Bytes a second of the link that it crosses; 0: it crosses none, or there is no limit. */
 uint64_t ring_link_bandwidth(const struct ring *r);
 
 /* Slow paths, in ring.c. */
@@ -196,7 +197,7 @@ static inline void ring_begin_again(struct ring *r, uint64_t limit)
         r->head = r->tail = r->first;
 }
 
-/* The same; when not, the sender is woken as soon as there is. */
+/* Like ring_is_free(); when not, the sender is woken as soon as there is room. */
 static inline bool ring_has_room(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(r->tail));
@@ -211,7 +212,7 @@ static inline bool ring_has_room(struct ring *r, uint64_t limit)
     return false;
 }
 
-/* It has taken as many messages as it takes in a cycle. */
+/* Has the ring taken as many messages as it takes in a cycle? */
 static inline bool ring_has_had_its_cycle(const struct ring *r, uint64_t limit)
 {
     return r->sent == limit && r->burst >= r->width;
@@ -241,7 +242,7 @@ static inline void ring_count_sent(struct ring *r, uint64_t limit)
 /* ring_put() for every ring. */
 void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_bytes,
                   unsigned awaited);
-/* The same, at the cost that the platform's tables give for a message of this kind. */
+/* ring_put_any() at the cost that the platform's tables give for a message of this kind. */
 void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited);
 
 /* What sending comes to where nothing but a latency lies between the ends. */
@@ -273,7 +274,7 @@ static inline void ring_put(struct ring *r, uint64_t limit, unsigned kind, unsig
         ring_put_simple(r, limit, kind, awaited);
 }
 
-/* The same by the platform's tables. */
+/* ring_put() at the cost that the platform's tables give. */
 static inline void ring_post(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
 {
     if (engine_unlikely(!r->simple))
@@ -315,7 +316,7 @@ static inline bool ring_drop(struct ring *r, uint64_t limit)
     return false;
 }
 
-/* The same by the place of the ring, as single ports name it. */
+/* The functions above by the place of the ring, as single ports name it. */
 
 static inline bool ring_can_send(uint32_t place, uint64_t limit)
 {

@@ -31,7 +31,7 @@ void ring_ends_note(uint32_t near, uint32_t cycles, uint32_t slots)
     sums[near].slots += slots;
 }
 
-/* Of the end of a ring that lies between this rank and another; this rank when it does not. */
+/* The rank of the other end of a ring that leaves this rank; this rank when it does not. */
 static uint32_t rank_across(uint32_t ring)
 {
     uint32_t sender = platform_rank_of(table->rings[ring].sender);

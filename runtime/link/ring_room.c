@@ -12,6 +12,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/util.h"
 
 /* Room for more slots of a ring, on a large platform. */
 struct others {
@@ -305,7 +306,7 @@ static void move_slots(struct ring *r)
 void ring_widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = ring_route(r)->depth - used;
-    uint32_t added = (used < rest ? used : rest) * r->step;
+    uint32_t added = min_u64(used, rest) * r->step;
     if (used + added / r->step > ring_route(r)->room)
         move_slots(r);
     uint32_t at = r->tail + ahead * r->step;

@@ -11,6 +11,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 #include "ring.h"
 
 struct waiting {
@@ -79,7 +80,7 @@ static uint64_t decides_ps(const struct shared_wire_half *h, uint64_t free_ps)
         if (c->count && oldest(c)->time_ps < first)
             first = oldest(c)->time_ps;
     }
-    return first == ENGINE_NEVER || first > free_ps ? first : free_ps;
+    return max_u64(first, free_ps);
 }
 
 /* The channel whose turn it is among those with something sent by `time_ps`. */
@@ -119,7 +120,7 @@ static uint64_t settle_halves(uint64_t *bits, uint32_t first, uint32_t end, uint
         for (uint64_t left = bits[word]; left; left &= left - 1) {
             uint32_t i = first + 64 * word + (uint32_t)__builtin_ctzll(left);
             uint64_t time_ps = settle_half(&halves[i], end_ps);
-            next = time_ps < next ? time_ps : next;
+            next = min_u64(time_ps, next);
             if (time_ps == ENGINE_NEVER)
                 bits[word] &= ~(left & -left);
         }

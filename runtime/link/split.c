@@ -17,6 +17,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/util.h"
 #include "placement.h"
 #include "split.h"
 #include "runtime/link/ring.h"
@@ -57,7 +58,7 @@ uint32_t split_near(uint32_t number)
     return number < ring_count ? number : near_of[number - ring_count];
 }
 
-/* Of the rank: its partitions are dealt out to its shards as those of a single one are. */
+/* Deals the partitions of a rank out to its shards, as those of a single process are. */
 static void deal(const uint8_t *rank_of, uint32_t partitions, uint32_t number, uint32_t threads,
                  uint32_t *shards_made)
 {
@@ -65,7 +66,7 @@ static void deal(const uint8_t *rank_of, uint32_t partitions, uint32_t number, u
     bool main_apart = number == 0; /* what it does next is known by itself: run.c */
     for (uint32_t i = 1; i < partitions; i++)
         own += rank_of[i] == number;
-    uint32_t count = own < threads ? own : threads;
+    uint32_t count = min_u64(own, threads);
     for (uint32_t i = 1; i < partitions; i++)
         if (rank_of[i] == number)
             shard_of[i] = (uint8_t)(first + main_apart + dealt++ % count);

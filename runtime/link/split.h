@@ -6,7 +6,7 @@
 #include "runtime/engine/platform_table.h"
 
 /* How many shards the platform is cut into for `threads` threads: 1 when nothing would be gained.
- * With several ranks, `threads` at each of them, and it is found out who runs which shard
+ * With several ranks, `threads` at each of them, and it is found out which rank runs which shard
  * (ranks.of_shard); 0: they cannot share the platform, as was said. */
 uint32_t split_shard_count(const struct platform_table *table, uint32_t threads);
 /* The tables for `shards` shards, in the arena: each ring between two shards becomes two, the

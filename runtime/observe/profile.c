@@ -12,6 +12,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/hash.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/observe/needed.h"
 #include "runtime/state/platform.h"
@@ -94,7 +95,7 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
 
 static struct profile_row *find_row(struct place *p, uint32_t program, uint64_t address)
 {
-    uint64_t hash = (address >> 2) * 0x9E3779B97F4A7C15u + program;
+    uint64_t hash = hash_multiply(address >> 2) + program;
     uint32_t at = (uint32_t)(hash >> 32) & (p->capacity - 1);
     while (p->rows[at].used && (p->rows[at].address != address || p->rows[at].program != program))
         at = (at + 1) & (p->capacity - 1);

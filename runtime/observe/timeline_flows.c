@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "needed.h"
+#include "runtime/engine/hash.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/lookup.h"
@@ -128,7 +129,7 @@ void timeline_flows_open(const struct platform_table *described)
 
 static struct translation *entry_of(uint32_t pid, uint64_t page)
 {
-    uint64_t hash = (page * 0x9e3779b97f4a7c15u) ^ ((uint64_t)pid * 0xc2b2ae3d27d4eb4fu);
+    uint64_t hash = hash_multiply(page) ^ ((uint64_t)pid * 0xc2b2ae3d27d4eb4fu);
     for (uint64_t i = hash ^ hash >> 32;; i++) {
         struct translation *t = &known.entries[i & (known.capacity - 1)];
         if (!t->page || (t->page == page + 1 && t->pid == pid))

@@ -14,6 +14,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 
 /* A component that puts work off. */
 struct deferring {
@@ -78,12 +79,11 @@ void engine_wake_between(uint32_t id, uint64_t cycle)
 {
     const struct component *c = engine_base.components[id];
     uint64_t least = component_now(c) + 1;
-    engine_wake_later(id, cycle > least ? cycle : least);
+    engine_wake_later(id, max_u64(cycle, least));
     shard_find_awake(component_shard(c));
     shard_plan(component_shard(c));
 }
 
-/* Between windows: what was left for their end. */
 void deferred_do(uint64_t end)
 {
     qsort(deferred_leaves, deferred_count, sizeof *deferred_leaves, by_leaf);
@@ -97,8 +97,6 @@ void deferred_do(uint64_t end)
     deferred_count = 0;
 }
 
-/* Nothing else is left to be done: who has put work off is woken for what is left of it. true:
- * somebody is. */
 bool deferred_wake_last(void)
 {
     bool found = false;

@@ -46,7 +46,6 @@ void engine_clear_failure(void)
     failure[0] = '\0';
 }
 
-/* At the end of a window, or of a stretch. */
 void failure_note(uint64_t time_ps)
 {
     if (this_run.window_ps && this_run.fail_end_ps == ENGINE_NEVER)
@@ -55,7 +54,6 @@ void failure_note(uint64_t time_ps)
                                    : window_end(time_ps) + this_run.window_ps;
 }
 
-/* With several ranks: the first failure of all is that of rank 0. */
 void failure_agree(void)
 {
     struct {
@@ -79,7 +77,6 @@ void failure_agree(void)
     }
 }
 
-/* A failure ends the run with the stretch in which it came, or behind the next window. */
 bool failure_ends_run(uint64_t next_ps, bool live)
 {
     return this_run.fail_end_ps != ENGINE_NEVER

@@ -9,6 +9,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/util.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/observe/host_time.h"
@@ -102,7 +103,7 @@ bool run_progress_look(uint64_t start_ps)
 void run_progress_begin(void)
 {
     uint64_t quarter = this_run.limits.stall_limit / 4 + 1;
-    uint64_t cycles = quarter < CHECK_CYCLES ? quarter : CHECK_CYCLES;
+    uint64_t cycles = min_u64(quarter, CHECK_CYCLES);
     uint64_t unit = this_run.window_ps ? this_run.window_ps : 1;
     watch.interval_ps = (engine_time_of(this_run.fastest, cycles) + unit) / unit * unit;
     this_run.look_ps = engine.time_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;

@@ -14,6 +14,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
 #include "runtime/observe/series.h"
@@ -32,11 +33,6 @@ static size_t word_bytes(void)
     return offsetof(struct word, arrivals.rank_ps) + ranks.count * sizeof(uint64_t);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void plan_all(struct rank_barrier *m)
 {
     m->next_ps = ENGINE_NEVER;
@@ -44,8 +40,8 @@ static void plan_all(struct rank_barrier *m)
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_plan(i);
         m->live |= shards[i].live;
-        m->next_ps = least(m->next_ps, shards[i].next_ps);
-        m->now_ps = shards[i].now_ps > m->now_ps ? shards[i].now_ps : m->now_ps;
+        m->next_ps = min_u64(m->next_ps, shards[i].next_ps);
+        m->now_ps = max_u64(shards[i].now_ps, m->now_ps);
     }
 }
 
@@ -53,12 +49,12 @@ static void tell(struct rank_barrier *m, uint64_t limit_ps)
 {
     struct word *w = &words[ranks.number];
     cut_tell(&w->arrivals);
-    exchange_deliver_all(least(m->end_ps, limit_ps));
+    exchange_deliver_all(min_u64(m->end_ps, limit_ps));
     plan_all(m);
     m->live |= w->arrivals.messages != 0;
-    m->decides_ps = least(m->decides_ps, w->arrivals.main_ps);
+    m->decides_ps = min_u64(m->decides_ps, w->arrivals.main_ps);
     if (ranks.number == 0)
-        m->decides_ps = least(m->decides_ps, shards[0].next_ps);
+        m->decides_ps = min_u64(m->decides_ps, shards[0].next_ps);
     w->own = *m;
     w->waits = exchange_waits();
     rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
@@ -79,18 +75,18 @@ static void agree(struct rank_barrier *m)
         const struct rank_barrier *own = &words[i].own;
         uint64_t arrives_ps = ENGINE_NEVER;
         for (uint32_t from = 0; from < ranks.count; from++)
-            arrives_ps = least(arrives_ps, words[from].arrivals.rank_ps[i]);
-        uint64_t next_ps = least(own->next_ps, arrives_ps);
-        m->next_ps = least(m->next_ps, next_ps);
-        m->end_ps = own->end_ps > m->end_ps ? own->end_ps : m->end_ps;
-        m->now_ps = own->now_ps > m->now_ps ? own->now_ps : m->now_ps;
-        m->decides_ps = least(m->decides_ps, own->decides_ps);
+            arrives_ps = min_u64(arrives_ps, words[from].arrivals.rank_ps[i]);
+        uint64_t next_ps = min_u64(own->next_ps, arrives_ps);
+        m->next_ps = min_u64(m->next_ps, next_ps);
+        m->end_ps = max_u64(own->end_ps, m->end_ps);
+        m->now_ps = max_u64(own->now_ps, m->now_ps);
+        m->decides_ps = min_u64(m->decides_ps, own->decides_ps);
         m->live |= own->live || (words[i].waits && arrives_ps != ENGINE_NEVER);
         m->stop |= own->stop;
         m->failed |= own->failed;
         m->settles |= own->settles;
         if (i != ranks.number)
-            m->alone_ps = words[i].waits ? 0 : least(m->alone_ps, next_ps);
+            m->alone_ps = words[i].waits ? 0 : min_u64(m->alone_ps, next_ps);
     }
     m->interrupted = words[0].own.interrupted;
     m->pause_ps = words[0].own.pause_ps;
@@ -118,7 +114,7 @@ void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps)
 {
     tell(m, limit_ps);
     agree(m);
-    take(m, least(m->end_ps, limit_ps));
+    take(m, min_u64(m->end_ps, limit_ps));
 }
 
 /* What this rank had at the end of the window. */

@@ -30,7 +30,7 @@ void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps);
 /* For each end of a window that `windows` says (see `settles`) rank 0 gets the statistics that all
  * ranks had then, and settles. `end_of` tells these times. */
 void rank_barrier_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window));
-/* The same when the run is over. */
+/* Rank 0 gets all statistics that are left, and settles, when the run is over. */
 void rank_barrier_settle_last(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 #include "runtime/link/cut.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
@@ -24,7 +25,7 @@
 
 static uint64_t begun_ps; /* the present stretch */
 
-/* Of the present stretch. */
+/* The end of a window of the present stretch. */
 static uint64_t end_of_window(uint32_t window)
 {
     return window == RANK_BARRIER_LAST ? window_plan.end_ps
@@ -112,7 +113,7 @@ static uint64_t stretch_end(uint64_t time_ps)
         last = this_run.look_ps;
     if (this_run.pause_ps < last)
         last = this_run.pause_ps + 1;
-    return last > end ? last : end;
+    return max_u64(last, end);
 }
 
 /* A window is over, and the next one of this rank, if there is one, is that of `next_ps`. Between
@@ -145,6 +146,6 @@ void rank_run_stretch(uint64_t time_ps)
         more = goes_on(&time_ps, last_ps);
         log_window(last_ps, more, time_ps);
     } while (more);
-    window_plan.end_ps = last_ps > window_plan.end_ps ? last_ps : window_plan.end_ps;
+    window_plan.end_ps = max_u64(last_ps, window_plan.end_ps);
     rank_run_meet();
 }

@@ -39,6 +39,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/link/ring_run.h"
@@ -64,7 +65,7 @@ void engine_stop(void)
     window_ask_end();
 }
 
-/* Between windows: is the run to end because of that? All ranks decide by what rank 0 has told. */
+/* Between windows: does an interruption end the run? All ranks decide by what rank 0 has said. */
 static bool is_cut_short(void)
 {
     return rank_is_alone() ? engine_is_interrupted() : this_run.met.interrupted;
@@ -103,13 +104,13 @@ static uint64_t next_step(bool *live)
     return this_run.met.next_ps;
 }
 
-/* Is work left that nobody does? */
+/* Is work left that no component does? */
 static bool is_outstanding(void)
 {
     return rank_sum(hang_outstanding() != 0) != 0;
 }
 
-/* To which time everything has come, as move_clocks() says it. */
+/* The time that everything has reached, as move_clocks() finds it. */
 static uint64_t reached_ps(void)
 {
     uint64_t last = window_last_step(this_run.met.now_ps);
@@ -117,7 +118,7 @@ static uint64_t reached_ps(void)
         uint64_t end = within_limit(window_end(last));
         last = engine_time_of(this_run.fastest, engine_cycle_at(this_run.fastest, end) - 1);
     }
-    return last > engine.time_ps ? last : engine.time_ps;
+    return max_u64(last, engine.time_ps);
 }
 
 /* With several ranks, one of which shows the run. true: that one has been interrupted. */
@@ -206,9 +207,7 @@ static uint64_t move_clocks(enum engine_result result)
             shard_move_clocks(i, end);
         last = engine_time_of(this_run.fastest, engine_cycle_at(this_run.fastest, end) - 1);
     }
-    engine.time_ps = result == ENGINE_LIMIT  ? this_run.limit_ps
-                     : last > engine.time_ps ? last
-                                             : engine.time_ps;
+    engine.time_ps = result == ENGINE_LIMIT ? this_run.limit_ps : max_u64(last, engine.time_ps);
     return result == ENGINE_LIMIT ? this_run.limit_ps + 1 : end;
 }
 
@@ -248,7 +247,7 @@ static enum engine_result begin_and_loop(void)
     return !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
 }
 
-/* Who waits for a rank that has died goes on behind setjmp(), at any exchange of the run. */
+/* A rank that waits for one that has died goes on behind setjmp(), at any exchange of the run. */
 enum engine_result engine_run(void)
 {
     static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,

@@ -8,6 +8,7 @@
 
 #include "rank_barrier.h"
 #include "run.h"
+#include "runtime/engine/util.h"
 
 struct run_state {
     struct engine_limits limits;
@@ -39,7 +40,7 @@ static inline uint64_t window_end(uint64_t time)
 /* No edge behind the limit runs: to where of a window that ends at `end_ps`? */
 static inline uint64_t within_limit(uint64_t end_ps)
 {
-    return end_ps <= this_run.limit_ps ? end_ps : this_run.limit_ps + 1;
+    return min_u64(end_ps, this_run.limit_ps + 1);
 }
 
 #endif

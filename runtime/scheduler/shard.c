@@ -27,6 +27,7 @@
 #include "words.h"
 #include "runtime/link/ring.h"
 #include "runtime/engine/wheel.h"
+#include "runtime/engine/util.h"
 #include "runtime/link/shared_wire.h"
 
 #define MAX_TOLD 8 /* missed wake-ups that are reported */
@@ -126,7 +127,7 @@ static void find_any_reason(struct component *c)
     uint64_t now = component_now(c);
     component_begin_wishes(c); /* if there were none */
     uint64_t arrival = c->reasons & COMPONENT_FAR ? earliest_arrival(c, now) : ENGINE_NEVER;
-    uint64_t wake = arrival < c->wake ? arrival : c->wake;
+    uint64_t wake = min_u64(arrival, c->wake);
     if (wake <= now + 1)
         engine_wake_next(c->id);
     else if (wake - now < ENGINE_NEAR)
@@ -134,7 +135,7 @@ static void find_any_reason(struct component *c)
     else if (wake != ENGINE_NEVER)
         wheel_set(&wheels[c->domain], c->id, wake, false);
     if (engine_unlikely(c->periodic < wake))
-        wheel_set(&wheels[c->domain], c->id, c->periodic > now ? c->periodic : now + 1, true);
+        wheel_set(&wheels[c->domain], c->id, max_u64(c->periodic, now + 1), true);
 }
 
 void engine_find_reason(struct component *c)
@@ -255,19 +256,19 @@ static inline uint64_t walk_busy(uint64_t now, uint64_t bits, uint32_t from, uin
     return left;
 }
 
-/* Of the words of a domain from `from` on, at most 64. */
+/* Merges the words of a domain from `from` on, at most 64. */
 STEP_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near, uint32_t from,
                                  bool wide)
 {
     uint64_t *active = engine_base.active + d->first_word + from;
     uint64_t *next = engine_base.next + d->first_word + from;
-    uint32_t rest = d->word_count - from, count = rest < 64 ? rest : 64;
+    uint32_t rest = d->word_count - from, count = min_u64(rest, 64);
     return wide ? words_merge_wide(active, next, near, count)
                 : words_merge(active, next, near, count);
 }
 
-/* Those to tick in this cycle: still active, woken in the one before, reached by a message. Returns
- * which of the first 64 words have any; busy[] says so of the others. */
+/* Merges those to tick in this cycle: still active, woken in the one before, reached by a message.
+ * Returns which of the first 64 words have any; busy[] says so of the others. */
 STEP_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d, uint64_t cycle,
                                  bool wide)
 {
@@ -371,7 +372,7 @@ STEP_INLINE bool run_edge(struct shard *l, uint32_t domain, uint64_t cycle, bool
 
 /* ---- choosing the next step ---- */
 
-/* Of a domain in which nothing is awake, and that no message reaches in the next cycle. */
+/* Plans a domain in which nothing is awake, and that no message reaches in the next cycle. */
 STEP_RARE void plan_sleeping(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
@@ -380,7 +381,7 @@ STEP_RARE void plan_sleeping(uint32_t domain)
     uint64_t near = near_next(domain);
     p->arrivals = near != ENGINE_NEVER;
     uint64_t cycle = w->summary || w->heap_count ? wheel_next(w) : WHEEL_NEVER;
-    cycle = near < cycle ? near : cycle;
+    cycle = min_u64(near, cycle);
     if (cycle == p->next_cycle)
         return;
     p->next_cycle = cycle;
@@ -413,7 +414,7 @@ STEP_INLINE void plan_step(struct shard *l, uint32_t first, uint32_t clocks)
         const struct domain_plan *p = &plans[first + i];
         plan_domain(first + i);
         live |= p->awake || p->arrivals || wheels[first + i].live;
-        next_ps = p->next_ps < next_ps ? p->next_ps : next_ps;
+        next_ps = min_u64(p->next_ps, next_ps);
     }
     l->next_ps = next_ps;
     l->live = live;

@@ -34,6 +34,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 #include "runtime/observe/host_time.h"
 
 #define SPINS  500u /* of 10 to 50 ns */
@@ -70,7 +71,7 @@ static uint32_t value_of(const struct counter *c)
     return __atomic_load_n(&c->value, __ATOMIC_ACQUIRE);
 }
 
-/* Until the counter is not `old` any more. */
+/* Sleeps until the counter is not `old` any more. */
 static void sleep_until_change(struct counter *c, uint32_t old)
 {
     while (value_of(c) == old) {
@@ -81,7 +82,7 @@ static void sleep_until_change(struct counter *c, uint32_t old)
     }
 }
 
-/* Likewise, with patience first. */
+/* Waits until the counter is not `old` any more: first spinning, then asleep. */
 static void wait_for_change(struct counter *c, uint32_t old)
 {
     for (uint32_t looks = 0; value_of(c) == old; looks++) {
@@ -176,7 +177,7 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
     window_told.work = work;
     window_tell();
     __atomic_store_n(&window_told.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
-    uint32_t threads = due_count < threads_wanted ? due_count : threads_wanted;
+    uint32_t threads = min_u64(due_count, threads_wanted);
     change(&window_told.number, 1, delay_seed ? INT_MAX : threads - 1);
     if (engine_unlikely(delays_of_leader))
         delay(&delays_of_leader);

@@ -10,6 +10,7 @@
 #include "runtime/engine/extension.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/util.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/shared_wire.h"
@@ -32,11 +33,10 @@ void window_ask_end(void)
         l->until_ps = end;
 }
 
-/* Of the last step of any shard, `least` at the least. */
 uint64_t window_last_step(uint64_t least)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        least = shards[i].now_ps > least ? shards[i].now_ps : least;
+        least = max_u64(shards[i].now_ps, least);
     return least;
 }
 
@@ -46,13 +46,11 @@ static uint64_t next_of_shards(bool *live)
     *live = next != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         *live |= shards[i].live;
-        next = shards[i].next_ps < next ? shards[i].next_ps : next;
+        next = min_u64(shards[i].next_ps, next);
     }
     return next;
 }
 
-/* What the shards do next. If only undelivered arrivals are left, they are delivered to find out.
- */
 uint64_t window_next(bool *live)
 {
     uint64_t next = next_of_shards(live);
@@ -73,7 +71,7 @@ static void run_alone(uint32_t shard)
     alone_ps = l->until_ps;
     for (;;) {
         uint64_t sample_ps = series_next();
-        l->until_ps = sample_ps < alone_ps ? sample_ps : alone_ps;
+        l->until_ps = min_u64(sample_ps, alone_ps);
         shard_run(shard);
         if (sample_ps >= alone_ps)
             return; /* what is due at the end of a window is taken before the next step */
@@ -116,13 +114,10 @@ static uint64_t find_due(void)
     return due;
 }
 
-/* The end of time that may be run without looking at the watch, a pause or the limit. */
 uint64_t window_free_until(void)
 {
-    uint64_t last_ps =
-        this_run.pause_ps < this_run.limit_ps ? this_run.pause_ps : this_run.limit_ps;
-    uint64_t until = this_run.look_ps <= last_ps ? this_run.look_ps : last_ps + 1;
-    return until < this_run.fail_end_ps ? until : this_run.fail_end_ps;
+    uint64_t last_ps = min_u64(this_run.pause_ps, this_run.limit_ps);
+    return min_u64(min_u64(this_run.look_ps, last_ps + 1), this_run.fail_end_ps);
 }
 
 /* One shard alone has something to do: until the window in which another has, it runs on like the
@@ -133,7 +128,7 @@ static void run_solo(uint32_t shard)
     uint64_t own = shards[shard].next_ps;
     shards[shard].next_ps = ENGINE_NEVER;
     uint64_t others = next_of_shards(&live);
-    others = others < this_run.free_ps ? others : this_run.free_ps;
+    others = min_u64(others, this_run.free_ps);
     shards[shard].next_ps = own;
     window_plan.until_ps = window_free_until();
     if (others != ENGINE_NEVER && window_start(others) < window_plan.until_ps)
@@ -143,7 +138,7 @@ static void run_solo(uint32_t shard)
     run_window(shard);
     solo = NULL;
     uint64_t last = window_end(shards[shard].now_ps); /* it may have found nothing to do */
-    window_plan.end_ps = last > window_plan.end_ps ? last : window_plan.end_ps;
+    window_plan.end_ps = max_u64(last, window_plan.end_ps);
 }
 
 /* Shards together, up to each sample that lies within the window. What waits for shared links is
@@ -164,8 +159,6 @@ static void run_together(uint64_t due)
     thread_pool_run(run, due);
 }
 
-/* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
- * for the end of a window. */
 void window_run(uint64_t time)
 {
     if (engine.shard_count == 1) {

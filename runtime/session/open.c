@@ -17,6 +17,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/store_log.h"
+#include "runtime/engine/util.h"
 #include "runtime/observe/profile.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
@@ -68,7 +69,7 @@ static bool build(const struct platform_table *table)
             "by themselves for more than a cycle (`heddle check` prints the window); one thread "
             "is used\n",
             threads);
-    thread_pool_open(threads < engine.shard_count ? threads : engine.shard_count);
+    thread_pool_open(min_u64(threads, engine.shard_count));
     return true;
 }
 

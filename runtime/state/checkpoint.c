@@ -23,6 +23,7 @@
 #include "lookup.h"
 #include "platform.h"
 #include "runtime/engine/options.h"
+#include "runtime/engine/hash.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
@@ -55,7 +56,7 @@ uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
     for (size_t i = 0; i + 8 <= size; i += 8) {
         uint64_t word;
         memcpy(&word, from + i, 8);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum = hash_multiply(sum ^ word);
         sum ^= sum >> 29;
     }
     return sum;

@@ -25,6 +25,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/engine/store_log.h"
+#include "runtime/engine/util.h"
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
@@ -147,7 +148,7 @@ static void open_spaces(void)
     for (uint32_t i = 0; i < count; i++) {
         const struct platform_space *s =
             &table->spaces[table->map_count ? table->maps[i].space : i];
-        first = s->base < first ? s->base : first;
+        first = min_u64(s->base, first);
         end = s->base + s->size > end ? s->base + s->size : end;
     }
     memory_reserve(end ? first : 0, end ? end - first : 0);
