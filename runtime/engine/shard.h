@@ -54,12 +54,12 @@ struct window_round {
     void (*work)(uint32_t shard);
     struct window_plan plan;
 };
-extern struct window_round window_told __attribute__((visibility("hidden")));
+extern struct window_round window_published __attribute__((visibility("hidden")));
 
 /* What shards do from now on is what `window_plan` says. */
-static inline void window_tell(void)
+static inline void window_publish(void)
 {
-    window_told.plan = window_plan;
+    window_published.plan = window_plan;
 }
 
 extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));

@@ -27,12 +27,12 @@ struct cut {
     uint32_t ring; /* number of the sender's half */
     uint32_t rank; /* of the other end */
     bool sends;    /* the sender is here */
-    uint32_t next; /* slot of the next message to be told or taken */
+    uint32_t next; /* slot of the next message to be sent or taken */
     uint32_t free; /* slot that is freed next */
     uint32_t held; /* receiver: messages that were taken in and not freed */
 };
 
-struct told {
+struct sent_message {
     uint32_t ring;
     uint32_t bytes; /* of header and payload */
     uint64_t ready; /* cycle of the receiver */
@@ -78,18 +78,18 @@ static void forget_arrivals(void)
     leaves = false;
 }
 
-/* ---- telling ---- */
+/* ---- sending ---- */
 
 /* Called for each message that was sent to another rank, ring by ring in order. */
-static void tell_message(uint32_t ring, uint64_t ready)
+static void send_message(uint32_t ring, uint64_t ready)
 {
     struct cut *c = &cuts[cut_of[ring] - 1];
     const struct ring *r = ring_at(ring);
     const struct message *m = ring_slot(c->next);
-    const struct told told = {
+    const struct sent_message sent = {
         ring, (uint32_t)sizeof *m + port_messages(ring)[message_kind(m)].payload_bytes, ready};
-    rank_put(c->rank, &told, sizeof told);
-    rank_put(c->rank, m, told.bytes);
+    rank_put(c->rank, &sent, sizeof sent);
+    rank_put(c->rank, m, sent.bytes);
     c->next = ring_after(r, c->next);
     arrivals.messages = 1;
     arrives(c->rank, ring_receiver_domain(r), ready);
@@ -105,7 +105,7 @@ static uint32_t freed(const struct cut *c, const struct ring *far)
     return count;
 }
 
-static void tell_credits(struct cut *c)
+static void send_credits(struct cut *c)
 {
     const struct ring *far = ring_at(split_far(c->ring));
     const struct credits credits = {c->ring, c->held ? freed(c, far) : 0};
@@ -123,7 +123,7 @@ static void tell_credits(struct cut *c)
 
 void cut_collect(void)
 {
-    exchange_take_out(tell_message);
+    exchange_take_out(send_message);
 }
 
 bool cut_leaves(void)
@@ -131,9 +131,9 @@ bool cut_leaves(void)
     return leaves;
 }
 
-void cut_tell(struct cut_arrivals *told)
+void cut_send(struct cut_arrivals *sent)
 {
-    static const struct told no_message = {RING_NONE, 0, 0};
+    static const struct sent_message no_message = {RING_NONE, 0, 0};
     static const struct credits no_credit = {RING_NONE, 0};
     cut_collect();
     for (uint32_t i = 0; i < ranks.count; i++)
@@ -141,11 +141,11 @@ void cut_tell(struct cut_arrivals *told)
             rank_put(i, &no_message, sizeof no_message);
     for (uint32_t i = 0; i < cut_count; i++)
         if (!cuts[i].sends)
-            tell_credits(&cuts[i]);
+            send_credits(&cuts[i]);
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_credit, sizeof no_credit);
-    *told = arrivals;
+    *sent = arrivals;
     forget_arrivals();
 }
 
@@ -160,28 +160,28 @@ static struct cut *cut_at(uint32_t ring, uint32_t from, bool sends)
     return c;
 }
 
-static void take_message(const struct told *told, const void *bytes, uint32_t from)
+static void take_message(const struct sent_message *sent, const void *bytes, uint32_t from)
 {
-    struct cut *c = cut_at(told->ring, from, false);
-    const struct ring *far = ring_at(split_far(told->ring));
+    struct cut *c = cut_at(sent->ring, from, false);
+    const struct ring *far = ring_at(split_far(sent->ring));
     if (message_stamp(ring_slot(c->next)) & RING_FULL)
-        bug("ring %u: a message comes from rank %u for a slot that is full", told->ring, from);
-    memcpy(ring_slot(c->next), bytes, told->bytes);
+        bug("ring %u: a message comes from rank %u for a slot that is full", sent->ring, from);
+    memcpy(ring_slot(c->next), bytes, sent->bytes);
     if (engine_unlikely(engine.tracing))
-        ring_trace_arrival(told->ring, ring_slot(c->next));
+        ring_trace_arrival(sent->ring, ring_slot(c->next));
     c->next = ring_after(far, c->next);
     c->held++;
-    ring_take(told->ring, told->ready);
+    ring_take(sent->ring, sent->ready);
 }
 
 void cut_take(uint32_t from)
 {
-    struct told told;
+    struct sent_message sent;
     struct credits credits;
-    memcpy(&told, rank_take(from, sizeof told), sizeof told);
-    while (told.ring != RING_NONE) {
-        take_message(&told, rank_take(from, told.bytes), from);
-        memcpy(&told, rank_take(from, sizeof told), sizeof told);
+    memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
+    while (sent.ring != RING_NONE) {
+        take_message(&sent, rank_take(from, sent.bytes), from);
+        memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
     }
     memcpy(&credits, rank_take(from, sizeof credits), sizeof credits);
     while (credits.ring != RING_NONE) {

@@ -1,7 +1,7 @@
 /* Rings between two ranks: what crosses them when ranks meet; see cut.c.
  *
  * Life cycle: cut_open() when the instances are initialised, with several ranks. Then cut_collect()
- * at the end of each window, and when ranks meet cut_tell(), an exchange (rank.h), and cut_take()
+ * at the end of each window, and when ranks meet cut_send(), an exchange (rank.h), and cut_take()
  * for each of the others. */
 #ifndef HEDDLE_RUNTIME_CUT_H
 #define HEDDLE_RUNTIME_CUT_H
@@ -20,11 +20,11 @@ struct cut_place {
 
 /* false: the platform has something that cannot be cut; the reason was said, at rank 0. */
 bool cut_open(const struct platform_table *table);
-/* When the first of something told arrives: at each rank, and in the main partition. */
+/* When the first of something sent arrives: at each rank, and in the main partition. */
 struct cut_arrivals {
     uint64_t messages; /* 1: not only credits */
     uint64_t main_ps;
-    uint64_t rank_ps[RANK_MOST]; /* last, so that only as many are told as there are ranks */
+    uint64_t rank_ps[RANK_MOST]; /* last, so that only as many are sent as there are ranks */
 };
 
 /* Takes in hand what was sent to other ranks in the window that ends. */
@@ -32,12 +32,12 @@ void cut_collect(void);
 /* Has anything been taken in hand since the ranks met last? */
 bool cut_leaves(void);
 /* Tells the other ranks that, and which slots were freed. */
-void cut_tell(struct cut_arrivals *arrivals);
+void cut_send(struct cut_arrivals *arrivals);
 /* Between meetings, for a state: the places of all, if `to` is not NULL; how many there are. Then
  * the same of a state, as many. false: one of them is not of its ring. */
 uint32_t cut_places(struct cut_place *to);
 bool cut_set_places(const struct cut_place *from);
-/* Takes in what `from` has told. The clocks of all shards stand before the end of the window. */
+/* Takes in what `from` has sent. The clocks of all shards stand before the end of the window. */
 void cut_take(uint32_t from);
 
 #endif

@@ -48,7 +48,7 @@ static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 
 void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 {
-    uint32_t copy = window_told.plan.writing;
+    uint32_t copy = window_published.plan.writing;
     struct outbox *b = outbox_of(copy, from, to);
     if (b->count == b->room)
         bug("ring %u: more arrivals in a window than slots", ring);
@@ -208,8 +208,8 @@ void exchange_open(const struct platform_table *table)
 {
     size_t count = 2 * (size_t)engine.shard_count * engine.shard_count;
     outboxes = arena_derive(count * sizeof *outboxes);
-    window_plan.writing = window_told.plan.writing = 0;
-    window_plan.waiting = window_told.plan.waiting = 0;
+    window_plan.writing = window_published.plan.writing = 0;
+    window_plan.waiting = window_published.plan.waiting = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         waits[i].room = 0;
     for (uint32_t i = 0; i < table->ring_count; i++) {

@@ -1,5 +1,6 @@
 /* Which rank runs which partition. `heddle run` decides it (codegen/place) and says it in the
- * environment: the rank of each partition, "0,0,1,1". All ranks compare what they were told. */
+ * environment: the rank of each partition, "0,0,1,1". All ranks compare what they have read there.
+ */
 #ifndef HEDDLE_RUNTIME_PLACEMENT_H
 #define HEDDLE_RUNTIME_PLACEMENT_H
 

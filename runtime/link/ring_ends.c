@@ -45,18 +45,18 @@ void ring_ends_agree(void (*add)(uint32_t near, uint32_t cycles, uint32_t slots)
         return;
     for (uint32_t i = 0; i < table->ring_count; i++) {
         uint32_t to = rank_across(i);
-        const struct added told = {i, sums[i].cycles, sums[i].slots};
-        if (to != ranks.number && (told.cycles || told.slots))
-            rank_put(to, &told, sizeof told);
+        const struct added sent = {i, sums[i].cycles, sums[i].slots};
+        if (to != ranks.number && (sent.cycles || sent.slots))
+            rank_put(to, &sent, sizeof sent);
     }
     rank_exchange();
     for (uint32_t from = 0; from < ranks.count; from++) {
-        struct added told;
+        struct added sent;
         while (from != ranks.number && rank_left(from)) {
-            memcpy(&told, rank_take(from, sizeof told), sizeof told);
-            if (told.ring >= table->ring_count || rank_across(told.ring) != from)
-                bug("rank %u adds to ring %u, which does not lie between us", from, told.ring);
-            add(told.ring, told.cycles, told.slots);
+            memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
+            if (sent.ring >= table->ring_count || rank_across(sent.ring) != from)
+                bug("rank %u adds to ring %u, which does not lie between us", from, sent.ring);
+            add(sent.ring, sent.cycles, sent.slots);
         }
     }
 }

@@ -2,9 +2,9 @@
  * what each number means). It is measured by clocks of threads, so that others on the machine, and
  * other threads of the program, do not count. Nothing that is simulated reads it.
  *
- * The engine and its thread pool tell what the simulation takes; the front end knows the program's share
- * (heddle_platform.note_program_cpu). A read of a thread's clock costs a quarter of a microsecond;
- * without statistics, or without their section `host`, none is made. */
+ * The engine and its thread pool tell what the simulation takes; the front end knows the program's
+ * share (heddle_platform.note_program_cpu). A read of a thread's clock costs a quarter of a
+ * microsecond; without statistics, or without their section `host`, none is made. */
 #ifndef HEDDLE_RUNTIME_HOST_TIME_H
 #define HEDDLE_RUNTIME_HOST_TIME_H
 

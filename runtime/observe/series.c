@@ -32,7 +32,7 @@ static struct {
     FILE *spool;
     struct series_column *columns;
     uint32_t column_count;
-    uint64_t *told;    /* by column: its counter when the last sample was taken */
+    uint64_t *sent;    /* by column: its counter when the last sample was taken */
     uint64_t *growth;  /* of the last sample; for tracks, which are to fall back to 0 */
     bool *grew;        /* ever */
     uint64_t *record;  /* of a sample */
@@ -63,7 +63,7 @@ static uint32_t fastest_clock(void)
 static void forget(void)
 {
     struct series_column *columns = series.columns;
-    free(series.told);
+    free(series.sent);
     free(series.growth);
     free(series.grew);
     free(series.record);
@@ -92,10 +92,10 @@ static bool open_spool(void)
         return true;
     if (!output_file_open(&series.spool_file, series.path))
         return complain(series.path);
-    static bool told;
-    if (!told)
+    static bool said;
+    if (!said)
         pthread_atfork(NULL, NULL, leave_spool);
-    told = true;
+    said = true;
     output_file_hide(&series.spool_file);
     series.spool = fdopen(series.spool_file.fd, "w+");
     return series.spool || complain(series.path);
@@ -170,12 +170,12 @@ static void take(uint64_t to_ps)
     uint64_t *record = series.record + 2;
     series_columns_settle(engine_base.platform);
     for (uint32_t i = 0; i < series.column_count; i++) {
-        uint64_t now = *series.columns[i].value, growth = now - series.told[i];
+        uint64_t now = *series.columns[i].value, growth = now - series.sent[i];
         if (series.columns[i].rank != ranks.number)
             continue;
         if (!growth)
             continue;
-        series.told[i] = now;
+        series.sent[i] = now;
         *record++ = i;
         *record++ = growth;
     }
@@ -321,7 +321,7 @@ bool series_open(const struct platform_table *table)
     if (!series.columns)
         return false;
     size_t columns = series.column_count + 1;
-    series.told = needed(calloc(columns, sizeof *series.told), "series");
+    series.sent = needed(calloc(columns, sizeof *series.sent), "series");
     series.growth = needed(calloc(columns, sizeof *series.growth), "series");
     series.grew = needed(calloc(columns, sizeof *series.grew), "series");
     series.record = needed(calloc(2 * columns, sizeof *series.record), "series");

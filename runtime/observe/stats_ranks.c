@@ -27,7 +27,7 @@ uint32_t stats_leaf_of_block(const struct platform_table *t, uint32_t block)
 struct item {
     uint32_t number;
     uint32_t words;
-    uint64_t *told; /* as rank 0 has it */
+    uint64_t *sent; /* as rank 0 has it */
 };
 
 static uint32_t block_count, ring_count;
@@ -121,9 +121,9 @@ static void encode_items(uint32_t to)
         const struct item *own = &items[i];
         const uint64_t *now = words_of_item(own->number);
         size_t bytes = own->words * sizeof *now;
-        if (memcmp(own->told, now, bytes) == 0)
+        if (memcmp(own->sent, now, bytes) == 0)
             continue;
-        memcpy(own->told, now, bytes);
+        memcpy(own->sent, now, bytes);
         rank_put(to, &own->number, sizeof own->number);
         rank_put(to, now, bytes);
         if (own->number >= block_count + ring_count)

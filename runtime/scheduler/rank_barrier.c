@@ -45,10 +45,10 @@ static void plan_all(struct rank_barrier *m)
     }
 }
 
-static void tell(struct rank_barrier *m, uint64_t limit_ps)
+static void send(struct rank_barrier *m, uint64_t limit_ps)
 {
     struct word *w = &words[ranks.number];
-    cut_tell(&w->arrivals);
+    cut_send(&w->arrivals);
     exchange_deliver_all(min_u64(m->end_ps, limit_ps));
     plan_all(m);
     m->live |= w->arrivals.messages != 0;
@@ -112,7 +112,7 @@ static void take(const struct rank_barrier *m, uint64_t start_ps)
 
 void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps)
 {
-    tell(m, limit_ps);
+    send(m, limit_ps);
     agree(m);
     take(m, min_u64(m->end_ps, limit_ps));
 }

@@ -30,7 +30,7 @@
 #include "runtime/engine/util.h"
 #include "runtime/link/shared_wire.h"
 
-#define MAX_TOLD 8 /* missed wake-ups that are reported */
+#define MAX_REPORTED 8 /* missed wake-ups that are reported */
 
 struct engine engine;
 struct engine_bases engine_base;
@@ -202,7 +202,7 @@ static void arrange_ids(struct shard *l, uint32_t *ids, uint32_t count)
  * that it wants to stay awake for that. */
 static void tick_asleep(uint32_t id, const struct engine_group *g)
 {
-    static uint32_t told;
+    static uint32_t reported;
     if (!tick(id, g))
         return;
     struct component *c = engine_base.components[id];
@@ -212,7 +212,7 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
     if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
-        || __atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= MAX_TOLD)
+        || __atomic_fetch_add(&reported, 1, __ATOMIC_RELAXED) >= MAX_REPORTED)
         return;
     fprintf(stderr,
             "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a "

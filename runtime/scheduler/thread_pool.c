@@ -1,9 +1,9 @@
 /* The threads that run shards. One is the caller of engine_run(), the leader; the workers are
  * started with the platform and do nothing but wait for the leader's word and run shards.
  *
- * `window_told.number` goes up by one each time there is something to do. In such a round every
- * shard is claimed once: each thread begins with the shard that it was dealt, always the same one,
- * and goes on with those that the others have not begun. So nobody waits for a thread that the
+ * `window_published.number` goes up by one each time there is something to do. In such a round
+ * every shard is claimed once: each thread begins with the shard that it was dealt, always the same
+ * one, and goes on with those that the others have not begun. So nobody waits for a thread that the
  * machine has no processor for: its shards are run by others, and the leader waits only for shards
  * that have been begun. `finished` counts the shards that workers have run. A thread that waits
  * spins, then gives its processor away to whatever wants it, and at last sleeps in the system (a
@@ -44,7 +44,7 @@ static uint32_t thread_count = 1; /* the leader and all workers that were ever s
 static uint32_t threads_wanted;   /* on this platform */
 static bool forked;               /* in a child the workers are missing */
 struct window_plan window_plan;
-struct window_round window_told;
+struct window_round window_published;
 static struct {
     _Alignas(64) struct counter counter;
 } finished;                              /* shards, by workers */
@@ -109,8 +109,8 @@ static void delay(uint64_t *state)
 static bool claim(uint32_t shard)
 {
     uint64_t bit = (uint64_t)1 << shard;
-    return __atomic_load_n(&window_told.unclaimed, __ATOMIC_RELAXED) & bit
-           && __atomic_fetch_and(&window_told.unclaimed, ~bit, __ATOMIC_ACQ_REL) & bit;
+    return __atomic_load_n(&window_published.unclaimed, __ATOMIC_RELAXED) & bit
+           && __atomic_fetch_and(&window_published.unclaimed, ~bit, __ATOMIC_ACQ_REL) & bit;
 }
 
 /* The shard that a thread looks at as the `i`-th: at first its own. There is one shard more than
@@ -131,7 +131,7 @@ static uint32_t run_share(uint32_t thread, uint64_t *delays)
             delay(delays);
         if (!claim(shard))
             continue;
-        window_told.work(shard);
+        window_published.work(shard);
         count++;
     }
     return count;
@@ -143,8 +143,8 @@ static void *worker(void *argument)
     uint64_t delays = delay_seed ? delay_seed + thread : 0;
     uint32_t seen = 0;
     for (;;) {
-        wait_for_change(&window_told.number, seen);
-        seen = value_of(&window_told.number);
+        wait_for_change(&window_published.number, seen);
+        seen = value_of(&window_published.number);
         uint32_t count = run_share(thread, &delays);
         if (count)
             change(&finished.counter, count, 1);
@@ -165,7 +165,7 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
 {
     uint32_t due_count = shards_in(due);
     if (threads_wanted < 2 || due_count < 2) {
-        window_tell();
+        window_publish();
         for (; due; due &= due - 1)
             work((uint32_t)__builtin_ctzll(due));
         return;
@@ -174,11 +174,11 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
         die("a process that was forked off a simulation on several threads cannot continue it");
     uint32_t first = first_of_leader(due);
     uint32_t done = value_of(&finished.counter) + due_count - 1;
-    window_told.work = work;
-    window_tell();
-    __atomic_store_n(&window_told.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
+    window_published.work = work;
+    window_publish();
+    __atomic_store_n(&window_published.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
     uint32_t threads = min_u64(due_count, threads_wanted);
-    change(&window_told.number, 1, delay_seed ? INT_MAX : threads - 1);
+    change(&window_published.number, 1, delay_seed ? INT_MAX : threads - 1);
     if (engine_unlikely(delays_of_leader))
         delay(&delays_of_leader);
     work(first);
@@ -215,12 +215,12 @@ static void after_fork(void)
 
 void thread_pool_open(uint32_t threads)
 {
-    static bool told;
+    static bool registered;
     const char *delays = getenv("HEDDLE_THREAD_DELAYS");
     delay_seed = delays_of_leader = delays ? strtoull(delays, NULL, 10) : 0;
-    if (!told)
+    if (!registered)
         pthread_atfork(NULL, NULL, after_fork);
-    told = true;
+    registered = true;
     threads_wanted = threads;
     own_count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)

@@ -90,7 +90,7 @@ static void run_on(uint32_t shard)
 static void run_window(uint32_t shard)
 {
     struct shard *l = &shards[shard];
-    const struct window_plan *plan = &window_told.plan;
+    const struct window_plan *plan = &window_published.plan;
     l->until_ps = plan->until_ps;
     if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
         shard_plan(shard);
@@ -101,7 +101,7 @@ static void run_window(uint32_t shard)
 /* The rest of a window that stopped for a sample. */
 static void run_rest(uint32_t shard)
 {
-    shards[shard].until_ps = window_told.plan.until_ps;
+    shards[shard].until_ps = window_published.plan.until_ps;
     shard_run(shard);
 }
 
@@ -134,7 +134,7 @@ static void run_solo(uint32_t shard)
     if (others != ENGINE_NEVER && window_start(others) < window_plan.until_ps)
         window_plan.until_ps = window_start(others);
     solo = &shards[shard];
-    window_tell();
+    window_publish();
     run_window(shard);
     solo = NULL;
     uint64_t last = window_end(shards[shard].now_ps); /* it may have found nothing to do */

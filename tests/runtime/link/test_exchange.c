@@ -37,8 +37,8 @@ static void build(void)
 
 static void deliver(uint32_t shard, uint64_t window)
 {
-    window_tell();
-    exchange_deliver(shard, &window_told.plan, window * LATENCY * 1000);
+    window_publish();
+    exchange_deliver(shard, &window_published.plan, window * LATENCY * 1000);
     shard_find_awake(shard);
     shard_plan(shard);
 }
