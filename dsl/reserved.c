@@ -349,7 +349,6 @@ static const char *const symbols[] = {
     "platform_build_threads",
     "platform_component",
     "platform_domain_of",
-    "platform_gather",
     "platform_id_of",
     "platform_image",
     "platform_is_here",

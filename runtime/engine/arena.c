@@ -1,8 +1,7 @@
 /* The arena: one no-reserve reservation that holds all state, never given back. Its front, on huge
  * pages where the system has them, holds what is touched all the time: what the runtime keeps of
- * components, and their small arrays. Large ones stand behind it on small pages, as most are never
- * filled (page tables, tables for the worst case, registers of large platforms). Both are handed
- * out front to back.
+ * components, and their arrays. Large ones stand behind it on small pages, as most are never filled
+ * (page tables, tables for the worst case). Both are handed out front to back.
  *
  * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
  * shares no page with what is kept here. A slice is address space only: sizes need not be known.
@@ -29,18 +28,11 @@
  * address of whole gibibytes (arena_protection.h says why), or behind the front where there is
  * little room.
  */
-#define FRONT_BYTES    ((size_t)64 << 20)
-#define REAR_BEGINS    (((size_t)1 << 30) - ARENA_BASE)
-/* Arrays up to here go to the front: with more, memory grows faster than speed. On a platform of
- * many components, whose front is larger than the host's caches, only those of a few lines do. */
-#define SMALL_BYTES    ((size_t)32 << 10)
-#define FULL_FRONT     ((size_t)32 << 20)
-#define LEAST_BYTES    ((size_t)2 << 10)
-/* Arrays that most programs touch all over: up to here, so that there is room for others. */
-#define DENSE_BYTES    ((size_t)1 << 20)
-/* Up to here what is gathered, of which programs use a part all the time, stands in the front, too.
- * It does not count as state: a platform is as large as what else it has there. */
-#define GATHERED_FRONT ((size_t)32 << 20)
+#define FRONT_BYTES ((size_t)64 << 20)
+#define REAR_BEGINS (((size_t)1 << 30) - ARENA_BASE)
+/* Arrays up to here go to the front: the registers of a compute unit do, tables of a whole device
+ * do not. */
+#define SMALL_BYTES ((size_t)512 << 10)
 
 #define HUGE_BYTES  ((size_t)2 << 20)
 #define GUARD_BYTES HUGE_BYTES /* so that what is guarded may lie on huge pages */
@@ -53,10 +45,6 @@ struct region { /* offsets */
 struct slice {
     struct region front, rear;
     size_t start[2]; /* of both */
-    size_t gathered; /* bytes of the front */
-    /* Something that is gathered had no room in front, so nothing else of it is put there: on such
-     * a platform there is none to spare. */
-    bool gathers_behind;
 };
 
 #define SLICES_MOST 65 /* that of all, and one for each rank */
@@ -204,8 +192,6 @@ void arena_open(void)
     own_slice = NULL;
     chosen = slices;
     chosen->start[1] = rear_begins;
-    chosen->gathered = 0;
-    chosen->gathers_behind = false;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
@@ -232,9 +218,7 @@ void arena_divide(uint32_t owners, uint32_t own)
         size_t start = rear_begins + (i + 1) * share;
         slices[i + 1] = (struct slice){{start, start + ahead},
                                        {start + behind, start + share - ARENA_ALIGNMENT},
-                                       {start, start + behind},
-                                       0,
-                                       false};
+                                       {start, start + behind}};
         if (i != own)
             continue;
         madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
@@ -280,14 +264,9 @@ static uint32_t allocate(size_t bytes, bool in_front)
                       / ARENA_UNIT);
 }
 
-static bool is_moderate(void)
-{
-    return chosen->front.used - chosen->start[0] - chosen->gathered < FULL_FRONT;
-}
-
 uint32_t arena_allocate(size_t bytes)
 {
-    return allocate(bytes, bytes <= (is_moderate() ? SMALL_BYTES : LEAST_BYTES));
+    return allocate(bytes, bytes <= SMALL_BYTES);
 }
 
 uint32_t arena_allocate_front(size_t bytes)
@@ -298,23 +277,6 @@ uint32_t arena_allocate_front(size_t bytes)
 uint32_t arena_allocate_rear(size_t bytes)
 {
     return allocate(bytes, false);
-}
-
-uint32_t arena_allocate_dense(size_t bytes)
-{
-    return allocate(bytes, is_moderate() && bytes <= DENSE_BYTES);
-}
-
-/* In the rear from a page on: units have whole pages of them, of which programs use the lowest. */
-uint32_t arena_allocate_gathered(size_t bytes)
-{
-    bool in_front =
-        !chosen->gathers_behind && chosen->gathered + bytes <= GATHERED_FRONT && fits(bytes);
-    chosen->gathered += in_front ? bytes : 0;
-    chosen->gathers_behind = !in_front;
-    if (!in_front)
-        chosen->rear.used = (chosen->rear.used + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE;
-    return allocate(bytes, in_front);
 }
 
 void *arena_derive(size_t bytes)

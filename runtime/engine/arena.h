@@ -67,16 +67,10 @@ void arena_clear(void *base, size_t bytes);
  * are found again. In a run, by whoever owns the bytes; not for what may stand on huge pages. */
 void arena_forget(void *start, size_t bytes);
 #define ARENA_PAGE ((size_t)4096)
-/* arena_allocate() for what is touched all the time, however large. */
+/* For the runtime, which knows what it touches: in front, however large, and behind, however small.
+ * Components call arena_allocate() (engine.h), which decides by the size. */
 uint32_t arena_allocate_front(size_t bytes);
-/* In the rear, however small: what is hardly ever touched. */
 uint32_t arena_allocate_rear(size_t bytes);
-/* In front on platforms of a moderate size: what most programs touch all over, so that one huge
- * page costs less than small ones. */
-uint32_t arena_allocate_dense(size_t bytes);
-/* Memories of all instances of a unit side by side, of which programs touch a part all the time:
- * the same. */
-uint32_t arena_allocate_gathered(size_t bytes);
 
 /* Up to where both parts of the arena have been handed out, in bytes from its beginning; with
  * several ranks those of the common slice, and of that of this rank. */

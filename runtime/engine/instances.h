@@ -9,15 +9,6 @@
 #include "engine.h"
 #include "unit.h"
 
-/* Memories of an instance that are gathered: platform_gather(). */
-#define PLATFORM_GATHERED_MOST 4
-
-struct engine_gathered {
-    uint32_t first; /* arena offset; 0 none yet */
-    uint32_t banks;
-    size_t bytes; /* of a bank of an instance */
-};
-
 /* `count` instances of a unit that follow each other in ids and in memory. */
 struct engine_group {
     const struct unit_type *unit;
@@ -26,7 +17,6 @@ struct engine_group {
     uint32_t count;
     uint32_t domain;
     uint32_t shared; /* arena offset: platform_shared(), 0 none yet */
-    struct engine_gathered gathered[PLATFORM_GATHERED_MOST];
 };
 
 /* Ends of bitmaps, wheels and queues; `groups` stands in the arena, ordered by domain.

@@ -157,8 +157,6 @@ static void open_spaces(void)
 /* An instance that is larger keeps tables for the worst case, of which little is touched. */
 #define VAST_BYTES ((size_t)64 << 10)
 
-#define GATHERED_SKEW ((size_t)1 << 10)
-
 /* Bitmap words of a domain are whole cache lines. */
 #define DOMAIN_IDS (64u * ENGINE_WORDS)
 
@@ -380,24 +378,6 @@ uint32_t platform_shared(const struct component *c, size_t bytes)
     if (!g->shared)
         g->shared = arena_allocate(bytes);
     return g->shared;
-}
-
-/* The bytes between two instances are not a multiple of the size of a way of the host's caches, so
- * that what all of them use does not lie at the same place there. */
-uint32_t platform_gather(const struct component *c, unsigned number, uint32_t banks, size_t bytes,
-                         uint32_t *stride)
-{
-    struct engine_group *g = group_of(c);
-    struct engine_gathered *all = &g->gathered[number];
-    bytes = ((bytes + GATHERED_SKEW - 1) / GATHERED_SKEW | 1) * GATHERED_SKEW;
-    if (!all->first)
-        *all = (struct engine_gathered){arena_allocate_gathered(g->count * banks * bytes), banks,
-                                        bytes};
-    bool others = bytes != all->bytes || banks != all->banks;
-    *stride = (uint32_t)((others ? 1 : g->count) * bytes / ARENA_UNIT);
-    if (others) /* a generic unit, with other parameters */
-        return arena_allocate_gathered(banks * bytes);
-    return all->first + (uint32_t)((c->id - g->first_id) * bytes / ARENA_UNIT);
 }
 
 static void open_stores(void)

@@ -38,14 +38,6 @@ uint64_t platform_map_size(uint32_t number);
  * arena offset. From init functions only, always for the same size. For what can be made again at
  * any time (decoded instructions): nothing that is found there may change a result. */
 uint32_t platform_shared(const struct component *c, size_t bytes);
-/* Zeroed memory `number`, below PLATFORM_GATHERED_MOST, of an instance, of which programs touch the
- * beginning all the time: `banks` of `bytes` each, beside the same bank of the other instances of
- * the unit, so that a run that needs little of each touches few huge pages. They are all there or
- * none. Arena offset of the first bank; `stride`: from a bank to the next. From init functions
- * only, for each number once. */
-uint32_t platform_gather(const struct component *c, unsigned number, uint32_t banks, size_t bytes,
-                         uint32_t *stride);
-
 /* Output for `address` by space `number`: 0 .. target_count - 1, or -1 outside. */
 int32_t platform_route(int32_t space, uint64_t address);
 

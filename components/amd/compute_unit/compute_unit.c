@@ -18,8 +18,7 @@
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
  * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
- * cu_registers.c (where registers stand), cu_played.c (recorded wavefronts), cu_memory_only.c
- * (warm-up), cu_forget.c (memory of what has ended), cu_report.c (hangs). */
+ * cu_played.c (recorded wavefronts), cu_memory_only.c (warm-up), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -41,46 +40,30 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
 
 static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};
 
-/* The last entry of a table that is filled from there downwards, so that what is used of it lies
- * beside the first entry of the next table. */
-static uint32_t last_of(uint32_t table, size_t entries, size_t bytes)
-{
-    return table + (uint32_t)((entries - 1) * bytes / ARENA_UNIT);
-}
-
-/* What wavefronts use all the time stands at the front of the arena; of most tables little is
- * touched. So they stand in pairs, of which one is filled downwards and the next one upwards. */
 static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
 {
-    c->forgets = platform_is_large(engine_base.platform);
-    c->ledgers = last_of(arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_ledger)),
-                         CU_MAX_GROUPS, sizeof(struct cu_ledger));
-    c->waves = arena_allocate_front(waves * sizeof(struct cu_wave));
-    c->buffers = last_of(arena_allocate_front(waves * c->line_slots * CU_LINE), waves,
-                         (size_t)c->line_slots * CU_LINE);
-    c->scalars = arena_allocate_front(waves * sizeof(struct isa_wave));
-    c->groups = last_of(arena_allocate_front(CU_MAX_GROUPS * sizeof(struct cu_group)),
-                        CU_MAX_GROUPS, sizeof(struct cu_group));
-    c->vmem_table = arena_allocate_front(queue * sizeof(struct cu_vmem));
-    c->vmem_free = arena_allocate_front(queue * sizeof(uint16_t));
-    c->vmem_order = arena_allocate_front(queue * sizeof(uint16_t));
-    c->rest_free = arena_allocate_front(queue * sizeof(uint16_t));
-    c->stages_used = arena_allocate_front((queue + 63) / 64 * sizeof(uint64_t));
-    c->smem = arena_allocate_front(CU_SMEM * sizeof(struct cu_smem));
-    c->smem_data = arena_allocate_rear(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
+    const struct compute_unit_params *p = compute_unit_params(c);
+    c->ledgers = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger));
+    c->waves = arena_allocate(waves * sizeof(struct cu_wave));
+    c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
+    c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
+    c->groups = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_group));
+    c->vmem_table = arena_allocate(queue * sizeof(struct cu_vmem));
+    c->vmem_free = arena_allocate(queue * sizeof(uint16_t));
+    c->vmem_order = arena_allocate(queue * sizeof(uint16_t));
+    c->rest_free = arena_allocate(queue * sizeof(uint16_t));
+    c->smem = arena_allocate(CU_SMEM * sizeof(struct cu_smem));
+    c->smem_data = arena_allocate(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
     c->played = arena_allocate(waves * sizeof(struct cu_played));
-    registers_allocate(c);
-    c->lds = forget_allocate(c, CU_GATHERED_LDS, (size_t)compute_unit_params(c)->lds + CU_LINE);
+    c->vgprs = arena_allocate((size_t)p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
+    c->lds = arena_allocate((size_t)p->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
-    c->lds_ends = last_of(arena_allocate_dense(c->lds_end_slots * sizeof(struct cu_lds_end)),
-                          c->lds_end_slots, sizeof(struct cu_lds_end));
-    c->offsets = last_of(arena_allocate_dense(queue * ISA_LANES), queue, ISA_LANES);
-    c->vmem_rest = platform_gather(&c->io.base, CU_GATHERED_REST,
-                                   (uint32_t)(queue + CU_REST_BANK - 1) / CU_REST_BANK,
-                                   CU_REST_BANK * sizeof(struct cu_vmem_rest), &c->rest_stride);
+    c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
+    c->offsets = arena_allocate(queue * ISA_LANES);
+    c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
     c->stages = arena_allocate(queue * CU_STAGE);
-    c->wide = forget_allocate(c, CU_GATHERED_STAGES, queue * CU_WIDE_STAGE);
+    c->wide = arena_allocate(queue * CU_WIDE_STAGE);
 }
 
 static void compute_unit_init(struct compute_unit *c)

@@ -13,7 +13,6 @@
 #include "components/protocols/work/work_cycles.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
-#include "components/amd/execute/register_banks.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/protocols/work/work_placement.h"
 #include "components/amd/execute/work_record.h"
@@ -39,7 +38,6 @@ enum {
     CU_SMEM_DATA = 16 + 16,   /* dwords: operands of an atomic and what it compares with */
     CU_STAGE = ISA_LANES * 4, /* bytes */
     CU_WIDE_STAGE = ISA_LANES * 16,
-    CU_REST_BANK = 4,  /* of struct cu_vmem_rest: the first banks are used most */
     CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
     CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4),
     CU_NONE = 0xffff,
@@ -127,9 +125,6 @@ struct cu_code_line {
     uint8_t bytes[CU_LINE];
 };
 
-/* Memories that stand beside those of the other units. */
-enum { CU_GATHERED_REGISTERS, CU_GATHERED_LDS, CU_GATHERED_STAGES, CU_GATHERED_REST };
-
 /* Shared by the units that share a decode cache. */
 struct cu_code {
     struct decoded decoded[DECODE_ENTRIES];
@@ -180,8 +175,7 @@ struct cu_ledger {
 enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
 
 /* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
- * since a large machine has thousands. Its bytes stand in a stage, cu_stage(), while there are any:
- * those to store until all of its lines have been sent, loaded ones from the first answer on. */
+ * since a large machine has thousands. Its bytes stand in a stage, cu_stage(). */
 struct cu_vmem {
     uint64_t pc;
     uint64_t first_send; /* cycle of the earliest next request */
@@ -193,7 +187,6 @@ struct cu_vmem {
     uint16_t unsent;    /* first line not sent */
     uint16_t remaining; /* lines not answered */
     uint16_t rest;      /* struct cu_vmem_rest, or CU_NONE */
-    uint16_t stage;     /* its bytes, or CU_NONE: see cu_stage() */
     uint8_t shape;      /* enum cu_vmem_shape: how bytes come to lanes */
     uint8_t kind;       /* enum isa_memory_kind */
     uint8_t bytes;      /* in memory, a lane */
@@ -283,12 +276,6 @@ struct cu_simd {
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
-/* Of the wavefronts of a SIMD, the registers of those that have so many stand close by. */
-struct cu_packing {
-    uint16_t vgprs, agprs;
-    uint8_t waves; /* that have registers */
-};
-
 /* The wavefront is in the wheel for the turn behind these; `run` says more of them if it has a
  * count. */
 struct cu_late_turns {
@@ -321,10 +308,10 @@ struct compute_unit {
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t lines;      /* struct cu_line[CU_LINES] */
-    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS], downwards */
-    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS], downwards */
-    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64], downwards */
-    uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES], downwards: in lines, of
+    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS] */
+    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS] */
+    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
+    uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES]: in lines, of
                             the lanes */
     uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
@@ -332,8 +319,6 @@ struct compute_unit {
     uint32_t line_free;   /* 1 + number of the line that was given back last; 0: none */
     uint32_t lines_fresh; /* the lowest that was never taken */
     uint32_t lines_used;
-    uint32_t agpr_gap; /* registers between a wavefront's last one and its first accumulator; not 0:
-                          those of wavefronts that are alike stand close by, see cu_registers.c */
     struct cu_simd simd[CU_MAX_SIMDS];
     struct cu_late_turns late[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
@@ -345,23 +330,17 @@ struct compute_unit {
     uint32_t fetch_simd;
     uint8_t fetch_slot;
     bool even;          /* all instructions on registers take whole turns */
-    bool forgets;       /* on a large platform, what nobody reads any more: see cu_forget.c */
     uint64_t started;   /* wavefronts that have begun */
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
-    uint32_t vgprs;       /* uint32_t[simds][registers_of_simd()][64]; or the first bank */
-    uint32_t bank_stride; /* from a bank to the next one; not on large platforms */
-    uint32_t spare_vgprs; /* uint32_t[simds][registers_of_bank()][64], see cu_registers.c */
-    uint32_t lds;         /* uint8_t[lds], on pages of its own if `forgets` */
-    uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue / CU_REST_BANK][CU_REST_BANK], the first
-                             bank */
-    uint32_t rest_stride; /* from a bank to the next one */
-    uint32_t rest_free;   /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
-    uint32_t stages_used; /* uint64_t[]: bitmap, on large platforms */
-    uint32_t wide; /* uint8_t[vmem_queue][CU_WIDE_STAGE], as the LDS: of more than a dword a lane */
-    uint32_t played;   /* struct cu_played, as many as wavefronts */
-    uint32_t lds_ends; /* struct cu_lds_end[lds_end_slots], a ring, downwards */
+    uint32_t vgprs;     /* uint32_t[simds][cu_registers_of_simd()][64] */
+    uint32_t lds;       /* uint8_t[lds] */
+    uint32_t vmem_rest; /* struct cu_vmem_rest[vmem_queue] */
+    uint32_t rest_free; /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
+    uint32_t wide;      /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
+    uint32_t played;    /* struct cu_played, as many as wavefronts */
+    uint32_t lds_ends;  /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     uint32_t vmem_free; /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t smem;      /* struct cu_smem[CU_SMEM] */
@@ -369,8 +348,6 @@ struct compute_unit {
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
     uint32_t vmem_free_count, rest_free_count;
-    uint16_t wide_used, wide_most; /* on large platforms: wide stages in use, and how many there
-                                      have been since the system got some back */
     /* Scalar memory. */
     uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
     uint32_t smem_free_count, smem_send_head;
@@ -383,8 +360,6 @@ struct compute_unit {
     uint32_t code_version;
     uint64_t code_start, code_end;  /* the same for instruction fetches */
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
-    struct cu_packing packing[CU_MAX_SIMDS]; /* on large platforms */
-    struct register_banks banks;             /* on others: which registers are taken */
 };
 
 static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)
@@ -396,17 +371,17 @@ static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned 
 
 static inline struct cu_group *cu_group_at(const struct compute_unit *c, unsigned slot)
 {
-    return arena_at(struct cu_group, c->groups) - slot;
+    return arena_at(struct cu_group, c->groups) + slot;
 }
 
 static inline unsigned cu_group_slot(const struct compute_unit *c, const struct cu_group *g)
 {
-    return (unsigned)(cu_group_at(c, 0) - g);
+    return (unsigned)(g - cu_group_at(c, 0));
 }
 
 static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_ledger, c->ledgers) - number;
+    return arena_at(struct cu_ledger, c->ledgers) + number;
 }
 
 static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
@@ -459,6 +434,24 @@ static inline bool cu_has_lines(const struct compute_unit *c)
     return c->lines_used + COALESCER_MAX_LINES <= CU_LINES;
 }
 
+#define REGISTER_BYTES (ISA_LANES * sizeof(uint32_t)) /* of all lanes */
+
+/* Vector registers of a SIMD, accumulators of the unified file included. */
+static inline uint32_t cu_registers_of_simd(const struct compute_unit *c)
+{
+    return work_registers((enum isa_target)compute_unit_params(c)->isa,
+                          (uint32_t)compute_unit_params(c)->vgprs);
+}
+
+/* The registers of a wavefront stand where the dispatcher has placed it: register `first` of the
+ * SIMD, as a kernel counts them. Arena offset. */
+static inline uint32_t cu_registers_at(const struct compute_unit *c, unsigned simd, unsigned first)
+{
+    uint32_t number = simd * cu_registers_of_simd(c)
+                      + work_registers((enum isa_target)compute_unit_params(c)->isa, first);
+    return c->vgprs + number * (uint32_t)(REGISTER_BYTES / ARENA_UNIT);
+}
+
 static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned wave)
 {
     return arena_at(struct isa_wave, c->scalars) + wave;
@@ -478,7 +471,7 @@ static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd,
 
 static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
 {
-    return arena_at(uint8_t, c->buffers) - (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
+    return arena_at(uint8_t, c->buffers) + (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
 }
 
 static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)
@@ -488,26 +481,21 @@ static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned 
 
 static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_vmem_rest, c->vmem_rest + number / CU_REST_BANK * c->rest_stride)
-           + number % CU_REST_BANK;
+    return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
 }
 
 static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(uint8_t, c->offsets) - (size_t)number * ISA_LANES;
+    return arena_at(uint8_t, c->offsets) + (size_t)number * ISA_LANES;
 }
 
-static inline bool cu_is_wide(const struct cu_vmem *e)
-{
-    return e->bytes > 4;
-}
-
-/* What the lanes of a vector memory instruction with a stage move: lane l's bytes at l * bytes. Of
- * the wide ones, which few programs use, the system gives no memory until then. */
+/* The bytes that the lanes of a vector memory instruction move: those of lane l at l * bytes. The
+ * wide ones stand apart, since few programs use them. */
 static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
 {
-    return cu_is_wide(e) ? arena_at(uint8_t, c->wide) + (size_t)e->stage * CU_WIDE_STAGE
-                         : arena_at(uint8_t, c->stages) + (size_t)e->stage * CU_STAGE;
+    size_t number = (size_t)(e - cu_vmem_at(c, 0));
+    return e->bytes > 4 ? arena_at(uint8_t, c->wide) + number * CU_WIDE_STAGE
+                        : arena_at(uint8_t, c->stages) + number * CU_STAGE;
 }
 
 static inline struct cu_code *cu_code(const struct compute_unit *c)
@@ -584,7 +572,6 @@ static inline struct isa_context cu_context(const struct compute_unit *c, const 
     struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
                                   .vgpr_count = g->vgprs,
                                   .agpr_count = g->agprs,
-                                  .agpr_gap = c->agpr_gap,
                                   .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
                                   .lds_size = g->lds_bytes,
                                   .time = component_now(&c->io.base)};
@@ -645,21 +632,6 @@ static void group_start(struct compute_unit *c, uint64_t now);
 static void group_answer(struct compute_unit *c);
 static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now);
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
-
-/* cu_registers.c */
-#define REGISTER_BYTES (ISA_LANES * sizeof(uint32_t)) /* of all lanes */
-static uint32_t registers_of_simd(const struct compute_unit *c);
-static void registers_allocate(struct compute_unit *c);
-static uint32_t registers_take(struct compute_unit *c, const struct cu_group *g, unsigned simd,
-                               unsigned first);
-static inline void registers_leave(struct compute_unit *c, unsigned simd);
-static void registers_give(struct compute_unit *c, const struct cu_group *g);
-
-/* cu_forget.c */
-static uint32_t forget_allocate(const struct compute_unit *c, unsigned number, size_t bytes);
-static void forget_stages(const struct compute_unit *c);
-static void forget_wide_stages(struct compute_unit *c);
-static inline void forget_wave(const struct compute_unit *c, const struct cu_wave *w);
 
 /* cu_fetch.c */
 static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigned from);

@@ -107,7 +107,6 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     if (inst->flags & ISA_IS_ENDPGM) {
         wave_waits(c, w, now, WORK_WAITING_STORES);
         w->state = WAVE_ENDING;
-        forget_wave(c, w);
         w->instructions++;
         c->io.stats.instructions++;
         c->retired++;

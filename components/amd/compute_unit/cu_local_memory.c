@@ -21,10 +21,9 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
     return conflicts;
 }
 
-/* Of the ring of ends, whose entries stand downwards. */
 static inline struct cu_lds_end *lds_end_at(const struct compute_unit *c, uint32_t place)
 {
-    return arena_at(struct cu_lds_end, c->lds_ends) - place;
+    return arena_at(struct cu_lds_end, c->lds_ends) + place;
 }
 
 /* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. Those of different

@@ -5,11 +5,7 @@
  * of earlier instructions are worked out. Answers come in any order; loaded bytes wait in a stage
  * until the instruction is the oldest of its wavefront, then registers are written and the counters
  * go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses are virtual:
- * translation belongs to the caches.
- *
- * Far fewer instructions have bytes than are under way. So on large platforms each takes a stage
- * while it has some, the lowest one that is free, and most stages are never touched; elsewhere each
- * has its own. */
+ * translation belongs to the caches. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -27,33 +23,6 @@ static inline void vmem_give(const struct compute_unit *c, uint32_t stack, uint3
 {
     unsigned first = (unsigned)compute_unit_params(c)->vmem_queue - 1 - *count;
     arena_at(uint16_t, stack)[(*count)++] = (uint16_t)(first - number);
-}
-
-/* There are as many as instructions in flight. */
-static void vmem_take_stage(struct compute_unit *c, struct cu_vmem *e)
-{
-    uint64_t *word = arena_at(uint64_t, c->stages_used);
-    unsigned number = 0;
-    for (; !~*word; word++)
-        number += 64;
-    e->stage = (uint16_t)(number + (unsigned)__builtin_ctzll(~*word));
-    *word |= *word + 1;
-    if (cu_is_wide(e) && ++c->wide_used > c->wide_most)
-        c->wide_most = c->wide_used;
-}
-
-static void vmem_give_taken_stage(struct compute_unit *c, struct cu_vmem *e)
-{
-    arena_at(uint64_t, c->stages_used)[e->stage / 64] ^= (uint64_t)1 << e->stage % 64;
-    e->stage = CU_NONE;
-    if (cu_is_wide(e) && --c->wide_used <= c->wide_most / 2)
-        forget_wide_stages(c);
-}
-
-static inline void vmem_give_stage(struct compute_unit *c, struct cu_vmem *e)
-{
-    if (engine_unlikely(c->forgets) && e->stage != CU_NONE)
-        vmem_give_taken_stage(c, e);
 }
 
 /* Lets SIMDs that were refused for want of entries try again. */
@@ -113,8 +82,6 @@ static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vm
 static void vmem_write_back(struct compute_unit *c, const struct cu_wave *w, struct cu_vmem *e)
 {
     struct isa_context context = cu_context(c, w);
-    if (engine_unlikely(e->stage == CU_NONE))
-        vmem_take_stage(c, e);
     const uint8_t *stage = cu_stage(c, e);
     if (e->rest == CU_NONE)
         isa_memory_load(&context, &e->inst, e->mask, stage, e->bytes);
@@ -132,7 +99,6 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
             break;
         if (e->mask && e->returns && !e->fence && engine_likely(!cu_group_at(c, w->group)->played))
             vmem_write_back(c, w, e);
-        vmem_give_stage(c, e);
         struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
         account->vmem_issued++;
         account->vmem_cycles += now - e->issued;
@@ -235,16 +201,11 @@ static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
 }
 
 /* What its lanes store, or have an atomic work with; a `played` one has none of that. */
-static void vmem_stage(struct compute_unit *c, const struct isa_context *context,
-                       struct cu_vmem_rest *rest, struct cu_vmem *e, unsigned number, bool played)
+static void vmem_stage(const struct compute_unit *c, const struct isa_context *context,
+                       struct cu_vmem_rest *rest, const struct cu_vmem *e, bool played)
 {
     const struct isa_memory *m = &rest->access;
-    e->stage = engine_unlikely(c->forgets) ? CU_NONE : (uint16_t)number;
-    if (m->kind != ISA_MEMORY_STORE && m->kind != ISA_MEMORY_ATOMIC)
-        return;
-    if (e->stage == CU_NONE)
-        vmem_take_stage(c, e);
-    if (played)
+    if (played || (m->kind != ISA_MEMORY_STORE && m->kind != ISA_MEMORY_ATOMIC))
         return;
     isa_memory_give(context, &e->inst, m, cu_stage(c, e), m->bytes);
     if (m->kind == ISA_MEMORY_ATOMIC
@@ -302,7 +263,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (m->lds_mask && !played)
         isa_memory_lds(&context, inst, m);
     vmem_describe(c, e, m, wave, now);
-    vmem_stage(c, &context, rest, e, number, played);
+    vmem_stage(c, &context, rest, e, played);
     vmem_take_lines(c, e, m, &reach, number);
     vmem_keep(c, e, place);
     if (e->fence)
@@ -403,8 +364,6 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
             e->unsent = vmem_next_line(c, tag);
             if (e->pace)
                 e->first_send = now + 1 + e->pace;
-            if (e->unsent == CU_NONE && !e->returns)
-                vmem_give_stage(c, e);
         }
         if (e->fence || e->unsent == CU_NONE) {
             c->vmem_send_head = (c->vmem_send_head + 1) % queue;
@@ -426,8 +385,6 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 static inline void vmem_take_data(struct compute_unit *c, struct cu_vmem *e, unsigned number,
                                   struct coalesced_line line, const uint8_t *data)
 {
-    if (engine_unlikely(e->stage == CU_NONE))
-        vmem_take_stage(c, e);
     uint8_t *stage = cu_stage(c, e);
     if (e->shape == VMEM_LINEAR)
         coalescer_linear_from_line(e->bytes, e->base, line.address, data, stage);

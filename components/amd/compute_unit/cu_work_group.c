@@ -35,7 +35,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
         if (w->line_state[i] != LINE_EMPTY)
             w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
     }
-    w->vgpr = registers_take(c, g, place->simd, place->vgpr);
+    w->vgpr = cu_registers_at(c, place->simd, place->vgpr);
     w->simd = place->simd;
     w->slot = place->slot;
     w->group = (uint8_t)p->work_group_slot;
@@ -179,7 +179,6 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     struct cu_ledger *ledger = cu_ledger_at(c, g->ledger);
     ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
     ledger->account.held += g->waves * (now - g->arrived);
-    registers_give(c, g);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
     c->finished |= (uint64_t)1 << cu_group_slot(c, g);
@@ -196,15 +195,12 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;
-    registers_leave(c, w->simd);
     c->simd[w->simd].raised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;
     c->resident--;
-    if (!c->resident) {
+    if (!c->resident)
         c->io.stats.active_cycles += now - c->active_since;
-        forget_stages(c);
-    }
     if (++g->ended == g->waves)
         group_finish(c, g, now);
     else

@@ -338,8 +338,8 @@ static inline uint64_t isa_wave_vcc(const struct isa_wave *wave)
 struct isa_context {
     uint32_t *vgpr;
     /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. Accumulator a0
-     * is register number vgpr_count + agpr_gap. */
-    uint32_t vgpr_count, agpr_count, agpr_gap;
+     * is register number vgpr_count. */
+    uint32_t vgpr_count, agpr_count;
     /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
      * hardware, and the lanes that did so are counted (never reset here). */
     uint32_t lds_size;
@@ -355,7 +355,7 @@ struct isa_context {
 /* The number of a vector register or accumulator, by its operand code, in vgpr[]. */
 static inline unsigned isa_register(const struct isa_context *ctx, unsigned code)
 {
-    return code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count + ctx->agpr_gap : code - ISA_VGPR;
+    return code >= ISA_AGPR ? code - ISA_AGPR + ctx->vgpr_count : code - ISA_VGPR;
 }
 
 enum isa_status {

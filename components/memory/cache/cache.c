@@ -35,15 +35,12 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/observe/hang.h"
 
-/* Most tables are used from their first entry on, some from the last one, so as to begin where a
- * table before them ends: then a program of few lines touches few pages. Pools are of the second
- * kind, and so are bytes and masks on large platforms: see line_place(). */
 static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t mshrs)
 {
     if (keeps_masks(c))
         c->masks = arena_allocate(lines * sizeof(struct mem_mask));
-    c->data = arena_allocate_dense((size_t)lines * line_bytes(c));
-    c->sets = arena_allocate_dense(sets * set_bytes(c));
+    c->data = arena_allocate((size_t)lines * line_bytes(c));
+    c->sets = arena_allocate(sets * set_bytes(c));
     c->lines = arena_allocate(lines * sizeof(uint16_t));
     if (platform_is_large(engine_base.platform) && lines < UINT16_MAX)
         c->places = arena_allocate((lines + 1) * sizeof(uint16_t));
@@ -186,8 +183,6 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
         c->unanswered--; /* counted when it stepped aside, and again when taken */
         c->replay.first = parked_at(c, next->parked)->next;
         index_pool_give(&c->free_parked, next->parked - 1);
-        if (c->places && !index_pool_used(&c->free_parked))
-            forget_parked(c);
         return true;
     }
     return finish_oldest(c);

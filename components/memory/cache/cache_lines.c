@@ -158,44 +158,11 @@ static inline void line_forget(struct cache *c, uint32_t line)
     line_drop(c, line);
 }
 
-/* Where there are places, bytes and masks of all lines go back to the system, and lines take places
- * from the last one on again. */
-static void forget_places(struct cache *c)
-{
-    uint16_t *places = arena_at(uint16_t, c->places);
-    size_t first = line_count(c) - places[0];
-    if ((size_t)places[0] * line_bytes(c) < CACHE_FORGETS)
-        return;
-    arena_forget(arena_at(char, c->data) + first * line_bytes(c),
-                 (size_t)places[0] * line_bytes(c));
-    if (keeps_masks(c))
-        arena_forget(arena_at(struct mem_mask, c->masks) + first,
-                     places[0] * sizeof(struct mem_mask));
-    memset(places, 0, (line_count(c) + 1) * sizeof *places);
-}
-
-/* None is parked any more: the same of requests that have been, and of their payload, which stands
- * behind them, if there have been more than a few at once since the last time. Then this one holds
- * a message, whose stamp is not 0. */
-CACHE_RARE void forget_parked(struct cache *c)
-{
-    uint32_t count = c->free_parked.capacity;
-    struct cache_parked *one = parked_at(c, CACHE_PARKED_FEW);
-    if (count < CACHE_PARKED_FEW || !message_stamp((const struct message *)&one->request))
-        return;
-    char *start = (char *)parked_at(c, 1), *end = parked_payload(c, count + 1);
-    arena_forget(start, (size_t)(end - start));
-    if (message_stamp((const struct message *)&one->request)) /* it was on no whole page */
-        memset(one, 0, sizeof *one);
-}
-
 static void drop_all(struct cache *c)
 {
     if (!c->any_lines)
         return;
     c->any_lines = false;
-    if (c->places)
-        forget_places(c);
     for (uint32_t i = 0; i < (uint32_t)cache_params(c)->sets; i++) {
         struct cache_set *set = set_at(c, i);
         if (!set->used) /* what was never used stays untouched */

@@ -25,14 +25,11 @@
 #include "components/protocols/mem/mem_served.h"
 #include "runtime/engine/arena.h"
 
-#define LINE_FREE        0
-#define LINE_NONE        UINT32_MAX
-#define WAY_NONE         UINT32_MAX
-#define PARKED_NONE      0  /* those that wait are numbered from 1 on */
-#define HINT_WAYS        8u /* of a word */
-/* Less than that is not worth the calls of the system: bytes of lines, parked requests. */
-#define CACHE_FORGETS    (4 * ARENA_PAGE)
-#define CACHE_PARKED_FEW 16
+#define LINE_FREE   0
+#define LINE_NONE   UINT32_MAX
+#define WAY_NONE    UINT32_MAX
+#define PARKED_NONE 0  /* those that wait are numbered from 1 on */
+#define HINT_WAYS   8u /* of a word */
 
 /* What a hit or a plain miss goes through is inlined into one function; what is rare is kept out of
  * it, so that the common way saves few registers. */
@@ -136,8 +133,8 @@ struct cache {
      * below. */
     uint32_t sets;       /* struct cache_set [sets], of set_bytes() each */
     uint32_t data;       /* [line] by line_place() */
-    uint32_t places;     /* uint16_t: how many there are, and [line]: 1 + its place, 0 without one;
-                            only on large platforms, else 0 */
+    uint32_t places;     /* uint16_t [1 + lines]: how many there are, and of each line 1 + its
+                            place, or 0; on large platforms only, see line_place() */
     uint32_t lines;      /* uint16_t [lines]: MSHR of a pending line */
     uint32_t mshrs;      /* struct cache_mshr */
     uint32_t unanswered; /* requests taken and not answered */
@@ -254,21 +251,17 @@ static inline bool keeps_masks(const struct cache *c)
            || cache_params(c)->write == CACHE_WRITE_THROUGH;
 }
 
-static inline uint32_t line_count(const struct cache *c)
-{
-    return (uint32_t)(cache_params(c)->sets * cache_params(c)->ways);
-}
-
 /* Where the bytes and masks of a line stand: way by way, so that they are dense while a program
- * uses few ways of the sets. On large platforms, where it uses few sets of each cache as well, in
- * the order in which lines are first used, from the last place downwards. */
+ * uses few ways of the sets. A large platform has hundreds of caches, of which a program uses few
+ * sets, too; there lines stand in the order in which they are first used. Without that MI300X takes
+ * up to 1.45 times the memory. */
 static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
     if (!c->places)
         return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
     uint16_t *places = arena_at(uint16_t, c->places);
     if (engine_unlikely(!places[line + 1]))
-        places[line + 1] = (uint16_t)(line_count(c) - places[0]++);
+        places[line + 1] = ++places[0];
     return places[line + 1] - 1u;
 }
 
@@ -424,7 +417,6 @@ static inline void line_touch(struct cache *c, uint32_t set, uint32_t way);
 static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint64_t number);
 static inline void line_drop(struct cache *c, uint32_t line);
 static inline void line_forget(struct cache *c, uint32_t line);
-static void forget_parked(struct cache *c);
 static void drop_all(struct cache *c);
 static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
                                struct mem_mask mask, const void *bytes);

@@ -5,23 +5,8 @@
 #include "address_translation.h"
 #include "components/protocols/translate/translation_table.h"
 
-/* Pages that were found last, so that the table and its order need not be looked at when they are
- * found again in turns, as those of the arrays of a loop are. That they were used is told to the
- * table later, when another page takes the place or before an entry is replaced or dropped: then
- * the order of use is what it would have been. Only while all entries are of one size. */
-enum { TLB_L1_RECENT = 6 };
-
-struct tlb_l1_recent {
-    uint64_t page; /* shifted right by its size */
-    uint64_t physical;
-    uint64_t used; /* the later the larger; 0: no page */
-    uint32_t pid;
-    uint32_t entry;
-    bool writable;
-};
-
 /* `page` is that of the last hit, shifted right by its size: found again, it is already the most
- * recently used one. */
+ * recently used of its set, so neither the table nor its order are looked at. */
 struct tlb_l1 {
     struct tlb_l1_io io;
     uint64_t page; /* PAGE_NONE: none */
@@ -30,8 +15,6 @@ struct tlb_l1 {
     uint32_t page_bits;
     bool writable;
     struct translation_table table;
-    uint64_t uses;
-    struct tlb_l1_recent recent[TLB_L1_RECENT];
 };
 
 #define PAGE_NONE UINT64_MAX
@@ -57,70 +40,16 @@ static uint32_t tlb_l1_capacity(const struct part *self)
     return (uint32_t)tlb_l1_params(p)->mshrs;
 }
 
-/* The table learns which pages were used, and all are forgotten here. */
-static __attribute__((noinline)) void tlb_l1_settle(struct tlb_l1 *p)
-{
-    p->page = PAGE_NONE;
-    for (;;) {
-        struct tlb_l1_recent *oldest = NULL;
-        for (unsigned i = 0; i < TLB_L1_RECENT; i++) {
-            struct tlb_l1_recent *r = &p->recent[i];
-            oldest = r->used && (!oldest || r->used < oldest->used) ? r : oldest;
-        }
-        if (!oldest)
-            return;
-        translation_touch(&p->table, oldest->entry);
-        oldest->used = 0;
-    }
-}
-
-/* Page `r` has been used. */
-static void tlb_l1_use(struct tlb_l1 *p, struct tlb_l1_recent *r)
-{
-    r->used = ++p->uses;
-    p->page = r->page;
-    p->page_bits = p->table.page_bits;
-    p->physical = r->physical;
-    p->pid = r->pid;
-    p->writable = r->writable;
-}
-
-/* Uses the page if it is a recent one. */
-static bool tlb_l1_use_recent(struct tlb_l1 *p, uint32_t pid, uint64_t address)
-{
-    uint64_t page = address >> p->table.page_bits;
-    for (unsigned i = 0; i < TLB_L1_RECENT; i++) {
-        struct tlb_l1_recent *r = &p->recent[i];
-        if (r->page == page && r->pid == pid && r->used) {
-            tlb_l1_use(p, r);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Entry `i` of the table has been used. */
-static void tlb_l1_make_recent(struct tlb_l1 *p, uint32_t i, uint64_t address)
+static void tlb_l1_use(struct tlb_l1 *p, uint32_t i, uint64_t address)
 {
     const struct translation_entry *e = translation_entry(&p->table, i);
-    struct tlb_l1_recent made = {.page = address >> translation_bits(e),
-                                 .physical = e->physical,
-                                 .pid = e->pid,
-                                 .entry = i,
-                                 .writable = e->writable};
-    struct tlb_l1_recent *oldest = &p->recent[0];
-    if (p->table.larger) {
-        tlb_l1_use(p, &made);
-        p->page_bits = translation_bits(e);
-        translation_touch(&p->table, i);
-        return;
-    }
-    for (unsigned k = 1; k < TLB_L1_RECENT; k++)
-        oldest = p->recent[k].used < oldest->used ? &p->recent[k] : oldest;
-    if (oldest->used)
-        translation_touch(&p->table, oldest->entry);
-    *oldest = made;
-    tlb_l1_use(p, oldest);
+    translation_touch(&p->table, i);
+    p->page_bits = translation_bits(e);
+    p->page = address >> p->page_bits;
+    p->physical = e->physical;
+    p->pid = e->pid;
+    p->writable = e->writable;
 }
 
 /* The page that was used last is that of `address`. */
@@ -136,15 +65,13 @@ static inline enum address_translation_result tlb_l1_hit(struct tlb_l1 *p, uint6
 static __attribute__((noinline)) enum address_translation_result
 tlb_l1_search(struct tlb_l1 *p, uint32_t pid, uint64_t address, struct address_translation *out)
 {
-    if (tlb_l1_use_recent(p, pid, address))
-        return tlb_l1_hit(p, address, out);
     uint32_t i = translation_find(&p->table, pid, address);
     if (translation_is_pending(&p->table, i))
         return ADDRESS_TRANSLATION_PENDING;
     if (i == TRANSLATION_NONE)
         return translation_can_ask(&p->table) ? ADDRESS_TRANSLATION_ABSENT
                                               : ADDRESS_TRANSLATION_FULL;
-    tlb_l1_make_recent(p, i, address);
+    tlb_l1_use(p, i, address);
     return tlb_l1_hit(p, address, out);
 }
 
@@ -173,7 +100,7 @@ static uint32_t tlb_l1_fault(struct part *self, uint32_t pid, uint64_t address)
     uint32_t i = translation_find(&p->table, pid, address);
     if (!translation_can_ask(&p->table))
         return UINT32_MAX;
-    tlb_l1_settle(p);
+    p->page = PAGE_NONE;
     if (i != TRANSLATION_NONE)
         translation_drop(&p->table, i);
     p->io.stats.misses++;
@@ -184,14 +111,14 @@ static void tlb_l1_fill(struct part *self, uint32_t number, uint64_t physical, u
                         bool writable)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
-    tlb_l1_settle(p);
+    p->page = PAGE_NONE;
     translation_fill(&p->table, number, physical, page_bits, writable, true);
 }
 
 static void tlb_l1_flush(struct part *self)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
-    tlb_l1_settle(p);
+    p->page = PAGE_NONE;
     translation_table_flush(&p->table);
 }
 
@@ -201,14 +128,12 @@ static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address, uint6
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     if (address >> p->page_bits == p->page && pid == p->pid)
         return true;
-    if (tlb_l1_use_recent(p, pid, address))
-        return true;
     uint32_t i = translation_find(&p->table, pid, address);
     if (i != TRANSLATION_NONE) {
-        tlb_l1_make_recent(p, i, address);
+        tlb_l1_use(p, i, address);
         return true;
     }
-    tlb_l1_settle(p);
+    p->page = PAGE_NONE;
     translation_enter(&p->table, pid, address, physical, page_bits, writable);
     return false;
 }

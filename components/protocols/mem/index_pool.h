@@ -20,12 +20,11 @@ struct index_pool {
     uint32_t capacity;
 };
 
-/* At start-up only. Of a long one few pages are touched, so they need not be huge. */
+/* At start-up only. */
 static inline void index_pool_init(struct index_pool *p, uint32_t capacity)
 {
     size_t bytes = ((size_t)capacity * sizeof(uint32_t) + 63) / 64 * 64;
-    uint32_t first = bytes > 2 * ARENA_PAGE ? arena_allocate_rear(bytes) : arena_allocate(bytes);
-    p->stack = first + (uint32_t)(bytes / ARENA_UNIT);
+    p->stack = arena_allocate(bytes) + (uint32_t)(bytes / ARENA_UNIT);
     p->given = 0;
     p->fresh = 0;
     p->capacity = capacity;

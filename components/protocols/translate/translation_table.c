@@ -60,9 +60,9 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
         buckets *= 2;
     *t = (struct translation_table){
         .sets = sets, .ways = ways, .pending_capacity = pending, .fragments = fragments};
-    t->entries = arena_allocate_dense((size_t)total * sizeof(struct translation_entry));
+    t->entries = arena_allocate((size_t)total * sizeof(struct translation_entry));
     t->order = arena_allocate((size_t)sets * sizeof(struct translation_set));
-    t->buckets = arena_allocate_dense((size_t)buckets * sizeof(uint32_t));
+    t->buckets = arena_allocate((size_t)buckets * sizeof(uint32_t));
     t->bucket_most = buckets;
     t->bucket_mask =
         (buckets < TRANSLATION_FIRST_BUCKETS ? buckets : TRANSLATION_FIRST_BUCKETS) - 1;

@@ -1,5 +1,4 @@
-/* Where registers stand: nobody sees it, and nobody has those of another, also where there is room
- * for a wavefront only where the dispatcher has placed it. */
+/* Registers stand where the dispatcher has placed them: no wavefront has those of another. */
 #include "cu_fixture.h"
 
 enum {
@@ -14,7 +13,6 @@ struct keeper {
     uint16_t vgprs;
     struct work_wavefront place;
     uint16_t sleep;
-    bool second; /* its work-group has another one, on the next SIMD, which ends at once */
 };
 
 /* ... and is stored then, at DATA + 512 * number. */
@@ -44,9 +42,7 @@ static void check_keepers(const struct keeper *keepers, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         load_keeper(i, &keepers[i]);
         launch_vgprs = keepers[i].vgprs;
-        struct work_wavefront places[2] = {keepers[i].place, keepers[i].place};
-        places[1].simd++;
-        launch(keepers[i].cycle, (uint16_t)i, i, keepers[i].second ? 2 : 1, places, i);
+        launch(keepers[i].cycle, (uint16_t)i, i, 1, &keepers[i].place, i);
     }
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     for (unsigned i = 0; i < count; i++) {
@@ -55,36 +51,6 @@ static void check_keepers(const struct keeper *keepers, unsigned count)
         for (unsigned lane = 0; lane < 64; lane++)
             cr_assert_eq(words[lane], 0x1000 + i, "number %u, lane %u: %x", i, lane, words[lane]);
     }
-}
-
-/* Three of the first twelve fill a bank. When those of SIMD 0 have ended each bank has room for 84,
- * and SIMD 0 for 256. */
-Test(registers, a_wavefront_without_room_in_one_piece_has_what_the_dispatcher_placed)
-{
-    struct keeper keepers[15] = {
-        [12] = {1000, 168, {.simd = 0, .slot = 0}, 40, false},
-        [13] = {1500, 84, {.simd = 0, .slot = 4, .vgpr = 168}, 90, false},
-        [14] = {5000, 160, {.simd = 0, .slot = 0}, 10, false},
-    };
-    for (unsigned i = 0; i < 12; i++)
-        keepers[i] = (struct keeper){.cycle = 40 + i,
-                                     .vgprs = 84,
-                                     .place = {.simd = (uint8_t)(i % 4),
-                                               .slot = (uint8_t)(i / 4),
-                                               .vgpr = (uint16_t)(i / 4 * 84)},
-                                     .sleep = i % 4 ? 99 : 0};
-    check_keepers(keepers, 15);
-}
-
-/* Where one of its wavefronts has ended another may begin (cu_lend.c). */
-Test(registers, a_work_group_keeps_its_registers_until_all_of_it_has_ended)
-{
-    static const struct keeper keepers[] = {
-        {40, 84, {.simd = 0, .slot = 0}, 60, true},
-        {1000, 84, {.simd = 2, .slot = 0}, 20, false},
-        {1100, 84, {.simd = 3, .slot = 0}, 20, false},
-    };
-    check_keepers(keepers, sizeof keepers / sizeof keepers[0]);
 }
 
 Test(registers, wavefronts_of_all_sizes_follow_each_other)
