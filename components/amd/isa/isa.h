@@ -256,8 +256,8 @@ enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED
 int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
 
 /*
- * The same for disassembly: what LLVM 19's disassembler refuses is ISA_ERROR_INVALID here, too.
- * isa_decode ignores fields that the hardware ignores.
+ * Decodes for disassembly: what LLVM 19's disassembler refuses is ISA_ERROR_INVALID here, too.
+ * isa_decode() ignores fields that the hardware ignores.
  */
 int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
 
@@ -271,12 +271,13 @@ const char *isa_mnemonic(const struct isa_inst *inst);
 
 const char *isa_unit_name(enum isa_unit unit);
 
-/* Of a matrix instruction: how many passes of the matrix unit it takes, 2 to 16 (AMD, matrix
- * instruction calculator; LLVM's scheduling model has the same). */
+/* Passes of the matrix unit that a matrix instruction takes, 2 to 16 (AMD, matrix instruction
+ * calculator; LLVM's scheduling model has the same). */
 unsigned isa_matrix_passes(const struct isa_inst *inst);
 
-/* For how many of them it keeps the vector ALU: sparse products for two; those of doubles, and of
- * floats on gfx942, for all; the rest for one (there: "can co-execute with VALU"). */
+/* Passes for which a matrix instruction keeps the vector ALU: sparse products for two; those of
+ * doubles, and of floats on gfx942, for all; the rest for one (there: "can co-execute with
+ * VALU"). */
 unsigned isa_matrix_alu_passes(const struct isa_inst *inst);
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -369,7 +370,7 @@ enum isa_status {
 
 const char *isa_status_text(enum isa_status status);
 
-/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if nobody wrote any.
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if none is given.
  */
 const char *isa_reason(const struct isa_inst *inst);
 
@@ -406,7 +407,7 @@ bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
 
 /* ---- atomics --------------------------------------------------------------------------------- */
 
-/* The same order as `enum atomic_op` of components/protocols/mem/mem.heddle. */
+/* The order is that of `enum atomic_op` of components/protocols/mem/mem.heddle. */
 enum isa_atomic {
     ISA_ATOMIC_SWAP,
     ISA_ATOMIC_CMPSWAP,
@@ -479,7 +480,7 @@ struct isa_memory {
     uint8_t skew; /* swizzled: an address modulo 4 is that of the private offset plus this */
 };
 
-/* Where byte `i` of the lane's access is in memory. */
+/* Address of byte `i` of the lane's access. */
 static inline uint64_t isa_memory_byte(const struct isa_memory *m, unsigned lane, unsigned i)
 {
     if (!(m->swizzle_mask >> lane & 1))
@@ -505,16 +506,16 @@ void isa_memory_reach(const struct isa_memory *m, struct isa_reach *out);
  * is set. */
 uint64_t isa_memory_breaks(const uint64_t address[ISA_LANES]);
 
-/* Where in its line of ISA_REACH_LINE bytes each lane's address lies. */
+/* Offset of each lane's address in its line of ISA_REACH_LINE bytes. */
 void isa_memory_offsets(const uint64_t address[ISA_LANES], uint8_t offset[ISA_LANES]);
 
-/* Of the lanes `lanes`, the dword at line + offset[lane] to to + 4 * lane; it ends in the line,
- * which has ISA_REACH_LINE bytes. */
+/* Copies the dword at line + offset[lane] to to + 4 * lane for the lanes `lanes`. Each ends within
+ * the line, which has ISA_REACH_LINE bytes. */
 void isa_memory_pick(const uint8_t offset[ISA_LANES], uint64_t lanes, const uint8_t *line,
                      uint8_t *to);
 
-/* Of each group of `lanes` lanes (8, 16 or 32) of the LDS addresses of all: how many dwords the
- * highest lies behind the lowest. */
+/* Distance in dwords from the lowest to the highest LDS address in each group of `lanes` lanes (8,
+ * 16 or 32). */
 void isa_lds_spans(const uint32_t *address, unsigned lanes, uint32_t *dwords);
 
 /* Sets straddle_mask for `lanes`, which are swizzled. */
@@ -558,7 +559,7 @@ void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_ins
 void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask,
                      const void *data, size_t stride);
 
-/* The same for one lane. */
+/* Loads one lane as isa_memory_load() does all. */
 void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane,
                           const void *data);
 
@@ -600,7 +601,7 @@ struct isa_scalar {
 /* "scalar load", "scalar store", "scalar atomic". */
 const char *isa_scalar_name(const struct isa_scalar *scalar);
 
-/* As isa_memory_describe(); `valid` is `dwords`. */
+/* Describes a scalar access as isa_memory_describe() does a vector access; `valid` is `dwords`. */
 void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out);
 
 enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
@@ -609,8 +610,8 @@ enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct i
 /* Writes inst->dwords words into the destination SGPRs; ISA_SCALAR_TIME: the two words of the time.
  */
 void isa_scalar_load(struct isa_wave *wave, const struct isa_inst *inst, const uint32_t *data);
-/* What is stored, or the operand of an atomic; for cmpswap what is compared follows. At most 16
- * words. */
+/* Gets the data of a store, or the operand of an atomic, at most 16 words. The comparand of a
+ * cmpswap follows it. */
 void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *inst, uint32_t *out);
 
 /* ---- the table, and the variants of its code ------------------------------------------------- */

@@ -105,7 +105,7 @@ static double limited(double x, double least, double most)
     return x > least ? (x < most ? x : most) : least; /* NaN: least */
 }
 
-/* To half, then to what is left of its bits; rounded once, to nearest even. */
+/* Converts to half and then to the remaining bits, rounding once, to nearest even. */
 static uint32_t pack_float(uint32_t bits, unsigned width)
 {
     if (width == 32)

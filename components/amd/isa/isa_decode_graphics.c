@@ -60,7 +60,8 @@ static unsigned image_dwords(const struct isa_decoder *d)
     return values == 2 ? 2 : 1;
 }
 
-/* Of all encodings of the instruction. A tuple that runs past the last register counts as this. */
+/* The least number of dwords in any encoding of the instruction. A tuple that runs past the last
+ * register counts as having so many. */
 static unsigned least_dwords(const struct isa_decoder *d)
 {
     return d->kind == KIND_GATHER ? 4 : d->out->op == ISA_OP_image_atomic_cmpswap ? 2 : 1;

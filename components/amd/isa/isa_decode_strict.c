@@ -247,7 +247,8 @@ static bool is_float_atomic(unsigned op)
            || (op >= ISA_OP_global_atomic_add_f32 && op <= ISA_OP_global_atomic_pk_add_bf16);
 }
 
-/* gfx908 has them without a return, gfx90a without scc: the bits of memory that must not be set. */
+/* The memory bits that must not be set: gfx908 has atomics on floats without a return, gfx90a
+ * without scc. */
 static unsigned refused_policy(const struct isa_decoder *d)
 {
     const struct isa_traits *traits = &isa_traits[d->target];

@@ -84,7 +84,8 @@ static wide shift_down(wide x, int bits)
     return x >> bits | ((x & (((wide)1 << bits) - 1)) != 0);
 }
 
-/* To the format, rounded once. The lowest bit of the magnitude may stand for more below it. */
+/* Packs the number into the format, rounding once. The lowest bit of the magnitude may stand for
+ * more below it. */
 static uint64_t pack(const struct layout *t, struct number x, unsigned round)
 {
     int bias = (1 << (t->exponent - 1)) - 1;

@@ -15,12 +15,13 @@
 /* Has the row, by its place behind ISA_OP_VALU_FIRST, sources or results that are floats? */
 bool isa_exact_covers(unsigned row);
 
-/* The kernel of such a row on all 64 lanes, under the rounding of `mode`, which is that of MODE,
- * and what *env says of denormals. `halves`: the result is rounded as fp64 and fp16 are. */
+/* Runs the kernel of a row that isa_exact_covers() on all 64 lanes, under the rounding of `mode`,
+ * which is that of MODE, and what *env says of denormals. `halves`: the result is rounded as fp64
+ * and fp16 are. */
 void isa_exact_run(unsigned row, bool halves, uint32_t mode, uint32_t *to,
                    const uint32_t *const source[3], struct isa_environment *env);
 
-/* To fp16, under MODE's rounding of it. x is no NaN. */
+/* Converts to fp16 under MODE's rounding of it. x is no NaN. */
 uint32_t isa_exact_half(float x, uint32_t mode);
 
 #endif

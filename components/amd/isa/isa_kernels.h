@@ -223,7 +223,7 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define KERNEL_CMP(m, D, A, B, C, ...)                                                             \
     MASKED_KERNEL(m, D, A, B, C, , carry = (uint32_t)((__VA_ARGS__) != 0))
 #define KERNEL_CMPX KERNEL_CMP
-/* To fp8: MODE's FP16_OVFL says what becomes of what is too large. */
+/* Conversion to fp8: MODE's FP16_OVFL decides what values that are too large become. */
 #define KERNEL_FP8(m, D, A, B, C, ...)                                                             \
     BEGIN_KERNEL(m)                                                                                \
     const bool saturates = env->mode & ISA_MODE_SATURATE;                                          \

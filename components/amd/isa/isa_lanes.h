@@ -65,7 +65,7 @@ LANES_INLINE bool lanes_are_zero(lanes_vector v)
 #endif
 }
 
-/* Of one register under exec: the new value. */
+/* Sets the lanes of one register that exec names to the new value. */
 LANES_INLINE void lanes_merge(uint32_t *to, unsigned lane, lanes_vector value, uint64_t exec)
 {
     if (exec != UINT64_MAX) {

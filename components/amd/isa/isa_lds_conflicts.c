@@ -38,7 +38,7 @@ static struct equal_lanes equal_lanes(__m512i low, __m512i high)
     return e;
 }
 
-/* Of the lanes `low` and `high`, those that no other of these before them is equal to. */
+/* Keeps in `low` and `high` the lanes that are equal to none of those lanes before them. */
 static void first_lanes(const struct equal_lanes *e, __mmask16 *low, __mmask16 *high)
 {
     __m512i of_low = _mm512_set1_epi32(*low), of_high = _mm512_set1_epi32(*high);

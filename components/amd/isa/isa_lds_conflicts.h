@@ -9,8 +9,8 @@
 
 enum { ISA_LDS_BANKS = 32 };
 
-/* Of those of 32 lanes that are active, each of which asks for the dword at its address: the most
- * different dwords of a bank. 0: the current variant has no such vectors. */
+/* The most different dwords of a bank that the active ones of 32 lanes request, one at each lane's
+ * address. 0: the current variant has no such vectors. */
 typedef unsigned isa_conflicts_function(const uint32_t *address, uint32_t active);
 isa_conflicts_function isa_lds_conflicts;
 isa_conflicts_function isa_lds_conflicts_v2, isa_lds_conflicts_v3;

@@ -38,7 +38,7 @@ LANES_INLINE lane_mask lane_mask_get(uint64_t mask, unsigned lane)
 #endif
 }
 
-/* The same backwards; the other bits are 0. */
+/* `m` as the bits of the lanes from `lane` on; the other bits are 0. */
 LANES_INLINE uint64_t lane_mask_put(lane_mask m, unsigned lane)
 {
 #if defined __AVX512F__

@@ -60,7 +60,7 @@ INLINE float flush_f32(float x, uint32_t keep)
     return f32_bits(flush_bits(bits_f32(x), keep));
 }
 
-/* Of the functions that flush denormals in any mode. */
+/* Flushes a denormal for the functions that do so in any mode. */
 INLINE float flushed_f32(float x)
 {
     return flush_f32(x, 0x80000000);
@@ -903,7 +903,7 @@ INLINE double div_scale_f64(double a, double b, double c)
     return (b == 0.0) | (c == 0.0) ? __builtin_nan("") : rest;
 }
 
-/* What is left of a quotient below half the least denormal number, by rounding mode. */
+/* The value of a quotient below half the least denormal number, by rounding mode. */
 INLINE float underflow_f32(uint32_t sign, unsigned round)
 {
     return f32_bits(round == (sign ? 2u : 1u) ? 1 : 0);

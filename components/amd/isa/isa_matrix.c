@@ -188,8 +188,8 @@ static enum rule rule_of(const struct product *p, bool small)
     return p->each_a == 4 ? RULE_TREE_4 : RULE_TREE_2;
 }
 
-/* Of `width` results. The choices of row functions and `wide` are constants in each of the calls,
- * which the loops over terms are compiled for. */
+/* Makes the call for each row of `width` results. The choices of row functions and `wide` are
+ * constants in each call, so the loops over terms are compiled for them. */
 #define EACH_PIECE(call)                                                                           \
     for (row->j = 0; row->j < width; row->j += MATRIX_ROW, c += MATRIX_ROW, d += MATRIX_ROW,       \
         cf += MATRIX_ROW, df += MATRIX_ROW)                                                        \
@@ -234,7 +234,7 @@ INLINE void multiply_row(const struct product *p, struct matrix_row *row, const 
     }
 }
 
-/* Where the terms of a block have their values; those of B for a dense A. */
+/* Finds the values of a block's terms; those of B for a dense A. */
 static void find_terms(const struct product *p, unsigned block, struct matrix_row *row)
 {
     const struct isa_matrix_form *f = p->form;

@@ -136,14 +136,14 @@ INLINE half_f64 half_power(half_i32 exponent)
     return (half_f64)(biased << 52);
 }
 
-/* Of |x| < 2^51, and the host rounds to nearest. */
+/* Needs |x| < 2^51, and a host that rounds to nearest. */
 INLINE half_f64 half_floor(half_f64 x)
 {
     half_f64 near = (x + 0x1.8p52) - 0x1.8p52;
     return near - (half_f64)((near > x) & (half_i64)((half_f64){0} + 1.0));
 }
 
-/* As if there were no denormals. */
+/* The exponent of a number as if there were no denormals. */
 INLINE row_i32 row_exponent(row_f32 c)
 {
     row_i32 own = ((row_i32)c >> 23 & 255) - 127,

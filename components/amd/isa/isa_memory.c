@@ -261,8 +261,8 @@ static void apply_range(const struct resource *r, const struct buffer_lanes *lan
         m->unusual |= ISA_UNUSUAL_SHORT;
 }
 
-/* Of a swizzled buffer, lanes whose bytes pass the end of an element. False: they would be split
- * into elements of other sizes than 4. */
+/* Finds the lanes of a swizzled buffer whose bytes pass the end of an element. False: they would be
+ * split into elements of other sizes than 4. */
 static bool find_straddling(const struct resource *r, const struct buffer_lanes *lanes,
                             bool lanes_differ, uint64_t base, struct isa_memory *m)
 {
@@ -330,9 +330,9 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
 
 /* ---- vector memory, public ------------------------------------------------------------------- */
 
-/* Who else shall see the access. The bits of gfx942 say so; before it, glc goes past the vector L1,
- * and the operations on the L2 are for others than its agent (LLVM, "User Guide for AMDGPU
- * Backend", memory models). */
+/* Sets the scope at which the access is visible. The bits of gfx942 say so; before it, glc goes
+ * past the vector L1, and the operations on the L2 are for others than its agent (LLVM, "User Guide
+ * for AMDGPU Backend", memory models). */
 static void describe_scope(const struct isa_inst *inst, struct isa_memory *out)
 {
     bool first = inst->memory & ISA_MEM_GLC, second = inst->memory & ISA_MEM_SCC;
@@ -595,7 +595,7 @@ enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct i
         row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE || row->kind == KIND_SBATOMIC;
     bool scratch = row->kind == KIND_SSCRLOAD || row->kind == KIND_SSCRSTORE;
     uint64_t scalar = inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0;
-    /* Of scratch, registers count in 64 bytes (Vega ISA manual, "Scalar memory addressing"). */
+    /* For scratch, registers count in 64 bytes (Vega ISA manual, "Scalar memory addressing"). */
     uint64_t offset = (uint64_t)(int64_t)inst->simm + (scratch ? scalar * 64 : scalar);
     offset &= ~UINT64_C(3);
     if (buffer) {

@@ -1,8 +1,7 @@
 /*
  * isa_memory_unusual.c - what is not just bytes between memory and vector registers: elements of
  * typed buffers, transfers between memory and LDS, elements that reach beyond a buffer, the status
- * register of tfe. Called by those who execute accesses, through isa_memory_give and
- * isa_memory_take.
+ * register of tfe. Units that execute accesses call it through isa_memory_give and isa_memory_take.
  */
 #include "isa_buffer_format.h"
 #include "isa_math.h"
@@ -25,7 +24,7 @@ static uint8_t *lds_place(const struct isa_context *ctx, const struct isa_memory
 
 /* ---- typed elements -------------------------------------------------------------------------- */
 
-/* Where component i of a 16-bit type is: in a register of its own on gfx8, else two in each. */
+/* The bits of component i of a 16-bit type: in a register of its own on gfx8, else two in each. */
 struct place {
     unsigned reg, shift;
     uint32_t mask;

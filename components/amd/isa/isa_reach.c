@@ -46,8 +46,8 @@ static void bounds_of_all(const uint64_t *address, uint64_t *low, uint64_t *high
 #endif
 }
 
-/* Of a full mask; so written that the compiler makes vectors of it. The ends of a linear access
- * follow from where it begins. */
+/* The reach under a full mask, written so that the compiler vectorises it. The ends of a linear
+ * access follow from its beginning. */
 static void reach_of_all(const uint64_t *address, uint64_t start, unsigned bytes,
                          struct isa_reach *out)
 {

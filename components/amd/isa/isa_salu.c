@@ -241,7 +241,7 @@ static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t val
 #define AFTER_P(D)
 #define AFTER_UN(D)
 
-/* One function a row, so that a caller who executes an instruction often needs no switch. */
+/* One function a row, so that a caller that executes an instruction often needs no switch. */
 #define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
     static enum isa_status salu_##m(UNUSED struct isa_context *ctx, struct isa_wave *w,            \
                                     const struct isa_inst *inst)                                   \

@@ -219,10 +219,11 @@ struct isa_mai_row {
     bool sparse;
 };
 
-/* Of a row from ISA_OP_MAI_FIRST to before ISA_OP_GRAPHICS_FIRST; NULL of others. */
+/* The matrix columns of a row from ISA_OP_MAI_FIRST to before ISA_OP_GRAPHICS_FIRST; NULL for
+ * others. */
 const struct isa_mai_row *isa_mai_row(unsigned op);
 
-/* Registers of an operand of such a row: 0 the destination, 1 A, 2 B, 3 C (or the index). */
+/* Registers of an operand of a matrix row: 0 the destination, 1 A, 2 B, 3 C (or the index). */
 unsigned isa_mai_dwords(unsigned op, unsigned operand);
 
 /* The kind whose operands and text a kind has: MAC of PKMAC, itself of most. */
@@ -239,7 +240,7 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
 unsigned isa_type_dwords(unsigned type);
 unsigned isa_type_bytes(unsigned type); /* in memory */
 
-/* Of the types of typed buffers (FX to DFXYZW): 1 to 4; 0: none of them. */
+/* Components of a type of typed buffers (FX to DFXYZW), 1 to 4; 0 for other types. */
 unsigned isa_type_components(unsigned type);
 bool isa_type_is_d16_format(unsigned type);
 bool isa_type_is_float(unsigned type); /* takes abs and neg, omod */

@@ -35,7 +35,7 @@ enum isa_scratch { ISA_SCRATCH_OFFSET, ISA_SCRATCH_ABSOLUTE, ISA_SCRATCH_ARCHITE
 /* Accumulation registers: none, 256 beside the vector registers, or a part of a file of 512. */
 enum isa_accumulators { ISA_ACCUMULATORS_NONE, ISA_ACCUMULATORS_OWN, ISA_ACCUMULATORS_UNIFIED };
 
-/* Whose rules of rounding matrix instructions follow. */
+/* The generation whose rounding the matrix instructions have. */
 enum isa_matrix { ISA_MATRIX_NONE, ISA_MATRIX_CDNA1, ISA_MATRIX_CDNA2, ISA_MATRIX_CDNA3 };
 
 struct isa_traits {
@@ -59,7 +59,7 @@ struct isa_traits {
     bool xnack, sramecc; /* may code objects ask for it */
 };
 
-/* Where flat addresses leave device memory, as the Linux driver sets it (amdkfd,
+/* Flat addresses at which device memory ends, as the Linux driver sets them (amdkfd,
  * kfd_flat_memory.c: VI, and GFX9). */
 #define ISA_APERTURES_GFX8 .shared_aperture = 0x20000000, .private_aperture = 0x20000001
 #define ISA_APERTURES_GFX9 .shared_aperture = 0x00010000, .private_aperture = 0x00020000

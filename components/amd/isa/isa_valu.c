@@ -484,7 +484,7 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
         result->word[lane] = out[0].word[lane] | out[1].word[lane] << 16;
 }
 
-/* The same of pairs of registers: each result from the words that op_sel and op_sel_hi choose. */
+/* Runs on pairs of registers: each result comes from the words that op_sel and op_sel_hi choose. */
 static void run_pairs(const struct isa_wave *wave, const struct entry *entry,
                       const struct isa_inst *inst, const uint32_t *const source[3],
                       struct lanes *result, struct isa_environment *env)
@@ -514,7 +514,7 @@ static void move_pairs(const struct isa_inst *inst, const uint32_t *const source
         memcpy(result->word + 64 * i, source[i] + (inst->opsel >> i & 1 ? 64 : 0), 256);
 }
 
-/* What is converted to fp8 takes a half, or of one value a byte, of the destination. */
+/* Two values converted to fp8 take a half of the destination, one value takes a byte. */
 static void place_fp8(const struct isa_inst *inst, const uint32_t *old, struct lanes *result)
 {
     bool one = inst->op == ISA_OP_v_cvt_sr_fp8_f32 || inst->op == ISA_OP_v_cvt_sr_bf8_f32;

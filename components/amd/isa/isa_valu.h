@@ -95,7 +95,7 @@ isa_breaks_function isa_memory_breaks_v2, isa_memory_breaks_v3;
 isa_pick_function isa_memory_pick_v2, isa_memory_pick_v3;
 isa_offsets_function isa_memory_offsets_v2, isa_memory_offsets_v3;
 isa_words_function isa_memory_words_v2, isa_memory_words_v3;
-/* Of the variant that is current. */
+/* These two call the current variant. */
 bool isa_memory_words(const uint32_t *words, uint32_t one, uint32_t other);
 void isa_memory_flat(const uint32_t *low, const uint32_t *high, uint64_t base, uint64_t *address);
 

@@ -1,5 +1,5 @@
 /* The fields of a kernel descriptor's register words; see kernel_registers.h. Called by the reader
- * of code objects, by whoever starts or counts wavefronts, and by the driver. */
+ * of code objects, by units that start or count wavefronts, and by the driver. */
 #include "kernel_registers.h"
 
 #include <stddef.h>

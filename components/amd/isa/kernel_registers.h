@@ -3,8 +3,8 @@
  *
  * Both kinds of descriptor (amd_kernel_code_t of code objects v2, and the 64-byte one since v3)
  * hold the same words: compute_pgm_rsrc1 to 3, the kernel code properties, and what is preloaded of
- * the arguments. All who read them do it here (LLVM, "User Guide for AMDGPU Backend": Code Object
- * V3 Kernel Descriptor, and compute_pgm_rsrc1, 2 and 3 for GFX6 to GFX12).
+ * the arguments. Only this file reads them (LLVM, "User Guide for AMDGPU Backend": Code Object V3
+ * Kernel Descriptor, and compute_pgm_rsrc1, 2 and 3 for GFX6 to GFX12).
  *
  * The vector registers of a wavefront are numbered as they are stored: first those that
  * instructions call v0, v1 ..., at accum_offset those that they call a0, a1 ... */

@@ -1,4 +1,4 @@
-/* Shared by the files that make up the code-object reader; nobody else includes it. */
+/* Shared by the files of the code-object reader; no other file includes it. */
 #ifndef HEDDLE_ISA_CODE_OBJECT_INTERNAL_H
 #define HEDDLE_ISA_CODE_OBJECT_INTERNAL_H
 

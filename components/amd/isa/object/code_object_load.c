@@ -1,5 +1,5 @@
-/* A code object's bytes: how many the file has when nobody says, and what stands in memory once it
- * is loaded.
+/* A code object's bytes: how many the file has when its size is not given, and what stands in
+ * memory once it is loaded.
  *
  * Loading copies segments and applies relocations (LLVM AMDGPU guide, "Relocation Records");
  * code_object_read() has checked that everything lies inside. Called by front ends, and by

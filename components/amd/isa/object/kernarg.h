@@ -41,8 +41,9 @@ uint32_t kernarg_size(const struct code_object_kernel *kernel);
 int kernarg_fill(const struct code_object_kernel *kernel, void *const *values,
                  const struct kernarg_geometry *geometry, uint8_t *buffer);
 
-/* The same from explicit arguments that are already laid out, `size` bytes of them. Returns the
- * number of the first argument that is not whole in there, or -1. */
+/* Writes all arguments as kernarg_fill() does, from explicit arguments that are already laid out,
+ * `size` bytes of them. Returns the number of the first argument that is not whole in there, or
+ * -1. */
 int kernarg_fill_packed(const struct code_object_kernel *kernel, const void *packed, size_t size,
                         const struct kernarg_geometry *geometry, uint8_t *buffer);
 
