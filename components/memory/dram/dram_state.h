@@ -49,9 +49,10 @@ struct dram {
     uint32_t taken[DRAM_PORTS]; /* not answered */
     uint32_t half;              /* of the numbers */
     uint8_t refused;            /* bit i: the part has no room for the oldest of port i */
-    bool lazy;          /* commands that nobody waits for are left for later: dram_settle_timed() */
-    uint64_t first_due; /* cycle of the earliest answer in the queues, or ENGINE_NEVER */
-    uint64_t look;      /* cycle in which another one may be known to be due; the same */
+    bool lazy;                  /* commands without a waiting request are left for later:
+                                 * dram_settle_timed() */
+    uint64_t first_due;         /* cycle of the earliest answer in the queues, or ENGINE_NEVER */
+    uint64_t look;              /* cycle in which another one may be known to be due; the same */
     /* With a cache in front. */
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
@@ -62,7 +63,7 @@ static inline unsigned dram_line(const struct dram *c)
     return (unsigned)dram_params(c)->line;
 }
 
-/* Of a timed dram. */
+/* The timing part of a timed dram. */
 static inline struct part *dram_part(const struct dram *c)
 {
     return arena_at(struct part, c->io.timing);
@@ -74,7 +75,7 @@ static inline char *dram_bytes(const struct dram *c, uint32_t number)
     return arena_at(char, c->lines) + (size_t)number * dram_line(c);
 }
 
-/* Of a port. */
+/* Bytes of a line at a port. */
 static inline unsigned dram_port_line(const struct dram *c, unsigned port)
 {
     return (unsigned)(port == DRAM_TOP ? dram_params(c)->line : dram_params(c)->copy);

@@ -10,9 +10,8 @@
  *
  * Only what leads to an answer, or to room for a request that waits at a port, is worth a tick. So
  * a dram sleeps until the next answer can be due. What was due meanwhile is issued then, or before
- * the next request, or before somebody looks at the statistics. Writes have been answered; for them
- * alone it is ticked only when nothing else is left to do in a run, which ends with their last
- * command.
+ * the next request, or before the statistics are read. Writes have been answered; for them alone it
+ * is ticked only when nothing else is left to do in a run, which ends with their last command.
  */
 #include "dram.gen.h"
 
@@ -25,7 +24,7 @@ static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
     if (engine_unlikely(d->remainder))
         return engine_cycle_at(c->io.base.domain, time_ps);
     uint64_t ahead_ps = time_ps - d->time_ps + d->period_ps - 1;
-    /* Of 32 bits nearly always, of which a division takes half as long. */
+    /* Nearly always both have 32 bits, whose division takes half as long. */
     return d->cycle
            + (engine_likely(!((ahead_ps | d->period_ps) >> 32))
                   ? (uint32_t)ahead_ps / (uint32_t)d->period_ps
@@ -324,7 +323,7 @@ static inline unsigned dram_shown(const struct dram *c)
     return shown;
 }
 
-/* Here are only writes that nobody waits for, or nothing. */
+/* Only answered writes are left here, or nothing. */
 static uint64_t dram_last_timed(const struct component *self)
 {
     const struct dram *c = (const struct dram *)(const void *)self;

@@ -7,8 +7,8 @@
  * the order of answers, so a part may reorder, forward and join as it likes.
  *
  * All that changes the part happens in take() and advance(), and advance(until) does the same
- * whether it is called often or seldom: so it does not matter when a dram is ticked besides, and
- * one that nobody waits for can leave commands for later. */
+ * whether it is called often or seldom: so it does not matter when a dram is ticked besides, and a
+ * dram without a waiting request can leave commands for later. */
 #ifndef HEDDLE_COMPONENTS_DRAM_TIMING_H
 #define HEDDLE_COMPONENTS_DRAM_TIMING_H
 

@@ -14,9 +14,9 @@
  * for another request or a refresh.
  *
  * After a look, and when a request comes, the channel knows the next edge at which something can go
- * and the banks that can have it, so no look is in vain.
- * Refreshes of a channel without requests are made up for when one comes: they happened when they
- * were due, and nobody could see it, so idle memory wakes nobody. */
+ * and the banks that can have it, so no look is in vain. Refreshes of a channel without requests
+ * are made up for when one comes: they happened when they were due, which nothing could observe, so
+ * idle memory wakes no component. */
 #include "hbm.gen.h"
 
 #include "hbm_state.h"
@@ -103,7 +103,7 @@ static inline uint64_t hbm_row_ready(const struct hbm *p, struct hbm_channel *ch
     return hbm_max(hbm_max(bank->act, hbm_group(p, ch, number)->act), ch->act);
 }
 
-/* Of a column command, the channel aside. */
+/* The earliest edge of a column command, the channel aside. */
 static inline uint64_t hbm_column_ready(const struct hbm *p, struct hbm_channel *ch,
                                         enum hbm_direction d, uint32_t number)
 {
@@ -163,7 +163,7 @@ static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_
     ch->next = HBM_NEVER;
 }
 
-/* The same when one more bank wants something. */
+/* Updates the plan when one more bank has a request. */
 static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch,
                                      enum hbm_direction d, uint32_t number, uint64_t from)
 {
@@ -405,7 +405,7 @@ static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
     return number;
 }
 
-/* Who is told of a request asks again, and then goes on where this has stopped. */
+/* A caller that gets a request calls again, and this goes on where it stopped. */
 static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done_ps)
 {
     struct hbm *p = (struct hbm *)(void *)self;
@@ -439,7 +439,7 @@ static uint64_t hbm_next_ps(const struct part *self)
     return ((const struct hbm *)(const void *)self)->next_ps;
 }
 
-/* Of the reads, the time of the first one if its command is next. */
+/* The time at which the first read is through if its command is next. */
 static uint64_t hbm_due_ps(const struct part *self)
 {
     const struct hbm *p = (const struct hbm *)(const void *)self;

@@ -1,5 +1,5 @@
-/* Where an address lies in a memory, and the queues of a channel: requests enter, are looked for by
- * line, and leave. Called by hbm.c. */
+/* The location of an address in a memory, and the queues of a channel: requests enter, are looked
+ * for by line, and leave. Called by hbm.c. */
 #include "hbm.gen.h"
 
 #include "hbm_state.h"
@@ -23,7 +23,7 @@ static inline uint64_t hbm_own_line(const struct hbm *p, uint64_t address)
     return (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> line_bits;
 }
 
-/* Which column it is makes no difference: lines are told apart by their numbers. */
+/* The column makes no difference: lines differ by their numbers. */
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
 {
     const struct hbm_params *k = hbm_params(p);

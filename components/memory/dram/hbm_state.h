@@ -80,8 +80,9 @@ struct hbm_place {
     uint64_t line; /* the number of the line among those of this memory */
 };
 
-/* A request that has found its channel without any, and its row open: it waits for nothing but the
- * edge of its command, `next` of the channel. It goes to a queue when another one comes before. */
+/* A request that has found its channel without other requests, and its row open. It waits only for
+ * the edge of its command, `next` of the channel. It goes to a queue when another request comes
+ * before that edge. */
 struct hbm_single {
     struct hbm_place at;
     uint64_t edge; /* at which it came */
@@ -143,7 +144,7 @@ static inline struct hbm_channel *hbm_channel(const struct hbm *p, uint32_t numb
     return arena_at(struct hbm_channel, p->channels[number]);
 }
 
-/* Of a channel's queue among all. */
+/* The bit of a channel's queue among all queues. */
 static inline uint32_t hbm_queue_bit(const struct hbm_channel *ch, enum hbm_direction d)
 {
     return 1u << (2 * ch->number + d);

@@ -37,7 +37,7 @@ static inline struct hbm_edges hbm_find_edges(const struct hbm *p)
     };
 }
 
-/* Where parameters are constants, so are these; elsewhere the divisions would take too long. */
+/* These are constants where parameters are; elsewhere the divisions would take too long. */
 static inline struct hbm_edges hbm_edges(const struct hbm *p)
 {
 #ifdef HBM_CONSTANTS
@@ -124,8 +124,8 @@ static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
     p->io.stats.refreshes++;
 }
 
-/* Of a request whose row is open, and that got it by `how`. Returns the edge at which the last of
- * the data are through. */
+/* Issues the column command of a request whose row is open, opened by `how`. Returns the edge at
+ * which the last of the data are through. */
 static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
                                       uint32_t number, uint64_t row, unsigned how, uint64_t edge)
 {

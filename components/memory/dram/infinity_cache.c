@@ -13,7 +13,7 @@
 #include "memory_side_cache.h"
 #include "runtime/engine/engine.h"
 
-/* Of all sets the first so many places stand side by side, then the next: most programs fill a few
+/* The first so many ways of all sets stand side by side, then the next: most programs fill a few
  * ways of many sets. */
 #define BLOCK_WAYS 4u
 
@@ -42,7 +42,7 @@ static uint32_t infinity_ways(const struct infinity_cache *p)
     return (uint32_t)infinity_cache_params(p)->ways;
 }
 
-/* Of one of the tables. */
+/* Bytes of one of the tables. */
 static size_t infinity_bytes(const struct infinity_cache *p)
 {
     uint64_t blocks = (infinity_ways(p) + BLOCK_WAYS - 1) / BLOCK_WAYS;
@@ -119,8 +119,8 @@ static inline bool infinity_is_same(uint32_t there, uint32_t line)
     return (there | (uint32_t)LINE_FLAGS) == (line | (uint32_t)LINE_FLAGS);
 }
 
-/* Its place in the set; else the first that is empty, or as many as there are ways. Of lower halves
- * alone, while nothing is in the upper ones. */
+/* The line's way in the set; else the first empty way, or the number of ways. Looks at lower halves
+ * alone, for a cache with nothing in the upper ones. */
 static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64_t set,
                                           uint32_t line)
 {
