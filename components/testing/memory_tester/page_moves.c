@@ -356,7 +356,7 @@ static bool moves_shoot(struct memory_tester *c)
     return true;
 }
 
-/* Answers the wish, if it was one, and goes on with another move or not. */
+/* Answers the controller whose wish the move was, if any, and may begin another move. */
 static bool moves_answer(struct memory_tester *c)
 {
     struct tester_moves *m = &c->moves;
@@ -407,7 +407,7 @@ static bool moves_step(struct memory_tester *c)
     return false;
 }
 
-/* Takes what controllers ask. Pages do not move because somebody wants them. */
+/* Takes the questions of controllers. A wish for a move moves no page. */
 static bool wishes_take(struct memory_tester *c, uint32_t gpu)
 {
     struct tester_moves *m = &c->moves;

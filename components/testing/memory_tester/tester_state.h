@@ -85,8 +85,8 @@ struct tester_wish {
     uint8_t wish; /* enum page_wish */
 };
 
-/* Of pages between GPUs; see page_moves.c. Physical pages are numbered through: those of the first
- * GPU, then those of the second, ... */
+/* Moves of pages between GPUs; see page_moves.c. Physical pages are numbered through: those of the
+ * first GPU, then those of the second, ... */
 struct tester_moves {
     uint32_t frame; /* arena: uint32_t [page_count], physical page of each virtual one */
     uint32_t owner; /* arena: uint32_t [frame_count], 1 + virtual page, 0 free */
