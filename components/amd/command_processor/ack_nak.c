@@ -7,9 +7,9 @@
  * unit has; what takes time is the round trip. A compute unit that frees something while the
  * question is under way says NAK here where it could say ACK.
  *
- * Who hears that a work-group has ended decides whether several kernels can run: in the scheme of
- * the document only the dispatcher that placed it (`hears = own`). Another one that has nothing
- * running keeps its marks for ever, and the run is over with a deadlock. */
+ * Whether several kernels can run depends on which dispatchers hear that a work-group has ended. In
+ * the scheme of the document that is only the dispatcher that placed it (`hears = own`). Another
+ * one that has nothing running keeps its marks for ever, and the run is over with a deadlock. */
 #include "ack_nak.gen.h"
 
 #include <string.h>

@@ -29,7 +29,7 @@
 #include "runtime/observe/timeline.h"
 #include "components/sampling/warmup.h"
 
-/* Of the pool's C file, in the same unit. */
+/* The pool's C file, in the same unit, defines this. */
 static const struct resource_pool_ops cu_resource_pool_ops;
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
@@ -127,7 +127,7 @@ static void kernel_done(struct command_processor *c, uint32_t number)
     timeline_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
 }
 
-/* Its last work-group has ended. */
+/* The kernel's last work-group has ended. */
 static void kernel_release(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
@@ -179,7 +179,8 @@ static struct launch_order launch_order(const struct command_request *m, void *p
     return o;
 }
 
-/* The record in the statistics is begun here, unless somebody has who launches on several dies. */
+/* Begins the record in the statistics, unless a dealer that launches on several dies has begun
+ * it. */
 static void launch_record(const struct command_processor *c, struct dispatcher *d,
                           const struct launch_order *o)
 {
@@ -189,7 +190,7 @@ static void launch_record(const struct command_processor *c, struct dispatcher *
                                                 o->kernel, &o->packet);
 }
 
-/* Only the work-groups of this die. False: there is no private memory for any of them. */
+/* Keeps only the work-groups of this die. False: there is no private memory for any of them. */
 static bool launch_share(struct command_processor *c, struct dispatcher *d,
                          const struct launch_order *o, const char *name)
 {
@@ -338,7 +339,7 @@ static bool sync_receive(struct command_processor *c, uint32_t cu, const struct 
     return true;
 }
 
-/* False: the way to its compute unit is full. */
+/* Answers a wavefront at the wave sync. False: the way to its compute unit is full. */
 static bool sync_answer(const struct command_processor *c, uint32_t wavefront)
 {
     uint32_t cu = wavefront >> WAVE_SYNC_CU_SHIFT;

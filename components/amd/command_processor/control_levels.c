@@ -164,7 +164,7 @@ static void control_begin(struct command_processor *c, enum control_kind kind)
         control_next_level(c);
 }
 
-/* A level has answered: go on with the next, or tell those who waited for the operation. */
+/* A level has answered: goes on with the next, or answers those that waited for the operation. */
 static void control_level_end(struct command_processor *c)
 {
     enum control_kind kind = c->control;

@@ -25,8 +25,8 @@ struct dispatch_protocol_ops {
     void (*start)(struct part *self);
     /* May the dispatcher try this compute unit? */
     bool (*may_try)(const struct part *self, uint32_t cu);
-    /* It did, and there was room or not. *cycles: after how many the dispatcher may go on, as far
-     * as the protocol is concerned. */
+    /* The dispatcher has tried the compute unit, and there was room or not. *cycles: after how many
+     * the dispatcher may go on, as far as the protocol is concerned. */
     enum dispatch_result (*tried)(struct part *self, uint32_t cu, bool room, uint32_t *cycles);
     /* A work-group has ended on `cu`: one of this dispatcher's (`own`), or of another. */
     void (*ended)(struct part *self, uint32_t cu, bool own);

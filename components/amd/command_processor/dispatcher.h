@@ -82,8 +82,8 @@ static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
  */
 static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count);
 
-/* After dispatcher_start() and dispatcher_limit(): of these only number `share` and each `shares`th
- * after it; the others are run by other dies, which keep to the same private memory. */
+/* After dispatcher_start() and dispatcher_limit(): runs only work-group number `share` of these and
+ * each `shares`th after it. Other dies run the others, and keep to the same private memory. */
 static void dispatcher_deal(struct dispatcher *d, uint32_t share, uint32_t shares);
 
 /* Do all blocks of private memory have work-groups, or are there none? */

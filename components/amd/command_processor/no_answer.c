@@ -48,7 +48,7 @@ static void no_answer_ended(struct part *self, uint32_t cu, bool own)
     (void)own;
 }
 
-/* Whoever frees something frees it for all. */
+/* May always retry after an end: what one kernel frees is free for all. */
 static bool no_answer_may_retry(const struct part *self, uint64_t ends, uint64_t now)
 {
     (void)self;
