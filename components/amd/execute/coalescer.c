@@ -165,7 +165,7 @@ static bool coalescer_group_is_one(const struct isa_memory *m, unsigned first, u
     return one || run;
 }
 
-/* Of the four lanes from `first` on. */
+/* Cycles for the addresses of the four lanes from `first` on. */
 static unsigned coalescer_quad_cycles(const struct isa_memory *m, unsigned first)
 {
     enum { QUAD = 4 };

@@ -52,7 +52,7 @@ static inline unsigned coalescer_runs(const struct isa_memory *m, unsigned lane,
     return (m->short_mask >> lane & 1 ? m->dwords[lane] * 4u : m->bytes) / *run_bytes;
 }
 
-/* Where run `i` of the lane, of run_bytes bytes, begins. */
+/* The address at which run `i` of the lane, of run_bytes bytes, begins. */
 static inline uint64_t coalescer_run(const struct isa_memory *m, unsigned lane, unsigned i,
                                      unsigned run_bytes)
 {
@@ -150,8 +150,8 @@ static inline uint64_t coalescer_linear_to_line(unsigned bytes, uint64_t base, u
     return coalescer_byte_mask((unsigned)(first - line), (unsigned)(last - first));
 }
 
-/* The same, in either direction, for accesses whose lanes stay in lines, with the places of the
- * lanes' `bytes` in their lines. */
+/* Copies in either direction for accesses whose lanes stay in lines. `offset` is where the lanes'
+ * `bytes` are in their lines. */
 void coalescer_inside_from_line(const uint8_t offset[ISA_LANES], unsigned bytes, uint64_t lanes,
                                 const uint8_t *data, uint8_t *stage);
 uint64_t coalescer_inside_to_line(const uint8_t offset[ISA_LANES], unsigned bytes, uint64_t lanes,

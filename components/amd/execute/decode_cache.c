@@ -1,4 +1,4 @@
-/* What is worked out once for each instruction: what it competes for and what its turn counts for.
+/* Computes once for each instruction what it competes for and what its turn counts for.
  */
 #include "decode_cache.h"
 

@@ -1,5 +1,5 @@
-/* What a recorded memory instruction accesses, as struct isa_memory and struct isa_scalar, for
- * those who walk through a work-group's steps: compute units, and functional warm-up.
+/* What a recorded memory instruction accesses, as struct isa_memory and struct isa_scalar, for the
+ * units that walk through a work-group's steps: compute units, and functional warm-up.
  *
  * Two kinds of addresses depend on where the driver and the dispatcher put things, and are moved to
  * where they are now: those of the launch's packet and arguments, and those of private memory,
@@ -10,7 +10,7 @@
 #include "components/traces/replay/replay.h"
 #include "components/amd/execute/wavefront_start.h"
 
-/* Of one wavefront. */
+/* What the recorded accesses of one wavefront need of this run. */
 struct replay_here {
     uint64_t ring, ring_bytes; /* packets and arguments in the recorded run, ... */
     uint64_t ring_move;        /* ... and how far from there they are now */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Those that wait at the semaphore pass as far as its counter reaches. */
+/* Lets wavefronts that wait at the semaphore pass, as many as its counter allows. */
 static void serve(struct wave_sync_resource *r)
 {
     uint64_t waiting = r->queued - r->served;
@@ -59,7 +59,7 @@ bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave
     case ISA_SYNC_WAIT:
         waits = pass(r, wait);
         break;
-    case ISA_SYNC_RELEASE_ALL: /* nothing is left for those who come later */
+    case ISA_SYNC_RELEASE_ALL: /* nothing is left for later wavefronts */
         if (r->served < r->queued)
             r->counter = 0;
         r->served = r->queued;

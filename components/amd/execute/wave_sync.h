@@ -17,7 +17,7 @@
 
 #include "components/amd/isa/isa.h"
 
-/* Zeroed: nobody has come, all counters are 0. */
+/* Zeroed: no wavefront has come, all counters are 0. */
 struct wave_sync {
     struct wave_sync_resource {
         uint32_t counter;
@@ -39,7 +39,7 @@ bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave
 
 bool wave_sync_is_over(const struct wave_sync *s, const struct wave_sync_wait *wait);
 
-/* Says for what it waits, for ever. */
+/* Says what a wavefront that waits for ever waits for. */
 void wave_sync_text(const struct wave_sync *s, const struct wave_sync_wait *wait, char *buf,
                     size_t n);
 

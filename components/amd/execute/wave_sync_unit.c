@@ -1,4 +1,5 @@
-/* Who waits at a GPU's global wave sync, and who is to be answered; see wave_sync_unit.h. */
+/* The wavefronts that wait at a GPU's global wave sync, and those to be answered; see
+ * wave_sync_unit.h. */
 #include "wave_sync_unit.h"
 
 #include <inttypes.h>

@@ -57,8 +57,8 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
     return n < k->user_sgprs ? k->user_sgprs : n;
 }
 
-/* Where the wavefront's part of scratch is: in a register, from which its code computes the rest,
- * or, where FLAT_SCRATCH is architected, in that. */
+/* Puts the address of the wavefront's part of scratch into a register, from which its code computes
+ * the rest, or, where FLAT_SCRATCH is architected, into that. */
 static void wavefront_start_scratch(enum isa_target target, struct isa_wave *s,
                                     const struct work_placement *p, unsigned n, unsigned number)
 {

@@ -1,9 +1,9 @@
 /* How a wavefront begins: its scalar and vector registers, and what it sees of memory beside the
  * device's own.
  *
- * Pure functions on a placement, for whoever executes wavefronts: the compute unit, and the
- * functional executor. The order of the initial scalar registers is that of the AMDGPU ABI (LLVM,
- * "User Guide for AMDGPU Backend", Initial Kernel Execution State). */
+ * Pure functions on a placement, for the compute unit and the functional executor. The order of the
+ * initial scalar registers is that of the AMDGPU ABI (LLVM, "User Guide for AMDGPU Backend",
+ * Initial Kernel Execution State). */
 #ifndef HEDDLE_EXECUTE_WAVEFRONT_START_H
 #define HEDDLE_EXECUTE_WAVEFRONT_START_H
 
@@ -14,7 +14,7 @@
 void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
                      const struct work_placement *p, const uint32_t id[3], unsigned number);
 
-/* Where flat accesses leave the device's memory. */
+/* Sets the apertures, where flat accesses leave the device's memory. */
 static inline void wavefront_set_apertures(enum isa_target target, uint64_t scratch,
                                            struct isa_context *context)
 {

@@ -1,7 +1,7 @@
 /* From a dispatch packet to work-groups: what all of them share, and the size of each.
  *
  * Pure functions, used by the dispatcher and by the functional executor. Places on a compute unit
- * (LDS offset, slots, scratch area) are filled in by whoever places the work-group. */
+ * (LDS offset, slots, scratch area) are filled in by the unit that places the work-group. */
 #ifndef HEDDLE_EXECUTE_WORK_CUT_H
 #define HEDDLE_EXECUTE_WORK_CUT_H
 

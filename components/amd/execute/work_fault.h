@@ -12,7 +12,7 @@
 enum { WORK_FAULT_BYTES = 1024, WORK_FAULT_WHAT = 320 };
 #define WORK_NO_LANE UINT32_MAX /* the wavefront as a whole */
 
-/* Where it happened. */
+/* The kernel, instruction and lanes of a fault. */
 struct work_fault_place {
     const char *kernel;
     const struct isa_inst *inst; /* NULL: the instruction is not known */
