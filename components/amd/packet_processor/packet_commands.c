@@ -56,7 +56,7 @@ static bool send_write(struct packet_processor *c, struct packet *p, uint32_t nu
     return true;
 }
 
-/* Its completion signal counts down, wherever it lies; nobody comes between. */
+/* Counts the packet's completion signal down, wherever it lies, in one step. */
 static bool send_signal(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     uint64_t physical, address = packet_completion(p) + AQL_SIGNAL_VALUE;
@@ -91,8 +91,8 @@ static bool send_invalidate(struct packet_processor *c, struct packet *p, uint32
     return true;
 }
 
-/* What is left to the command processor of the packet's fences: those of system scope are flushes
- * before and after the command. */
+/* The fences of the packet that are left to the command processor: those of system scope are
+ * flushes before and after the command. */
 static uint16_t agent_scopes(uint16_t header)
 {
     return aql_scopes(aql_scope(header, AQL_ACQUIRE_SHIFT) != AQL_SCOPE_NONE,
@@ -185,8 +185,8 @@ static uint32_t packet_queue_lines(const struct packet_processor *c, const struc
     return p->aql.dispatch.scratch ? 0 : (uint32_t)((object - packet_address(c, p)) / 64);
 }
 
-/* As packets of the command protocol carry other things in fields that queues use or reserve: see
- * aql_packet.h. */
+/* Sends the packet as a launch command. Packets of the command protocol carry other things in
+ * fields that queues use or reserve: see aql_packet.h. */
 static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     const struct user_queue *q = queue_at(c, p->queue);

@@ -1,4 +1,4 @@
-/* What is done in each phase of a packet: send the phase's command (packet_commands.c), take its
+/* The steps of each phase of a packet: send the phase's command (packet_commands.c), take its
  * answer, go on. Called by packet_processor.c for each packet in flight. */
 #include "packet_processor.gen.h"
 
@@ -90,7 +90,7 @@ static bool needs_invalidate(const struct packet_processor *c, const struct pack
            && aql_scope(p->aql.dispatch.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_AGENT;
 }
 
-/* All that it wrote is visible: its signal is next, or whoever waits for something else is told. */
+/* All that the packet wrote is visible. Its signal is next, or the interrupt, or it retires. */
 static void packet_tell(struct packet *p)
 {
     packet_enter(p, packet_completion(p) ? PACKET_SIGNAL
@@ -98,7 +98,7 @@ static void packet_tell(struct packet *p)
                                          : PACKET_RETIRE);
 }
 
-/* What it did is done. */
+/* The work of the packet is done. */
 static void packet_end(struct packet_processor *c, struct packet *p)
 {
     c->io.stats.barriers += packet_type(p) != AQL_DISPATCH;
@@ -110,8 +110,8 @@ static void packet_end(struct packet_processor *c, struct packet *p)
     }
 }
 
-/* What it waited for is there. A kernel's acquire fence comes before it begins; a barrier's when
- * its signals are there, or it would acquire what their owners had not released yet. */
+/* The signals that the packet waited for are there. A kernel's acquire fence comes before it
+ * begins; a barrier's comes now, or it would acquire what their owners had not released yet. */
 static void packet_acquired(struct packet_processor *c, struct packet *p)
 {
     if (packet_type(p) == AQL_DISPATCH) {
@@ -276,7 +276,7 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
     }
 }
 
-/* The command of its phase is answered; `data`: what was read. */
+/* The command of the packet's phase is answered; `data`: what was read. */
 static void packet_answer(struct packet_processor *c, struct packet *p, const void *data)
 {
     struct user_queue *q = queue_at(c, p->queue);

@@ -85,7 +85,7 @@ static bool driver_answers_take(struct packet_processor *c)
 
 /* ---- queues ---- */
 
-/* Its next packet has been looked at, and nothing has happened since. */
+/* Has the queue's next packet been looked at, and has nothing happened since? */
 static bool queue_waits(const struct packet_processor *c, const struct user_queue *q)
 {
     return q->used && !q->dying && !q->error && q->waiting && q->looked == c->events;

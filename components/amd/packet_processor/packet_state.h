@@ -34,7 +34,7 @@ enum packet_phase {
     PACKET_DESCRIPTOR, /* reads that of the kernel */
     PACKET_SCRATCH,    /* asks the driver for private memory */
     PACKET_LAUNCH,
-    /* Behind the front. */
+    /* The packet is behind the front. */
     PACKET_RUNNING,
     PACKET_UNUSED,        /* tells the driver that the private memory is free */
     PACKET_RELEASE,       /* flushes */

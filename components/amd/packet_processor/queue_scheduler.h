@@ -15,7 +15,7 @@ struct queue_scheduler_ops {
     void (*setup)(struct part *self, uint32_t queues, uint32_t slots);
     /* The queue has work; nothing when it is ready already. */
     void (*ready)(struct part *self, uint32_t queue);
-    /* It has none any more: its slot is free. Nothing when it is not ready. */
+    /* The queue has no more work: its slot is free. Nothing when it is not ready. */
     void (*done)(struct part *self, uint32_t queue);
     /* Fills free slots and changes queues whose time is up. *changed: some queue was given a slot.
      * Returns the cycle at which to call again, or ENGINE_NEVER. */
