@@ -7,8 +7,8 @@
  * the caller tries again. Calls on other streams are always taken. Copies that the program waits
  * for and the synchronising calls are answered when they are complete, the rest at once.
  *
- * Nothing here ever waits. That is the point: whoever takes the calls also drains the queues, and
- * would wait for itself.
+ * Nothing here ever waits. That is the point: the component that takes the calls also drains the
+ * queues, and would wait for itself.
  *
  * Beyond balar: copies out of symbols are answered on completion as those into symbols are, since
  * their bytes must be there; a synchronising call waits for its own stream or event and for what

@@ -43,8 +43,8 @@ static inline uint16_t aql_scopes(unsigned acquire, unsigned release)
     return (uint16_t)(acquire << AQL_ACQUIRE_SHIFT | release << AQL_RELEASE_SHIFT);
 }
 
-/* Of a command: work-groups first .. first + count - 1, in the order x, y, z, are run; count 0: all
- * of them. */
+/* Makes a command run work-groups first .. first + count - 1, in the order x, y, z; count 0: all of
+ * them. */
 static inline void aql_set_groups(struct aql_packet *packet, uint32_t first, uint32_t count)
 {
     packet->kernel_object = first | (uint64_t)count << 32;
@@ -60,8 +60,8 @@ static inline uint32_t aql_groups(const struct aql_packet *packet)
     return (uint32_t)(packet->kernel_object >> 32);
 }
 
-/* Of a command: work-groups that the pool has room for, and the queue object, `lines` times 64
- * bytes behind the packet, 0: there is none. */
+/* Gives a command its scratch: the pool has room for `groups` work-groups. The queue object is
+ * `lines` times 64 bytes behind the packet; 0: there is none. */
 static inline void aql_set_scratch(struct aql_packet *packet, uint64_t address, uint32_t groups,
                                    uint32_t lines)
 {
@@ -74,7 +74,7 @@ static inline uint32_t aql_scratch_groups(const struct aql_packet *packet)
     return (uint32_t)packet->scratch_groups;
 }
 
-/* Of a command, a bit of its setup: its work-groups meet at resource 0 of the global wave sync,
+/* A bit in the setup of a command: its work-groups meet at resource 0 of the global wave sync,
  * whose counter is set for all of them when the launch begins (components/amd/execute/wave_sync.h).
  */
 #define AQL_MEETS ((uint16_t)(1 << 15))
@@ -84,7 +84,7 @@ static inline bool aql_meets(const struct aql_packet *packet)
     return (packet->setup & AQL_MEETS) != 0;
 }
 
-/* Of the whole grid, whatever part of it is to be run. */
+/* Work-groups of the whole grid, whatever part of it is to be run. */
 static inline uint64_t aql_all_groups(const struct aql_packet *packet)
 {
     uint64_t groups = 1;
@@ -93,8 +93,8 @@ static inline uint64_t aql_all_groups(const struct aql_packet *packet)
     return groups;
 }
 
-/* Of a command without a queue object, after its scratch is set: the number of the launch, 0: it
- * does not matter; and whether only its memory instructions take time. */
+/* Bits of a command without a queue object, set after its scratch: it has the number of the launch
+ * (0: the number does not matter), and only its memory instructions take time. */
 #define AQL_HAS_LAUNCH  ((uint64_t)1 << 63)
 #define AQL_MEMORY_ONLY ((uint64_t)1 << 62)
 #define AQL_PLAYED      ((uint64_t)1 << 61)
@@ -119,8 +119,8 @@ static inline bool aql_memory_only(const struct aql_packet *packet)
     return packet->scratch_groups & AQL_HAS_LAUNCH && packet->scratch_groups & AQL_MEMORY_ONLY;
 }
 
-/* Of a command without a queue object, last: its work-groups play the trace of launch `launch`
- * (components/traces/replay). */
+/* Makes the work-groups of a command without a queue object play the trace of launch `launch`
+ * (components/traces/replay). To be called last. */
 static inline void aql_set_played(struct aql_packet *packet, uint32_t launch)
 {
     packet->scratch_groups |= (uint64_t)(launch & AQL_MOST_LAUNCH) << 32 | AQL_PLAYED;

@@ -1,7 +1,7 @@
 /* Arguments that a kernel finds in registers (kernarg_preload of its descriptor): where they are in
  * memory, for the command processor, which knows no page table.
  *
- * Whoever sends a launch command looks the addresses up. They are of the first dword, and of the
+ * The sender of a launch command looks the addresses up. They are of the first dword, and of the
  * page of 4 KiB, the smallest, on which the rest lies when the first ends. */
 #ifndef HEDDLE_COMMAND_AQL_PRELOAD_H
 #define HEDDLE_COMMAND_AQL_PRELOAD_H
@@ -31,7 +31,8 @@ static inline bool aql_find_page(const struct page_table *table, uint32_t pid, u
     return true;
 }
 
-/* Of a launch command with arguments at `kernarg`. False: they are not mapped. */
+/* Sets the addresses for a launch command with arguments at `kernarg`. False: these are not
+ * mapped. */
 static inline bool aql_set_preload(struct aql_descriptor *descriptor,
                                    const struct page_table *table, uint32_t pid, uint64_t kernarg)
 {

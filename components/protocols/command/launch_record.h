@@ -1,5 +1,5 @@
-/* The record of a launch in the statistics, for whoever takes launches from the driver. A unit that
- * includes it names launch_record.c as its behaviour, too. */
+/* The record of a launch in the statistics, for units that take launches from the driver. A unit
+ * that includes it names launch_record.c as its behaviour, too. */
 #ifndef HEDDLE_COMMAND_LAUNCH_RECORD_H
 #define HEDDLE_COMMAND_LAUNCH_RECORD_H
 

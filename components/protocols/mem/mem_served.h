@@ -25,7 +25,7 @@ static inline unsigned mem_served(const void *m)
     return ((const struct message *)m)->fields[MEM_SERVED_AT];
 }
 
-/* As the cache above sees it. */
+/* The note that a cache passes on: its own bits lowest, those from below above them. */
 static inline unsigned mem_served_below(unsigned here, unsigned below)
 {
     return here | below << MEM_SERVED_BITS;

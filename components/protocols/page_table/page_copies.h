@@ -46,7 +46,7 @@ static inline uint32_t *page_copies_bucket(const struct page_copies *t, uint64_t
     return arena_at(uint32_t, t->buckets) + (hash >> 32) % PAGE_COPIES_BUCKETS;
 }
 
-/* Where GPU `gpu` has a copy of the page `master`, or NULL. */
+/* The copy of the page `master` at GPU `gpu`, or NULL. */
 static inline const struct page_copy *page_copies_find(const struct page_copies *t, uint64_t master,
                                                        uint32_t gpu)
 {

@@ -9,9 +9,9 @@
  * state, no pointers.
  *
  * Writes happen in host calls, between edges of the clock, or at the end of a window. MMUs keep
- * nothing: a walk is answered with what stands here when it ends. TLBs do keep entries: whoever
- * changes or removes a mapping that a kernel may have used has to send a shoot-down afterwards
- * (the driver says when, in driver_memory.c). */
+ * nothing: a walk is answered with what stands here when it ends. TLBs do keep entries: a unit that
+ * changes or removes a mapping that a kernel may have used has to send a shoot-down afterwards (the
+ * driver says when, in driver_memory.c). */
 #ifndef HEDDLE_COMPONENTS_PAGE_TABLE_H
 #define HEDDLE_COMPONENTS_PAGE_TABLE_H
 
@@ -29,7 +29,7 @@
 #define PAGE_TABLE_WRITABLE    ((uint64_t)2)
 #define PAGE_TABLE_UNIFIED     ((uint64_t)4)  /* managed: the page may move to another device */
 #define PAGE_TABLE_PLACED      ((uint64_t)8)  /* unified: a GPU has asked for the page */
-#define PAGE_TABLE_COPIED      ((uint64_t)16) /* copied: nobody may write (page_copies.h) */
+#define PAGE_TABLE_COPIED      ((uint64_t)16) /* copied: read-only for all (page_copies.h) */
 #define PAGE_TABLE_FLAGS       ((uint64_t)31)
 
 struct page_table {

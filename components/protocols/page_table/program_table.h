@@ -61,7 +61,7 @@ struct program_table {
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
     struct program_freed freed_buffer[PROGRAM_FREED]; /* the n-th at n modulo their number */
     uint32_t object_count;
-    /* Of the descriptor at the address of the same index. */
+    /* Number of the kernel whose descriptor is at the address of the same index. */
     uint32_t object_kernel[PROGRAM_KERNELS];
     uint64_t object[PROGRAM_KERNELS];
     /* Offsets in names, of a name and behind it its symbol. */
@@ -151,7 +151,7 @@ const char *program_kernel_symbol(const struct program_table *table, uint32_t ke
  * room for it. */
 uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol);
 
-/* Number of the kernel whose descriptor stands at `object`; PROGRAM_KERNELS: nobody told. */
+/* Number of the kernel whose descriptor stands at `object`; PROGRAM_KERNELS: unknown. */
 uint32_t program_kernel_of(const struct program_table *table, uint64_t object);
 
 /* The kernel whose descriptor stands at `object` is that number; the first that are told are kept.

@@ -30,7 +30,7 @@
 /* In the order of the enums of the descriptions. */
 enum sector_hash_kind { SECTOR_HASH_PLAIN, SECTOR_HASH_FOLDED, SECTOR_HASH_POLYNOMIAL };
 
-/* Of each bit of the result, the bits of the number that it is the parity of. */
+/* For each bit of the result, the bits of the number of which it is the parity. */
 struct sector_hash {
     uint64_t rows[SECTOR_HASH_BITS];
     uint64_t count;
@@ -84,8 +84,8 @@ static inline uint32_t sector_hash(const struct sector_hash *h, uint64_t number)
 #define SECTOR_OF_REQUEST(m)                                                                       \
     (unsigned)(message_kind(m) == SECTOR_MEM_ATOMIC ? (m)->atomic.sectors : (m)->load.sectors)
 
-/* Bytes of the sectors that a message carries, for those who pass it on and know no protocol: where
- * the mask stands among the fields of each kind, or none. sector_cache.c holds it against the
+/* Bytes of the sectors that a message carries, for components that pass it on and know no protocol:
+ * where the mask stands among the fields of each kind, or none. sector_cache.c holds it against the
  * protocol. */
 static inline uint32_t sector_carried_bytes(const uint8_t *fields, unsigned kind, bool reply)
 {

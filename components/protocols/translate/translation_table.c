@@ -3,7 +3,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/hash.h"
 
-/* A page of them. */
+/* Buckets of a table's first page. */
 #define TRANSLATION_FIRST_BUCKETS 1024u
 
 static inline uint32_t *translation_bucket(const struct translation_table *t, uint64_t key,

@@ -1,5 +1,5 @@
-/* Mappings may change only where every shared TLB hears of it. Who changes them asks this first,
- * and names untold_tlb.c among its files. */
+/* Mappings may change only where every shared TLB hears of it. A unit that changes them asks this
+ * first, and names untold_tlb.c among its files. */
 #ifndef HEDDLE_COMPONENTS_UNTOLD_TLB_H
 #define HEDDLE_COMPONENTS_UNTOLD_TLB_H
 
