@@ -228,7 +228,7 @@ static void add_job(struct build *b, const char *what, const struct words *argv,
 
 #define PROFILE_MACRO "HEDDLE_PROFILE"
 
-/* Does a C file of its behaviour have the word? */
+/* Does a C file of the unit's behaviour have the word? */
 static bool mentions(struct build *b, const struct layout_unit *unit, const char *word)
 {
     size_t size;
@@ -249,7 +249,7 @@ static struct words flags_of(struct build *b, const struct layout_unit *unit)
         vector_push(b->arena, &flags, is_level ? COLD_UNIT : b->flags.items[i]);
         is_cold &= !is_level; /* only the first one is not the user's */
     }
-    /* Only what counts by instruction when it is asked to is compiled anew for that. */
+    /* A profile compiles only the units anew that count by instruction. */
     if (b->request->profile && mentions(b, unit, PROFILE_MACRO))
         vector_push(b->arena, &flags, "-D" PROFILE_MACRO);
     return flags;
@@ -288,8 +288,8 @@ static bool key_source(struct build *b, struct depend *depend, const char *sourc
     return true;
 }
 
-/* The object, if it came compiled with the toolkit; NULL: it did not. Whoever can write there can
- * change the toolkit's sources as well. */
+/* The object, if it came compiled with the toolkit; NULL: it did not. A user who can write there
+ * can change the toolkit's sources as well. */
 static const char *shipped_object(struct build *b, const char *key)
 {
     const char *folder = b->request->toolkit->objects;
@@ -385,7 +385,8 @@ static struct words link_arguments(struct build *b, const char *output)
                 arena_printf(b->arena, "-Wl,--version-script=%s/platform.map", b->cache));
     for (uint32_t i = 0; i < b->objects.count; i++)
         vector_push(b->arena, &argv, b->objects.items[i]);
-    /* Two thirds of the file, which each run reads; whoever asks for -g wants to keep it. */
+    /* Debug information is two thirds of the file, which each run reads. A user who asks for -g
+     * wants to keep it. */
     if (!own_flags || !strstr(own_flags, "-g"))
         vector_push(b->arena, &argv, "-Wl,--strip-debug");
     vector_push(b->arena, &argv, "-Wl,--start-group");

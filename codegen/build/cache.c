@@ -52,7 +52,7 @@ static bool is_safe(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return true; /* whoever makes or enters it says why it cannot */
+        return true; /* making or entering it says why it fails */
     bool is_own = status.st_uid == geteuid();
     bool is_shared =
         (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && status.st_gid != getegid());
@@ -196,7 +196,7 @@ static void remove_file(struct arena *arena, const char *path, void *context)
     unlink(path);
 }
 
-/* false: somebody is building there. */
+/* false: another process is building there. */
 static bool remove_platform(struct arena *arena, const struct entry *e)
 {
     int lock = open(arena_printf(arena, "%s/lock", e->path), O_RDWR | O_CLOEXEC);

@@ -32,7 +32,7 @@ int cache_begin(struct arena *arena, const char *folder);
 /* When the disk of the cache is full, says so on stderr. */
 void cache_say_full(const char *folder);
 
-/* $HEDDLE_CACHE_LIMIT in bytes. false: it is none (message on stderr). */
+/* $HEDDLE_CACHE_LIMIT in bytes. false: it is no size (message on stderr). */
 bool cache_limit(uint64_t *bytes);
 
 /* Notes a use of the object or lock file. */

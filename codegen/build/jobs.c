@@ -36,7 +36,7 @@ static bool start(const struct job *job, pid_t *pid)
     return false;
 }
 
-/* What it said; a full disk takes that, too. */
+/* Shows what the job printed. A full disk may have taken that, too. */
 static void show_output(const struct job *job)
 {
     FILE *file = fopen(job->output, "r");

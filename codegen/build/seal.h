@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 uint64_t seal_sum(const void *bytes, size_t size);
-/* Of a whole file. false: it cannot be read. */
+/* Size and checksum of a whole file. false: the file cannot be read. */
 bool seal_sum_file(const char *path, uint64_t *size, uint64_t *sum);
 
 /* Appends the checksum. false: it could not be written (errno). */

@@ -27,7 +27,7 @@ struct stamp {
 /* Before anything is read. */
 void stamp_begin(struct stamp *stamp, struct arena *arena);
 void stamp_add(struct stamp *stamp, const char *path);
-/* A result, which is known by its content: nobody else is to write it. */
+/* Adds a result, which is known by its content: no other process is to write it. */
 void stamp_add_result(struct stamp *stamp, const char *path);
 
 /* Writes the list; removes an old one when none may be written. */

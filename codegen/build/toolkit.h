@@ -1,4 +1,4 @@
-/* Where the toolkit's own files are. Nothing is compiled in: the command starts from where it
+/* Locations of the toolkit's own files. No path is compiled in: the command starts from where it
  * stands itself.
  *
  * - Installed: PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/share/heddle/python/,
