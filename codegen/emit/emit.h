@@ -2,8 +2,9 @@
  *
  * An emitter function writes one output construct, in output order. Lines are indented by the
  * emitter itself: what is in the format string is what stands in the output. A file that already
- * has the wanted bytes is left alone, so that whoever looks at times (make, ninja) sees no change;
- * otherwise it is written beside its place and renamed, so that nobody ever sees half of it. */
+ * has the wanted bytes is left alone, so that programs that look at times (make, ninja) see no
+ * change; otherwise it is written beside its place and renamed, so that no reader ever sees half of
+ * it. */
 #ifndef HEDDLE_CODEGEN_EMIT_H
 #define HEDDLE_CODEGEN_EMIT_H
 

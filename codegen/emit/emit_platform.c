@@ -266,7 +266,7 @@ static void emit_bindings(struct emit *e, const struct layout *layout)
     emit(e, "\n};\n\n");
 }
 
-/* Of interconnects that route by the map: an output for each space. */
+/* Routes of interconnects that route by the map: an output for each space. */
 static void emit_routes(struct emit *e, const struct layout *layout)
 {
     const struct platform_table *t = &layout->table;

@@ -13,7 +13,7 @@
  * writer, a device may have no end. */
 const char *input_mistake(const char *path, uint64_t most);
 
-/* Opens it for reading; NULL: printed "heddle SUBJECT: cannot read 'PATH': ..." to stderr. */
+/* Opens the file for reading; NULL: printed "heddle SUBJECT: cannot read 'PATH': ..." to stderr. */
 FILE *input_open(const char *subject, const char *path, uint64_t most);
 
 #endif

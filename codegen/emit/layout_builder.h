@@ -1,5 +1,5 @@
-/* The state that layout.c and layout_wires.c share while the tables of a platform are filled.
- * Nobody else includes it. */
+/* The state that layout.c and layout_wires.c share while the tables of a platform are filled. No
+ * other file includes it. */
 #ifndef HEDDLE_CODEGEN_LAYOUT_BUILDER_H
 #define HEDDLE_CODEGEN_LAYOUT_BUILDER_H
 

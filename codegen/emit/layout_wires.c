@@ -137,7 +137,7 @@ static char field_letter(enum model_field_kind kind)
     }
 }
 
-/* As struct platform_message describes it. */
+/* The fields of a message as struct platform_message describes them. */
 static const char *fields_text(struct builder *b, const struct model_message *message)
 {
     struct emit text;
