@@ -53,7 +53,7 @@ void documents_set_text(struct documents *all, struct document *document, const 
 /* Puts `text` in place of what is between two positions. */
 void documents_edit(struct documents *all, struct document *document, struct position from,
                     struct position to, const char *text, size_t size);
-/* What is not open has changed. */
+/* Files that are not open have changed. */
 void documents_outdate(struct documents *all);
 /* What the names of a document mean; NULL: it is too large. */
 struct service *documents_service(struct documents *all, struct document *document);

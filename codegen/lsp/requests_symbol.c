@@ -1,4 +1,5 @@
-/* Where names stand: definition, references, highlights, the outline of a file. */
+/* Requests about the locations of names: definition, references, highlights, the outline of a
+ * file. */
 #include <string.h>
 
 #include "codegen/lsp/server.h"

@@ -320,7 +320,7 @@ static void call(struct server *s, const char *name, const json_t *id, const jso
     struct failure failure = {0};
     const char *refused = refuse(s, method, name, &s->scratch, &code);
     if (refused != NULL) {
-        if (id != NULL) /* nobody waits for the answer of a notification */
+        if (id != NULL) /* no client waits for the answer of a notification */
             answer_error(s, id, code, refused);
         return;
     }

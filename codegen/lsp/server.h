@@ -29,7 +29,7 @@ typedef json_t *server_request(struct server *s, const json_t *params, struct fa
 
 void server_init(struct server *s, const struct compile_options *options, FILE *out);
 void server_release(struct server *s);
-/* One message, as it came. */
+/* Takes one message as it came. */
 void server_take(struct server *s, const char *body, size_t size);
 /* Says that a message could not be read. */
 void server_complain(struct server *s, enum rpc_result problem);
@@ -43,7 +43,7 @@ int server_run(struct server *s, int in);
 json_t *server_fail(struct failure *failure, enum rpc_error code, const char *text);
 /* The open document that the parameters name; NULL with a failure. */
 struct document *server_document(struct server *s, const json_t *params, struct failure *failure);
-/* The same, its service, and the place in it, in bytes. */
+/* The open document that the parameters name, its service, and the offset in it, in bytes. */
 struct service *server_place(struct server *s, const json_t *params, struct document **document,
                              uint32_t *at, struct failure *failure);
 /* What stands at the place, and where its name does if `place` is wanted; NULL: nothing, or with a
