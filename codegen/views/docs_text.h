@@ -15,7 +15,7 @@
 void docs_write_html(FILE *out, const char *text);
 /* Paragraphs and `code`; nothing for an empty text. */
 void docs_write_html_paragraphs(FILE *out, const char *text);
-/* The same without paragraphs, for a table's cell. */
+/* Writes `code` without paragraphs, for a table's cell. */
 void docs_write_html_inline(FILE *out, const char *text);
 /* For a cell of a Markdown table: one line, with bars escaped. */
 void docs_write_markdown_cell(FILE *out, const char *text);

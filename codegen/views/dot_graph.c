@@ -344,7 +344,7 @@ static bool same_edge(const struct dot_edge *a, const struct dot_edge *b)
            && a->is_wire == b->is_wire && a->around == b->around && a->latency_cy == b->latency_cy;
 }
 
-/* Of an overview: ports and directions do not count. */
+/* In an overview ports and directions do not count. */
 static bool same_edge_in_overview(const struct dot_edge *a, const struct dot_edge *b)
 {
     bool ends = (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
@@ -403,7 +403,8 @@ static enum dot_traffic traffic_of(const struct model_connection *c)
     return traffic == DOT_WORK && kept ? DOT_CONTROL : traffic;
 }
 
-/* What is connected to others only by wires that empty them keeps these in the picture. */
+/* Nodes that are connected to others only by wires that empty them keep these wires in the
+ * picture. */
 static void find_who_leads_on(struct builder *b, const struct model *model)
 {
     for (uint32_t i = 0; i < model->connection_count; i++) {

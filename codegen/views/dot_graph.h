@@ -107,8 +107,8 @@ bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct 
 /* The first wire of the box of `wire`, both as in model_connection. */
 uint32_t dot_wire_box(const struct dot_graph *graph, uint32_t wire);
 
-/* Of an overview: how far nodes are from compute units, and places for the elements of small arrays
- * that are joined with each other. */
+/* Computes for an overview how far nodes are from compute units, and positions for the elements of
+ * small arrays that are joined with each other. */
 void dot_grid_place(struct dot_graph *graph);
 
 /* The picture of a platform. False as above. */

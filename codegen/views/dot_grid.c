@@ -1,7 +1,7 @@
-/* Where the elements of an array stand in an overview. Graphviz' `dot` ranks along the direction of
+/* The positions of an array's elements in an overview. Graphviz' `dot` ranks along the direction of
  * edges and would draw a ring as a line with one long way back. So an array whose elements are
  * joined with each other gets two columns, down the first and up the second: a ring becomes a ring,
- * and whoever is joined to everybody sees everybody. */
+ * and an element that is joined to all others can reach all of them. */
 #include "codegen/views/dot_graph.h"
 
 struct members {

@@ -5,14 +5,14 @@
  * protocol (a line), or when every request names one place and some are answered with something
  * (reads), others only confirmed (writes); `translation` when an address is answered by an address;
  * `control` when nothing but the confirmation of a request that names no place comes back (a cache
- * is to be emptied: such a wire makes nobody a giver of orders); else `work`: kernels, work-groups,
+ * is to be emptied: such a wire makes no giver of orders); else `work`: kernels, work-groups,
  * copies.
  *
  * Kind of a component:
  *   composite     has instances inside
  *   interconnect  takes and gives `any` protocol, or has arrays of ports of one protocol on both
  *                 sides and nothing else
- *   memory        is asked for memory and asks nobody: the end of the path
+ *   memory        is asked for memory and asks for none: the end of the path
  *   cache         passes memory requests on and has a size of its own (a parameter in bytes)
  *   bridge        passes memory requests on without one
  *   compute       asks for memory because of orders that name no address (work)

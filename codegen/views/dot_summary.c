@@ -22,7 +22,8 @@ static const struct model_param *find_param(const struct model_param *params, ui
     return NULL;
 }
 
-/* NULL: it has none, or is neither cache nor memory. */
+/* The parameter that is the capacity. NULL: there is none, or the instance is neither cache nor
+ * memory. */
 static const struct model_param *capacity_of(const struct model_instance *instance)
 {
     enum dot_kind kind = dot_kind_of(instance->type);
@@ -126,7 +127,7 @@ static unsigned write_bandwidth(const struct dot_pen *pen, const struct dot_node
     return 1;
 }
 
-/* Of a memory: parts that hold some of it, as a cache in front of it. */
+/* Writes the parts of a memory that hold some of it, as a cache in front of it. */
 static unsigned write_parts(const struct dot_pen *pen, const struct dot_node *node)
 {
     char each[2 * PARAMS_VALUE_MAX + 8], total[PARAMS_VALUE_MAX];
@@ -150,7 +151,7 @@ static unsigned write_parts(const struct dot_pen *pen, const struct dot_node *no
     return shown;
 }
 
-/* Where it is not that of what is around. */
+/* Writes the clock where it is not that of what is around. */
 static void write_clock(const struct dot_pen *pen, const struct dot_node *node)
 {
     char buffer[PARAMS_VALUE_MAX];

@@ -127,7 +127,7 @@ static void write_tree(const struct dot_pen *pen, const struct dot_node *node)
         fputs("}\n", pen->out);
 }
 
-/* Where wires come in, and where they leave. */
+/* Writes the points where wires come in, and where they leave. */
 static void write_stubs(const struct dot_pen *pen, bool in, bool ranked)
 {
     bool any = false;
@@ -159,7 +159,7 @@ static void write_inset(const struct dot_picture *picture, uint32_t index, struc
     dot_write_edges(&pen);
 }
 
-/* In a column an inset hangs below the overview by lines that nobody sees. */
+/* In a column an inset hangs below the overview by invisible lines. */
 static void write_below(const struct dot_picture *picture, uint32_t index, FILE *out)
 {
     const struct dot_graph *inset = &picture->insets[index];

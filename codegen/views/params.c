@@ -2,8 +2,8 @@
  * it means.
  *
  * Elements of an array with the same value from the same place are one row, with [*] for the index.
- * A row is a run of instances (or parts) of one collapsed path; runs differ only when somebody set
- * elements apart. */
+ * A row is a run of instances (or parts) of one collapsed path; runs differ only when elements were
+ * set apart. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -93,8 +93,7 @@ static const char *row_path(struct arena *arena, const struct row *row)
                         row->members - 1);
 }
 
-/* Where a value was set, for those that somebody set: defaults stand with the type's documentation.
- */
+/* The location of a setting; a default's stands with the type's documentation. */
 static const char *row_place(struct arena *arena, const struct row *row)
 {
     const struct model_place *place = &row->param->place;

@@ -25,12 +25,12 @@ struct params_slots {
 void params_slots_collect(struct params_slots *slots, struct arena *arena, const struct model *m,
                           const char *(*collapse)(struct arena *arena, const char *path));
 
-/* As text under the table of parameters; nothing when there are none. */
+/* Writes slots as text under the table of parameters; nothing when there are none. */
 void params_slots_write(const struct params_slots *slots, const struct model *m, FILE *out);
 /* What a slot takes: "lru, rrip { bits : int = 2 }". */
 const char *params_slot_takes(struct arena *arena, const struct model *m,
                               const struct model_part_decl *decl);
-/* The same as JSON: name, doc and parameters of each part. */
+/* What a slot takes as JSON: name, doc and parameters of each part. */
 json_t *params_slot_takes_json(const struct model *m, const struct model_part_decl *decl);
 
 #endif

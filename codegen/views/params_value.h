@@ -16,7 +16,7 @@
  * (PARAMS_VALUE_MAX bytes) or returns a string of the model. */
 const char *params_value_text(const struct model_value *value, char *buffer);
 
-/* The same of bare numbers. */
+/* Text of bare numbers, as params_value_text() writes values. */
 const char *params_bytes_text(uint64_t bytes, char *buffer);
 const char *params_bandwidth_text(uint64_t bytes_per_s, char *buffer); /* 0: "unlimited" */
 const char *params_time_text(uint64_t picoseconds, char *buffer);

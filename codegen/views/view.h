@@ -4,9 +4,9 @@
  *
  * Nothing here changes the model or keeps anything between calls. A function returns true on
  * success; on failure it returns false with one line (lower case, no full stop, no "heddle:" in
- * front) in `error->text`, and may have written part of its output: whoever opened `out` writes to
- * a temporary file or discards it. Functions that take a directory create it when it is missing and
- * write each file whole, under its final name last.
+ * front) in `error->text`, and may have written part of its output: the caller that opened `out`
+ * writes to a temporary file or discards it. Functions that take a directory create it when it is
+ * missing and write each file whole, under its final name last.
  */
 #ifndef HEDDLE_CODEGEN_VIEW_H
 #define HEDDLE_CODEGEN_VIEW_H
@@ -61,7 +61,7 @@ struct view_options {
     enum view_level level;
     enum view_only only;
     enum view_layout layout;
-    bool controls; /* wires that only have somebody emptied, too; always with level full */
+    bool controls; /* wires that only empty others, too; always with level full */
     bool collapse; /* keep small arrays of the platform collapsed, too */
     const char *const
         *expand; /* instance paths to open beyond `level`; an array without index means all of it,
@@ -82,7 +82,7 @@ struct view_options view_options_default(void);
 bool view_dot(const struct model *model, const struct view_options *options, FILE *out,
               struct view_error *error);
 
-/* The same laid out as SVG by Graphviz' `dot` program, which must be on the PATH. */
+/* Writes the diagram as SVG, laid out by Graphviz' `dot` program, which must be on the PATH. */
 bool view_svg(const struct model *model, const struct view_options *options, FILE *out,
               struct view_error *error);
 
