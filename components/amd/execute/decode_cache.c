@@ -1,5 +1,4 @@
-/* Computes once for each instruction what it competes for and what its turn counts for.
- */
+/* Computes once for each instruction what it competes for and what its turn counts for. */
 #include "decode_cache.h"
 
 #include <string.h>

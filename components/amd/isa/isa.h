@@ -370,8 +370,7 @@ enum isa_status {
 
 const char *isa_status_text(enum isa_status status);
 
-/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if none is given.
- */
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if none is given. */
 const char *isa_reason(const struct isa_inst *inst);
 
 /*

@@ -80,8 +80,7 @@ static const struct entry entries[] = {
 #undef INST
 #undef INSTN
 
-/* ---- modes -----------------------------------------------------------------------------------
- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 enum {
     FLUSHES = 1,         /* fp32 and fp16 denormals, whatever MODE says */
