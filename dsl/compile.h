@@ -76,8 +76,8 @@ void compile_close(struct compilation *c);
  * an error. */
 const struct model *compile_platform(struct compilation *c, const char *file, const char *platform);
 
-/* The same, of text in memory; `name` is what diagnostics call it, and its folder is where imports
- * are searched. */
+/* Compiles text in memory; `name` is what diagnostics call it, and its folder is where imports are
+ * searched. */
 const struct model *compile_text(struct compilation *c, const char *name, const char *text,
                                  size_t size, const char *platform);
 

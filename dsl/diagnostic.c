@@ -35,7 +35,8 @@ static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code 
     return NULL;
 }
 
-/* Warnings about the library are for those who check it; who imports it cannot mend it. */
+/* Warnings about the library are for those that check it; a platform that imports it cannot mend
+ * it. */
 static bool is_for_others(const struct diagnostics *d, enum diagnostic_code code, struct span span)
 {
     const struct source_file *file = source_of(d->sources, span.begin);

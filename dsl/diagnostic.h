@@ -37,7 +37,7 @@ struct diagnostic {
     VECTOR(struct diagnostic_note) notes;
 };
 
-/* More than this many are not recorded: somebody fed us something that is not a description. */
+/* More diagnostics than this are not recorded: such an input is no description. */
 #define DIAGNOSTIC_LIMIT 200
 
 struct diagnostics {

@@ -1,4 +1,4 @@
-/* What is known of each diagnostic code: codes.def is the single list. */
+/* Names and explanations of the diagnostic codes: codes.def is the single list. */
 #ifndef HEDDLE_DSL_EXPLAIN_H
 #define HEDDLE_DSL_EXPLAIN_H
 

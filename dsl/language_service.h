@@ -103,7 +103,7 @@ const struct service_symbol *service_symbol_at(struct service *s, uint32_t at,
 /* The symbol whose first declaration is at this place of any file, as another service knows it. */
 const struct service_symbol *service_symbol_declared(struct service *s, const char *file,
                                                      uint32_t begin);
-/* Where a symbol stands, in all files, by place. */
+/* Occurrences of a symbol in all files, by place. */
 const struct service_occurrence *
 service_occurrences(struct service *s, const struct service_symbol *symbol, size_t *count);
 /* What a name or number at a place means; false: nothing there. */

@@ -33,9 +33,10 @@ uint32_t message_field_alignment(const struct model_field *field);
 uint32_t message_payload_bytes(struct arena *arena, const struct model_message *message);
 /* On a link: frame, header fields and payload. */
 uint32_t message_wire_bytes(struct arena *arena, const struct model_message *message);
-/* Where its length stands, from the start of struct message; 0: it is always as long. */
+/* Offset of the message's length field from the start of struct message; 0: the message is always
+ * as long. */
 uint32_t message_length_offset(struct arena *arena, const struct model_message *message);
-/* Bytes of the field whose length that is. */
+/* Bytes of the field whose length that field gives. */
 uint32_t message_variable_bytes(const struct model_message *message);
 /* Slot size for one direction of a protocol: the largest payload, rounded up to 16. */
 uint32_t message_slot_bytes(struct arena *arena, const struct model_message *messages,

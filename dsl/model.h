@@ -294,7 +294,7 @@ struct model_part {
 struct model_part_place {
     const struct model_part **parts;
     uint32_t count;
-    bool shared; /* refers to parts of somebody else */
+    bool shared; /* refers to parts of another owner */
 };
 
 struct model_port {

@@ -26,7 +26,7 @@ bool quantity_unit_exists(const char *unit, size_t length);
 /* Reads "64KiB", "1_000", "0x4000", "1.5GHz". */
 enum quantity_problem quantity_parse(const char *text, size_t length, int64_t *value,
                                      enum model_dimension *dimension);
-/* Where the unit begins in a number token. */
+/* Offset of the unit in a number token. */
 size_t quantity_digits(const char *text, size_t length);
 /* The shortest exact spelling: 65536 bytes are "64KiB". */
 const char *quantity_format(struct arena *arena, int64_t value, enum model_dimension dimension);

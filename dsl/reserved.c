@@ -207,7 +207,7 @@ static const char *const tags[] = {
     "unit_type",
 };
 
-/* Those with a '_' in them, since generated ones have one. */
+/* Symbols with a '_', since generated names have one. */
 static const char *const symbols[] = {
     "ARENA_BASE",
     "ARENA_UNIT",
@@ -494,7 +494,7 @@ static bool is_of_family(const char *name)
     return false;
 }
 
-/* As only the compiler's own names do. */
+/* Does the name begin as only the compiler's own names do? */
 static bool begins_as_of_compiler(const char *name)
 {
     return name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));

@@ -29,7 +29,7 @@ struct source_file {
     bool is_virtual; /* the text of a --set, not a file */
 };
 
-/* As compile_open_text of compile.h. */
+/* A callback as compile_open_text of compile.h. */
 typedef const char *source_open_text(void *context, const char *name, size_t *size);
 
 struct source_set {
@@ -66,7 +66,7 @@ const char *source_line(const struct source_set *set, const struct source_file *
 /* The bytes of a span, copied, runs of white space made one space. */
 const char *source_slice(const struct source_set *set, struct span span);
 bool source_is_readable(const char *name);
-/* The same, or open in an editor. */
+/* Is the file readable, or open in an editor? */
 bool source_exists(const struct source_set *set, const char *name);
 /* Folder part of a path, "" when it has none; and folder/name. */
 const char *source_folder_of(struct arena *arena, const char *path);

@@ -138,7 +138,7 @@ static void report(struct proof *p, struct coherence_hole hole, uint32_t inside,
     hole_report(&p->c, &hole);
 }
 
-/* Of each moment of `first` and each of `second`: what is missing between them. */
+/* Looks at what is missing between each moment of `first` and each of `second`. */
 static void look_between(struct proof *p, struct coherence_hole hole, uint32_t inside,
                          const struct actor_class *class, const struct actor_class *other)
 {
@@ -228,7 +228,7 @@ static void note_class(struct proof *p, struct keeper *keeper, uint32_t class)
     list[at] = class;
 }
 
-/* In this round somebody gets to the keeper. */
+/* An actor reaches the keeper in this round. */
 static void touch(struct proof *p, struct keeper *keeper, uint64_t order)
 {
     if (keeper->seen_in == p->round) {
@@ -319,7 +319,7 @@ static void settle(struct proof *p)
     vector_push(p->c.e->arena, &p->settled, settled);
 }
 
-/* enter_early() finds out when they are got to. */
+/* enter_early() finds out when the keepers are reached. */
 static void touch_early(struct proof *p, const struct actor_group *group)
 {
     for (uint32_t i = 0; i < group->keepers.count; i++)
@@ -345,7 +345,7 @@ static int by_order(const void *a, const void *b)
     return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
 }
 
-/* Looks at the keepers that somebody gets to on the way to p->end. */
+/* Looks at the keepers that actors reach on the way to p->end. */
 static void look_at_end(struct proof *p)
 {
     bool settled = is_settled(p);
@@ -394,7 +394,7 @@ static void look_at_space(struct proof *p, const struct node *owner,
 
 /* ---- leaves that say nothing ---- */
 
-/* Is the protocol of this port one of which somebody says what accesses do? */
+/* Does some component say what accesses of this port's protocol do? */
 static bool is_spoken_of(const struct proof *p, const struct node *node, uint32_t port)
 {
     const char *name = node->object.type->ports.v.items[port]->target.text;

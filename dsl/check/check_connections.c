@@ -146,7 +146,7 @@ static const struct open_port *partner_of(struct elaboration *e, const struct op
     return *one->why == '\0' && protocol != NULL ? found : NULL;
 }
 
-/* As one writes it to name all elements: "cu[*].vmem". */
+/* The spelling that names all elements: "cu[*].vmem". */
 static const char *all_of(struct elaboration *e, const struct open_port *one)
 {
     const struct ast_item *instance = one->at.node->item, *port = port_item(&one->at);

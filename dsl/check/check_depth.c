@@ -43,7 +43,8 @@ static void report(struct elaboration *e, const struct route_path *path, uint32_
 {
     const struct ast_item *item = path->to.node->object.type->ports.v.items[path->to.port];
     bool has_link = path->carrier->link != NULL;
-    /* the depth of a port of the library is a parameter, which is set by whoever connects it */
+    /* the depth of a port of the library is a parameter, which is set where the port is
+     * connected */
     bool is_library = path->to.node->object.type->model.is_library;
     struct span crossing = path->carrier->statement->item->span;
     struct span place = is_library ? crossing : item->depth->span;
@@ -65,8 +66,8 @@ static void report(struct elaboration *e, const struct route_path *path, uint32_
                     (unsigned long long)needed);
 }
 
-/* Ports of the library whose depth is a number are exempt: whoever connects them cannot change it,
- * and control ports are shallow on purpose. */
+/* Ports of the library whose depth is a number are exempt: a platform that connects them cannot
+ * change it, and control ports are shallow on purpose. */
 static void run_shallow(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->paths.count; i++) {

@@ -1,6 +1,6 @@
 /* Comments that say where a number comes from (dsl/origin.h): the word must be one of the five, and
- * whoever says that something was measured or published says where. A question about the text of
- * the user's main file. */
+ * a comment that says measured or published names the source. A question about the text of the
+ * user's main file. */
 #include <string.h>
 
 #include "dsl/check/check.h"

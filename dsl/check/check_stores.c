@@ -4,14 +4,14 @@
 
 #include "dsl/check/check.h"
 
-/* Whoever has a store of a type. */
+/* The nodes that have a store of a type. */
 struct writers {
     const char *type;
     VECTOR(struct node *) v;
 };
 
 struct store_types {
-    VECTOR(struct writers *) v; /* that somebody has asked for */
+    VECTOR(struct writers *) v; /* that have been asked for */
 };
 
 static void find_writers(struct elaboration *e, const char *type, struct writers *out)

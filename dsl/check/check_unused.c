@@ -64,7 +64,7 @@ static void check_names(struct elaboration *e, const struct type_info *type,
     }
 }
 
-/* Of composites: their parameters and slots do nothing but what their bodies make of them. */
+/* Looks at composites, whose parameters and slots do only what their bodies make of them. */
 static void run_unused_parameters(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->program->types.count; i++) {

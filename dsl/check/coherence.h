@@ -33,7 +33,8 @@ enum fact_verb {
 /* PASS: a fence goes on below; SPREAD: to all outputs of the next interconnect. */
 enum effects { EFFECT_WRITE_BACK = 1, EFFECT_DROP = 2, EFFECT_PASS = 4, EFFECT_SPREAD = 8 };
 
-/* Whose accesses, or to which memory: behind a port, to memory of the composite around, all. */
+/* The accesses that a control reaches: those behind a port, those to memory of the composite
+ * around, or all. */
 enum control_reach { REACH_PORT, REACH_OWN, REACH_ALL };
 
 struct control {
@@ -53,7 +54,7 @@ struct presence {
         unreleased; /* 1 + one whose acquire, release fences do not get here; 0: none */
 };
 
-/* Those of a group that pass a keeper before their joint. */
+/* The actors of a group that pass a keeper before their joint. */
 struct passage {
     uint32_t group;
     struct presence presence;
@@ -78,7 +79,7 @@ struct keeper {
 struct actor_class {
     const struct type_info *type;
     uint32_t port;
-    struct node *controller; /* before and after whose moments they act; NULL: nobody's */
+    struct node *controller; /* before and after whose moments they act; NULL: none */
     bool reads, writes, acquire, release;
     bool own;        /* only memory of the composite around */
     uint32_t others; /* requests that one place must do for all, by bit */
@@ -151,7 +152,7 @@ struct coherence {
 /* Statements of a node; NULL: it makes none. */
 const struct ast_items *facts_of(const struct node *node);
 enum fact_verb fact_verb(const struct ast_item *fact);
-/* Does it hold for this node? */
+/* Does the fact hold for this node? */
 bool fact_holds(struct coherence *c, struct node *node, const struct ast_item *fact);
 /* The port that the first name of a path means. */
 uint32_t fact_port(const struct type_info *type, const struct ast_expr *path);
@@ -171,13 +172,13 @@ const struct route_path *way_path(const struct coherence *c, const struct node *
                                   uint32_t element);
 /* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
 bool way_fence_passes(const struct way_step *step, bool release, bool *spread);
-/* Both fences, which have come to the step as `fences` says. */
+/* Passes both fences, which have come to the step as `fences` says. */
 void way_fences_pass(const struct way_step *step, struct fences *fences);
-/* Where an access from `actor` to `address` of `space` (NULL: anywhere) goes. */
+/* Finds the way of an access from `actor` to `address` of `space` (NULL: anywhere). */
 void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
               uint64_t address, struct way *way);
-/* The same in two parts. The first ends at the joint, which it returns; NULL: there is none, or the
- * way leads nowhere (`end` NULL). The second adds the steps from the joint on. */
+/* These find a way in two parts. The first ends at the joint, which it returns; NULL: there is
+ * none, or the way leads nowhere (`end` NULL). The second adds the steps from the joint on. */
 struct node *way_begin(struct coherence *c, const struct actor *actor, struct way *way);
 void way_go_on(struct coherence *c, uint32_t class, struct node *joint,
                const struct model_space *space, uint64_t address, struct way *way);
@@ -189,10 +190,10 @@ uint32_t way_silent_exit(const struct node *node, uint32_t in);
 
 bool node_is_inside(const struct node *node, const struct node *owner);
 
-/* coherence_units.c: who keeps, acts and controls. */
+/* coherence_units.c: keepers, actors and controllers. */
 void units_find(struct coherence *c);
 
-/* coherence_groups.c: whose ways are one from their joint on. */
+/* coherence_groups.c: actors whose ways are one from their joint on. */
 void groups_find(struct coherence *c);
 /* Adds actors to those that are inside. */
 void presence_add(struct presence *to, const struct presence *more);

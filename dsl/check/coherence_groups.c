@@ -51,7 +51,7 @@ static void note_passage(struct coherence *c, struct keeper *keeper, uint32_t gr
     vector_push(c->e->arena, &c->groups.items[group].keepers, keeper);
 }
 
-/* Of an actor's way before the joint. */
+/* Notes the keepers of an actor's way before the joint. */
 static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
                           const struct way *way)
 {

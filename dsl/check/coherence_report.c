@@ -1,4 +1,4 @@
-/* Says where coherence has a hole (E0507): who writes, who reads, what keeps the line, the ways of
+/* Says where coherence has a hole (E0507): the writer, the reader, what keeps the line, the ways of
  * both, and what would close it. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Who keeps copies, who sends accesses, and who controls whom. */
+/* The nodes that keep copies, those that send accesses, and the controllers of each. */
 #include <string.h>
 
 #include "dsl/check/coherence.h"

@@ -96,7 +96,8 @@ static bool is_at(struct coherence *c, const struct ast_item *fact, uint32_t mom
     return fits;
 }
 
-/* Where a leaf sends on what it gets at `in`: the first statement that fits and is connected. */
+/* The path on which a leaf sends what it gets at `in`: that of the first statement that fits and is
+ * connected. */
 static const struct route_path *pass(struct coherence *c, struct node *node, uint32_t in,
                                      uint32_t element, uint32_t moments)
 {

@@ -77,7 +77,7 @@ static void finish_params(struct program *program, struct type_info *type)
     type->model.param_count = count;
 }
 
-/* The name of no protocol, so that nobody's own `channel` changes its meaning. */
+/* The name of no protocol, so that no user's own `channel` changes its meaning. */
 static bool is_channel(const struct program *program, const struct ast_item *port)
 {
     return strcmp(port->target.text, "channel") == 0
@@ -204,7 +204,7 @@ static void collect_checks(struct program *program, struct type_info *type,
     }
 }
 
-/* Those under `if` and `for` too: counted first, then written down. */
+/* Finishes all checks, those under `if` and `for` too: counted first, then written down. */
 static void finish_checks(struct program *program, struct type_info *type)
 {
     collect_checks(program, type, type->decl->body, NULL);

@@ -38,7 +38,8 @@ struct binding {
 
 struct object;
 
-/* Where an expression is evaluated. `object` may be NULL: literals and bindings only. */
+/* The scope in which an expression is evaluated. `object` may be NULL: literals and bindings
+ * only. */
 struct scope {
     struct object *object;
     const struct binding *bindings;
@@ -413,8 +414,7 @@ void wires_make(struct elaboration *e, struct model *model);
 void paths_trace(struct elaboration *e);
 /* The protocol of a port with `any` replaced by what it is bound to; NULL: unknown. */
 const struct model_protocol *protocol_bound(struct elaboration *e, const struct wire_end *at);
-/* Where requests that arrive at the end of a path go on without being looked at: the next path, or
- * NULL. */
+/* The next path of requests that go on from the end of a path without being looked at, or NULL. */
 const struct route_path *path_through(struct elaboration *e, const struct route_path *path);
 
 /* elaborate_port.c */
@@ -445,9 +445,10 @@ void partitions_apply(struct elaboration *e);
 
 /* elaborate_route.c */
 #define NO_ROUTE UINT32_MAX
-/* Does it pass requests on, as interconnects do, which have `any` ports in both directions? */
+/* Does the node pass requests on, as interconnects do, which have `any` ports in both
+ * directions? */
 bool node_forwards(const struct node *node);
-/* Has it that parameter, and is it true? */
+/* Does the node have that parameter, and is it true? */
 bool node_is_set(struct elaboration *e, struct node *node, const char *param);
 /* Sets routes_to of all interconnects without `by space`, when spaces have their places. */
 void routes_make(struct elaboration *e);

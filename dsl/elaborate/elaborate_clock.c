@@ -107,7 +107,7 @@ void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on)
     /* what has clock inputs only runs on the first of them */
     if (node->domain == NO_DOMAIN && node->parent != NULL && clocks->v.count > 0)
         node->domain = node->clocks[0];
-    /* the one clock of a platform is everybody's, unless they say otherwise */
+    /* the one clock of a platform is that of all instances, unless they say otherwise */
     if (node->parent == NULL && !e->standalone && clocks->v.count == 1)
         node->domain = node->clocks[0];
 }

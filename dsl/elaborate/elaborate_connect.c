@@ -112,7 +112,7 @@ static bool flatten(struct elaboration *e, struct node *node, const struct port_
     return true;
 }
 
-/* Where the number of a side comes from, when it is one array. */
+/* Notes where the number of a side comes from, when it is one array. */
 static void note_count(struct elaboration *e, struct diagnostic *d, const struct ends *side,
                        const char *which)
 {

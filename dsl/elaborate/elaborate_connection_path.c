@@ -66,7 +66,7 @@ static uint32_t partner_port(const struct type_info *type, uint32_t in)
     return in;
 }
 
-/* Known by its port going in or out. */
+/* The channel at a port going in or out. */
 static struct channel *channel_at(struct elaboration *e, const struct wire_end *at)
 {
     struct node *node = at->node;

@@ -2,9 +2,9 @@
  *
  * The count of an unsized array follows from the connections that mention it, inside of its
  * composite or outside. The search is on demand and looks only at statements that mention the
- * array; an array that is being searched for is unknown to whoever asks again, so cycles end. A
- * composite whose body asks for count(port) is given the count from outside; any other gets it from
- * its inside first. */
+ * array; an array that is being searched for is unknown when it is asked for again, so cycles end.
+ * A composite whose body asks for count(port) is given the count from outside; any other gets it
+ * from its inside first. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"

@@ -164,7 +164,7 @@ static uint32_t *none_each(struct routing *r, uint32_t count)
     return numbers;
 }
 
-/* Of paths from interconnects that route by the map. */
+/* Indexes the paths from interconnects that route by the map. */
 static void index_paths(struct routing *r)
 {
     struct elaboration *e = r->e;

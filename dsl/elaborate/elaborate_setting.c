@@ -2,9 +2,9 @@
  * fills a slot of that instance; one with a path ("sa[*].l1v.latency = 30cy;") reaches an instance
  * or part further down, an array without an index meaning all its elements, as in --set.
  *
- * Invariant: of several braces that set one thing the outermost wins, because who uses a component
- * knows more than who wrote it. Two settings of one pair of braces that meet are an error. Called
- * by elaborate_value.c, elaborate_part.c and elaborate_tree.c. */
+ * Invariant: of several braces that set one thing the outermost wins, because a component's user
+ * knows more than its author. Two settings of one pair of braces that meet are an error. Called by
+ * elaborate_value.c, elaborate_part.c and elaborate_tree.c. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"

@@ -119,7 +119,7 @@ static const char *setting_doc(const struct setting *setting, bool is_computed)
     return first_with_origin(docs, is_computed ? 1 : sizeof docs / sizeof docs[0]);
 }
 
-/* That of a default: the parameter's own, or its type's. */
+/* The comment of a default: the parameter's own, or its type's. */
 static const char *default_doc(const struct object *object, const struct ast_item *item,
                                bool is_computed)
 {

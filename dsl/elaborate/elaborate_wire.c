@@ -6,7 +6,7 @@
 
 #include "dsl/elaborate/elaborate.h"
 
-/* Those that a link has, too; *shared: the one that only wires have, or NULL. */
+/* The settings that a link has, too; *shared: the one that only wires have, or NULL. */
 static struct ast_items *link_settings(struct elaboration *e, const struct ast_items *body,
                                        const struct ast_item **shared)
 {

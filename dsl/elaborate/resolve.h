@@ -119,7 +119,7 @@ bool program_suggest_import(struct program *program, struct diagnostic *d, enum 
 int32_t model_enum_find(const struct model_enum *choice, const char *name);
 
 /* The folders of the library by name, and by room where two rooms have the same name. The library
- * is walked once, the first time somebody asks. */
+ * is walked once, at the first call. */
 const struct library_entry *program_library(const struct program *program, uint32_t *count);
 /* ROOM/NAME/NAME.heddle, which need not exist. */
 const char *library_path(const struct program *program, const struct library_entry *entry);

@@ -174,7 +174,7 @@ const struct program *compilation_load(struct compilation *c, const char *file)
 {
     struct source_file *source = read_main(c, file);
     c->diagnostics.muted++;
-    c->program.knows_elsewhere = true; /* nobody is told which file would have declared a name */
+    c->program.knows_elsewhere = true; /* no message says which file would have declared a name */
     if (source != NULL)
         load(c, source);
     c->diagnostics.muted--;

@@ -189,7 +189,7 @@ static const struct ast_item *follow(struct completer *c, const struct type_info
     return found;
 }
 
-/* Where the path begins that ends before the cursor with a '.'. */
+/* The first token of the path that ends before the cursor with a '.'. */
 static uint32_t path_begin(const struct cursor *cursor)
 {
     uint32_t at = cursor->count;

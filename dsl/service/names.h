@@ -57,7 +57,7 @@ const struct ast_item *member_setting(const struct type_info *type, const char *
 /* The type of an instance, interconnect, part, or of what a slot takes by default; NULL: unknown.
  */
 const struct type_info *member_type(const struct program *program, const struct ast_item *item);
-/* Of the types that may fill a slot, the first with a member of this name; NULL: none. */
+/* The first of the types that may fill a slot with a member of this name; NULL: none. */
 const struct type_info *member_filler(const struct program *program, const struct ast_item *slot,
                                       const char *name);
 bool member_fills(const struct type_info *part, const struct ast_item *slot);

@@ -10,7 +10,7 @@ struct loop {
     const struct loop *outer;
 };
 
-/* Where a name is looked up. */
+/* The scope in which a name is looked up. */
 struct scope_of_names {
     struct names *names;
     const struct type_info *type;       /* NULL: at the top */

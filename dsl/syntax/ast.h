@@ -19,8 +19,8 @@
 /* Expressions nest no deeper than this, so that walking them recursively is safe. */
 #define AST_MAX_DEPTH 200
 
-/* And no pair of braces, and no list, holds more than this: later passes compare every name with
- * every other. */
+/* No pair of braces, and no list, holds more than this: later passes compare every name with every
+ * other. */
 #define AST_MAX_ITEMS 10000
 
 struct ast_name {

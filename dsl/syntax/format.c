@@ -394,7 +394,7 @@ static const char *write_lines(struct formatter *f, size_t *size)
     return text_end(&out);
 }
 
-/* Where the walk over the tokens is. */
+/* The state of the walk over the tokens. */
 struct walk {
     uint32_t depth; /* open braces */
     uint32_t parens;

@@ -356,7 +356,7 @@ slot_options: %empty        { $$ = (struct ast_slot_options){ .optional = false 
 files: STRING               { $$ = ast_behaviour(p, NULL, name_of($1), @1); }
      | files ',' STRING     { $$ = ast_behaviour(p, $1, name_of($3), @3); }
      ;
-/* Only names and sizes; the rest is filled in by the declaration they stand in. */
+/* A list of names has only names and sizes; the declaration around it fills in the rest. */
 port_names: postfix         { struct ast_item *item = ast_item_new(p, AST_PORT, @1, no_name);
                               if (ast_declared_name(p, $1, &item->name, &item->size))
                                   item->unsized = $1->kind == AST_ALL;
@@ -683,7 +683,7 @@ static int heddle_yylex(HEDDLE_YYSTYPE *value, HEDDLE_YYLTYPE *location, struct 
     return token->kind;
 }
 
-/* Only for what custom reporting does not cover: the stack is full. */
+/* Reports what custom reporting does not cover: the stack is full. */
 static void heddle_yyerror(HEDDLE_YYLTYPE *location, struct parser *p, const char *message)
 {
     (void)message;
@@ -728,7 +728,7 @@ static bool is_expected(const yysymbol_kind_t *expected, int count, yysymbol_kin
 }
 
 /* The one thing that can stand there, or NULL. Behind the name of a setting that is '=': that its
- * path may go on helps nobody who wrote something else. */
+ * path may go on is no help to a user who wrote something else. */
 static const char *only_expected(const yysymbol_kind_t *expected, int count)
 {
     yysymbol_kind_t equals = (yysymbol_kind_t)YYTRANSLATE('=');
@@ -769,7 +769,8 @@ static void report_error(const yypcontext_t *context, struct parser *p)
     parser_skip(p, at);
 }
 
-/* Behind a '{' that was never closed mistakes follow from that one, which has been reported. */
+/* Is the offset behind a '{' that was never closed? Mistakes there follow from that one, which has
+ * been reported. */
 static bool is_doubtful(const struct parser *p, uint32_t offset)
 {
     for (uint32_t i = 0; i < p->tokens.unclosed.count; i++) {
