@@ -3,9 +3,9 @@
  *
  *     /// Cycles from a load to the next. Measured: 136, MI100 (mt4g).
  *
- * measured: on hardware, by whom. published: by the maker, in a standard, or as the setting of a
- * simulator whose machine this is. derived: follows from others. fitted: chosen so that something
- * measured comes out. assumed: none of these. */
+ * measured: on hardware. published: by the maker, in a standard, or as the setting of a simulator
+ * whose machine this is. derived: follows from others. fitted: chosen so that something measured
+ * comes out. assumed: none of these. */
 #ifndef HEDDLE_DSL_ORIGIN_H
 #define HEDDLE_DSL_ORIGIN_H
 
