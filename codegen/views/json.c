@@ -289,7 +289,7 @@ static json_t *port_ref_json(const struct model_port *port)
     return json_sprintf("%s%s%s[%u]", port->owner->path, dot, port->decl->name, port->element);
 }
 
-/* Of the largest block of bytes that a message carries. */
+/* Size of the largest block of bytes that a message carries. */
 static uint32_t payload_of(const struct model_message *messages, uint32_t count)
 {
     uint32_t most = 0;
