@@ -138,7 +138,7 @@ bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
  * beside the trace and as long as its copy. */
 bool api_trace_read(struct api_trace *trace, const char *path, const struct api_trace_sink *sink);
 
-/* Where a kernel expects its explicit arguments. */
+/* The location of an explicit argument of a kernel. */
 struct api_trace_parameter {
     uint32_t offset, size; /* bytes */
 };
@@ -149,7 +149,7 @@ struct api_trace_names {
     bool (*has_kernel)(void *context, const char *name);
     bool (*has_symbol)(void *context, const char *name);
     void *context;
-    /* Of a kernel that is known, by rising offset. NULL: arguments are not looked at. */
+    /* Parameters of a kernel that is known, by rising offset. NULL: arguments are not looked at. */
     const struct api_trace_parameter *(*parameters)(void *context, const char *name,
                                                     uint32_t *count);
 };

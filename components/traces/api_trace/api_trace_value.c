@@ -39,7 +39,7 @@ static bool read_stream(const char *text, uint32_t *stream)
            || (api_trace_symbol_number(text, strlen(text), "stream-", stream) && *stream > 0);
 }
 
-/* Files lie beside the trace: a trace from somebody else must not make us read elsewhere. */
+/* Files lie beside the trace: a trace from elsewhere must not make us read other files. */
 static bool is_beside(const char *file)
 {
     size_t size = strlen(file);

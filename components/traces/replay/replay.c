@@ -1,5 +1,5 @@
 /* Launches under way, their readers, and the work-groups that stand at places; see replay.h. One
- * lock for all but the steps of a work-group, which nobody but the owner of its place looks at. */
+ * lock for all but the steps of a work-group, which only the owner of its place looks at. */
 #include "replay_internal.h"
 
 #include <inttypes.h>
@@ -237,7 +237,7 @@ static unsigned mode_of(uint32_t head)
     return head >> REPLAY_MODE_SHIFT & 3;
 }
 
-/* Behind the mask of the record at `at`; *lanes is the mask. */
+/* The words behind the mask of the record at `at`; *lanes is the mask. */
 static const uint32_t *skip_mask(const uint32_t *at, uint64_t *lanes)
 {
     bool full = *at & REPLAY_FULL;

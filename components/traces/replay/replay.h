@@ -1,10 +1,10 @@
-/* Recorded instruction traces of AMD programs, work-group by work-group, for those who play them: a
- * compute unit takes the recorded work-group that belongs to the one it starts, and walks through
- * the steps of its wavefronts instead of executing them.
+/* Recorded instruction traces of AMD programs, work-group by work-group, for the units that play
+ * them: a compute unit takes the recorded work-group that belongs to the one it starts, and walks
+ * through the steps of its wavefronts instead of executing them.
  *
  * Nothing here is state of the simulation. What a work-group's steps are depends on the trace
- * alone, so who asks first, and from which host thread, changes no result. A place is a number that
- * its owner chooses for good (unit times the groups of a unit, plus slot), so state holds no
+ * alone, so the order of calls, and the host thread of each, changes no result. A place is a number
+ * that its owner chooses for good (unit times the groups of a unit, plus slot), so state holds no
  * pointer and no number that depends on the host.
  *
  * Memory: the code of each launch under way, the steps of the work-groups that were taken and not
@@ -31,7 +31,7 @@ enum {
 
 /* Launch `launch` plays the trace at `path`, which is opened when its first work-group begins. */
 void replay_launch(uint32_t launch, const char *path, bool use_cache);
-/* It has ended, and all its work-groups were given back. */
+/* The launch has ended, and all its work-groups were given back. */
 void replay_end(uint32_t launch);
 /* Everything is forgotten; then `places` may be taken. Before a platform starts. */
 void replay_reset(uint32_t places);
@@ -71,7 +71,7 @@ uint64_t replay_addresses(uint32_t place, const struct replay_cursor *cursor,
 bool replay_scalar(uint32_t place, const struct replay_cursor *cursor, uint64_t *address,
                    uint32_t *bytes);
 
-/* Where the driver had put its own things when the launch was recorded; sizes 0: nothing. */
+/* The addresses of the driver's own data when the launch was recorded; sizes 0: none. */
 struct replay_layout {
     uint64_t packet;           /* address of the dispatch packet */
     uint64_t ring, ring_bytes; /* of packets and arguments */

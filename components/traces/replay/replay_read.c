@@ -1,5 +1,5 @@
 /* Work-groups out of a trace: each step is checked against the machine code once it is read, so
- * that those who play it meet only instructions that follow each other, unless the trace says that
+ * that units that play it meet only instructions that follow each other, unless the trace says that
  * it has accesses of memory only. */
 #include "replay_internal.h"
 
@@ -71,7 +71,7 @@ void replay_reader_close(struct replay_reader *reader)
     *reader = (struct replay_reader){0};
 }
 
-/* What is read at the moment. */
+/* The work-group that is read at the moment. */
 struct reading {
     struct replay_kernel *kernel;
     struct replay_reader *reader;
@@ -316,7 +316,7 @@ static bool take_event(struct reading *r, enum itrace_event event, uint64_t want
     return *good = false;
 }
 
-/* Behind the last work-group of the grid nothing stands. */
+/* Nothing may stand behind the last work-group of the grid. */
 static bool ends_here(const struct reading *r, uint64_t index)
 {
     struct itrace *t = &r->reader->trace;

@@ -43,7 +43,7 @@ bool amd_opcode_find(const char *name, struct sass_opcode *opcode);
 /* The register that `text` (`size` bytes) names: v7, s[0:3], vcc, m0 ...; false: none. */
 bool amd_register(const char *text, size_t size, uint16_t *number);
 
-/* Where the flat aperture of the LDS begins. */
+/* The address at which the flat aperture of the LDS begins. */
 uint64_t amd_shared_aperture(enum itrace_arch arch);
 
 /* Can a lane's access have this width? 0: no access. */

@@ -2,7 +2,7 @@
  * trace of each of its kernels (docs/reference/traces.md), in a folder. One recording a process.
  *
  * The driver opens it, names each command in its order, and says when a launch begins and ends;
- * whoever executes instructions tells of them through amd_recording_ops(). Wavefronts execute side
+ * units that execute instructions report them through amd_recording_ops(). Wavefronts execute side
  * by side, so what they do waits, block by block, in a file without a name, and is written by
  * work-group and wavefront when the kernel is over. Memory: a buffer for each wavefront that lives,
  * and 16 bytes for each wavefront of the kernels under way.
@@ -23,7 +23,7 @@
 /* The file by whose name a recording is known to be complete. */
 #define AMD_RECORDING_LIST "kernelslist.g"
 
-/* `units`: those who execute are numbered below it. false: errno says why; another process that
+/* `units`: units that execute are numbered below it. false: errno says why; another process that
  * records there is EEXIST. */
 bool amd_recording_open(const char *folder, uint32_t units);
 /* Does the recording go on? */
@@ -58,7 +58,7 @@ struct amd_recording_start {
 };
 /* Launch `kernel` goes to a GPU. The launches of one GPU are counted as record_wave.dispatch. */
 void amd_recording_start(uint64_t kernel, const struct amd_recording_start *start);
-/* It is over, and nobody tells of it any more. */
+/* The launch is over, and no unit reports of it any more. */
 void amd_recording_end(uint64_t kernel);
 
 __attribute__((format(printf, 1, 2))) void amd_recording_refuse(const char *format, ...);

@@ -1,4 +1,5 @@
-/* Where what wavefronts do goes until their kernel is over; for amd_recording*.c alone. */
+/* The file that keeps the steps of wavefronts until their kernel is over; for amd_recording*.c
+ * alone. */
 #ifndef HEDDLE_COMPONENTS_AMD_RECORDING_SPOOL_H
 #define HEDDLE_COMPONENTS_AMD_RECORDING_SPOOL_H
 

@@ -29,7 +29,7 @@ struct writer {
     char text[OUT_BYTES + LINE_MOST];
     char packed[OUT_BYTES];
     struct record_text **texts; /* by place in the code object, in units of 4 bytes */
-    /* Of the wavefront that is read. */
+    /* The state of the wavefront that is read. */
     uint64_t next_pc, mask, address;
     uint32_t next_block, left;
     const uint8_t *at;
@@ -65,7 +65,7 @@ __attribute__((format(printf, 2, 3))) static void print(struct writer *w, const 
     va_end(args);
 }
 
-/* Behind each line. */
+/* Ends a line, and writes the text when it is long enough. */
 static bool end_line(struct writer *w)
 {
     w->text[w->used++] = '\n';

@@ -13,7 +13,7 @@
 /* The cache of trace->path if it fits, with trace->header filled; NULL otherwise. A damaged one is
  * a warning. */
 struct itrace_cache_reader *itrace_cache_open(struct itrace *trace);
-/* The same from memory, without a check of what it belongs to: for tests. NULL: damaged. */
+/* Opens a cache in memory, without a check of what it belongs to: for tests. NULL: damaged. */
 struct itrace_cache_reader *itrace_cache_open_memory(struct itrace *trace, const void *bytes,
                                                      size_t size);
 enum itrace_event itrace_cache_next(struct itrace *trace);

@@ -305,7 +305,7 @@ static bool payload_is_whole(int fd, const struct itrace_cache_head *head, uint8
 
 enum fit { FITS, OTHER, DAMAGED };
 
-/* `wholly`: the trace must be known to be whole, so that nobody wants to hear of a line of it. */
+/* `wholly`: the trace must be known to be whole, so that no report of a line of it is wanted. */
 static enum fit examine(int fd, const char *path, bool wholly, uint8_t *buffer, size_t room)
 {
     struct itrace_cache_head head;

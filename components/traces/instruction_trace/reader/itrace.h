@@ -38,7 +38,7 @@ typedef void itrace_report(void *context, bool is_error, const char *path, uint6
                            const char *text);
 
 struct itrace_options {
-    itrace_report *report; /* NULL: nobody is told */
+    itrace_report *report; /* NULL: none */
     void *context;
     bool use_cache; /* read it if it fits the file, write it otherwise; grouped traces only */
     enum itrace_demand demand; /* that the trace is whole; raw traces are not looked at */
@@ -52,7 +52,7 @@ struct itrace {
     struct itrace_layout layout;
     bool is_raw; /* known after open, false for a trace without instructions */
     bool is_cached;
-    /* Of the last event. */
+    /* The location of the last event. */
     uint32_t block[3];
     uint32_t warp;
     uint64_t warp_steps; /* WARP: what "insts = " says */

@@ -156,8 +156,8 @@ static bool take_inst(struct itrace *t, const struct itrace_inst *inst)
                                inst->name, inst->pc, beyond, most);
 }
 
-/* Reaches byte `last` of shared memory, and the header says that there is none. Many who make
- * traces leave it out, so that it is a warning; blocks that an SM has no room for may run then. */
+/* Reaches byte `last` of shared memory, and the header says that there is none. Many tracers leave
+ * it out, so that it is a warning; blocks that an SM has no room for may run then. */
 static bool found_undeclared(struct itrace *t, const struct itrace_inst *inst, uint64_t last)
 {
     if (t->options.demand == ITRACE_GAPS_COUNTED || t->gaps.count[ITRACE_GAP_SHARED]++)

@@ -81,8 +81,8 @@ static inline bool itrace_header_is_amd(const struct itrace_header *header)
 {
     return header->isa[0] != '\0';
 }
-/* Of an AMD program, and its steps are accesses of memory only (`heddle trace mem`): they need not
- * follow each other. */
+/* Is the trace of an AMD program, with accesses of memory as its only steps (`heddle trace mem`)?
+ * Such steps need not follow each other. */
 bool itrace_header_is_memory_only(const struct itrace_header *header);
 /* The architecture whose opcodes the trace has. */
 enum itrace_arch itrace_header_arch(const struct itrace_header *header);
@@ -98,7 +98,7 @@ struct itrace_layout itrace_header_layout(const struct itrace_header *header);
 /* Warps in a block. */
 uint64_t itrace_header_warps(const struct itrace_header *header);
 
-/* Where a generic address lies: shared or local memory in their windows of 16 MiB behind the base
+/* The space of a generic address: shared or local memory in their windows of 16 MiB behind the base
  * addresses of the header (all bases seen are multiples of 16 MiB), or below the first window's
  * size, where only offsets into shared memory lie; global otherwise. On AMD: by the aperture, and
  * by the pool of private memory. */

@@ -109,7 +109,7 @@ static bool has_possible_size(const struct itrace_command *c)
     return c->bytes <= ITRACE_MOST_BYTES && c->bytes <= last;
 }
 
-/* Who waits, waits for what stands before. */
+/* A command that waits, waits for commands before it. */
 static bool is_awaitable(const struct itrace_list *list, const struct itrace_command *c)
 {
     return (c->kind != ITRACE_COMMAND_AFTER && c->kind != ITRACE_COMMAND_WAIT

@@ -63,7 +63,7 @@ struct itrace_list_reader {
 /* Reads the list. A path that is a trace itself gives a list of it alone, so that tools take
  * either. false: reported; release it all the same. */
 bool itrace_list_read(struct itrace_list *list, const struct itrace_list_reader *reader);
-/* Of a command that is taken out of its list. */
+/* Releases a command that is taken out of its list. */
 void itrace_command_release(struct itrace_command *command);
 void itrace_list_release(struct itrace_list *list);
 

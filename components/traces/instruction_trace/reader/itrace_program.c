@@ -363,7 +363,7 @@ static bool take_same_tail(const struct itrace_inst *inst, const char **at)
     return true;
 }
 
-/* Where an instruction stands. */
+/* The location of an instruction. */
 struct place {
     uint32_t pc, source_line;
 };
