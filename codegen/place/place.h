@@ -52,7 +52,7 @@ bool place_find(const struct place_graph *graph, struct arena *arena, uint32_t r
  * begins a comment. NULL, or what is wrong with it, for people. */
 const char *place_read(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
                        const char *text, uint8_t *rank_of);
-/* The same, a line for each partition. */
+/* Writes a placement as place_read() reads it, a line for each partition. */
 void place_write(const struct place_graph *graph, const uint8_t *rank_of, FILE *out);
 
 /* What a placement comes to, for people. */

@@ -51,8 +51,8 @@ static uint64_t counted(struct arena *arena, const json_t *connections,
     return (uint64_t)json_integer_value(json_object_get(one, "requests"));
 }
 
-/* A message is about one tick of whoever takes it in; what it carries is a line for those that go
- * one way or the other. */
+/* A message costs about one tick of its receiver. Messages that go one way or the other carry a
+ * line. */
 static void count_messages(struct place_graph *graph, struct arena *arena,
                            const json_t *connections, const struct model_connection *c,
                            struct place_edge *edge)

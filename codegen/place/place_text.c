@@ -43,7 +43,7 @@ static bool path_fits(const char *wish, const char *path)
     return *path == '\0' || *path == '.';
 }
 
-/* Of `text` up to `end`, without blanks. */
+/* A copy of `text` up to `end`, without blanks. */
 static char *take(struct arena *arena, const char *text, const char *end)
 {
     char *taken = arena_alloc(arena, (size_t)(end - text) + 1), *to = taken;

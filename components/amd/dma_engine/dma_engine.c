@@ -166,7 +166,7 @@ static struct ring *lane_find(struct dma_engine *c)
     for (uint32_t i = 0; i < lane_count(c); i++) {
         struct ring *r = ring_placed(lanes[lane].request);
         lane = lane + 1 == lane_count(c) ? 0 : lane + 1;
-        /* Who has sent something is ticked in the next cycle anyway. */
+        /* An engine that has sent something is ticked in the next cycle anyway. */
         if (!ring_has_had_its_cycle(r, limit) && ring_has_room(r, limit)) {
             c->turn = lane;
             return r;
@@ -305,7 +305,7 @@ static void send_kept(struct dma_engine *c, struct ring *lane, uint32_t number)
     send(c, lane, MEM_WRITE, number);
 }
 
-/* As much of command `i` as lanes and slots allow. true: something. */
+/* Issues as much of command `i` as lanes and slots allow. true: something. */
 static bool issue_command(struct dma_engine *c, uint32_t i)
 {
     const struct dma_command *command = command_at(c, i);

@@ -1,4 +1,4 @@
-/* Whoever touches a page gets it. */
+/* A GPU that touches a page gets it. */
 #include "on_touch.gen.h"
 
 #include "migration_policy.h"

@@ -1,16 +1,16 @@
 /* Page migration controller: lookups pass through it from top[i] to bottom[i], answers the other
  * way, with their tags. On the way it looks into the page table: is the page managed, does it lie
  * here? What the policy wants is asked of the driver, once for each page at a time. The driver
- * decides when nobody uses the page, has it copied here, line by line, changes the page table and
- * shoots the old mapping down; only then is the question answered.
+ * decides when no kernel uses the page, has it copied here, line by line, changes the page table
+ * and shoots the old mapping down; only then is the question answered.
  *
  * The copy goes through the L2 caches on both sides, which are where all GPUs see memory, so
  * nothing needs to be flushed for it.
  *
- * Of a page with copies for reading (components/protocols/page_table/page_copies.h) TLBs learn
- * where the copy of their own GPU lies: that is put into the answers here, since the page table
- * knows the page itself. Such a page is read-only. A write that finds it so (`fault`) is held here
- * while the driver is asked to let the copies go, and then looked up. */
+ * TLBs learn where the copy of their own GPU lies if a page has copies for reading
+ * (components/protocols/page_table/page_copies.h). The controller puts that into the answers, since
+ * the page table knows the page itself. Such a page is read-only. A write that finds it so
+ * (`fault`) is held here while the driver is asked to let the copies go, and then looked up. */
 #include "page_migration_controller.gen.h"
 
 #define UNIT_COLD
@@ -165,7 +165,7 @@ static void ask_for_writing(struct page_migration_controller *c, struct pmc_faul
         want(c, page_of(c, f->address), f->pid, PAGE_WISH_WRITE) ? FAULT_ASKED : FAULT_UNASKED;
 }
 
-/* The lookup of somebody who wants to write waits here. False: there is no room for it. */
+/* A lookup for a write waits here. False: there is no room for it. */
 static bool hold_fault(struct page_migration_controller *c, uint32_t input,
                        const struct translate_request *m)
 {
@@ -182,8 +182,8 @@ static bool hold_fault(struct page_migration_controller *c, uint32_t input,
     return true;
 }
 
-/* The driver has let the copies of a page go: who waits for it is looked up, and who could not ask
- * does so now. */
+/* The driver has let the copies of a page go: lookups that wait for it are made, and those that
+ * could not be sent are sent now. */
 static void end_faults(struct page_migration_controller *c, const struct pmc_page *p)
 {
     for (uint32_t i = 0, seen = 0; seen < c->faults_held; i++) {
@@ -241,7 +241,7 @@ static bool pass_lookups(struct page_migration_controller *c)
     return progress;
 }
 
-/* Where a page lies for this GPU: its own copy in place of the page. */
+/* The location of a page for this GPU: its own copy in place of the page. */
 static uint64_t own_place(const struct page_migration_controller *c,
                           const struct translate_reply *m)
 {

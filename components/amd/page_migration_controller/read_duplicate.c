@@ -1,4 +1,5 @@
-/* Whoever touches a page gets a copy of it. The first who writes gets the page, and the copies go.
+/* A GPU that touches a page gets a copy of it. The first that writes gets the page, and the copies
+ * go.
  */
 #include "read_duplicate.gen.h"
 
