@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs every fuzzer for SECONDS: run.sh BUILD SECONDS [SEED]. A crash, a hang, a leak or an
-# out-of-memory input fails. As many run at a time as there are processors (HEDDLE_JOBS). With a
-# SEED the corpus of earlier runs is left out, so that inputs are the same every time (as many as
-# fit).
+# Runs every fuzzer: run.sh BUILD SECONDS, or run.sh BUILD --runs N with N inputs that are the same
+# every time, since they do not begin with the corpus of earlier runs. A crash, a hang, a leak or an
+# out-of-memory input fails. As many run at a time as there are processors (HEDDLE_JOBS).
 set -euo pipefail
-build=$1 seconds=$2 seed=${3:-}
+build=$1
+if [ "$2" = --runs ]; then same=yes limit="-runs=$3 -seed=1"; else same='' limit=-max_total_time=$2; fi
 here=$(cd "$(dirname "$0")" && pwd)
 
 # Real inputs to start from: without them a fuzzer hardly gets past the magic numbers.
@@ -37,18 +37,19 @@ fuzz() {
     local fuzzer=$1 name corpus seeds=() folder
     name=$(basename "$fuzzer")
     corpus=$build/corpus/$name
-    [ -z "$seed" ] || corpus=$(mktemp -d "$build/corpus-$name-XXXXXX")
+    [ -z "$same" ] || corpus=$(mktemp -d "$build/corpus-$name-XXXXXX")
     mkdir -p "$corpus"
     for folder in "$here/seeds/$name" "$build/seeds/$name"; do
         [ ! -d "$folder" ] || seeds+=("$folder/")
     done
     local verdict=0
-    "$fuzzer" -max_total_time="$seconds" ${seed:+-seed="$seed"} -timeout=30 -rss_limit_mb=2048 \
+    # shellcheck disable=SC2086
+    "$fuzzer" $limit -timeout=600 -rss_limit_mb=2048 \
         -print_final_stats=1 -artifact_prefix="$build/" "$corpus" "${seeds[@]}" \
         >"$build/log-$name.txt" 2>&1 || verdict=1
     echo "== $name"
     tail -n 12 "$build/log-$name.txt"
-    [ -z "$seed" ] || rm -r "$corpus"
+    [ -z "$same" ] || rm -r "$corpus"
     return $verdict
 }
 

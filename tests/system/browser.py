@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+import harness
+
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Debian's package chromium is missing")
 
@@ -62,7 +64,7 @@ def chromium(folder, *words):
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
          f"--user-data-dir={folder}/profile", "--host-resolver-rules=MAP * ~NOTFOUND",
          "--virtual-time-budget=3000", *map(str, words)],
-        capture_output=True, text=True, timeout=120, check=True)
+        capture_output=True, text=True, timeout=harness.NEVER, check=True)
     return done.stdout
 
 

@@ -24,13 +24,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from harness import limit_of
 from sass_traces import EXIT, Folder, chain, load, store
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("HEDDLE_BUILD", "build")
 HEDDLE = BUILD / "codegen/heddle"
 PROGRAMS = BUILD / "tests/programs"
-SECONDS = 120  # of a run; the longest takes one or two
+SECONDS = 120  # of CPU time, of a run; the longest takes one or two
 CYCLES = 50_000_000  # of a run; the longest takes two millions
 
 ONE_GPU = """vectoradd saxpy matmul_tiled transpose reduction histogram stencil atomics bitonic
@@ -298,18 +299,17 @@ def choose(count, seed, among=""):
 REFUSED, NAMED, RIGHT = "refused by check", "ends with a named error", "gives right results"
 WRONG, CRASH, HANG = "WRONG RESULT", "CRASH", "HANG"
 GOOD = REFUSED, NAMED, RIGHT
+ENDLESS = [sign * number for number in (signal.SIGXCPU, signal.SIGKILL) for sign in (-1, 1)] + \
+    [128 + signal.SIGXCPU, 128 + signal.SIGKILL]  # of CPU time there was not enough
 
 
 def call(command):
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, cwd=ROOT,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", start_new_session=True) as process:
-        try:
-            output = process.communicate(timeout=SECONDS)[0]
-            return process.returncode, output
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return None, process.communicate()[0]
+                          errors="replace", start_new_session=True,
+                          preexec_fn=limit_of(SECONDS)) as process:
+        output = process.communicate()[0]
+        return process.returncode, output
 
 
 def is_named(output):
@@ -319,7 +319,7 @@ def is_named(output):
 
 
 def judge_run(status, output):
-    if status is None or "max-cycles" in output:
+    if status in ENDLESS or "max-cycles" in output:
         return HANG
     if status < 0 or status >= 128 or "Sanitizer" in output or "BUG" in output:
         return CRASH
@@ -359,7 +359,7 @@ def judge(mutant, folder):
     """What becomes of a mutant, and the output that says so."""
     path = mutant.write(folder)
     status, output = call([HEDDLE, "check", path, *mutant.options()])
-    if status is None:
+    if status in ENDLESS:
         return HANG, output
     if status != 0:
         return (REFUSED if "[E" in output else CRASH), output

@@ -183,9 +183,7 @@ def start_build(folder, env):
     process = subprocess.Popen([harness.HEDDLE, "build", FIFO], env={**os.environ, **env},
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
-    until = time.time() + 60
-    while not (folder / "runs").exists() and time.time() < until:
-        time.sleep(0.02)
+    harness.until((folder / "runs").exists)
     return process
 
 
@@ -193,13 +191,14 @@ def kill_build(process):
     """With its compilers, which may take longer to go than it does."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    until = time.time() + 10
-    while time.time() < until:
+
+    def has_gone():
         try:
             os.killpg(process.pid, 0)
         except ProcessLookupError:
-            break
-        time.sleep(0.02)
+            return True
+        return False
+    harness.until(has_gone)
 
 
 def test_what_killed_builds_leave_goes_and_what_running_ones_write_stays(heddle, run, tmp_path):
@@ -220,7 +219,7 @@ def test_what_killed_builds_leave_goes_and_what_running_ones_write_stays(heddle,
     heddle("build tests/system/threads.heddle", env=env)  # beside it
     assert mine <= set(left_over(cache))
     (tmp_path / "go").touch()
-    assert running.wait(timeout=120) == 0 and not left_over(cache)
+    assert running.wait(timeout=harness.NEVER) == 0 and not left_over(cache)
     run(FIFO, env=env)
 
 
@@ -229,7 +228,7 @@ def test_two_builds_at_once_give_one_platform(run, tmp_path):
     both = [subprocess.Popen([harness.HEDDLE, "run", FIFO], env={**os.environ, **env},
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
     for one in both:
-        assert one.communicate(timeout=120)[1] == b"" and one.returncode == 0
+        assert one.communicate(timeout=harness.NEVER)[1] == b"" and one.returncode == 0
     assert platforms_in(tmp_path / "cache") == 1 and not left_over(tmp_path / "cache")
 
 

@@ -54,7 +54,7 @@ def test_addresses_of_the_program_do_not_depend_on_options(measure):
 @pytest.mark.parametrize("program", GPUS)
 def test_hundred_runs_on_four_gpus_end(run, program):
     for _ in range(100):
-        run(f"platforms/ring4.heddle -- {program}", seconds=60)
+        run(f"platforms/ring4.heddle -- {program}")
 
 
 @contextlib.contextmanager

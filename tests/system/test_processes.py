@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import FAILS, HEDDLE, PROGRAMS, ROOT, heddle, run
+from harness import FAILS, HEDDLE, NEVER, PROGRAMS, ROOT, heddle, run, until
 
 TINY = "platforms/tiny.heddle"
 MEMTEST = "tests/system/memtest.heddle"
@@ -114,7 +114,7 @@ def end(process, *signals, group=False):
         time.sleep(0.3)
         (os.killpg if group else os.kill)(process.pid, number)
     try:
-        said = process.communicate(timeout=100)
+        said = process.communicate(timeout=NEVER)
     finally:
         process.poll() is None and os.killpg(process.pid, signal.SIGKILL)
     return process.returncode, "".join(said)
@@ -174,13 +174,6 @@ def fill_messages_of(pid):
     os.close(pipe)
 
 
-def await_that(what, seconds=20):
-    until = time.monotonic() + seconds
-    while not what() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert what()
-
-
 def test_second_signal_ends_at_once(folders):
     """The first one ends the simulation. The run has written its files then, and waits to say so,
     since nobody reads its messages; only the second signal can end it."""
@@ -189,13 +182,13 @@ def test_second_signal_ends_at_once(folders):
     (simulating,) = descendants(process.pid)
     fill_messages_of(process.pid)
     process.send_signal(signal.SIGTERM)
-    await_that(lambda: os.listdir(out) == ["s.json"])
+    until(lambda: os.listdir(out) == ["s.json"])
     time.sleep(0.3)  # what comes sooner counts as the same signal
     assert is_alive(simulating)
     process.send_signal(signal.SIGTERM)
-    await_that(lambda: not is_alive(simulating))
+    until(lambda: not is_alive(simulating))
     process.stderr.read()
-    assert process.wait(20) == 128 + signal.SIGTERM
+    assert process.wait(NEVER) == 128 + signal.SIGTERM
     assert os.listdir(out) == ["s.json"] and not os.listdir(tmp)
 
 
@@ -234,12 +227,8 @@ def test_killed_run_takes_its_program_along(folders, tmp_path, script):
     children = descendants(process.pid)
     assert children
     process.kill()
-    process.communicate(timeout=100)
-    for _ in range(100):
-        if not any(is_alive(pid) for pid in children):
-            break
-        time.sleep(0.1)
-    assert not any(is_alive(pid) for pid in children)
+    process.communicate(timeout=NEVER)
+    until(lambda: not any(is_alive(pid) for pid in children))
     assert not os.listdir(out) and not os.listdir(tmp)
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from harness import ANY, BUILD, FAILS, HEDDLE, PROGRAMS, call, same_file, words_of
+from harness import (ANY, BUILD, CPU_SECONDS, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file, until,
+                     words_of)
 from test_view import view
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"
             " --set gpu.vram=64MiB")
 PASS_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LAUNCHERS = {"openmpi": "--oversubscribe --bind-to none", "mpich": ""}
-SECONDS = 60
 
 
 def launcher(library):
@@ -27,7 +27,7 @@ def launcher(library):
     return [name, *LAUNCHERS[library].split()]
 
 
-def by_ranks(ranks, text, *says, library="openmpi", seconds=SECONDS, **how):
+def by_ranks(ranks, text, *says, library="openmpi", seconds=CPU_SECONDS, **how):
     return call([*launcher(library), "-n", ranks, HEDDLE, "run", *words_of(text)], *says,
                 env=PASS_AS_ROOT, seconds=seconds, **how)
 
@@ -250,8 +250,7 @@ def test_full_disk_leaves_no_state_and_the_run_goes_on(played, tmp_path):
     limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 1000; exec \"$@\"", "sh", *words]
     by_tcp = words_of("--mca pml ob1 --mca btl tcp,self")  # needs no files of its own
     call([*launcher("openmpi"), *by_tcp, "-n", 1, *limited, ":", *by_tcp, "-n", 1, *words],
-         "cannot write the state to .*: File too large", status=FAILS, env=PASS_AS_ROOT,
-         seconds=SECONDS)
+         "cannot write the state to .*: File too large", status=FAILS, env=PASS_AS_ROOT)
     assert os.listdir(tmp_path) == ["s"]
     same_file(folder / "one.json", tmp_path / "s")
 
@@ -266,7 +265,7 @@ def test_full_disk_ends_all_ranks(run, tmp_path, option, says):
     limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 40; exec \"$@\"", "sh", *words]
     by_tcp = words_of("--mca pml ob1 --mca btl tcp,self")  # needs no files of its own
     call([*launcher("openmpi"), *by_tcp, "-n", 1, *limited, ":", *by_tcp, "-n", 1, *words], says,
-         status=FAILS, env=PASS_AS_ROOT, seconds=SECONDS)
+         status=FAILS, env=PASS_AS_ROOT)
     assert not (tmp_path / "file").exists()
 
 
@@ -292,7 +291,7 @@ def test_ranks_of_different_platforms_end_at_once():
     words = [HEDDLE, "run", *words_of(PLATFORM), "--", PROGRAMS / "devices"]
     other = [str(word).replace("banks=2", "banks=4") for word in words]
     call([*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, *other],
-         "ranks 0 and 1 differ in the platform", status=7, env=PASS_AS_ROOT, seconds=SECONDS)
+         "ranks 0 and 1 differ in the platform", status=7, env=PASS_AS_ROOT)
 
 
 @pytest.mark.full
@@ -340,9 +339,7 @@ def rank_1(launched):
 
 
 def until_file(path):
-    end = time.monotonic() + SECONDS
-    while not path.exists() and time.monotonic() < end:
-        time.sleep(0.05)
+    until(path.exists)
     return json.loads(path.read_text())
 
 
@@ -352,12 +349,10 @@ def test_statistics_of_ended_kernels_outlive_a_rank(tmp_path, library):
     with started(library, f"{LAUNCHES.replace('FILE', str(stats))} 100000") as launched:
         while "launch 2 is done" not in launched.stdout.readline():
             assert launched.poll() is None
-        begin = time.monotonic()
         os.kill(rank_1(launched), signal.SIGKILL)
         launched.stdout.read()
-        assert launched.wait(SECONDS) != 0
+        assert launched.wait(NEVER) != 0
     kernels = until_file(stats)["kernels"]
-    assert time.monotonic() - begin < 10
     assert sum("partial" not in kernel for kernel in kernels) >= 4
     assert until_file(stats)["partial"] == "interruption"
 
@@ -369,12 +364,10 @@ def test_interruption_ends_all_ranks(tmp_path, library):
     with started(library, f"{LAUNCHES.replace('FILE', str(stats))} 100000") as launched:
         while "launch 2 is done" not in launched.stdout.readline():
             assert launched.poll() is None
-        begin = time.monotonic()
         launched.send_signal(signal.SIGINT)
         launched.stdout.read()
-        assert launched.wait(SECONDS) != 0 or library == "mpich"  # whose launcher says 0
+        assert launched.wait(NEVER) != 0 or library == "mpich"  # whose launcher says 0
     told = until_file(stats)
-    assert time.monotonic() - begin < 10
     assert told["partial"] == "interruption" and len(told["kernels"]) >= 4
 
 
@@ -383,11 +376,9 @@ def test_interruption_ends_all_ranks(tmp_path, library):
 def test_run_ends_whenever_a_rank_dies(tmp_path, death):
     """While they agree, begin, copy, or run kernels."""
     text = LAUNCHES.replace("FILE", f"{tmp_path}/stats.json")
-    begin = time.monotonic()
     call([*launcher("mpich" if death[0] == "1" else "openmpi"), "-n", 2, HEDDLE, "run",
-          *words_of(f"{text} 2")], status=FAILS, seconds=SECONDS,
+          *words_of(f"{text} 2")], status=FAILS,
          env={**PASS_AS_ROOT, "HEDDLE_RANK_DIES": death})
-    assert time.monotonic() - begin < 15
 
 
 def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
@@ -400,7 +391,7 @@ def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
             os.kill(rank_1(launched), number)
             time.sleep(0.3)
         launched.stdout.read()
-        assert launched.wait(SECONDS) == 0
+        assert launched.wait(NEVER) == 0
     same_file(tmp_path / "one.json", tmp_path / "two.json")
 
 
@@ -411,7 +402,7 @@ def test_delays_of_ranks_change_no_byte(run, tmp_path):
             " -- allreduce")
     run(text.replace("NAME", "one"))
     call([*launcher("mpich"), "-n", 3, HEDDLE, "run", *words_of(text.replace("NAME", "three"))],
-         "^PASS", env={"HEDDLE_RANK_DELAYS": "3"}, seconds=SECONDS)
+         "^PASS", env={"HEDDLE_RANK_DELAYS": "3"})
     same_file(tmp_path / "one.json", tmp_path / "three.json")
     same_file(tmp_path / "one.trace", tmp_path / "three.trace")
     same_file(tmp_path / "one.csv", tmp_path / "three.csv")
@@ -483,7 +474,7 @@ def test_only_rank_0_writes_and_all_end_when_it_cannot(tmp_path):
     words = [HEDDLE, "run", *words_of(f"{PLATFORM} --stats {tmp_path}/own.json -- devices")]
     other = [str(word).replace("own.json", "other.json") for word in words]
     one_each = [*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, *other]
-    call(one_each, "^PASS", env=PASS_AS_ROOT, seconds=SECONDS)
+    call(one_each, "^PASS", env=PASS_AS_ROOT)
     assert os.listdir(tmp_path) == ["own.json"]
     folder = tmp_path / "gone"
     folder.mkdir()
@@ -497,8 +488,7 @@ def test_launcher_of_another_library_is_named():
     launcher("mpich")
     call([*launcher("openmpi"), "-n", 2, "sh", "-c", script, HEDDLE, "run",
           *words_of(f"{PLATFORM} -- devices")],
-         "the launcher has started 2 ranks, of which .* sees 1", status=FAILS, env=PASS_AS_ROOT,
-         seconds=SECONDS)
+         "the launcher has started 2 ranks, of which .* sees 1", status=FAILS, env=PASS_AS_ROOT)
 
 
 def test_ranks_of_different_code_end_at_once():
@@ -506,4 +496,4 @@ def test_ranks_of_different_code_end_at_once():
     program = ["--", PROGRAMS / "devices"]
     call([*launcher("openmpi"), "-n", 1, *words, *program, ":", "-n", 1, *words, "--generic",
           *program], "ranks 0 and 1 differ in the code of the platform", status=7,
-         env=PASS_AS_ROOT, seconds=SECONDS)
+         env=PASS_AS_ROOT)

@@ -16,7 +16,7 @@ import pytest
 
 import slurm
 from browser import dom, needs_chromium
-from harness import HEDDLE, PROGRAMS, ROOT, call
+from harness import HEDDLE, PROGRAMS, ROOT, call, until
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle.mistakes import Mistake  # noqa: E402
@@ -100,7 +100,7 @@ def test_killed_at_any_moment_it_goes_on(swept, tmp_path, full):
                               stderr=subprocess.DEVNULL) as process:
             time.sleep((5 if full else 0.5) + seeded.random() * (5 if full else 0.3))
             process.send_signal(signal.SIGKILL)
-    wait_for(lambda: not processes_of(str(out)), 5)
+    until(lambda: not processes_of(str(out)))
     sweep(out, *words, program=program)
     whole = tmp_path / "whole"
     done = sweep(whole, *words, program=program)
@@ -117,14 +117,6 @@ def processes_of(word):
             if number.isdigit() and word in command_line(number)]
 
 
-def wait_for(condition, seconds=120):
-    for _ in range(20 * seconds):  # a platform may have to be compiled
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
-
-
 def test_kill_leaves_no_process(tmp_path):
     """Though what runs would take long."""
     marker = str(tmp_path / "marker")
@@ -132,9 +124,9 @@ def test_kill_leaves_no_process(tmp_path):
                "/bin/sh", "-c", "sleep 60; exit $1", marker, "{x}"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as process:
-        wait_for(lambda: any(command_line(n).startswith("/bin/sh") for n in processes_of(marker)))
+        until(lambda: any(command_line(n).startswith("/bin/sh") for n in processes_of(marker)))
         process.send_signal(signal.SIGKILL)
-    wait_for(lambda: not processes_of(marker))
+    until(lambda: not processes_of(marker))
 
 
 def test_half_a_line_is_read_when_it_is_whole(tmp_path):

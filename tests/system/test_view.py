@@ -13,6 +13,7 @@ import urllib.request
 import pytest
 
 from browser import Dom, chromium, needs_chromium
+import harness
 from harness import HEDDLE, PROGRAMS, ROOT, call, same_file, words_of
 
 TINY = "platforms/tiny.heddle"
@@ -40,7 +41,7 @@ class View:
     def ask(self, what, method="GET", base=None, **how):
         request = urllib.request.Request((base or self.address) + what, method=method, **how)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=harness.NEVER) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -49,17 +50,15 @@ class View:
         return json.loads(self.ask(f"state?process={process}")[1])
 
     def wait_for(self, state, process=1):
-        for _ in range(400):
-            found = self.state(process)
-            if found["state"] == state:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"never {state}: {found}")
+        def found():
+            now = self.state(process)
+            return now if now["state"] == state else None
+        return harness.until(found)
 
     def end(self):
         """What it said, and its status."""
         said = self.process.stderr.read()
-        return said, self.process.wait(timeout=60)
+        return said, self.process.wait(timeout=harness.NEVER)
 
     @property
     def stats(self):

@@ -74,7 +74,7 @@ static const struct {
      1, "", "no C compiler"},
 };
 
-Test(command, answers_as_expected, .timeout = 120)
+Test(command, answers_as_expected)
 {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct support_result r = support_run("%s", cases[i].line);
@@ -90,8 +90,7 @@ Test(command, answers_as_expected, .timeout = 120)
     }
 }
 
-Test(command, a_second_build_compiles_nothing_and_a_changed_parameter_only_its_units,
-     .timeout = 120)
+Test(command, a_second_build_compiles_nothing_and_a_changed_parameter_only_its_units)
 {
     char *folder = support_folder();
     const char *line = "HEDDLE_CACHE='%s' \"$HEDDLE\" build --verbose \"$FIXTURE/weave.heddle\" %s";
@@ -114,7 +113,7 @@ Test(command, a_second_build_compiles_nothing_and_a_changed_parameter_only_its_u
     support_remove(folder);
 }
 
-Test(command, a_changed_source_file_is_compiled_again, .timeout = 120)
+Test(command, a_changed_source_file_is_compiled_again)
 {
     char *folder = support_folder();
     struct support_result copy = support_run("cp -r \"$FIXTURE\" '%s/f'", folder);
@@ -141,7 +140,7 @@ Test(command, a_changed_source_file_is_compiled_again, .timeout = 120)
     support_remove(folder);
 }
 
-Test(command, builds_at_the_same_time_do_not_disturb_each_other, .timeout = 120)
+Test(command, builds_at_the_same_time_do_not_disturb_each_other)
 {
     char *folder = support_folder();
     struct support_result r =
@@ -156,7 +155,7 @@ Test(command, builds_at_the_same_time_do_not_disturb_each_other, .timeout = 120)
     support_remove(folder);
 }
 
-Test(command, build_writes_into_the_folder_it_is_given, .timeout = 120)
+Test(command, build_writes_into_the_folder_it_is_given)
 {
     char *folder = support_folder();
     struct support_result r = support_run(
@@ -168,7 +167,7 @@ Test(command, build_writes_into_the_folder_it_is_given, .timeout = 120)
     support_remove(folder);
 }
 
-Test(command, fmt_check_tells_and_fmt_changes, .timeout = 60)
+Test(command, fmt_check_tells_and_fmt_changes)
 {
     char *folder = support_folder();
     struct support_result r = support_run(
@@ -181,7 +180,7 @@ Test(command, fmt_check_tells_and_fmt_changes, .timeout = 60)
     support_remove(folder);
 }
 
-Test(command, stats_shows_one_run_and_the_difference_of_two, .timeout = 120)
+Test(command, stats_shows_one_run_and_the_difference_of_two)
 {
     char *folder = support_folder();
     const char *run = "HEDDLE_CACHE='%s/cache' \"$HEDDLE\" run --generic \"$FIXTURE/weave.heddle\" "

@@ -168,7 +168,7 @@ static void get(enum source source, unsigned char *bytes, const unsigned char *a
 }
 
 /* Bytes arrive between every pair that may be copied, whether the call waits or not. */
-Test(hip_location, what_is_allowed_is_copied, .timeout = 60)
+Test(hip_location, what_is_allowed_is_copied)
 {
     unsigned char bytes[SIZE], found[SIZE];
     for (int to = 0; to < FREED; to++) {

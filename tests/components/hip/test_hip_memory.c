@@ -267,7 +267,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-Test(hip_memory, serves_many_host_threads, .timeout = 60)
+Test(hip_memory, serves_many_host_threads)
 {
     pthread_t threads[THREADS];
     for (uintptr_t i = 0; i < THREADS; i++)

@@ -165,7 +165,7 @@ static void read_damaged(const unsigned char *bytes, size_t size)
     code_object_release(&object);
 }
 
-Test(code_object, survives_truncation_and_flipped_bytes, .timeout = 60)
+Test(code_object, survives_truncation_and_flipped_bytes)
 {
     static const char *const files[] = {"v2.hsaco", "v4.hsaco", "v5.hsaco", "relocations.hsaco"};
     for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
