@@ -1,7 +1,9 @@
 """Fixtures of the system tests, and which tests run when. harness.py has what they are made of."""
+import collections
 import fcntl
 import functools
 import os
+import resource
 import shutil
 from pathlib import Path
 
@@ -16,7 +18,7 @@ def pytest_addoption(parser):
                      help="do not compare with results.txt: what is right, not what was")
 
 
-LOCK = pytest.StashKey()
+LOCK, BEGIN = pytest.StashKey(), pytest.StashKey()
 
 
 def lock_folder():
@@ -50,11 +52,36 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: item.get_closest_marker("first") is None)
 
 
+def cpu_seconds():
+    """Of all commands so far that have ended. Unlike seconds of the clock they say what a test
+    costs, whatever else the machine does."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
+    if call.when == "teardown":
+        item.user_properties.append(("cpu", cpu_seconds() - item.stash[BEGIN]))
     outcome = yield
     if call.when == "call":
         item.passed = outcome.get_result().passed
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    item.stash[BEGIN] = cpu_seconds()
+
+
+def pytest_terminal_summary(terminalreporter):
+    costs = {report.nodeid: cpu for reports in terminalreporter.stats.values() for report in reports
+             for name, cpu in getattr(report, "user_properties", ()) if name == "cpu"}
+    files = collections.Counter()
+    for test, cpu in costs.items():
+        files[test.split("::")[0]] += cpu
+    terminalreporter.section("CPU seconds, of the costliest tests and of all files")
+    for name, cpu in [*collections.Counter(costs).most_common(25), *files.most_common()]:
+        terminalreporter.line(f"{cpu:8.1f}  {name}")
 
 
 @pytest.fixture
@@ -63,6 +90,14 @@ def tmp_path(request, tmp_path):
     yield tmp_path
     if getattr(request.node, "passed", False):
         shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def code_of_platforms(request):
+    """Compiling a platform for its parameters costs a hundred times what a test's run costs. So
+    only --full does it, and the tests of compiling itself; the statistics have the same bytes."""
+    harness.generic = not (request.config.getoption("--full")
+                           or request.node.get_closest_marker("specialised"))
 
 
 @pytest.fixture

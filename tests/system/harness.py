@@ -29,6 +29,8 @@ API_TRACES = "tests/components/traces/api_trace/traces"
 CPU_SECONDS = 600
 NEVER = 3600
 
+generic = False  # runs use code that is compiled once for all parameters; conftest.py sets it
+
 FAILS = "a status that is not 0"
 ANY = "any status"
 ORDERS = ["--tick-order=descending", "--tick-order=random:1", "--tick-all", "--generic"]
@@ -72,6 +74,17 @@ class Done:
         return sum(float(row[3]) for row in rows)
 
 
+def with_generic_code(command):
+    """The command with --generic behind each `heddle run` and `heddle build`."""
+    words = []
+    for word in command:
+        words.append(word)
+        if words[-2:] in ([str(HEDDLE), "run"], [str(HEDDLE), "build"]) \
+                and "--generic" not in command:
+            words.append("--generic")
+    return words
+
+
 def limit_of(seconds):
     """For a child process: its own CPU time, and that of each process that it starts."""
     return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -86,11 +99,15 @@ def until(what):
     return found
 
 
-def call(command, *says, status=0, env=None, seconds=CPU_SECONDS):
+def call(command, *says, status=0, env=None, seconds=CPU_SECONDS,
+         specialised=False):
     """Runs a command, which must end with `status` and say each of `says` (regular expressions).
-    Each of its processes has so many seconds of CPU time."""
+    Each of its processes has so many seconds of CPU time. A platform that it compiles is compiled
+    for its parameters when `specialised`."""
     __tracebackhide__ = True
     command = [str(word) for word in command]
+    if generic and not specialised:
+        command = with_generic_code(command)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", cwd=ROOT,
                           env={**os.environ, **(env or {})}, start_new_session=True,
@@ -191,7 +208,7 @@ def same_bytes(measure, text, variants, **how):
     """Runs `text` without and with each of `variants` in place of {}: no byte of the statistics
     changes. Returns the first run."""
     __tracebackhide__ = True
-    reference = measure(text.format(""), **how)
+    reference = measure(text.format(""), specialised=any("--generic" in v for v in variants), **how)
     for variant in variants:
         same(reference, measure(text.format(variant), **how))
     return reference
