@@ -82,28 +82,11 @@ def show(tree, bug):
     return tell.startswith("caught")
 
 
-def evidence(bugs):
-    """The page that lists what a run has shown."""
-    lines = ["# Seeded bugs", "",
-             "Does a test fail when the sources are wrong? Each bug below was put into a copy of the",
-             "sources, alone, and the test beside it failed. Without the bugs the same tests pass.",
-             "", "```sh", "tests/mutation/seeded.py build --page docs/evidence/mutations.md", "```",
-             "", f"{len(bugs)} bugs, all caught. `./dev test mutations` repeats three of them,"
-             " with `--full` all. `./dev lint`", "checks that each still has its place in the sources."]
-    for heading in dict.fromkeys(bug.heading for bug in bugs):
-        lines += ["", f"## {heading}", "", "| what the bug does | the test that fails |",
-                  "| --- | --- |"]
-        lines += [f"| {bug.what} | {bug.test}: `{bug.case}` |" for bug in bugs
-                  if bug.heading == heading]
-    return "\n".join(lines) + "\n"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", help="the build folder; the copy lies in BUILD/mutation")
     parser.add_argument("name", nargs="*", help="these bugs only")
     parser.add_argument("--sample", action="store_true", help="three bugs only")
-    parser.add_argument("--page", metavar="FILE", help="write the list of bugs that were caught")
     options = parser.parse_args()
     wanted = SAMPLE if options.sample else options.name
     bugs = [bug for bug in read_bugs() if not wanted or bug.name in wanted]
@@ -113,8 +96,6 @@ def main():
     tree = Tree(Path(options.build) / "mutation", os.environ.get("HEDDLE_JOBS", os.cpu_count()))
     caught = [bug for bug in bugs if show(tree, bug)]
     print(f"{len(bugs)} bugs, {len(caught)} caught ({time.monotonic() - begin:.0f} s)")
-    if options.page and len(caught) == len(bugs):
-        Path(options.page).write_text(evidence(bugs))
     return len(caught) != len(bugs)
 
 

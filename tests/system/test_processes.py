@@ -26,6 +26,13 @@ OUTPUTS = {"stats": "--stats {}/out.json", "perfetto": "--record perfetto={}/out
 PRINTED = ["--report cpi", "--profile instructions", "--mode sampled"]
 HAS_NONE = "nothing was written|nothing is recorded"
 
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """What a run says first is then not that it compiles."""
+    heddle(f"build {TINY}", specialised=True)
+
+
 # A way of ending, its status (None: what stands for a file that is missing), how many processes
 # write, and what is said.
 WAYS = {
