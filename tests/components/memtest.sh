@@ -29,7 +29,7 @@ one() {
     runs=$((runs + 1))
 }
 
-for seed in 1 2; do
+for seed in 1 ${HEDDLE_FULL:+2}; do
     for policy in through around evict; do
         for platform in memtest memtest_translated; do
             one "$platform $policy" --platform "$platform" --set "l1.write=$policy" \

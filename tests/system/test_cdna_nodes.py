@@ -5,6 +5,7 @@ import re
 import pytest
 
 from harness import PROGRAMS, same_bytes
+from programs import only_full
 
 SMALL = ("platforms/mi300x_x8.heddle --generic --max-cycles 20000000 --set gpus=3 --set xcds=2"
          " --set arrays=1 --set vram=1GiB")
@@ -12,7 +13,8 @@ COPY = 1 << 20  # bytes
 
 
 @pytest.mark.parametrize("program", ["collectives.gfx942 ring 4096", "collectives.gfx942 tree 1024",
-                                     "collectives.gfx942 halving 1024", "peers.gfx942"])
+                                     "collectives.gfx942 halving 1024",
+                                     *only_full("peers.gfx942")])
 def test_programs_use_all_gpus(run, program):
     run(f"{SMALL} -- {PROGRAMS}/{program}", "PASS")
 
@@ -27,6 +29,7 @@ def test_copy_is_as_fast_as_the_link_between_two(run, access):
     assert least < time < least * 160 / 128 * 1.05 + 8000
 
 
+@pytest.mark.full
 def test_ways_to_run_change_no_byte(measure):
     same_bytes(measure, f"{SMALL} {{}} -- {PROGRAMS}/collectives.gfx942 ring 4096",
                ["--threads 2", "--tick-all --tick-order descending"])

@@ -13,6 +13,7 @@ from programs import GOOD, GPUS, only_full, quick_and_full
 EVERY_ORDER = ORDERS + ["--tick-order=random:2", "--generic --tick-order=random:3"]
 
 
+@pytest.mark.specialised
 @pytest.mark.parametrize("platform, program",
                          [("tiny", p) for p in ("vectoradd", "matmul_tiled", "histogram")]
                          + only_full(*(("r9nano", p) for p in GOOD)))
@@ -21,7 +22,7 @@ def test_order_of_ticks_changes_no_byte(measure, full, platform, program):
     same_bytes(measure, text, EVERY_ORDER + ([""] * 10 if full else []))
 
 
-@pytest.mark.parametrize("program", quick_and_full("halo gpu_threads", GPUS))
+@pytest.mark.parametrize("program", quick_and_full("gpu_threads", GPUS))
 def test_order_of_ticks_changes_no_byte_on_four_gpus(measure, full, program):
     again = [""] * 10 if full else []
     same_bytes(measure, f"platforms/ring4.heddle {{}} -- {program}",
@@ -88,14 +89,15 @@ def test_scheduling_of_host_threads_changes_no_byte(measure, tmp_path, platform,
             same(reference, measure(text))
 
 
-@pytest.mark.parametrize("text", [*only_full("platforms/tiny.heddle -- matmul_tiled"),
-                                  "platforms/r9nano.heddle -- bfs",
+@pytest.mark.parametrize("text", [*only_full("platforms/tiny.heddle -- matmul_tiled",
+                                             "platforms/r9nano.heddle -- bfs"),
                                   "tests/system/memtest.heddle --set tester.episodes=40"])
 def test_optimisation_changes_no_byte(measure, text):
     """Most tests compile platforms with less of it than users do (conftest.py)."""
     same(measure(text, env={"HEDDLE_CFLAGS": ""}), measure(text, env={"HEDDLE_CFLAGS": "-O1"}))
 
 
+@pytest.mark.full
 def test_other_compiler_changes_no_byte(measure):
     assert shutil.which("clang")
     text = "platforms/tiny.heddle -- matmul_tiled"

@@ -140,6 +140,7 @@ def test_numbers_of_migration_policies(full):
                   "docs/evidence/migration-policies.md", says="numbers are those of", full=full)
 
 
+@pytest.mark.full
 def test_numbers_of_packets(full):
     check_numbers("tests/bench/packets/run.py", HEDDLE, "--check", "docs/evidence/packets-cost.md",
                   says="copies simulated, as on the page", full=full)
