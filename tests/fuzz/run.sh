@@ -4,7 +4,8 @@
 # out-of-memory input fails. As many run at a time as there are processors (HEDDLE_JOBS).
 set -euo pipefail
 build=$1
-if [ "$2" = --runs ]; then same=yes limit="-runs=$3 -seed=1"; else same='' limit=-max_total_time=$2; fi
+same='' limit=-max_total_time=$2
+[ "$2" != --runs ] || same=yes limit="-runs=$3 -seed=1"
 here=$(cd "$(dirname "$0")" && pwd)
 
 # Real inputs to start from: without them a fuzzer hardly gets past the magic numbers.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Are the tests able to see a change? Makes small mistakes in the lines of C that have changed since
+"""Are tests able to see a change? Makes small mistakes in the lines of C that have changed since
 BASE, one at a time, and runs the unit tests. A mistake that no test sees is a survivor: a test is
 missing, or the text has no effect. Which mistakes are tried is fixed by the text of each line."""
 import argparse
@@ -18,8 +18,8 @@ RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
              "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "++": "--", "--": "++"}
 SIGN = re.compile(r"<<=|>>=|->|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\+\+|--|[<>]")
 NUMBER = re.compile(r"(?<![\w.\"'])(0x[0-9a-fA-F]+|\d+)(?=[uUlL]*\b)(?![\w.]*\.)")
-STATEMENT = re.compile(r"^\s+(?!return\b|break\b|continue\b|goto\b|case\b|default\b|typedef\b|static\b"
-                       r"|const\b|struct\b|enum\b|union\b)[A-Za-z_*(][^{}]*;\s*$")
+STATEMENT = re.compile(r"^\s+(?!return\b|break\b|continue\b|goto\b|case\b|default\b|typedef\b"
+                       r"|static\b|const\b|struct\b|enum\b|union\b)[A-Za-z_*(][^{}]*;\s*$")
 DECLARES = re.compile(r"^\s+(?:\w+\s+)+\**\w+(?:\[[^]]*\])?\s*(?:=|,|;)")
 SKIPPED = re.compile(r"^\s*(?:#|//|/?\*|assert\b)|\bbug\(|\bTest\(")
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Puts seeded bugs into a copy of the sources, one at a time. The test that bugs.txt names for a bug
+"""Puts seeded bugs into a copy of the sources, one at a time. The test that bugs.txt names for it
 must fail with it, and pass without it."""
 import argparse
 import os
@@ -15,7 +15,8 @@ from tree import ROOT, Tree
 BUGS = Path(__file__).with_name("bugs.txt")
 SAMPLE = ("clock-rounding", "ring-lost-credit", "route-tie")  # they need the least of the build
 FORM = re.compile(r"^(?P<name>[\w-]+): (?P<what>.+)\nin +(?P<where>\S+) (?P<function>\S+)\n"
-                  r"from +(?P<old>.+)\nto *(?P<new>.*)\ntest +(?P<test>[^:\n]+)(?:: (?P<case>.+))?$")
+                  r"from +(?P<old>.+)\nto *(?P<new>.*)\n"
+                  r"test +(?P<test>[^:\n]+)(?:: (?P<case>.+))?$")
 
 
 def read_bugs():
@@ -61,8 +62,8 @@ def place(bug):
             found += [(file, text, each.span())
                       for each in pattern(bug.old).finditer(text, begin, end)]
     if len(found) != 1:
-        raise ValueError(f"{bug.name}: {bug.where} {bug.function} has `{bug.old}` {len(found)} times,"
-                         " not once; move the bug to where the same mistake can be made now")
+        raise ValueError(f"{bug.name}: {bug.where} {bug.function} has `{bug.old}` {len(found)}"
+                         " times, not once; move the bug to where the same mistake can be made now")
     file, text, (begin, end) = found[0]
     return str(file.relative_to(ROOT)), text[:begin] + bug.new + text[end:]
 

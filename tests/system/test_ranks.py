@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import (ANY, BUILD, CPU_SECONDS, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file, until,
-                     words_of)
+from harness import (ANY, BUILD, CPU_SECONDS, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file,
+                     until, words_of)
 from test_view import view
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"

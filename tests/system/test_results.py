@@ -75,7 +75,7 @@ def total(stats, beside, *names):
 
 def counts_of(stats):
     """The numbers in the order of COUNTS: cycles of the fastest clock, instructions of wavefronts
-    and warps, hits of caches (not of TLBs), bytes of memories, bytes of links in both directions."""
+    and warps, hits of caches (not of TLBs), bytes of memories, bytes of links in both ways."""
     return (max((clock["cycles"] for clock in stats["clocks"].values()), default=0),
             total(stats, ["instructions"], "instructions"),
             total(stats, ["writebacks", "accesses"], "hits"),

@@ -137,7 +137,8 @@ def test_experiment_ranks_launches_by_what_the_cold_start_costs(heddle, tmp_path
     cost = [float(row["cold_cycles"]) - float(row["perfect_cycles"]) for row in rank]
     assert sorted(int(row["launch"]) for row in rank) == list(range(1, 10))
     assert cost == sorted(cost, reverse=True) and cost[0] > 1000 and rank[-1]["launch"] == "1"
-    assert {r["launch"] for r in launches.rows_of(tmp_path / "e")} == {r["launch"] for r in rank[:4]}
+    chosen = {row["launch"] for row in launches.rows_of(tmp_path / "e")}
+    assert chosen == {row["launch"] for row in rank[:4]}
 
 
 # Every line that is read comes from memory once; with caches too small for it, some more often.
