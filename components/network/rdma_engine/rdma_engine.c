@@ -150,7 +150,7 @@ static uint32_t request_pid(const struct mem_request *m)
     }
 }
 
-/* A reply from a peer, to whoever asked. */
+/* Passes a reply from a peer to the component that asked. */
 static bool answer_outward(struct rdma_engine *c)
 {
     const struct mem_reply *m = rdma_engine_remote_peek_reply(c);

@@ -67,7 +67,7 @@ static void sector_cache_init(struct sector_cache *c)
 
 /* ---- answers from below ---- */
 
-/* The sectors of an answer go to their line and to those who wait for them. */
+/* The sectors of an answer go to their line and to requests that wait for them. */
 static void install(struct sector_cache *c, struct sector_mshr *mshr, unsigned sectors)
 {
     uint32_t set = sector_set_of(c, mshr->number), line = sector_find(c, set, mshr->number);
@@ -105,7 +105,7 @@ static bool may_answer(struct sector_cache *c)
     return false;
 }
 
-/* It is answered. */
+/* A waiting request is answered. */
 static void answered(struct sector_cache *c, struct sector_mshr *mshr,
                      const struct sector_target *t)
 {
@@ -117,7 +117,7 @@ static void answered(struct sector_cache *c, struct sector_mshr *mshr,
             component_tick_now(&c->io.base) + (sector_count(t->asked) + rate - 1) / rate;
 }
 
-/* false: somebody has all sectors now, but cannot be answered yet. */
+/* false: a request has all sectors now, but cannot be answered yet. */
 static bool serve_targets(struct sector_cache *c, struct sector_mshr *mshr)
 {
     uint32_t *link = &mshr->first, before = SECTOR_NONE;

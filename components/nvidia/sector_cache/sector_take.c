@@ -51,7 +51,7 @@ static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, u
     c->io.stats.fetches += sector_count(sectors);
 }
 
-/* Is there room for one more who waits for these sectors? */
+/* Is there room for one more request that waits for these sectors? */
 static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigned sectors)
 {
     const struct sector_cache_params *k = sector_cache_params(c);

@@ -1,9 +1,9 @@
 /* Streaming multiprocessor: takes thread blocks, replays their warps, answers when they end.
  *
- * One tick, in the order in which results reach those who wait for them: what ends now, answers of
- * memory, the memory unit, issue, fetch; then new blocks, whose warps begin in the next cycle. All
- * waiting is by time stamp, so an SM whose warps all wait sleeps until the earliest of them, and
- * one without blocks sleeps for good. */
+ * One tick, in the order in which results reach the instructions that wait for them: what ends now,
+ * answers of memory, the memory unit, issue, fetch; then new blocks, whose warps begin in the next
+ * cycle. All waiting is by time stamp, so an SM whose warps all wait sleeps until the earliest of
+ * them, and one without blocks sleeps for good. */
 #include "streaming_multiprocessor.gen.h"
 
 #include "runtime/observe/hang.h"

@@ -12,7 +12,7 @@ enum { WARP_SCHEDULER_SUB_CORES = 8 };
 struct warp_scheduler_ops {
     /* A warp came into a slot that was free. */
     void (*arrive)(struct part *self, uint32_t sub_core, uint32_t warp);
-    /* Its slot is free again. */
+    /* The warp's slot is free again. */
     void (*leave)(struct part *self, uint32_t sub_core, uint32_t warp);
     /* One of `ready`, which is not empty; it issues now. `memory`: warps that wait for an answer of
      * memory, none of them ready. */
