@@ -1,12 +1,12 @@
 /* Blobs: bytes of any length that travel with a message, by their number.
  *
  * A message carries at most a few hundred bytes; a code object, or a block of a copy between two
- * devices, is longer. Whoever sends a message with a blob's number gives the blob away: from then
+ * devices, is longer. The sender of a message with a blob's number gives the blob away: from then
  * on the receiver reads, writes and frees it, until it sends the number back. So at any time one
  * component owns a blob, and what it finds there does not depend on the order of ticks. How long
  * the bytes are on their way is up to the components.
  *
- * `status` is a word beside the bytes, for whoever fills a blob to tell how that went.
+ * `status` is a word beside the bytes, in which the component that fills a blob says how that went.
  *
  * For components of the main partition. A platform that is dumped has no blobs: only what stands
  * beside a driver makes them. */

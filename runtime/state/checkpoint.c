@@ -145,7 +145,8 @@ enum checkpoint_end checkpoint_end(void)
 
 /* ---- loading ---- */
 
-/* What is wrong with one rank's image is wrong with all, or was found by rank 0. */
+/* Says why an image is refused. What is wrong with one rank's image is wrong with all, or was found
+ * by rank 0. */
 static bool refuse(const char *name, const char *why)
 {
     if (ranks.number == 0)
@@ -153,7 +154,7 @@ static bool refuse(const char *name, const char *why)
     return false;
 }
 
-/* Whether it is a file of this program at all, in words: NULL if it is. */
+/* Says in words why the file is none of this program; NULL if it is one. */
 static const char *foreign(const struct checkpoint_header *h)
 {
     if (memcmp(h->magic, checkpoint_magic, sizeof checkpoint_magic) != 0)
@@ -164,7 +165,7 @@ static const char *foreign(const struct checkpoint_header *h)
     return NULL;
 }
 
-/* Whether this platform has the same places for everything. */
+/* Does this platform have the same layout as the file? */
 static bool fits(const struct checkpoint_header *h)
 {
     return h->layout == layout && h->front_bytes >= opened.front && h->arena_bytes >= opened.rear
@@ -190,7 +191,7 @@ static bool check_pages(const struct checkpoint_header *h, const struct checkpoi
     return true;
 }
 
-/* Where things are in a file that was checked. */
+/* The parts of a file that was checked: pages, bytes, parts of libraries. */
 static const struct checkpoint_page *pages_of(const void *bytes)
 {
     return (const void *)((const char *)bytes + sizeof(struct checkpoint_header)
@@ -284,7 +285,7 @@ static void place_pages(const struct checkpoint_header *h, const struct checkpoi
     merge_apply();
 }
 
-/* Of a file that was checked. */
+/* Puts the contents of a file that was checked in place. */
 static bool place(const void *bytes, const char *name)
 {
     struct checkpoint_header h;
@@ -364,7 +365,7 @@ const void *checkpoint_pending_part(const char *name, uint64_t *size)
     return parts_find(parts_of(pending.bytes, &h), h.parts_bytes, name, size);
 }
 
-/* Of all ranks, or of none. */
+/* Is it so at all ranks? Otherwise says that one of them refuses. */
 static bool all_are(bool good, const char *name)
 {
     bool all = rank_sum(!good) == 0;
@@ -438,7 +439,7 @@ static uint64_t hash_layout(void)
     return sum;
 }
 
-/* What is at which rank, and in which shard of it. */
+/* A hash of the rank and the shard of each component. */
 static uint64_t hash_placement(void)
 {
     uint64_t sum = fold(0, ranks.count);

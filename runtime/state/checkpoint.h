@@ -117,14 +117,15 @@ void checkpoint_tell(void);
 /* A state was checked and is not in place yet; its part `name`, NULL if it has none. */
 bool checkpoint_is_pending(void);
 const void *checkpoint_pending_part(const char *name, uint64_t *size);
-/* Puts it in place; rank 0 asks the others for the same. false: message on stderr. */
+/* Puts the pending state in place; rank 0 asks the others for the same. false: message on
+ * stderr. */
 bool checkpoint_resume(void);
 
 /* Runs as engine_run() does; on the way writes the state when its time has come, and goes on. */
 enum engine_result checkpoint_run(void);
 /* A state is wanted and not written yet. */
 bool checkpoint_is_wanted(void);
-/* Its time is now: at the end of this window. */
+/* The state is to be written now, at the end of this window. */
 void checkpoint_now(void);
 /* The launch of --checkpoint-at, or NULL. */
 const char *checkpoint_kernel(void);
@@ -132,8 +133,8 @@ const char *checkpoint_kernel(void);
 enum checkpoint_end { CHECKPOINT_DONE, CHECKPOINT_MISSED, CHECKPOINT_FAILED };
 enum checkpoint_end checkpoint_end(void);
 
-/* Of a state that was loaded with other parameters than it was written with: its time, model and
- * what was set then, a line each. false: there is none. */
+/* The origin of a state that was loaded with other parameters than it was written with: its time,
+ * model and what was set then, a line each. false: there is none. */
 struct checkpoint_origin {
     uint64_t time_ps;
     const char *model, *set;

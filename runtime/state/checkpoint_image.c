@@ -62,7 +62,7 @@ static void put_page(struct writer *w, const char *page, uint64_t number)
     w->pages++;
 }
 
-/* Of what stands at `base`, from byte `first`, where a page begins, to `end`. */
+/* Puts the pages that stand at `base`, from byte `first`, where a page begins, to `end`. */
 static void put_pages(struct writer *w, const char *base, uint64_t first, uint64_t end,
                       uint64_t mark)
 {

@@ -1,5 +1,5 @@
 /* The state of this process as bytes: what a file of one process is, and of several ranks each has
- * one. Of checkpoint.c. */
+ * one. A part of checkpoint.c. */
 #ifndef HEDDLE_RUNTIME_CHECKPOINT_IMAGE_H
 #define HEDDLE_RUNTIME_CHECKPOINT_IMAGE_H
 
@@ -7,7 +7,7 @@
 
 extern const char checkpoint_magic[8] __attribute__((visibility("hidden")));
 
-/* Where an image goes. `failed`: the rest need not be put. */
+/* The target of an image. `failed`: the rest need not be put. */
 struct image_target {
     void (*put)(struct image_target *to, const void *bytes, size_t size);
     bool failed;
@@ -20,9 +20,10 @@ struct checkpoint_header image_begin(const struct platform_table *table, uint64_
 /* Puts `header` and the contents; returns the header with what they have told: the number of pages
  * and the checksum. Between runs of the engine; nothing may change until the last image is put. */
 struct checkpoint_header image_put(struct image_target *to, const struct checkpoint_header *header);
-/* To a file, from where it stands; the header is that of the contents. false: errno says why. */
+/* Writes an image to a file, from its current offset on; the header is that of the contents. false:
+ * errno says why. */
 bool image_write(int fd, const struct checkpoint_header *begun, uint64_t *bytes);
-/* All of it; false: errno says why. */
+/* Writes all bytes; false: errno says why. */
 bool image_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 
 #endif

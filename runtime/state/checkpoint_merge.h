@@ -3,11 +3,11 @@
  * What components keep was partly made from parameters when the platform started. A state holds the
  * arena of that start, too. A word of the arena that is another one at the start with today's
  * parameters is made of them: if the run has left it as it was, it gets today's value; if the run
- * has changed it, nobody can say what it would be today, and the state is refused. Only times and
- * rates may differ, and only those that leave the layout of the arena as it is: another number of
- * sets would find a cache's lines in the wrong places. The messages name the parameters.
+ * has changed it, what it would be today is unknown, and the state is refused. Only times and rates
+ * may differ, and only those that leave the layout of the arena as it is: another number of sets
+ * would find a cache's lines in the wrong places. The messages name the parameters.
  *
- * Of checkpoint.c. */
+ * A part of checkpoint.c. */
 #ifndef HEDDLE_RUNTIME_CHECKPOINT_MERGE_H
 #define HEDDLE_RUNTIME_CHECKPOINT_MERGE_H
 

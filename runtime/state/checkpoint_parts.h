@@ -5,7 +5,7 @@
 
 #include "checkpoint.h"
 
-/* Where bytes go: `put` gets multiples of 8. */
+/* The target of bytes: `put` gets multiples of 8. */
 struct checkpoint_sink {
     void (*put)(struct checkpoint_sink *sink, const void *bytes, size_t size);
     char rest[8];
@@ -16,7 +16,8 @@ struct checkpoint_sink {
 uint64_t parts_measure(void);
 void parts_write(struct checkpoint_sink *to);
 
-/* Of a file: is every part whole? Part `name`, NULL if there is none. All to their owners. */
+/* Readers of a file: is every part whole? Part `name`, NULL if there is none. All parts to their
+ * owners. */
 bool parts_check(const char *bytes, uint64_t size);
 const void *parts_find(const char *bytes, uint64_t size, const char *name, uint64_t *found);
 bool parts_load(const char *bytes, uint64_t size);

@@ -32,7 +32,7 @@ static uint64_t most_pieces(const uint64_t *bytes, uint32_t first)
     return most;
 }
 
-/* Of piece `number` of an image. */
+/* Bytes of piece `number` of an image. */
 static size_t piece_bytes(uint64_t bytes, uint64_t number)
 {
     uint64_t start = number * PIECE;

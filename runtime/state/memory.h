@@ -34,7 +34,7 @@ static inline void *memory_at(uint64_t physical)
     return memory.bytes + (physical - memory.first);
 }
 
-/* The same, with all of `bytes` checked. */
+/* The host address of a physical one, with all of `bytes` checked. */
 static inline void *memory_span(uint64_t physical, uint64_t bytes)
 {
     if (__builtin_expect(!memory_contains(physical, bytes), 0))

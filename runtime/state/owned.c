@@ -49,7 +49,8 @@ static void move(void *bytes, uint64_t size, uint32_t owner)
         tell(bytes, size);
 }
 
-/* Also where the runs are: others know only what was handed out before components were initialised.
+/* Moves a slice with the location of its runs: other ranks know only what was handed out before
+ * components were initialised.
  */
 static void move_slice(uint32_t owner)
 {
@@ -73,8 +74,8 @@ static void shift(struct ring *r, uint32_t first)
     r->first = first;
 }
 
-/* Each of the two ranks has slots of its own; those of the receiver count. Rank 0 may be neither,
- * and makes room. */
+/* Moves the slots of a ring. Each of the two ranks has slots of its own; those of the receiver
+ * count. Rank 0 may be neither, and makes room. */
 static void move_slots(struct ring *near, struct ring *far, uint32_t receiver)
 {
     uint64_t bytes = (uint64_t)(far->end - far->first) * ARENA_UNIT;

@@ -5,8 +5,8 @@
 /* By all ranks, between windows: afterwards the arena of rank 0 has the components and rings of all
  * ranks as they are there. */
 void owned_gather(void);
-/* Its two halves: all ranks tell, and rank 0 takes what was told. What takes goes on from then only
- * if that is its end: rings between ranks have other slots. */
+/* The two halves of owned_gather(): all ranks send, and rank 0 takes what they sent. After that
+ * rank 0 can only end the run: rings between ranks have other slots. */
 void owned_share(void);
 void owned_take(void);
 

@@ -7,8 +7,8 @@
  * offsets. Called once by heddle_platform.start(), and by tests.
  *
  * With several ranks every instance has its place at all of them, in the slice of its owner
- * (arena.h), but only those that are here are touched and initialised. Whoever writes a store is
- * at every rank, for the copies of the store, in the common slice. */
+ * (arena.h), but only those that are here are touched and initialised. A component that writes a
+ * store is at every rank, for the copies of the store, in the common slice. */
 #include "platform.h"
 
 #include <stdio.h>

@@ -24,7 +24,7 @@ extern const struct platform_image platform_image __attribute__((visibility("hid
  * components are awake at the first edge, cycle 1. false: the table contradicts itself, said on
  * stderr. Once a process, except in tests. */
 bool platform_build(const struct platform_table *table);
-/* The same, cut for so many threads, if the platform has partitions. */
+/* Builds the platform cut for so many threads, if it has partitions. */
 bool platform_build_threads(const struct platform_table *table, uint32_t threads);
 
 /* Called by the init of the driver component: what heddle_platform.driver() returns. */
