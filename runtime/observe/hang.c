@@ -1,10 +1,10 @@
-/* Why nothing goes on: who waits on which port for whom.
+/* Why nothing goes on: which component waits on which port for which other.
  *
  * The graph has an edge from a component to another when it was refused by a full ring that the
  * other should empty, or when the other owes it replies. Following first edges from a waiting
- * component ends in a cycle, which is the deadlock, or at a component that waits for nobody, which
- * is the culprit. All is found by counting in the rings; components add notes. Called by engine.c
- * between steps; the report is composed in a static buffer and kept. */
+ * component ends in a cycle, which is the deadlock, or at a component that waits for no other,
+ * which is the culprit. All is found by counting in the rings; components add notes. Called by
+ * engine.c between steps; the report is composed in a static buffer and kept. */
 #include "hang.h"
 
 #include <inttypes.h>
@@ -179,7 +179,7 @@ static void describe_idle(uint32_t leaf)
     line(&report, "\n");
 }
 
-/* Nobody waits: those that leave messages lying. */
+/* No component waits: describes those that leave messages lying. */
 static void describe_untaken(void)
 {
     uint32_t found = 0;

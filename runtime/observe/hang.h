@@ -14,16 +14,16 @@ void hang_note(struct hang_report *report, const char *format, ...)
 
 /* Messages in rings and everything the components have unfinished. */
 uint64_t hang_outstanding(void);
-/* The same without what the instance `leaf` has unfinished, nor those with a byte in `apart` (by
- * instance; NULL: none) and the rings at them. */
+/* hang_outstanding() without what the instance `leaf` has unfinished, nor those with a byte in
+ * `apart` (by instance; NULL: none) and the rings at them. */
 uint64_t hang_outstanding_except(uint32_t leaf, const uint8_t *apart);
 
 enum hang_reason { HANG_DEADLOCK, HANG_STALL, HANG_LIMIT };
 
 /* Composes the report, prints it on stderr and keeps it for hang_last_report(). */
 void hang_explain(enum hang_reason reason);
-/* Who waits for whom now, and what is unfinished; between windows. Valid until the next call, and
- * no report of a hang. */
+/* The components that wait for each other now, and what is unfinished; between windows. Valid until
+ * the next call, and no report of a hang. */
 const char *hang_describe(void);
 const char *hang_last_report(void); /* "": none so far */
 

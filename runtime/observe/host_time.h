@@ -27,7 +27,7 @@ void host_time_note_program(uint64_t cpu_ns);
 
 /* Up to now, also from within a run of the engine by its own thread. */
 uint64_t host_time_simulation_ns(void);
-/* false: nobody told it. */
+/* false: it is not known. */
 bool host_time_program_ns(uint64_t *cpu_ns);
 
 #endif

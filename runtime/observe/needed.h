@@ -1,5 +1,4 @@
-/* Memory of those who watch a run, which is not simulated state: without it there is no going on.
- */
+/* Memory of observers of a run, which is not simulated state: without it the process ends. */
 #ifndef HEDDLE_RUNTIME_NEEDED_H
 #define HEDDLE_RUNTIME_NEEDED_H
 

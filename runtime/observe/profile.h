@@ -22,7 +22,7 @@ struct profile_row {
     uint64_t address;
     uint32_t program; /* an id of the component's */
     bool used;
-    char text[PROFILE_TEXT]; /* the instruction; "" until somebody fills it in */
+    char text[PROFILE_TEXT]; /* the instruction; "" until it is filled in */
     uint64_t count[PROFILE_COUNTS];
 };
 
@@ -36,7 +36,8 @@ void profile_name_columns(const char *first, const char *const *names, uint32_t 
  */
 void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
                           uint64_t entry);
-/* Made when it is new; valid until the next call for the same component. */
+/* The row of an instruction, made when it is new; valid until the next call for the same
+ * component. */
 struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address);
 /* At the end of a run. false: the file could not be written, said on standard error. */
 bool profile_write(void);

@@ -59,7 +59,7 @@ static uint32_t fastest_clock(void)
     return fastest;
 }
 
-/* But for the columns, whose names the timeline may still be to write. */
+/* Forgets the series but for its columns, whose names the timeline may still have to write. */
 static void forget(void)
 {
     struct series_column *columns = series.columns;
@@ -150,7 +150,7 @@ static void count_all(const uint64_t *record)
     series.counted_ps = record[0];
 }
 
-/* Of all ranks. */
+/* Keeps a sample of all ranks. */
 static void keep(uint64_t *record)
 {
     if (series_has_tracks()) {

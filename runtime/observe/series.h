@@ -17,13 +17,13 @@
 
 struct platform_table;
 
-/* Behind stats_open(). false: said on standard error. */
+/* To be called behind stats_open(). false: said on standard error. */
 bool series_open(const struct platform_table *table);
 /* The run begins at engine.time_ps, or goes on. */
 void series_begin(void);
 /* Time of the next sample; ENGINE_NEVER: none. */
 uint64_t series_next(void);
-/* Takes it. Between steps. */
+/* Takes the sample that is due. Between steps. */
 void series_take(void);
 /* Takes all up to `time_ps`. */
 void series_take_until(uint64_t time_ps);

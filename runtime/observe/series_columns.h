@@ -13,16 +13,17 @@ struct series_column {
     const char *section;   /* of statistics: "components", "connections", "links" */
     const char *path;      /* "device.cache[3]", "device.work[3]", or a link's name */
     char counter[64];      /* "hits", "occupancy.sum", "forward.bytes" */
-    uint32_t rank;         /* who counts it */
+    uint32_t rank;         /* the one that counts it */
 };
 
-/* Those whose path and counter match a line of `patterns`, as in "device.cache.hits";
- * NULL: all. NULL is also returned when a line matches nothing, which is said on standard error.
- * To be freed. In order of components, parts, connections and links. */
+/* The columns whose path and counter match a line of `patterns`, as in "device.cache.hits"; NULL:
+ * all. NULL is also returned when a line matches nothing, which is said on standard error. To be
+ * freed. In order of components, parts, connections and links. */
 struct series_column *series_columns_find(const struct platform_table *table, const char *patterns,
                                           uint32_t *count);
 
-/* Brings those up to date that are computed from others (the time in which a link was taken). */
+/* Brings the counters up to date that are computed from others (the time in which a link was
+ * taken). */
 void series_columns_settle(const struct platform_table *table);
 
 #endif

@@ -9,9 +9,10 @@
 #include "runtime/engine/rank_channel.h"
 
 void series_ranks_forget(void);
-/* One of this rank. */
+/* Adds a sample of this rank. */
 void series_ranks_add(const uint64_t *sample);
-/* Of the channel of series.c: puts those that were added, and takes those of another rank. */
+/* For the channel of series.c: encode puts the samples that were added, merge takes those of
+ * another rank. */
 void series_ranks_encode(uint32_t to);
 void series_ranks_merge(struct rank_reader *from);
 /* At rank 0: the next sample that all ranks have, joined; `sample` has room for all columns. */

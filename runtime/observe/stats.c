@@ -57,7 +57,7 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
     out.flat = false;
 }
 
-/* As they were given, a line each. */
+/* Writes the settings as they were given, a line each. */
 static void write_set(const char *set)
 {
     char text[1024];
@@ -207,7 +207,8 @@ static double seconds(clockid_t clock)
     return (double)host_time_read(clock) * 1e-9;
 }
 
-/* How much of it is the program's, and how much the engine's. The rest is start-up and calls. */
+/* Writes how much of the processor time is the program's, and how much the engine's. The rest is
+ * start-up and calls. */
 static void write_shares(void)
 {
     uint64_t program_ns;

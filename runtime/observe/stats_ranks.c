@@ -35,7 +35,7 @@ static struct item *items; /* of this rank, in order of their numbers; not at ra
 static uint32_t item_count;
 static uint8_t *half_ranks;
 
-/* What it has to say now. */
+/* The words of an item as they are now. */
 static uint64_t *words_of_item(uint32_t number)
 {
     uint32_t count;
@@ -114,7 +114,7 @@ static void merge_channels(uint32_t half, struct rank_reader *from)
                sizeof(struct shared_wire_channel_use));
 }
 
-/* Those that have changed. */
+/* Encodes the items that have changed. */
 static void encode_items(uint32_t to)
 {
     for (uint32_t i = 0; i < item_count; i++) {
@@ -143,7 +143,7 @@ static void merge_items(struct rank_reader *from)
     }
 }
 
-/* Of host machines; no result depends on it. */
+/* What a rank has used of its host machine; no result depends on it. */
 struct spent {
     uint64_t peak_rss_bytes, cpu_us, instructions;
     struct rank_use use;

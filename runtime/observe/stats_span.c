@@ -65,8 +65,8 @@ void stats_block_show(uint32_t block, const uint64_t *values)
 
 /* ---- blocks and places ---- */
 
-/* Of another rank (`here` is false): as that has told them, in a place of their own, so that the
- * object stays untouched. */
+/* Adds a block. Statistics of another rank (`here` is false) are as that has sent them, in memory
+ * of their own, so that the object stays untouched. */
 static void add_block(const char *path, const char *object, uint32_t offset,
                       const struct stat_descriptor *stats, uint32_t count, bool here)
 {
@@ -160,7 +160,8 @@ static void find_places(void)
 
 /* ---- in a state ---- */
 
-/* Behind it the offsets of `count` snapshots, whether each is taken, and the spool. */
+/* The head of the saved spans. Behind it stand the offsets of `count` snapshots, whether each is
+ * taken, and the spool. */
 struct saved_spans {
     uint64_t mode, count, spool_bytes;
 };
@@ -316,7 +317,7 @@ static void write_places(void)
     }
 }
 
-/* Of the components whose statistics have changed. */
+/* Writes the components whose statistics have changed. */
 static void write_difference(const uint64_t *before)
 {
     json_open(&spool, NULL, '{');

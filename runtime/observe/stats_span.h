@@ -13,8 +13,8 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/stat.h"
 
-/* What is written of the components' statistics at the end of a span of time: sums over arrays,
- * every instance, or nothing. */
+/* The components' statistics that are written at the end of a span of time: sums over arrays, every
+ * instance, or nothing. */
 enum platform_span_stats {
     PLATFORM_SPAN_STATS_SUM,
     PLATFORM_SPAN_STATS_ALL,

@@ -153,7 +153,7 @@ static void write_counter(const struct event *e)
     json_raw(&out, "\n", 1);
 }
 
-/* Where the interval begins: a track keeps its value until the next. */
+/* Writes a counter where its interval begins: a track keeps its value until the next. */
 static void write_growth(const struct event *e)
 {
     if (!timeline_selects_now(e->time_ps))
@@ -199,7 +199,7 @@ static void end_span(const struct event *e)
         write_counter(e);
 }
 
-/* What is open at the end of the run begins, and does not end. */
+/* Spans that are open at the end of the run begin, and do not end. */
 static void write_open_spans(void)
 {
     uint32_t instance;

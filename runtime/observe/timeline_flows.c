@@ -17,7 +17,7 @@
 #define NO_FIELD      0xff
 #define FIRST_ENTRIES 1024 /* of the table of translations; a power of 2 */
 
-/* Where fields of a message stand, and in how many bytes. */
+/* The offset of a field in a message, and its bytes. */
 struct field {
     uint8_t at, bytes; /* at: NO_FIELD: there is none */
 };
@@ -270,7 +270,8 @@ static struct timeline_flow add_asked(const struct timeline_hop *h, const struct
     return flow;
 }
 
-/* Those who wait at the asker for the line that this answer brings, and have asked nobody. */
+/* Notes the requests that wait at the asker for the line that this answer brings, and for which it
+ * has sent none. */
 static void note_merged(const struct request *answered, uint64_t arrival_ps)
 {
     struct list *l = &lists[answered->asker];

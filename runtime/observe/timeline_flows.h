@@ -1,12 +1,12 @@
 /* Flows of the trace: which messages belong to one request, from the component that asks first to
- * whoever answers, and back.
+ * the one that answers, and back.
  *
  * No message has an identity that lasts for longer than a hop, and none gets one for the sake of
  * traces. The writer of the trace concludes it from what it sees of all messages: while a component
  * owes an answer to a request, what it asks others for the same line, or for the page's
- * translation, belongs to that request. Of several the oldest counts that has asked nobody yet.
- * Addresses before and behind a translation are known to be the same from the answers of TLBs; of
- * pages whose translation nobody has asked for, by their last twelve bits.
+ * translation, belongs to that request. Of several the oldest counts for which nothing has been
+ * asked yet. Addresses before and behind a translation are known to be the same from the answers of
+ * TLBs; of pages whose translation was not asked for, by their last twelve bits.
  *
  * A request of more than a page's part that caches handle (a copy) begins no flow: the lines that
  * it consists of do. */
@@ -28,8 +28,8 @@ struct timeline_hop {
     uint64_t sent_ps, arrival_ps;
 };
 
-/* Where a message stands in its flow. `merged`: of an answer, the flow of another request for the
- * line, which was answered while this one waited without asking anybody; 0: none was. */
+/* The flow of a message. `merged`: for an answer, the flow of another request for the line, which
+ * was answered while this one waited without asking others; 0: none was. */
 struct timeline_flow {
     uint64_t id; /* 0: of no flow */
     bool first, last;
@@ -37,8 +37,8 @@ struct timeline_flow {
 };
 
 void timeline_flows_open(const struct platform_table *table);
-/* Of messages in the order of their sending. `shown`: it is written; a flow begins with the first
- * of its messages that are. */
+/* The flow of a message, called in the order of sending. `shown`: it is written; a flow begins with
+ * the first of its messages that are. */
 struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool shown);
 void timeline_flows_close(void);
 

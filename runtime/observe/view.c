@@ -127,7 +127,7 @@ void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t 
 
 /* ---- obeying ---- */
 
-/* The page is gone with `heddle run`, and nobody could end the pause. */
+/* The page is gone with `heddle run`, and nothing could end the pause. */
 static bool is_served(void)
 {
     return access(view.path, F_OK) == 0;

@@ -14,7 +14,7 @@ struct platform_table;
 extern bool view_open_now __attribute__((visibility("hidden")));  /* there is a board */
 extern bool view_stops_now __attribute__((visibility("hidden"))); /* look before the next window */
 
-/* Behind stats_open(). false: said on standard error. */
+/* To be called behind stats_open(). false: said on standard error. */
 bool view_open(const struct platform_table *table);
 /* The engine starts, or stops for the host. */
 void view_tell_begin(void);
@@ -22,9 +22,8 @@ void view_tell_end(uint64_t time_ps);
 /* Between windows, from time to time: writes the board when some time has gone by, and waits
  * for as long as the page asks for a pause. */
 void view_look(uint64_t time_ps);
-/* With several ranks, by all of them when they have met: rank 0 gets what its board shows of
- * others, and if somebody asks for it what waits for what. Only then it looks. `instructions`: of
- * all. */
+/* Called by all of several ranks when they have met: rank 0 gets what its board shows of others,
+ * and if it is asked for what waits for what. Only then it looks. `instructions`: of all. */
 bool view_is_shared(void);
 void view_gather(uint64_t instructions);
 /* Launch `number`, from 0, began or ended: between windows. */

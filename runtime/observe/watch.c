@@ -103,7 +103,7 @@ static void add_line(const struct printed *p, const void *payload)
     memcpy(own + 1, payload, p->payload_bytes);
 }
 
-/* Payloads are filled behind the sending, but before anybody sends again. */
+/* Payloads are filled after the sending, but before the next message is sent. */
 static void print_held(void)
 {
     if (!held.text[0])
