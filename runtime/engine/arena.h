@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `bytes` of zeroed address space without backing until touched, between guards that nobody may
+/* `bytes` of zeroed address space without backing until touched, between guards that no thread may
  * touch; ends the program when the machine refuses. */
 void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
@@ -33,8 +33,7 @@ void arena_open(void);
  * it is done already. One thread at a time; other threads may go on. */
 void arena_hide(void);
 void arena_show(void);
-/* From the next arena_open() on: without keys. For threads that nobody here starts and that touch
- * the state. */
+/* From the next arena_open() on: without keys. For threads of others that touch the state. */
 void arena_hide_by_moving(bool always);
 /* Gives the addresses back; nothing of the platform may be used any more. */
 void arena_close(void);
@@ -64,7 +63,7 @@ void arena_expect(void *start, size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);
 /* What lies there is not needed any more: the system gets the pages that are within, on which zeros
- * are found again. In a run, by whoever owns the bytes; not for what may stand on huge pages. */
+ * are found again. In a run, by the owner of the bytes; not for what may stand on huge pages. */
 void arena_forget(void *start, size_t bytes);
 #define ARENA_PAGE ((size_t)4096)
 /* For the runtime, which knows what it touches: in front, however large, and behind, however small.

@@ -1,4 +1,4 @@
-/* A place for memory that nobody shall touch for a while: see arena_hide() (arena.h), the only
+/* A place for memory that no thread shall touch for a while: see arena_hide() (arena.h), the only
  * caller.
  *
  * The system moves whole tables of pages from one range of addresses to another. That costs little

@@ -38,7 +38,7 @@ struct board_kernel {
 struct board_wishes {
     uint32_t pause; /* stop between windows for as long as this is set */
     uint32_t step;  /* go on to the end of a launch, then set `pause` */
-    uint32_t waits; /* counted up: say who waits for whom */
+    uint32_t waits; /* counted up: say what waits for what */
 };
 
 struct board {

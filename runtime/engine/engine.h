@@ -173,8 +173,8 @@ static inline void component_wake_at(struct component *c, uint64_t cycle)
 
 /* Asks likewise for work that goes on for ever and completes nothing by itself (DRAM refresh,
  * statistics samples): when only such wake-ups are left, the simulation is at its end, or
- * deadlocked. Whoever waits for the end of periodic work (a request that a refresh delays) asks for
- * that cycle with component_wake_at(). */
+ * deadlocked. A component that waits for the end of periodic work (a request that a refresh delays)
+ * asks for that cycle with component_wake_at(). */
 static inline void component_wake_at_periodic(struct component *c, uint64_t cycle)
 {
     component_begin_wishes(c);
@@ -190,7 +190,7 @@ static inline void engine_wake_next(uint32_t id)
 
 /* What stands at the same place of every arena: at the beginning. */
 struct engine_front {
-    /* Cycles, modulo ENGINE_NEAR, in which somebody is woken: 1. */
+    /* Cycles, modulo ENGINE_NEAR, in which a component is woken: 1. */
     uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];
 };
 #define ENGINE_FRONT (64 / ARENA_UNIT) /* arena offset; the rings stand behind it: */
@@ -304,12 +304,12 @@ void engine_abandon(void);
  * instances; one is kept for each component. */
 void engine_at_window_end(struct component *c, void (*work)(struct component *c));
 
-/* When `c` is initialised: may it put off work that nobody else can notice but by looking at the
- * statistics? Then `settle` is called before anybody does, between two windows and while no
- * component is being ticked: it does what the edges of its clock before `cycle` would have done. It
- * may be asked for the same or fewer edges again, and must change nothing then. false: everything
- * has to be done in its own tick (with several ranks, which tell each other whose statistics change
- * in a window, and in runs that write or read a state). Once for each component.
+/* When `c` is initialised: may it put off work that shows only in the statistics? Then `settle` is
+ * called before they are read, between two windows and while no component is being ticked: it does
+ * what the edges of its clock before `cycle` would have done. It may be asked for the same or fewer
+ * edges again, and must change nothing then. false: everything has to be done in its own tick (with
+ * several ranks, which tell each other whose statistics change in a window, and in runs that write
+ * or read a state). Once for each component.
  *
  * A run in which nothing else is left to do goes on as long as it would have: `last`, or NULL, is
  * called when all that was put off has been done up to now; it names the edge at which the next of

@@ -21,7 +21,7 @@ struct output_file {
 bool output_file_open(struct output_file *file, const char *path);
 /* Closes it, under its name. false: errno says why, and nothing is left. */
 bool output_file_publish(struct output_file *file);
-/* It is never to be published: takes the name of a file that has one. */
+/* The file is never to be published: removes its name if it has one. */
 void output_file_hide(struct output_file *file);
 /* Closes it; nothing is left. */
 void output_file_discard(struct output_file *file);

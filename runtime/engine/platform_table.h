@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-/* Of struct heddle_platform, the text of options.h, and these tables. */
+/* The version of struct heddle_platform, of the text of options.h, and of these tables. */
 #define PLATFORM_ABI 13
 
 struct platform_domain {

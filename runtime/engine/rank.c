@@ -1,6 +1,6 @@
-/* See rank.h. A message is its length and its bytes, cut into pieces that every library can send.
- * Who waits spins, then gives its processor away, then sleeps. Where there are more ranks than
- * processors it does not spin at all, so that ranks do not take processors from each other.
+/* See rank.h. A message is its length and its bytes, cut into pieces that every library can send. A
+ * rank that waits spins, then gives its processor away, then sleeps. Where there are more ranks
+ * than processors it does not spin at all, so that ranks do not take processors from each other.
  *
  * Invariant: all ranks have made the same exchanges. Each message carries its number, so that a
  * mistake of ours shows at once. */
@@ -352,7 +352,7 @@ void rank_close(void)
     jmp_buf gone;
     rank_set_escape(&gone);
     if (transport && !lost && setjmp(gone) == 0) {
-        rank_exchange(); /* when all are here, the library has nobody to wait for */
+        rank_exchange(); /* when all are here, the library has none to wait for */
         transport->close();
     }
     rank_set_escape(NULL);

@@ -65,9 +65,9 @@ void rank_end(uint32_t to, size_t begun);
 void rank_exchange(void);
 /* The next `bytes` of what rank `from` has told; a bug when there are fewer. */
 const void *rank_take(uint32_t from, size_t bytes);
-/* Its last bytes, which are taken off its end. */
+/* Takes the last bytes of a message off its end. */
 const void *rank_last(uint32_t from, size_t bytes);
-/* How much of it has not been taken. */
+/* Bytes of a message that have not been taken. */
 size_t rank_left(uint32_t from);
 /* What exchanges have cost this rank: how many, what it has sent, how long it waited for others. */
 struct rank_use {

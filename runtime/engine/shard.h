@@ -46,8 +46,8 @@ struct window_plan {
 extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* the leader's */
 
 /* What the leader tells the others, in one cache line, which is as long on its way from one
- * processor to another as some ticks take. Nobody but the leader looks at `window_plan`, so that it
- * can think at leisure while the others look at this line. */
+ * processor to another as some ticks take. Only the leader looks at `window_plan`, so that it can
+ * think at leisure while the others look at this line. */
 struct window_round {
     _Alignas(64) struct counter number; /* thread_pool.c; so are the next two */
     uint64_t unclaimed;                 /* bit i: shard i */

@@ -60,7 +60,7 @@ static inline void unit_prefetch(const void *instance)
 /* Walks the awake instances in ascending order: those whose bits are set in `active`, from the
  * instance of its first bit on. The author's tick is called in one place only, so that the compiler
  * puts it there: saving and restoring registers for each call took more than a tick that finds
- * little to do. Who ticks a single instance sees to its sleep (COMPONENT_ALONE). */
+ * little to do. A caller that ticks a single instance sees to its sleep (COMPONENT_ALONE). */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
     static __attribute__((noinline)) uint64_t NAME##_tick_each(                                    \
         struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now)                    \

@@ -25,8 +25,8 @@ static uint64_t least_latency(const struct platform_table *table, const struct p
     return (uint64_t)((wide)r->latency * 1000000000000u / hz);
 }
 
-/* Over the same link as a ring of another partition? Who is granted the link first is decided
- * between windows, so what it carries may arrive no earlier, wherever its receiver is. */
+/* Over the same link as a ring of another partition? The order in which the link is granted is
+ * decided between windows, so what it carries may arrive no earlier, wherever its receiver is. */
 static bool meets_others(const struct platform_table *table, const struct platform_ring *r)
 {
     for (uint32_t i = 0; r->link && table->links[r->link - 1].shared && i < table->ring_count; i++)

@@ -10,7 +10,7 @@
  * the far one for the shard of the receiver, and one set of slots. The stamps keep both apart
  * (ring.h); what one shard must do because of the other goes through exchange.c: the receiver is
  * woken when the next window begins, and a sender that was refused looks again then. Neither is
- * `simple`, and nobody waits at the far one. */
+ * `simple`, and no sender waits at the far one. */
 #include "exchange.h"
 #include "port.h"
 #include "ring_state.h"

@@ -4,8 +4,8 @@
  * and one receiver. Each slot carries a stamp: while the slot is full, the cycle from which the
  * receiver may see the message; while it is empty, the cycle from which the sender may use the slot
  * again (credit). So a message sent at t is visible at t + latency, space freed at t is known to
- * the sender at t + latency, and no order of ticks inside a cycle can change what anybody sees.
- * Cycles are those of the clock of whoever reads the stamp.
+ * the sender at t + latency, and no order of ticks inside a cycle can change what any of them sees.
+ * Cycles are those of the clock of the stamp's reader.
  *
  * A message is a header of 32 bytes: the stamp (8), up to 22 bytes of fields, a tag (2). The tag is
  * chosen by the requester and returned with the reply. Payload, where the protocol declares data,
@@ -147,7 +147,7 @@ static inline uint32_t ring_after(const struct ring *r, uint32_t slot)
     return slot == r->end ? r->first : slot;
 }
 
-/* Pipelines of the ends of ring `number`, so that nobody is woken in between. From a component's
+/* Pipelines of the ends of ring `number`, so that neither is woken in between. From a component's
  * init function only; what both ends ask for adds up, and the way of credits stays as it is.
  *
  * The receiver looks at a message only `cycles` after it has arrived: it becomes visible that much
@@ -160,7 +160,7 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles);
 /* The components at its ends, by id. */
 uint32_t ring_sender(const struct ring *r);
 uint32_t ring_receiver(const struct ring *r);
-/* Their clock domains, also where they are of another rank. */
+/* Clock domains of a ring's ends, also where they are of another rank. */
 uint32_t ring_sender_domain(const struct ring *r);
 uint32_t ring_receiver_domain(const struct ring *r);
 

@@ -1,5 +1,5 @@
-/* See ring_ends.h. Sums by ring, so the order of what was added does not matter. Whoever writes a
- * store is initialised at all ranks and must add nothing: no driver does. */
+/* See ring_ends.h. Sums by ring, so the order of what was added does not matter. A component that
+ * writes a store is initialised at all ranks and must add nothing: no driver does. */
 #include "ring_ends.h"
 
 #include <string.h>

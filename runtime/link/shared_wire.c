@@ -1,6 +1,6 @@
 /* See shared_wire.h. Channels of one half stand side by side, in order of ring numbers; each has a
  * circle of what waits, as long as its ring. A channel's circle belongs to the shard of its sender
- * while shards run, and everything else to whoever settles.
+ * while shards run, and everything else to the thread that settles.
  *
  * Invariant between steps: a half decides at `decides_ps`, and nothing that waits in it was granted
  * later than it could be. A step looks only at halves in which something waits. */

@@ -4,7 +4,7 @@
  * connections and replies of others. A message waits in its ring until the medium is free; the
  * channels take turns, message by message, so of n channels that always have something to send each
  * sends every n-th message, however deep its ring is. A message is sent only when its receiver has
- * a slot for it (the ring's credits), so a channel whose receiver takes nothing holds nobody up.
+ * a slot for it (the ring's credits), so a channel whose receiver takes nothing holds up no other.
  *
  * The medium decides at the earliest time at which it is free and something waits; whatever was
  * sent at that time or before takes part. That depends on times alone, so neither the order of

@@ -1,6 +1,6 @@
 /* Work that is done between windows, by the leader: what components leave for the end of a window
- * (engine_at_window_end()), in the order of instances; and what they put off until somebody looks
- * at the statistics (engine_may_defer()). */
+ * (engine_at_window_end()), in the order of instances; and what they put off until the statistics
+ * are read (engine_may_defer()). */
 #include <pthread.h>
 #include <stdlib.h>
 

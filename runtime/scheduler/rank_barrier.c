@@ -1,6 +1,6 @@
 /* See rank_barrier.h. One exchange: a word of what was decided, the messages and credits of cut
  * rings, what was written to stores. Since each rank says when the first of what it sends arrives
- * at which rank, everybody knows when everybody has something to do next without asking again.
+ * at which rank, each rank knows when the others have something to do next without asking again.
  *
  * The order makes it exact: what a rank has sent leaves its outboxes first, then what its own
  * shards have sent each other is delivered, and only then it knows its own next edge. */

@@ -130,8 +130,8 @@ static bool look_together(void)
     return rank_sum(ranks.number == 0 && engine_is_interrupted()) != 0;
 }
 
-/* Looks at the run before the step at `time_ps`, where that is due or somebody watches it. true:
- * the run ends with `*result`. */
+/* Looks at the run before the step at `time_ps`, where that is due or the run is watched. true: the
+ * run ends with `*result`. */
 static bool look(uint64_t time_ps, enum engine_result *result)
 {
     bool looks = window_start(time_ps) >= this_run.look_ps;

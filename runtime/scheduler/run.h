@@ -1,5 +1,5 @@
-/* How far a run goes: limits, pauses and the order of ticks. run.c has the run itself;
- * engine_run() and engine_stop() are in engine.h, for everybody.
+/* How far a run goes: limits, pauses and the order of ticks. run.c has the run itself; engine_run()
+ * and engine_stop() are in engine.h, for all.
  *
  * Life cycle: run_open() once the instances stand, with no limits; engine_set_limits() before
  * engine_run(), and again before every other run. */

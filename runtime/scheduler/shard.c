@@ -5,8 +5,8 @@
  * settled. In an edge, first the wheel's bucket, `next` and the marks of arriving messages are
  * merged into `active`, then every group with an active bit is walked.
  *
- * Invariant between steps: a component is in `next` or `active`, or it sleeps; whoever sleeps has a
- * node in its wheel for its earliest known reason, or a mark for each message under way to it, or
+ * Invariant between steps: a component is in `next` or `active`, or it sleeps; one that sleeps has
+ * a node in its wheel for its earliest known reason, or a mark for each message under way to it, or
  * waits for a message or credit whose sender or receiver will make that.
  *
  * Nothing here is shared by shards: plans, wheels and bitmap words belong to a domain, and so to a
@@ -314,7 +314,7 @@ static bool is_awake(const struct engine_domain *d)
            || words_any(engine_base.next + d->first_word, d->word_count);
 }
 
-/* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
+/* Next cycle in which a message arrives, by the marks. Rows are a circle. */
 static inline uint64_t near_next(uint32_t domain)
 {
     const uint8_t *used = engine_near_used(domain);

@@ -3,14 +3,14 @@
  *
  * `window_published.number` goes up by one each time there is something to do. In such a round
  * every shard is claimed once: each thread begins with the shard that it was dealt, always the same
- * one, and goes on with those that the others have not begun. So nobody waits for a thread that the
+ * one, and goes on with those that the others have not begun. So no thread waits for one that the
  * machine has no processor for: its shards are run by others, and the leader waits only for shards
  * that have been begun. `finished` counts the shards that workers have run. A thread that waits
  * spins, then gives its processor away to whatever wants it, and at last sleeps in the system (a
- * futex), so that a machine with other things to do loses nothing to waiting threads. Whoever
+ * futex), so that a machine with other things to do loses nothing to waiting threads. A thread that
  * changes a counter wakes those that say that they sleep on it.
  *
- * Invariants: a shard that is due is in `unclaimed` until somebody begins to run it, but for the
+ * Invariants: a shard that is due is in `unclaimed` until a thread begins to run it, but for the
  * leader's first one, which never is. The next round begins when all have been run, so a worker
  * that comes late finds none left, or takes part in the round that has begun meanwhile. What the
  * leader wrote before a round is seen by the thread that claims a shard of it, and what workers
@@ -38,7 +38,7 @@
 #include "runtime/observe/host_time.h"
 
 #define SPINS  500u /* of 10 to 50 ns */
-#define YIELDS 300u /* of 300 ns, when nobody wants the processor */
+#define YIELDS 300u /* of 300 ns, when no other thread wants the processor */
 
 static uint32_t thread_count = 1; /* the leader and all workers that were ever started */
 static uint32_t threads_wanted;   /* on this platform */

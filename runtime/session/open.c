@@ -150,7 +150,7 @@ static void finish_ranks(void)
     }
     rank_set_escape(NULL);
     if (rank_is_lost()) {
-        signal(SIGPIPE, SIG_IGN); /* who has read what we print may be gone, too */
+        signal(SIGPIPE, SIG_IGN); /* the reader of what we print may be gone, too */
         fprintf(stderr, "heddle: another rank does not answer; of the components of others there "
                         "are the statistics that they told last\n");
     }

@@ -17,7 +17,7 @@
 #include "runtime/scheduler/rank_barrier.h"
 #include "runtime/state/checkpoint.h"
 
-/* Of the shared object that this is part of. */
+/* A hash of the shared object that this is part of. */
 static void hash_own_file(char hex[65])
 {
     Dl_info info;

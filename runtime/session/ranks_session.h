@@ -9,7 +9,8 @@ struct platform_table;
 /* Do all hold the same platform, the same code, and the same options that decide what happens?
  * false: rank 0 has said what differs. */
 bool ranks_agree(const struct platform_table *table);
-/* Of a rank but 0: runs when rank 0 does, until that has come to its end. An exit status. */
+/* Runs a rank other than 0 whenever rank 0 runs, until rank 0 has come to its end. Returns an exit
+ * status. */
 int ranks_serve(void);
 
 #endif

@@ -23,7 +23,7 @@ static int open_ledger(void)
 static void add_line(int file, const char *line)
 {
     size_t size = strlen(line);
-    /* Nobody could be told about a failure here. */
+    /* A failure here could be reported to no one. */
     ssize_t written = write(file, line, size);
     (void)written;
 }

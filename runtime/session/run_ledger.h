@@ -1,5 +1,5 @@
-/* What the processes of one `heddle run` tell it, line by line, in a file that has no name: who has
- * opened the platform, how its simulation ended, and whether its files are written.
+/* What the processes of one `heddle run` tell it, line by line, in a file that has no name: which
+ * process has opened the platform, how its simulation ended, and whether its files are written.
  *
  * A program may be a script that starts several programs, and each process that uses HIP simulates
  * a platform of its own. They are numbered from 1 in the order in which they open it, and number N
@@ -8,7 +8,8 @@
  *
  * The file is a memfd of `heddle run`, which processes reach through its path in /proc
  * (HEDDLE_STATUS): it is gone with `heddle run`, whatever ends that. A line is one write() at the
- * file's end, so lines of several processes do not mix. Without HEDDLE_STATUS nobody asks. */
+ * file's end, so lines of several processes do not mix. Without HEDDLE_STATUS nothing is
+ * written. */
 #ifndef HEDDLE_RUNTIME_RUN_LEDGER_H
 #define HEDDLE_RUNTIME_RUN_LEDGER_H
 
