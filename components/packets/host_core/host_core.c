@@ -127,7 +127,7 @@ static void read_answer(struct host_core *c, struct core_call *k)
     k->issued = k->finished = 0;
 }
 
-/* Those that wait let others go on meanwhile. */
+/* The access of a call is over. Calls that wait let others go on meanwhile. */
 static void access_over(struct host_core *c, struct core_call *k)
 {
     bool rang = k->phase == CORE_RING;
@@ -141,7 +141,7 @@ static void access_over(struct host_core *c, struct core_call *k)
     k->phase = CORE_WAIT;
 }
 
-/* Where the program waits, it looks at the device's status until its call is over (balar's
+/* A program that waits looks at the device's status until its call is over (balar's
  * readLastCudaStatus), or until a look of another call has seen that. */
 static bool wait(struct host_core *c, struct core_call *k)
 {

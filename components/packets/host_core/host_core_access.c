@@ -1,8 +1,8 @@
 /* Accesses of the device's registers, which are part of the program's address space only meanwhile:
  * a fence, the system call that maps them, the access, a fence, the system call that unmaps them. A
- * core that executes out of order would otherwise touch them when nobody asked it to, or write the
- * packet's address before the packet ("Balar In Depth", custom CUDA runtime library). Calls take
- * turns, in the order in which they want the registers. */
+ * core that executes out of order would otherwise touch them unasked, or write the packet's address
+ * before the packet ("Balar In Depth", custom CUDA runtime library). Calls take turns, in the order
+ * in which they want the registers. */
 #include "host_core_state.h"
 
 static void access_want(struct host_core *c, struct core_call *k, enum core_phase phase)

@@ -5,8 +5,8 @@
  * where the packet was; the host's write is answered. These are the steps of the sequence diagram
  * of "Balar In Depth"; `return_on_read` has the order of balar's source instead. A hosted call that
  * waits is answered twice: `pending` at once, and with what it brought when the host's reads of the
- * device say so. Nothing here ever waits inside: whoever takes calls also drains the streams that
- * they wait for. */
+ * device say so. Nothing here ever waits inside: the component that takes calls also drains the
+ * streams that they wait for. */
 #include "mmio_state.h"
 
 static void mmio_init(struct mmio *c)
@@ -387,7 +387,7 @@ static void reply_read(struct mmio *c, uint16_t tag, uint64_t address)
     memcpy(line, &address, sizeof address);
 }
 
-/* The oldest call whose answer nobody has read, or MMIO_NONE. */
+/* The oldest call whose answer has not been read, or MMIO_NONE. */
 static uint32_t oldest_unread(const struct mmio *c)
 {
     uint32_t best = MMIO_NONE;

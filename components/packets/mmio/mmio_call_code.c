@@ -108,8 +108,7 @@ static bool register_variable(struct mmio *c, struct mmio_call *k)
     return end(c, k, MMIO_SUCCESS);
 }
 
-/* Where the variable is on the current device; places its module there if need be. false: not yet.
- */
+/* Finds the variable on the current device; places its module there if need be. false: not yet. */
 static bool find_variable(struct mmio *c, struct mmio_call *k, uint64_t shadow, uint64_t *address,
                           uint64_t *size, int32_t *error)
 {

@@ -99,7 +99,7 @@ static bool stream_create(struct mmio *c, struct mmio_call *k)
     return end(c, k, MMIO_SUCCESS);
 }
 
-/* Its answer has the handle where that of stream_create has it. */
+/* The answer has the handle where that of stream_create has it. */
 static bool stream_create_with_flags(struct mmio *c, struct mmio_call *k)
 {
     return stream_create(c, k);
@@ -152,7 +152,7 @@ static bool event_create(struct mmio *c, struct mmio_call *k)
     return end(c, k, MMIO_SUCCESS);
 }
 
-/* Its answer has the handle where that of event_create has it. */
+/* The answer has the handle where that of event_create has it. */
 static bool event_create_with_flags(struct mmio *c, struct mmio_call *k)
 {
     return event_create(c, k);

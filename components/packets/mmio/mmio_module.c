@@ -55,7 +55,7 @@ static struct mmio_name *name_find(struct mmio_name *names, uint64_t address)
     return NULL;
 }
 
-/* Where a stub or shadow is noted: its old place, or a free one; NULL: all are used. */
+/* The entry of a stub or shadow: its old one, or a free one; NULL: all are used. */
 static struct mmio_name *name_place(struct mmio_name *names, uint64_t address)
 {
     struct mmio_name *name = name_find(names, address);

@@ -1,5 +1,5 @@
-/* What is asked of the DMA engine and the driver: a post waits in a list until its message can be
- * sent, and keeps its slot until the answer has come. */
+/* Requests to the DMA engine and the driver: a post waits in a list until its message can be sent,
+ * and keeps its slot until the answer has come. */
 #include "mmio_state.h"
 
 static int32_t error_of(uint32_t status)

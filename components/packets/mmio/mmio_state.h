@@ -3,9 +3,9 @@
  * Each call of the host has a slot from the write of its address to the answer of that write. Calls
  * are executed one after the other. The function that executes a call (mmio_call.c has the table)
  * is called again whenever something it asked for has come (`step`). What belongs to a stream
- * becomes an operation, which goes on by itself (mmio_operation.c). What is asked of the DMA engine
- * and the driver goes through a *post* (mmio_post.c): a slot whose number is the tag, with a note
- * of who wants the answer.
+ * becomes an operation, which goes on by itself (mmio_operation.c). Requests to the DMA engine and
+ * the driver go through a *post* (mmio_post.c): a slot whose number is the tag, with a note of the
+ * call that wants the answer.
  *
  * Code objects that the host has registered live outside of the arena, as the driver's do. */
 #ifndef HEDDLE_MMIO_STATE_H
@@ -145,7 +145,7 @@ enum operation_kind {
     OPERATION_WAIT
 };
 
-/* What is or will be in a stream. */
+/* An operation that is or will be in a stream. */
 struct mmio_operation {
     uint8_t kind; /* enum operation_kind */
     bool begun;
@@ -207,7 +207,7 @@ struct mmio {
     uint32_t calls, operations, blocks, streams_state, threads; /* arena */
     uint32_t functions, variables, events, info;
     struct mmio_stream streams[API_STREAM_COUNT]; /* 0: the default one, of all devices */
-    uint32_t device_count, devices_asked;         /* 0: nobody has said yet */
+    uint32_t device_count, devices_asked;         /* 0: not known yet */
     uint32_t running;                             /* call that is executed, or MMIO_NONE */
     uint64_t taken, executed;                     /* calls, by order */
     uint64_t last_answer;                         /* address */

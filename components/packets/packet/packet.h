@@ -1,7 +1,7 @@
 /* Packets: bytes with a fixed layout, in simulated memory.
  *
- * A packet is described once, in NAME.def; NAME.h makes of it the structure (packet_members.def) and
- * the table of its fields (packet_table.def). The macros of a description:
+ * A packet is described once, in NAME.def; NAME.h makes of it the structure (packet_members.def)
+ * and the table of its fields (packet_table.def). The macros of a description:
  *
  *     NUMBER(type, name)     1, 2, 4 or 8 bytes: integers, addresses, floating-point numbers
  *     TRUTH(name)            one byte, 0 or 1
@@ -19,9 +19,9 @@
  * packet must equal. What decodes therefore encodes to the same bytes again: text is padded with
  * zeros, truth is 0 or 1, choices exist. A change of a layout needs another version.
  *
- * Nothing here keeps state or allocates. Nobody is trusted: decoding looks at no byte behind `size`
- * and leaves the structure alone unless everything is in order. A component that uses it names
- * packet.c among its files. */
+ * Nothing here keeps state or allocates. No sender is trusted: decoding looks at no byte behind
+ * `size` and leaves the structure alone unless everything is in order. A component that uses it
+ * names packet.c among its files. */
 #ifndef HEDDLE_COMPONENTS_PACKET_H
 #define HEDDLE_COMPONENTS_PACKET_H
 

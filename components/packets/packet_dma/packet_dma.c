@@ -84,7 +84,7 @@ static bool writes_memory(const struct packet_dma_command *k)
     return k->way != PACKET_DMA_WAY_TO_DEVICE;
 }
 
-/* Where the command reads memory; only for commands that do. */
+/* The address at which the command reads memory; only for commands that do. */
 static uint64_t read_from(const struct packet_dma_command *k)
 {
     return k->way == PACKET_DMA_WAY_IN_MEMORY ? k->source : k->address;
