@@ -1,4 +1,5 @@
-/* See run_mode.h. Libraries of components link it without a platform, so it needs nothing of one. */
+/* See run_mode.h. Libraries of components link it without a platform, so it needs nothing of one.
+ */
 #include "runtime/session/run_mode.h"
 
 #include "runtime/engine/options.h"
