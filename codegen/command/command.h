@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <jansson.h>
-
 #include "codegen/command/options.h"
 #include "codegen/build/toolkit.h"
 #include "dsl/arena.h"
@@ -37,28 +35,6 @@ const struct model *command_platform(const struct command *c, struct compilation
 
 /* Checks a trace of API calls and --module's kernels; mistakes are printed. */
 bool command_api_trace_check(struct command *c, const char *path);
-
-/* The report of --report, on standard error, from the statistics file `path`; an exit status. */
-int command_report_run(struct command *c, const char *path);
-/* false: --report is given and not known, said on standard error. */
-bool command_report_known(const struct command *c);
-
-/* The statistics in `path`, or NULL, said on standard error. The caller releases them. */
-json_t *command_statistics(const struct command *c, const char *path);
-/* The platform that made them, from its description `file` (NULL: looked for), with the run's
- * settings, or those of --set; NULL, said on standard error, when it is not that platform.
- * *compilation is the caller's to close. */
-const struct model *command_described(struct command *c, json_t *root, const char *path,
-                                      const char *file, struct compilation **compilation);
-/* The report "measures" of one run. */
-bool command_measures(struct command *c, json_t *root, const char *path, FILE *out);
-bool command_limits(struct command *c, json_t *root, const char *path, FILE *out);
-/* The measures in each interval of the series that --series names, as CSV. */
-bool command_series(struct command *c, json_t *root, const char *path, FILE *out);
-/* What colours `heddle dot --stats`. false: said on standard error. */
-struct view_heat;
-bool command_heat(struct command *c, const struct model *model, json_t *root,
-                  struct view_heat *heat);
 
 /* Output that appears whole or not at all: written to memory, then by command_output_close() to
  * --output or standard output. `ok` false discards it. Returns an exit status. */

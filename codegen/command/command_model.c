@@ -130,11 +130,12 @@ static int print_dump(struct command *c, const struct model *model)
 {
     struct view_error error = {""};
     struct command_output out;
+    bool brief = c->options->only != NULL;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
     const char *const hashes[] = {layout_make(c->arena, model, false)->model_hash,
                                   layout_make(c->arena, model, true)->model_hash};
-    bool ok = view_json(model, hashes, out.file, &error);
+    bool ok = view_json(model, hashes, brief, out.file, &error);
     return report(&error, command_output_close(&out, c->options->output, ok));
 }
 

@@ -3,7 +3,6 @@
 #ifndef HEDDLE_CODEGEN_RUN_VIEW_H
 #define HEDDLE_CODEGEN_RUN_VIEW_H
 
-#include "codegen/command/command.h"
 #include "codegen/command/hand_over.h"
 
 /* Before the run; the place of the board is handed over. Nothing without --view. false: said on

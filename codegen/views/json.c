@@ -260,7 +260,7 @@ static json_t *routes_json(const struct model *m, const struct model_route *rout
     return all;
 }
 
-static json_t *instance_json(const struct model *m, const struct model_instance *i)
+static json_t *instance_json(const struct model *m, const struct model_instance *i, bool brief)
 {
     json_t *one = json_pack("{s:s, s:s}", "path", i->path, "type", i->type->name);
     json_object_set_new(one, "parent", i->parent ? json_string(i->parent->path) : json_null());
@@ -268,6 +268,9 @@ static json_t *instance_json(const struct model *m, const struct model_instance 
     json_object_set_new(one, "interconnect", json_boolean(i->is_interconnect));
     if (i->domain < m->domain_count)
         json_object_set_new(one, "clock", json_string(m->domains[i->domain].name));
+    set_resolved(one, i->type, i->measures);
+    if (brief)
+        return one;
     if (i->partition < m->partition_count)
         json_object_set_new(one, "partition", json_integer(i->partition));
     if (i->route.space)
@@ -277,7 +280,6 @@ static json_t *instance_json(const struct model *m, const struct model_instance 
     json_object_set_new(one, "place", place_json(&i->place));
     json_object_set_new(one, "params", params_json(i->params, i->param_count));
     json_object_set_new(one, "ports", ports_json(i));
-    set_resolved(one, i->type, i->measures);
     return one;
 }
 
@@ -308,7 +310,7 @@ static json_t *payload_json(const struct model_protocol *p)
     return json_integer(there > back ? there : back);
 }
 
-static json_t *connection_json(const struct model *m, const struct model_connection *c)
+static json_t *connection_json(const struct model *m, const struct model_connection *c, bool brief)
 {
     json_t *one =
         json_pack("{s:I, s:o, s:o, s:s}", "id", (json_int_t)c->id, "from", port_ref_json(c->from),
@@ -328,7 +330,8 @@ static json_t *connection_json(const struct model *m, const struct model_connect
     json_object_set_new(one, "width", json_integer(c->width));
     json_object_set_new(one, "payload_bytes", payload_json(c->protocol));
     json_object_set_new(one, "crosses_partitions", json_boolean(c->crosses));
-    json_object_set_new(one, "place", place_json(&c->place));
+    if (!brief)
+        json_object_set_new(one, "place", place_json(&c->place));
     return one;
 }
 
@@ -378,32 +381,33 @@ static json_t *partitions_json(const struct model *m)
     return all;
 }
 
-static json_t *instances_json(const struct model *m)
+static json_t *instances_json(const struct model *m, bool brief)
 {
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->instance_count; i++)
-        json_array_append_new(all, instance_json(m, m->instances[i]));
+        json_array_append_new(all, instance_json(m, m->instances[i], brief));
     return all;
 }
 
-static json_t *parts_json(const struct model *m)
+static json_t *parts_json(const struct model *m, bool brief)
 {
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->part_count; i++) {
         const struct model_part *p = m->parts[i];
-        json_t *one = json_pack("{s:s, s:s, s:o}", "path", p->path, "type", p->type->name, "params",
-                                params_json(p->params, p->param_count));
+        json_t *one = json_pack("{s:s, s:s}", "path", p->path, "type", p->type->name);
         set_resolved(one, p->type, p->measures);
+        if (!brief)
+            json_object_set_new(one, "params", params_json(p->params, p->param_count));
         json_array_append_new(all, one);
     }
     return all;
 }
 
-static json_t *connections_json(const struct model *m)
+static json_t *connections_json(const struct model *m, bool brief)
 {
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->connection_count; i++)
-        json_array_append_new(all, connection_json(m, m->connections[i]));
+        json_array_append_new(all, connection_json(m, m->connections[i], brief));
     return all;
 }
 
@@ -415,7 +419,7 @@ static json_t *spaces_json(const struct model *m)
     return all;
 }
 
-bool view_json(const struct model *model, const char *const hashes[2], FILE *out,
+bool view_json(const struct model *model, const char *const hashes[2], bool brief, FILE *out,
                struct view_error *error)
 {
     json_t *root =
@@ -425,15 +429,17 @@ bool view_json(const struct model *model, const char *const hashes[2], FILE *out
     json_object_set_new(root, "clocks", clocks_json(model));
     json_object_set_new(root, "partitions", partitions_json(model));
     json_object_set_new(root, "window_ps", json_integer((json_int_t)model->window_ps));
-    json_object_set_new(root, "protocols", protocols_json(model));
+    if (!brief)
+        json_object_set_new(root, "protocols", protocols_json(model));
     json_object_set_new(root, "links", links_json(model));
     json_object_set_new(root, "types", types_json(model));
-    json_object_set_new(root, "instances", instances_json(model));
-    json_object_set_new(root, "parts", parts_json(model));
+    json_object_set_new(root, "instances", instances_json(model, brief));
+    json_object_set_new(root, "parts", parts_json(model, brief));
     if (model->wire_count > 0)
         json_object_set_new(root, "wires", wires_json(model));
-    json_object_set_new(root, "connections", connections_json(model));
-    json_object_set_new(root, "spaces", spaces_json(model));
+    json_object_set_new(root, "connections", connections_json(model, brief));
+    if (!brief)
+        json_object_set_new(root, "spaces", spaces_json(model));
     bool good = json_dumpf(root, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
     if (!good)
         snprintf(error->text, sizeof error->text, "cannot write the dump of platform '%s'",

@@ -91,8 +91,9 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
 bool view_html(const struct model *model, const char *dir, struct view_error *error);
 
 /* The elaborated platform as JSON; schema in docs/reference/dump.md. `hashes` are what statistics
- * call the model (`stamp.model`), of a platform built as usual and one built with --generic. */
-bool view_json(const struct model *model, const char *const hashes[2], FILE *out,
+ * call the model (`stamp.model`), of a platform built as usual and one built with --generic.
+ * `brief`: only what the measures of a run are made from. */
+bool view_json(const struct model *model, const char *const hashes[2], bool brief, FILE *out,
                struct view_error *error);
 
 /* SOURCES: the table, with what a number rests on in place of what it means. */

@@ -109,7 +109,7 @@ def _find(name: str, path: str, library: str) -> str:
 
 
 def dumped(heddle: str, file: str, *words: str) -> dict[str, Any]:
-    made = subprocess.run([heddle, "dump", "--json", file, "--allow-incoherent", *words],
+    made = subprocess.run([heddle, "dump", "--json", "--only", "measures", file, "--allow-incoherent", *words],
                           capture_output=True, check=False)
     if made.returncode != 0:
         raise Mistake(made.stderr.decode(errors="replace").strip())

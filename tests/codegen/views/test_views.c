@@ -60,7 +60,7 @@ static json_t *dump(void)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    cr_assert(view_json(model, (const char *const[2]){"a", "b"}, out, &failure));
+    cr_assert(view_json(model, (const char *const[2]){"a", "b"}, false, out, &failure));
     fclose(out);
     json_error_t where;
     json_t *root = json_loads(text, 0, &where);
