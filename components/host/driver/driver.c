@@ -132,5 +132,6 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
     return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report)
-           + calls_outstanding(d, report) + (call_path(d) ? call_path(d)->outstanding(d, report) : 0);
+           + calls_outstanding(d, report)
+           + (call_path(d) ? call_path(d)->outstanding(d, report) : 0);
 }

@@ -1,5 +1,5 @@
-/* HIP's stream rules: the front end puts them into the queues as waits (driver/hip/hip_stream.c),
- * so every call may begin. */
+/* HIP's stream rules: the front end puts them into the queues as waits
+ * (components/hip/api/streams/hip_stream.c), so every call may begin. */
 #include "hip.gen.h"
 
 #include "components/host/driver/stream_rules.h"

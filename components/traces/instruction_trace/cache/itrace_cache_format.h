@@ -1,4 +1,4 @@
-/* What the writer and the reader of a cache share. File: 64 bytes (struct itrace_cache_head), then
+/* What the writer and the reader of a cache share. File: 48 bytes (struct itrace_cache_head), then
  * the payload: the header's fields, its bytes of code and arguments line by line, then one record
  * for each event. Numbers are LEB128, signed ones
  * zigzag, like DWARF's. A step is one byte when the warp executes what followed last time, with the
@@ -13,9 +13,10 @@
 #include <string.h>
 
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
+#include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
-#define ITRACE_CACHE_VERSION 4
+#define ITRACE_CACHE_VERSION 5
 #define ITRACE_CACHE_BUFFER  65536
 /* More than the longest record: 64 addresses of 10 bytes, or the header with its name. */
 #define ITRACE_CACHE_RECORD  4096
@@ -26,10 +27,9 @@ struct itrace_cache_head {
     char magic[8];
     uint32_t version;
     uint32_t whole; /* 1: the trace lacks nothing (reader/itrace_gaps.h) */
-    uint64_t text_size, text_digest[2];
-    uint64_t payload_size, payload_digest[2];
+    struct itrace_digest text, payload;
 };
-_Static_assert(sizeof(struct itrace_cache_head) == 64, "no padding in the file");
+_Static_assert(sizeof(struct itrace_cache_head) == 48, "no padding in the file");
 
 /* First byte of a record. Steps are below 0x80: flags. */
 enum {

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "components/traces/instruction_trace/cache/itrace_cache_format.h"
-#include "components/traces/instruction_trace/cache/itrace_hash.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 struct itrace_cache_reader {
@@ -287,41 +286,23 @@ void itrace_cache_close(struct itrace_cache_reader *r)
     itrace_free(r);
 }
 
-/* Reads all bytes behind the head: are they those that were written? */
-static bool payload_is_whole(int fd, const struct itrace_cache_head *head, uint8_t *buffer,
-                             size_t room)
-{
-    struct itrace_hash hash;
-    ssize_t got;
-    itrace_hash_init(&hash);
-    while ((got = read(fd, buffer, room)) > 0 || (got < 0 && errno == EINTR))
-        if (got > 0)
-            itrace_hash_add(&hash, buffer, (size_t)got);
-    uint64_t size = hash.size;
-    struct itrace_digest digest = itrace_hash_finish(&hash);
-    return got == 0 && size == head->payload_size
-           && memcmp(digest.word, head->payload_digest, sizeof digest.word) == 0;
-}
-
 enum fit { FITS, OTHER, DAMAGED };
 
 /* `wholly`: the trace must be known to be whole, so that no report of a line of it is wanted. */
-static enum fit examine(int fd, const char *path, bool wholly, uint8_t *buffer, size_t room)
+static enum fit examine(int fd, const char *path, bool wholly)
 {
     struct itrace_cache_head head;
     struct stat text;
-    struct itrace_digest digest;
-    uint64_t size;
+    struct itrace_digest digest = {0};
     if (read(fd, &head, sizeof head) != (ssize_t)sizeof head
         || memcmp(head.magic, ITRACE_CACHE_MAGIC, 8) != 0)
         return DAMAGED;
     if (head.version != ITRACE_CACHE_VERSION || (wholly && head.whole != 1)
-        || stat(path, &text) != 0 || (uint64_t)text.st_size != head.text_size)
+        || stat(path, &text) != 0 || (uint64_t)text.st_size != head.text.size)
         return OTHER;
-    if (!payload_is_whole(fd, &head, buffer, room))
+    if (!itrace_digest_rest(fd, &digest) || memcmp(&digest, &head.payload, sizeof digest) != 0)
         return DAMAGED;
-    if (!itrace_input_digest(path, &digest, &size) || size != head.text_size
-        || memcmp(digest.word, head.text_digest, sizeof digest.word) != 0)
+    if (!itrace_input_digest(path, &digest) || memcmp(&digest, &head.text, sizeof digest) != 0)
         return OTHER;
     return lseek(fd, sizeof head, SEEK_SET) == (off_t)sizeof head ? FITS : DAMAGED;
 }
@@ -336,8 +317,7 @@ struct itrace_cache_reader *itrace_cache_open(struct itrace *t)
     struct itrace_cache_reader *r = itrace_allocate(1, sizeof *r);
     r->fd = fd;
     r->at = r->end = r->buffer;
-    enum fit fit =
-        examine(fd, t->path, t->options.demand != ITRACE_GAPS_COUNTED, r->buffer, sizeof r->buffer);
+    enum fit fit = examine(fd, t->path, t->options.demand != ITRACE_GAPS_COUNTED);
     if (fit == FITS) {
         refill(r);
         get_header(r, &t->header);

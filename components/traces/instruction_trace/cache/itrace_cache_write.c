@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "components/traces/instruction_trace/cache/itrace_cache_format.h"
-#include "components/traces/instruction_trace/cache/itrace_hash.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 
 struct itrace_cache_writer {
     struct itrace_output output;
     struct itrace_cache_coder coder;
-    struct itrace_hash digest;
-    uint64_t size;
+    struct itrace_digest digest; /* of what was written */
     size_t used;
     uint8_t buffer[ITRACE_CACHE_BUFFER + ITRACE_CACHE_RECORD];
 };
@@ -170,8 +168,7 @@ static void put_step(struct itrace_cache_writer *w, const struct itrace_step *st
 
 static bool write_out(struct itrace_cache_writer *w)
 {
-    itrace_hash_add(&w->digest, w->buffer, w->used);
-    w->size += w->used;
+    itrace_digest_add(&w->digest, w->buffer, w->used);
     bool ok = fwrite(w->buffer, 1, w->used, w->output.file) == w->used;
     w->used = 0;
     return ok;
@@ -187,7 +184,6 @@ struct itrace_cache_writer *itrace_cache_create(struct itrace *trace)
         itrace_free(w);
         return NULL;
     }
-    itrace_hash_init(&w->digest);
     static const struct itrace_cache_head none;
     fwrite(&none, sizeof none, 1, w->output.file);
     if (put_header(w, &trace->header))
@@ -217,15 +213,11 @@ static void complete(struct itrace_cache_writer *w, struct itrace *trace)
     struct itrace_cache_head head = {.version = ITRACE_CACHE_VERSION,
                                      .whole =
                                          itrace_gaps_total(gaps) == gaps->count[ITRACE_GAP_HEADER],
-                                     .text_size = trace->input.hash.size};
+                                     .text = trace->input.digest};
     put_byte(w, RECORD_END);
     bool ok = write_out(w);
-    struct itrace_digest text = itrace_hash_finish(&trace->input.hash);
-    struct itrace_digest payload = itrace_hash_finish(&w->digest);
     memcpy(head.magic, ITRACE_CACHE_MAGIC, 8);
-    memcpy(head.text_digest, text.word, sizeof text.word);
-    head.payload_size = w->size;
-    memcpy(head.payload_digest, payload.word, sizeof payload.word);
+    head.payload = w->digest;
     ok = ok && fseek(w->output.file, 0, SEEK_SET) == 0
          && fwrite(&head, sizeof head, 1, w->output.file) == 1;
     if (ok)

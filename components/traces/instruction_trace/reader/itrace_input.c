@@ -51,7 +51,7 @@ static ssize_t read_bytes(struct itrace_input *in, void *bytes, size_t size)
     if (got < 0)
         fail(in, strerror(errno));
     if (got > 0)
-        itrace_hash_add(&in->hash, bytes, (size_t)got);
+        itrace_digest_add(&in->digest, bytes, (size_t)got);
     in->ended = got <= 0;
     return got;
 }
@@ -121,7 +121,6 @@ static bool begin(struct itrace_input *in)
 {
     static const uint8_t xz_magic[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
     static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
-    itrace_hash_init(&in->hash);
     in->packed = itrace_allocate(PACKED_SIZE, 1);
     in->text = itrace_reserve(NULL, TEXT_SIZE + 1, &in->capacity, 1);
     in->capacity--; /* for the NUL */
@@ -228,25 +227,31 @@ void itrace_input_close(struct itrace_input *in)
     *in = (struct itrace_input){.fd = -1};
 }
 
-bool itrace_input_digest(const char *path, struct itrace_digest *digest, uint64_t *size)
+void itrace_digest_add(struct itrace_digest *digest, const void *bytes, size_t size)
+{
+    digest->crc = lzma_crc64(bytes, size, digest->crc);
+    digest->size += size;
+}
+
+bool itrace_digest_rest(int fd, struct itrace_digest *digest)
+{
+    uint8_t *buffer = itrace_allocate(PACKED_SIZE, 1);
+    ssize_t got;
+    *digest = (struct itrace_digest){0};
+    while ((got = read(fd, buffer, PACKED_SIZE)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0)
+            itrace_digest_add(digest, buffer, (size_t)got);
+    itrace_free(buffer);
+    return got == 0;
+}
+
+bool itrace_input_digest(const char *path, struct itrace_digest *digest)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    struct itrace_hash hash;
-    uint8_t *buffer = itrace_allocate(PACKED_SIZE, 1);
-    ssize_t got;
-    itrace_hash_init(&hash);
-    while ((got = read(fd, buffer, PACKED_SIZE)) > 0 || (got < 0 && errno == EINTR))
-        if (got > 0)
-            itrace_hash_add(&hash, buffer, (size_t)got);
-    close(fd);
-    itrace_free(buffer);
-    *size = hash.size;
-    *digest = itrace_hash_finish(&hash);
-    return got == 0;
+    bool ok = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)
+              && itrace_digest_rest(fd, digest);
+    if (fd >= 0)
+        close(fd);
+    return ok;
 }

@@ -7,10 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/traces/instruction_trace/cache/itrace_hash.h"
-
 /* 64 addresses and register values of 64 lanes take 12 KB: more than this is no trace. */
 #define ITRACE_LINE_LIMIT (1 << 20)
+
+/* CRC-64 of bytes (.xz file format 1.1, 6), and how many they are: names the content of a file and
+ * finds damage by accident. Zero is that of no bytes. */
+struct itrace_digest {
+    uint64_t crc, size;
+};
 
 struct itrace_decoder; /* of xz or zstd */
 
@@ -23,10 +27,10 @@ struct itrace_input {
     size_t packed_at, packed_size;
     char *text; /* unpacked, [at, end) not yet given out; NUL behind it */
     size_t at, end, capacity;
-    uint64_t line;           /* number of the line given out last, from 1 */
-    bool ended;              /* nothing more to read from the file */
-    bool drained;            /* nothing more to unpack */
-    struct itrace_hash hash; /* of the file's bytes as far as they were read */
+    uint64_t line;               /* number of the line given out last, from 1 */
+    bool ended;                  /* nothing more to read from the file */
+    bool drained;                /* nothing more to unpack */
+    struct itrace_digest digest; /* of the file's bytes as far as they were read */
     char error[160];
 };
 
@@ -39,7 +43,10 @@ bool itrace_input_open_memory(struct itrace_input *input, const void *bytes, siz
 int itrace_input_line(struct itrace_input *input, char **line, size_t *size);
 void itrace_input_close(struct itrace_input *input);
 
-/* Digest and size of the file's bytes; false: it cannot be read (errno). */
-bool itrace_input_digest(const char *path, struct itrace_digest *digest, uint64_t *size);
+void itrace_digest_add(struct itrace_digest *digest, const void *bytes, size_t size);
+/* The digest of all that the file has left. false: it cannot be read (errno). */
+bool itrace_digest_rest(int fd, struct itrace_digest *digest);
+/* The digest of the file's bytes. false: it cannot be read (errno). */
+bool itrace_input_digest(const char *path, struct itrace_digest *digest);
 
 #endif
