@@ -3,7 +3,8 @@
  *
  * A wavefront is in one state at a time. Those that execute until a known cycle stand in the wheel;
  * those whose next instruction is decoded and may issue have one bit in `ready` of their SIMD, by
- * kind of instruction. compute_unit.c lists the files that work on it. */
+ * kind of instruction. compute_unit.c lists the files that work on it; the header of each has what
+ * it adds: its structures, access to them, and its functions. */
 #ifndef HEDDLE_COMPUTE_UNIT_STATE_H
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
@@ -33,15 +34,10 @@ enum {
                            beside useful ones */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
     CU_LATE_SHARES = 6,
-    CU_LINES = 1088,          /* vector memory: lines of all instructions in flight */
-    CU_SMEM = 64,             /* scalar memory instructions in flight */
-    CU_SMEM_DATA = 16 + 16,   /* dwords: operands of an atomic and what it compares with */
-    CU_STAGE = ISA_LANES * 4, /* bytes */
-    CU_WIDE_STAGE = ISA_LANES * 16,
-    CU_MOST_LGKM = 15, /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
-    CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4),
-    CU_NONE = 0xffff,
-    CU_LAST_LINE = 0x7ff
+    CU_SMEM = 64,           /* scalar memory instructions in flight */
+    CU_SMEM_DATA = 16 + 16, /* dwords: operands of an atomic and what it compares with */
+    CU_MOST_LGKM = 15,      /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
+    CU_NONE = 0xffff
 };
 
 enum cu_wave_state {
@@ -59,10 +55,8 @@ enum cu_wave_state {
 /* What came of an attempt to issue. BLOCKED: again later. FAULT: the run has failed. */
 enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
-enum cu_line_state { LINE_EMPTY, LINE_COMING, LINE_VALID, LINE_STALE };
-
-/* In the first cache line what each turn needs, then the rest, with the instruction buffer's
- * directory. Bytes of the buffer are elsewhere. */
+/* A wavefront. The first cache line holds what each turn needs; then comes the rest, with the
+ * directory of the instruction buffer, whose bytes stand elsewhere (cu_line_bytes()). */
 struct cu_wave {
     _Alignas(64) uint64_t ready_at;
     uint64_t since;        /* up to this cycle its time is accounted for; may be the next turn */
@@ -117,30 +111,6 @@ struct cu_wave {
 
 enum { CU_PLAYED = 1, CU_MEMORY_ONLY = 2 };
 
-/* Code as it came last, by lines. While its version stays the same, each line that came has brought
- * the same bytes at the same address, so wavefronts whose lines are of this version need not
- * compare these with what is decoded. */
-struct cu_code_line {
-    uint64_t address; /* 0: none */
-    uint8_t bytes[CU_LINE];
-};
-
-/* Shared by the units that share a decode cache. */
-struct cu_code {
-    struct decoded decoded[DECODE_ENTRIES];
-    struct cu_code_line lines[CU_CODE_LINES];
-    uint32_t opened;  /* 1: by the first of these units */
-    uint32_t version; /* from 1 on, modulo 2^32 */
-    uint32_t fills;   /* of the decode cache, from 1 on, modulo 2^32: while that stays the same,
-                         what has been found there still is there */
-};
-
-/* Of a wavefront that plays a trace; see cu_played.c. */
-struct cu_played {
-    struct replay_cursor cursor;
-    struct replay_here here;
-};
-
 struct cu_group {
     uint16_t tag; /* of the request to answer */
     uint8_t used;
@@ -168,82 +138,6 @@ struct cu_ledger {
     uint32_t running; /* not ended */
     uint64_t active_since;
     struct work_account account;
-};
-
-/* Of a linear one and of one that stays in lines it is enough to know where each line's bytes go.
- */
-enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
-
-/* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
- * since a large machine has thousands. Its bytes stand in a stage, cu_stage(). */
-struct cu_vmem {
-    uint64_t pc;
-    uint64_t first_send; /* cycle of the earliest next request */
-    uint64_t issued;     /* cycle */
-    uint64_t base;       /* linear: address of lane 0 */
-    uint64_t mask;       /* lanes that move bytes */
-    uint16_t wave;
-    uint16_t next;      /* of the same wavefront */
-    uint16_t unsent;    /* first line not sent */
-    uint16_t remaining; /* lines not answered */
-    uint16_t rest;      /* struct cu_vmem_rest, or CU_NONE */
-    uint8_t shape;      /* enum cu_vmem_shape: how bytes come to lanes */
-    uint8_t kind;       /* enum isa_memory_kind */
-    uint8_t bytes;      /* in memory, a lane */
-    bool returns;       /* loads, and atomics that return */
-    uint8_t flat;       /* lowers lgkmcnt too */
-    uint8_t fence;      /* a cache operation: a fence instead of lines */
-    uint8_t pace;       /* cycles that its next line waits longer for its address */
-    uint8_t coherent;   /* a load past the L1 (glc) */
-    struct isa_inst inst;
-};
-
-/* What it needs beside when neither that nor places in lines are enough. */
-struct cu_vmem_rest {
-    struct isa_memory access;
-    uint8_t compare[ISA_LANES * 8];
-};
-
-/* One line of it; the tag of its request is its number. A large machine has a hundred thousand. */
-struct cu_line {
-    uint64_t lanes;
-    uint64_t rest; /* address / CU_LINE, from bit 42 on the struct cu_vmem, from bit 53 on the next
-                      line or CU_LAST_LINE; virtual addresses have 48 bits */
-};
-_Static_assert(CU_LINES < CU_LAST_LINE, "the number of a line has 11 bits");
-
-static inline struct cu_line cu_line_make(struct coalesced_line line, unsigned owner, unsigned next)
-{
-    return (struct cu_line){line.lanes,
-                            line.address / CU_LINE | (uint64_t)owner << 42 | (uint64_t)next << 53};
-}
-
-static inline unsigned cu_line_owner(const struct cu_line *l)
-{
-    return (unsigned)(l->rest >> 42) & CU_LAST_LINE;
-}
-
-static inline unsigned cu_line_next(const struct cu_line *l)
-{
-    return (unsigned)(l->rest >> 53);
-}
-
-/* What few of them need, cu_smem_data(), stands elsewhere. */
-struct cu_smem {
-    struct isa_inst inst;
-    struct isa_scalar access;
-    uint16_t wave;
-    uint8_t unsent; /* next part to send */
-    uint8_t parts;  /* lines touched: 1 or 2; 1 for a fence */
-    uint8_t remaining;
-#ifdef HEDDLE_PROFILE
-    uint64_t pc;
-#endif
-};
-
-struct cu_lds_end {
-    uint64_t cycle;
-    uint16_t wave;
 };
 
 /* Turns that are left out together, of instructions that only change registers; see cu_late.c. */
@@ -367,8 +261,6 @@ static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned 
     return arena_at(struct cu_wave, c->waves) + wave;
 }
 
-/* The entries of tables by their numbers, and back. */
-
 static inline struct cu_group *cu_group_at(const struct compute_unit *c, unsigned slot)
 {
     return arena_at(struct cu_group, c->groups) + slot;
@@ -382,56 +274,6 @@ static inline unsigned cu_group_slot(const struct compute_unit *c, const struct 
 static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsigned number)
 {
     return arena_at(struct cu_ledger, c->ledgers) + number;
-}
-
-static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
-{
-    return arena_at(struct cu_line, c->lines) + number;
-}
-
-static inline struct cu_smem *cu_smem_at(const struct compute_unit *c, unsigned number)
-{
-    return arena_at(struct cu_smem, c->smem) + number;
-}
-
-static inline unsigned cu_smem_number(const struct compute_unit *c, const struct cu_smem *e)
-{
-    return (unsigned)(e - cu_smem_at(c, 0));
-}
-
-/* What a store or an atomic sends, or a load that touches two lines has got of them. */
-static inline uint32_t *cu_smem_data(const struct compute_unit *c, const struct cu_smem *e)
-{
-    return arena_at(uint32_t, c->smem_data) + cu_smem_number(c, e) * CU_SMEM_DATA;
-}
-
-/* Last in, first out; those that are free are chained by `rest`. */
-static inline unsigned cu_line_take(struct compute_unit *c)
-{
-    unsigned number = c->line_free ? c->line_free - 1 : c->lines_fresh++;
-    c->line_free = c->line_free ? (uint32_t)cu_line_at(c, number)->rest : 0;
-    c->lines_used++;
-    return number;
-}
-
-static inline void cu_line_give(struct compute_unit *c, unsigned number)
-{
-    cu_line_at(c, number)->rest = c->line_free;
-    c->line_free = number + 1;
-    c->lines_used--;
-}
-
-/* As the coalescer has it. */
-static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, unsigned number)
-{
-    const struct cu_line *l = cu_line_at(c, number);
-    return (struct coalesced_line){l->rest << 22 >> 16, l->lanes};
-}
-
-/* Room for the lines of one more vector memory instruction. */
-static inline bool cu_has_lines(const struct compute_unit *c)
-{
-    return c->lines_used + COALESCER_MAX_LINES <= CU_LINES;
 }
 
 #define REGISTER_BYTES (ISA_LANES * sizeof(uint32_t)) /* of all lanes */
@@ -463,79 +305,15 @@ static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned sim
     return slot * (unsigned)compute_unit_params(c)->simds + simd;
 }
 
-/* What others see it by: SIMD by SIMD. */
+/* The number by which others see a wavefront, SIMD by SIMD. */
 static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd, unsigned slot)
 {
     return simd * (unsigned)compute_unit_params(c)->wavefronts + slot;
 }
 
-static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
-{
-    return arena_at(uint8_t, c->buffers) + (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
-}
-
-static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)
-{
-    return arena_at(struct cu_vmem, c->vmem_table) + number;
-}
-
-static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
-{
-    return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
-}
-
-static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
-{
-    return arena_at(uint8_t, c->offsets) + (size_t)number * ISA_LANES;
-}
-
-/* The bytes that the lanes of a vector memory instruction move: those of lane l at l * bytes. The
- * wide ones stand apart, since few programs use them. */
-static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
-{
-    size_t number = (size_t)(e - cu_vmem_at(c, 0));
-    return e->bytes > 4 ? arena_at(uint8_t, c->wide) + number * CU_WIDE_STAGE
-                        : arena_at(uint8_t, c->stages) + number * CU_STAGE;
-}
-
-static inline struct cu_code *cu_code(const struct compute_unit *c)
-{
-    return arena_at(struct cu_code, c->code);
-}
-
-static inline struct decoded *cu_decoded(const struct compute_unit *c)
-{
-    return cu_code(c)->decoded;
-}
-
 static inline enum isa_target cu_target(const struct compute_unit *c)
 {
     return (enum isa_target)compute_unit_params(c)->isa;
-}
-
-/* decode_find() for this unit. */
-static inline int cu_find_decoded(const struct compute_unit *c, uint64_t address,
-                                  const uint8_t *bytes, unsigned size, uint32_t *number)
-{
-    *number = decode_slot(address);
-    struct decoded *d = &cu_decoded(c)[*number];
-    if (engine_likely(decode_holds(d, cu_target(c), address, bytes, size)))
-        return 0;
-    int result = decode_fill(d, cu_target(c), address, bytes, size);
-    cu_code(c)->fills += result >= 0;
-    return result;
-}
-
-/* Does a wavefront get its code in blocks, behind the lines that its buffer asks for? */
-static inline bool cu_has_blocks(const struct compute_unit *c)
-{
-    return compute_unit_params(c)->fetch_latency > 1;
-}
-
-/* How far ahead of the pc the buffer may reach when it asks for a block. */
-static inline uint64_t cu_block_room(const struct compute_unit *c)
-{
-    return (uint64_t)compute_unit_params(c)->instruction_buffer - CU_BLOCK;
 }
 
 /* First cycle not before `cycle` that belongs to `simd`. */
@@ -578,113 +356,5 @@ static inline struct isa_context cu_context(const struct compute_unit *c, const 
     wavefront_set_apertures(cu_target(c), g->scratch, &context);
     return context;
 }
-
-/* ---- what the files call of each other; comments stand at the definitions ---- */
-
-/* cu_fault.c */
-static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                     uint64_t pc, unsigned lane, const char *what);
-static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end);
-static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
-                         uint64_t address);
-
-/* cu_played.c */
-static uint32_t played_place(const struct compute_unit *c, unsigned group);
-static bool played_group(struct compute_unit *c, const struct cu_group *g,
-                         const struct work_placement *p);
-static void played_start(struct compute_unit *c, unsigned wave, const struct work_placement *p,
-                         unsigned number);
-static void played_step(struct compute_unit *c, const struct cu_wave *w, unsigned wave);
-static const uint8_t *played_code(const struct compute_unit *c, const struct cu_wave *w,
-                                  uint64_t pc, unsigned size, uint8_t room[ISA_MAX_INST_BYTES]);
-static enum isa_status played_addresses(const struct compute_unit *c, const struct cu_wave *w,
-                                        unsigned wave, const struct isa_inst *inst,
-                                        struct isa_memory *m);
-static enum isa_status played_scalar(const struct compute_unit *c, const struct cu_wave *w,
-                                     unsigned wave, const struct isa_inst *inst,
-                                     struct isa_scalar *s);
-static bool played_lds(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
-                       uint32_t address[ISA_LANES], uint64_t *active);
-
-/* cu_wavefront.c */
-static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w);
-static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
-                              enum work_cycles_kind why);
-static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
-                               uint64_t now);
-static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
-                                 enum work_cycles_kind executing, uint64_t now, uint64_t cycles);
-static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line);
-static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w);
-static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave);
-static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                 uint64_t now, uint64_t at);
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now);
-static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now);
-static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now);
-static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w);
-static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
-static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
-
-/* cu_work_group.c */
-static void group_start(struct compute_unit *c, uint64_t now);
-static void group_answer(struct compute_unit *c);
-static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now);
-static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
-
-/* cu_fetch.c */
-static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigned from);
-static inline bool fetch_is_complete(const struct compute_unit *c, const struct cu_wave *w);
-static void fetch_forget(struct compute_unit *c, unsigned simd, unsigned slot);
-static bool fetch_send(struct compute_unit *c);
-static void fetch_receive(struct compute_unit *c, uint64_t now);
-
-/* cu_vector_memory.c */
-static void vmem_unblock(struct compute_unit *c, uint64_t now);
-static inline bool vmem_is_full(const struct compute_unit *c);
-static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                const struct isa_inst *inst, uint64_t now);
-static bool vmem_send(struct compute_unit *c, uint64_t now);
-static uint64_t vmem_next_send(const struct compute_unit *c);
-static void vmem_receive(struct compute_unit *c, uint64_t now);
-
-/* cu_scalar_memory.c */
-static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                const struct isa_inst *inst, uint64_t now);
-static bool smem_send(struct compute_unit *c);
-static void smem_receive(struct compute_unit *c, uint64_t now);
-
-/* cu_local_memory.c */
-static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now);
-static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                      const uint32_t *address, uint64_t active, uint64_t now);
-static void lds_finish(struct compute_unit *c, uint64_t now);
-
-/* cu_execute.c */
-static void execute_init(struct compute_unit *c);
-static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
-                                      unsigned wave, struct isa_context *context,
-                                      struct isa_wave *s);
-static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave);
-static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w);
-static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w);
-static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end);
-
-/* cu_issue.c */
-static void issue_init(struct compute_unit *c);
-static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
-static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
-                               struct cu_wave *w, unsigned wave, uint64_t now);
-
-/* cu_late.c */
-static void late_init(struct compute_unit *c);
-static void late_take_all(struct compute_unit *c, uint64_t cycle);
-static void late_end(struct compute_unit *c, unsigned simd, uint64_t now);
-static void late_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd, struct cu_wave *w,
-                       unsigned wave, uint64_t now);
-
-/* cu_memory_only.c */
-static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);
 
 #endif

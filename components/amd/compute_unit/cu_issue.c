@@ -12,6 +12,16 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
+#include "cu_execute.h"
+#include "cu_fault.h"
+#include "cu_fetch.h"
+#include "cu_issue.h"
+#include "cu_local_memory.h"
+#include "cu_played.h"
+#include "cu_scalar_memory.h"
+#include "cu_vector_memory.h"
+#include "cu_wavefront.h"
+#include "cu_work_group.h"
 
 /* The largest vmcnt: 4 bits on gfx8, 6 on gfx9 (ISA manuals, s_waitcnt). */
 static unsigned issue_most_vm(const struct compute_unit *c)
@@ -276,8 +286,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
         uint64_t conflicts = lds_conflicts_until(c, now) - w->conflicts;
         if (compute_unit_params(c)->lds_ports && conflicts > now - w->since)
             conflicts = now - w->since; /* the port was busy, too */
-        wave_account(c, w)[WORK_WAITING_LDS_CONFLICT] += conflicts;
-        profile_spent(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
+        wave_charge(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
         w->since += conflicts;
     }
     wave_issues(c, w, WORK_ISSUED_LDS, now);

@@ -8,6 +8,9 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
+#include "cu_fetch.h"
+#include "cu_scalar_memory.h"
+#include "cu_vector_memory.h"
 
 #ifdef HEDDLE_PROFILE
 

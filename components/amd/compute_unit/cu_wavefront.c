@@ -3,11 +3,32 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
+#include "cu_fault.h"
+#include "cu_fetch.h"
+#include "cu_local_memory.h"
+#include "cu_played.h"
+#include "cu_wavefront.h"
+#include "cu_work_group.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {
     (void)c;
     return arena_at(uint64_t, w->account);
+}
+
+/* Charges cycles of the wavefront to `kind`, on behalf of the instruction in its turn. */
+static inline void wave_charge(struct compute_unit *c, const struct cu_wave *w,
+                               enum work_cycles_kind kind, uint64_t cycles)
+{
+    wave_account(c, w)[kind] += cycles;
+    profile_spent(c, w, kind, cycles);
+}
+
+/* Charges the time up to now to what the wavefront was waiting for. */
+static inline void wave_charge_wait(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
+{
+    wave_account(c, w)[w->why] += now - w->since;
+    profile_waited(c, w, w->why, now - w->since);
 }
 
 /* Accounts for the time up to now by what the wavefront was waiting for; from now on, or from the
@@ -16,8 +37,7 @@ static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_
                               enum work_cycles_kind why)
 {
     if (now > w->since) {
-        wave_account(c, w)[w->why] += now - w->since;
-        profile_waited(c, w, w->why, now - w->since);
+        wave_charge_wait(c, w, now);
         w->since = now;
     }
     w->why = (uint8_t)why;
@@ -28,10 +48,9 @@ static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_
 static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
                                uint64_t now)
 {
-    uint64_t simds = (uint64_t)compute_unit_params(c)->simds, *account = wave_account(c, w);
-    account[w->why] += now - w->since;
-    profile_waited(c, w, w->why, now - w->since);
-    account[issued] += simds;
+    uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    wave_charge_wait(c, w, now);
+    wave_account(c, w)[issued] += simds;
     profile_issued(c, w, issued, simds);
     w->since = now + simds;
 }
@@ -43,8 +62,7 @@ static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
 {
     if (cycles > (uint64_t)compute_unit_params(c)->simds) {
         uint64_t end = cu_turn(c, w->simd, now + cycles);
-        wave_account(c, w)[executing] += end - w->since;
-        profile_spent(c, w, executing, end - w->since);
+        wave_charge(c, w, executing, end - w->since);
         w->since = end;
     }
 }

@@ -1,0 +1,75 @@
+/* Instruction buffers, and the code of all units of a thread; see cu_fetch.c. */
+#ifndef HEDDLE_COMPUTE_UNIT_CU_FETCH_H
+#define HEDDLE_COMPUTE_UNIT_CU_FETCH_H
+
+#include "compute_unit_state.h"
+
+enum { CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4) };
+
+enum cu_line_state { LINE_EMPTY, LINE_COMING, LINE_VALID, LINE_STALE };
+
+/* The code that came last, by lines. While its version stays the same, each line that came has
+ * brought the same bytes at the same address, so wavefronts whose lines are of this version need
+ * not compare these with what is decoded. */
+struct cu_code_line {
+    uint64_t address; /* 0: none */
+    uint8_t bytes[CU_LINE];
+};
+
+/* What units share that share a decode cache. */
+struct cu_code {
+    struct decoded decoded[DECODE_ENTRIES];
+    struct cu_code_line lines[CU_CODE_LINES];
+    uint32_t opened;  /* 1: by the first of these units */
+    uint32_t version; /* from 1 on, modulo 2^32 */
+    uint32_t fills;   /* of the decode cache, from 1 on, modulo 2^32: while that stays the same,
+                         what has been found there still is there */
+};
+
+static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
+{
+    return arena_at(uint8_t, c->buffers) + (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
+}
+
+static inline struct cu_code *cu_code(const struct compute_unit *c)
+{
+    return arena_at(struct cu_code, c->code);
+}
+
+static inline struct decoded *cu_decoded(const struct compute_unit *c)
+{
+    return cu_code(c)->decoded;
+}
+
+/* decode_find() for this unit. */
+static inline int cu_find_decoded(const struct compute_unit *c, uint64_t address,
+                                  const uint8_t *bytes, unsigned size, uint32_t *number)
+{
+    *number = decode_slot(address);
+    struct decoded *d = &cu_decoded(c)[*number];
+    if (engine_likely(decode_holds(d, cu_target(c), address, bytes, size)))
+        return 0;
+    int result = decode_fill(d, cu_target(c), address, bytes, size);
+    cu_code(c)->fills += result >= 0;
+    return result;
+}
+
+/* Does a wavefront get its code in blocks, behind the lines that its buffer asks for? */
+static inline bool cu_has_blocks(const struct compute_unit *c)
+{
+    return compute_unit_params(c)->fetch_latency > 1;
+}
+
+/* How far ahead of the pc the buffer may reach when it asks for a block. */
+static inline uint64_t cu_block_room(const struct compute_unit *c)
+{
+    return (uint64_t)compute_unit_params(c)->instruction_buffer - CU_BLOCK;
+}
+
+static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigned from);
+static inline bool fetch_is_complete(const struct compute_unit *c, const struct cu_wave *w);
+static void fetch_forget(struct compute_unit *c, unsigned simd, unsigned slot);
+static bool fetch_send(struct compute_unit *c);
+static void fetch_receive(struct compute_unit *c, uint64_t now);
+
+#endif

@@ -1,0 +1,139 @@
+/* Vector memory instructions in flight, and their lines; see cu_vector_memory.c. */
+#ifndef HEDDLE_COMPUTE_UNIT_CU_VECTOR_MEMORY_H
+#define HEDDLE_COMPUTE_UNIT_CU_VECTOR_MEMORY_H
+
+#include "compute_unit_state.h"
+
+enum {
+    CU_LINES = 1088,          /* lines of all instructions in flight */
+    CU_LAST_LINE = 0x7ff,     /* no line follows */
+    CU_STAGE = ISA_LANES * 4, /* bytes */
+    CU_WIDE_STAGE = ISA_LANES * 16
+};
+
+/* How the bytes of an instruction come to its lanes. A linear instruction, and one whose lanes stay
+ * in lines, need no more than the places of each line's bytes. */
+enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
+
+/* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
+ * since a large machine has thousands. Its bytes stand in a stage, cu_stage(). */
+struct cu_vmem {
+    uint64_t pc;
+    uint64_t first_send; /* cycle of the earliest next request */
+    uint64_t issued;     /* cycle */
+    uint64_t base;       /* linear: address of lane 0 */
+    uint64_t mask;       /* lanes that move bytes */
+    uint16_t wave;
+    uint16_t next;      /* of the same wavefront */
+    uint16_t unsent;    /* first line not sent */
+    uint16_t remaining; /* lines not answered */
+    uint16_t rest;      /* struct cu_vmem_rest, or CU_NONE */
+    uint8_t shape;      /* enum cu_vmem_shape: how bytes come to lanes */
+    uint8_t kind;       /* enum isa_memory_kind */
+    uint8_t bytes;      /* in memory, a lane */
+    bool returns;       /* loads, and atomics that return */
+    uint8_t flat;       /* lowers lgkmcnt too */
+    uint8_t fence;      /* a cache operation: a fence instead of lines */
+    uint8_t pace;       /* cycles that its next line waits longer for its address */
+    uint8_t coherent;   /* a load past the L1 (glc) */
+    struct isa_inst inst;
+};
+
+/* What an instruction of another shape needs besides. */
+struct cu_vmem_rest {
+    struct isa_memory access;
+    uint8_t compare[ISA_LANES * 8];
+};
+
+/* A line of an instruction; its number is the tag of its request. A large machine has a hundred
+ * thousand. */
+struct cu_line {
+    uint64_t lanes;
+    uint64_t rest; /* address / CU_LINE, from bit 42 on the struct cu_vmem, from bit 53 on the next
+                      line or CU_LAST_LINE; virtual addresses have 48 bits */
+};
+_Static_assert(CU_LINES < CU_LAST_LINE, "the number of a line has 11 bits");
+
+static inline struct cu_line cu_line_make(struct coalesced_line line, unsigned owner, unsigned next)
+{
+    return (struct cu_line){line.lanes,
+                            line.address / CU_LINE | (uint64_t)owner << 42 | (uint64_t)next << 53};
+}
+
+static inline unsigned cu_line_owner(const struct cu_line *l)
+{
+    return (unsigned)(l->rest >> 42) & CU_LAST_LINE;
+}
+
+static inline unsigned cu_line_next(const struct cu_line *l)
+{
+    return (unsigned)(l->rest >> 53);
+}
+
+static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_line, c->lines) + number;
+}
+
+/* Lines are taken last in, first out; free ones are chained by `rest`. */
+static inline unsigned cu_line_take(struct compute_unit *c)
+{
+    unsigned number = c->line_free ? c->line_free - 1 : c->lines_fresh++;
+    c->line_free = c->line_free ? (uint32_t)cu_line_at(c, number)->rest : 0;
+    c->lines_used++;
+    return number;
+}
+
+static inline void cu_line_give(struct compute_unit *c, unsigned number)
+{
+    cu_line_at(c, number)->rest = c->line_free;
+    c->line_free = number + 1;
+    c->lines_used--;
+}
+
+/* The line as the coalescer describes it. */
+static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, unsigned number)
+{
+    const struct cu_line *l = cu_line_at(c, number);
+    return (struct coalesced_line){l->rest << 22 >> 16, l->lanes};
+}
+
+/* Room for the lines of one more vector memory instruction. */
+static inline bool cu_has_lines(const struct compute_unit *c)
+{
+    return c->lines_used + COALESCER_MAX_LINES <= CU_LINES;
+}
+
+static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_vmem, c->vmem_table) + number;
+}
+
+static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
+}
+
+static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(uint8_t, c->offsets) + (size_t)number * ISA_LANES;
+}
+
+/* The bytes that the lanes of a vector memory instruction move: those of lane l at l * bytes. The
+ * wide ones stand apart, since few programs use them. */
+static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
+{
+    size_t number = (size_t)(e - cu_vmem_at(c, 0));
+    return e->bytes > 4 ? arena_at(uint8_t, c->wide) + number * CU_WIDE_STAGE
+                        : arena_at(uint8_t, c->stages) + number * CU_STAGE;
+}
+
+static void vmem_unblock(struct compute_unit *c, uint64_t now);
+static inline bool vmem_is_full(const struct compute_unit *c);
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now);
+static bool vmem_send(struct compute_unit *c, uint64_t now);
+static uint64_t vmem_next_send(const struct compute_unit *c);
+static void vmem_receive(struct compute_unit *c, uint64_t now);
+
+#endif
