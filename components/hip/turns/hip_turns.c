@@ -109,7 +109,7 @@ static void end_timed_wait(void)
     }
 }
 
-/* Whoever gave up the turn calls this; hip_turns.holder is NULL. */
+/* The thread that gave up the turn calls this; hip_turns.holder is NULL. */
 static void choose(void)
 {
     if (!hip_turns.queue && !first_in_hip())
@@ -154,7 +154,7 @@ static void drop_holder(void)
     hip_turns_give_up();
 }
 
-/* Nobody can go on but by a deadline or by a thread that is not counted. */
+/* Can no thread go on but by a deadline or by a thread that is not counted? */
 static bool stalled(void)
 {
     return !hip_turns.holder;

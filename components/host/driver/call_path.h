@@ -5,7 +5,7 @@
  * A command that is enqueued waits (`gated`) until its call has come to the driver again, over a
  * port from a device (device_call.execute). Calls go one after the other, as the program makes
  * them; the bytes of copies go the same way. The functions take the driver and not the part, since
- * a path works on the driver's commands. In functional mode nobody asks. */
+ * a path works on the driver's commands. In functional mode the driver asks for nothing. */
 #ifndef HEDDLE_COMPONENTS_CALL_PATH_H
 #define HEDDLE_COMPONENTS_CALL_PATH_H
 

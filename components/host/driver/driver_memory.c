@@ -1,12 +1,12 @@
 /* Memory of devices: the program's calls, with their checks and messages, on memory_manager.h.
  *
- * The interface for whoever moves pages (page migration, remapping):
+ * The interface for code that moves pages (page migration, remapping):
  *
  * - memory_owner(d, address): the GPU whose memory holds the page of a virtual address. An
  * allocation's pages may lie on several GPUs (unified ones, remapped pages), so copies ask for each
  * piece, never for the allocation.
  * - memory_view(d): what the functions of memory_manager.h take. A page moves in five steps:
- *     1. nobody uses it: no kernel of its process runs, or those that do have been paused and their
+ *     1. no kernel uses it: none of its process runs, or those that do have been paused and their
  * accesses drained;
  *     2. memory_hold_page(&d->memory, device, &to) takes a free page; the contents go there, with
  * caches flushed before;

@@ -180,7 +180,7 @@ struct driver_migrate {
     struct gpu_set paused;
     uint64_t paused_at;            /* cycle */
     uint64_t not_before;           /* cycle of the next pause */
-    bool ready;                    /* nobody uses managed memory */
+    bool ready;                    /* managed memory is not in use */
     uint32_t work;                 /* enum migrate_work, of the first question */
     uint32_t written;              /* arena: struct driver_written[DRIVER_WRITTEN], by page */
     uint64_t from, to;             /* physical */

@@ -189,7 +189,8 @@ static bool is_named(const struct memory_ref r, uint64_t start, uint64_t end)
     return false;
 }
 
-/* The same for a request. Addresses that some process has under a name stay out of the range. */
+/* Takes a range for a request. Addresses that some process has under a name stay out of the range.
+ */
 static bool take_unnamed(struct memory_ref r, const struct memory_request *q, uint64_t pages,
                          uint64_t *first)
 {
@@ -254,7 +255,7 @@ enum memory_result memory_free(struct memory_ref r, uint64_t address)
     if (page_table_is_name(address))
         return MEMORY_OK;
     if (m->retired.count == MEMORY_RETIRED)
-        return MEMORY_OK; /* nobody has come to recycle them: these are not used again */
+        return MEMORY_OK; /* the driver has not recycled them: these are not used again */
     if (!foreign
         && !page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
                                 address / m->page, pages))

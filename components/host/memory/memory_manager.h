@@ -1,9 +1,9 @@
-/* Who owns which memory: virtual addresses, physical pages of all devices, the page table and the
- * table of allocations, kept in step. The driver's memory calls end here; the driver itself adds
- * checks and messages.
+/* The owners of device memory: virtual addresses, physical pages of all devices, the page table and
+ * the table of allocations, kept in step. The driver's memory calls end here; the driver itself
+ * adds checks and messages.
  *
  * Each process has an address space of its own. Addresses that the driver chooses come from one
- * range for all processes, so most name their allocation, and its process, whoever asks. A process
+ * range for all processes, so most name their allocation, and its process, in every call. A process
  * may also have memory at an address that another one uses. Here and in the program's table such an
  * allocation goes by a name, the process and the address (page_table_name()), which takes nothing
  * from the range.
@@ -43,7 +43,8 @@ enum memory_result {
     MEMORY_OK,
     MEMORY_NO_PAGES,     /* a device has too few free pages */
     MEMORY_NO_ADDRESSES, /* no free range of virtual addresses is long enough */
-    /* The same, but retired ones may help: shoot down, memory_recycle(), and call again. */
+    /* No free range is long enough, but retired ones may help: shoot down, memory_recycle(), and
+       call again. */
     MEMORY_RECYCLE_FIRST,
     MEMORY_NO_ENTRY,   /* too many allocations */
     MEMORY_TABLE_FULL, /* the page table has no room */

@@ -285,8 +285,9 @@ static hipError_t serve(bool *found)
     return error;
 }
 
-/* Called by the driver, in any thread, without `hip.lock`: whoever holds it may be waiting for the
- * driver. What it uses does not change while a kernel that calls the host is queued. */
+/* Called by the driver, in any thread, without `hip.lock`: the thread that holds it may be waiting
+ * for the driver. What the function uses does not change while a kernel that calls the host is
+ * queued. */
 static void attend(const struct driver_attention *now)
 {
     bool found = false;

@@ -195,7 +195,7 @@ static void handle(int signal_number, siginfo_t *info, void *context)
         previous_handler.sa_handler(signal_number);
         return;
     }
-    /* The same instruction faults again in the program, and then nothing catches it. */
+    /* The instruction faults again in the program, and then nothing catches it. */
     struct sigaction die = {.sa_handler = SIG_DFL};
     sigaction(SIGSEGV, &die, NULL);
 }

@@ -1,8 +1,8 @@
 /* Copies that take no simulated time.
  *
  * A command whose bytes are moved directly is over in the cycle in which it begins. Simulated
- * memory may belong to other threads until the window ends, so the bytes move then; nobody can have
- * missed them, since the program goes on between windows only, and what follows in the queue
+ * memory may belong to other threads until the window ends, so the bytes move then. Nothing can
+ * have missed them, since the program goes on between windows only, and what follows in the queue
  * reaches a GPU by a link that is at least as long as a window. Where it is shorter, the queues
  * wait for the end of the window. (MGPUSim: globalStorageMemoryCopyMiddleware.)
  *

@@ -209,8 +209,8 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
     kernel_end(&d->io.base, record);
 }
 
-/* Runs its work-groups, or plays their trace; nobody needs what a played one does that leaves no
- * trace in caches. */
+/* Runs the work-groups of a launch, or plays their trace. A played launch that leaves no trace in
+ * caches need not be executed. */
 static struct functional_result execute(const struct functional_launch *launch,
                                         const struct driver_command *k)
 {

@@ -186,7 +186,7 @@ static void sample_init(const struct driver *d)
 }
 
 /* Looking at all of a platform takes longer than a short launch does without timing, so the answer
- * holds until the driver begins something, where nobody else does: no calls or packets come over
+ * holds until the driver begins something, where nothing else does: no calls or packets come over
  * ports, no pages move, no user queues are sent anything. */
 static bool sample_is_quiet(struct driver *d)
 {

@@ -153,7 +153,7 @@ static void ring_written(struct driver_device *device, uint32_t number)
 {
     struct driver_piece *piece = ring_piece(device, number);
     if (number - device->first_piece >= device->pieces_held)
-        return; /* late; nobody asks for it any more */
+        return; /* late: it is not asked for any more */
     piece->written = true;
     if (piece->start == device->last_piece.start)
         device->last_piece.written = true;

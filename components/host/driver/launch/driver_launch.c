@@ -26,7 +26,7 @@ enum {
     /* Arguments begin at a line of the caches; HSA asks for 16 bytes at least. */
     ARGUMENTS_ALIGN = 64,
     DESCRIPTOR_ALIGN = 64, /* LLVM AMDGPU usage, "Code Object Kernel Descriptor" */
-    /* The same: ENABLE_SGPR_QUEUE_PTR of the kernel code properties. */
+    /* ENABLE_SGPR_QUEUE_PTR of the kernel code properties in that descriptor. */
     DESCRIPTOR_QUEUE_POINTER = 1 << 2
 };
 

@@ -82,7 +82,7 @@ static bool migrate_needs_pause(const struct driver *d)
     return work == WORK_MOVE || work == WORK_COPY || work == WORK_WRITE;
 }
 
-/* ---- nobody uses managed memory ---- */
+/* ---- until managed memory is not in use ---- */
 
 static bool migrate_is_idle(const struct driver *d)
 {

@@ -1,9 +1,9 @@
 /* Copies of managed pages for reading (page_copies.h): what a question is about, and how copies
  * come and go.
  *
- * A page with copies is read-only for all. The first copy is made in a pause, since whoever may
- * write must learn that he may not; further ones need none. A write, of a kernel or of the host,
- * lets all copies go, in a pause, too; the page then lies where its writer had a copy, if he had
+ * A page with copies is read-only for all. The first copy is made in a pause, since GPUs that may
+ * write must learn that they may not; further ones need none. A write, of a kernel or of the host,
+ * lets all copies go, in a pause, too; the page then lies where its writer had a copy, if it had
  * one. Afterwards it gets no copies for `copy_interval`: otherwise GPUs that read and write it in
  * turn could spend all of their time with its copies. The host reads the page itself, so its copies
  * stay.

@@ -1,5 +1,5 @@
 /* Running the engine for a thread of the program that waits. Called with the lock held, so that
- * the engine is entered once; nobody but a waiting thread runs it, so enqueueing alone takes no
+ * the engine is entered once; only a waiting thread runs it, so enqueueing alone takes no
  * simulated time. */
 #include "driver_wait.h"
 
