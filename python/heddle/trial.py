@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 from typing import Any
@@ -41,6 +42,18 @@ def _handed_on(chosen: argparse.Namespace) -> list[str]:
     return words
 
 
+def _status_of(words: list[str]) -> int:
+    """Runs a command, which gets the signals that are meant for this process, too."""
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL,
+                          env={**os.environ, "HEDDLE_PARENT": str(os.getpid())}) as child:
+        before = {number: signal.signal(number, lambda got, _: child.send_signal(got))
+                  for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        status = child.wait()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return status
+
+
 class Trials:
     """`usage`: how the command is told what to run."""
 
@@ -59,10 +72,7 @@ class Trials:
         The run ends with this process (HEDDLE_PARENT)."""
         with tempfile.TemporaryDirectory(prefix="heddle-") as folder:
             file = pathlib.Path(folder) / "statistics.json"
-            status = subprocess.run(
-                [*self.words, "--stats", str(file), *options, *self.program],
-                stdout=subprocess.DEVNULL, env={**os.environ, "HEDDLE_PARENT": str(os.getpid())},
-                check=False).returncode
+            status = _status_of([*self.words, "--stats", str(file), *options, *self.program])
             files = list(pathlib.Path(folder).iterdir())
             if len(files) > 1:
                 raise Mistake(f"several processes of '{self.subject}' use HIP; name a program that "

@@ -191,6 +191,8 @@ static void check_rings(struct checker *c)
             mistake(c, "rings[%u]: payload of %u bytes is not a multiple of 16", i,
                     r->payload_bytes);
         bytes += (uint64_t)r->depth * (r->payload_bytes + sizeof(struct message));
+        if (r->is_reply > 1)
+            mistake(c, "rings[%u]: is_reply is %u, neither 0 nor 1", i, r->is_reply);
         if (r->reversed > 1
             || (r->reversed && r->link <= c->t->link_count && r->link
                 && c->t->links[r->link - 1].shared != LINK_WIRE))
