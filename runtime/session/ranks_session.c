@@ -36,8 +36,8 @@ bool ranks_agree(const struct platform_table *table)
         return true;
     hash_own_file(file);
     return rank_agree("version", HEDDLE_VERSION) && rank_agree("platform", table->model_hash)
-           && rank_agree("options", options_shared()) && rank_agree("placement", placement_text())
-           && rank_agree("code of the platform", file);
+           && rank_agree("code of the platform", file) && rank_agree("options", options_shared())
+           && rank_agree("placement", placement_text());
 }
 
 int ranks_serve(void)
