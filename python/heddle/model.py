@@ -109,8 +109,8 @@ def _find(name: str, path: str, library: str) -> str:
 
 
 def dumped(heddle: str, file: str, *words: str) -> dict[str, Any]:
-    made = subprocess.run([heddle, "dump", "--json", "--only", "measures", file, "--allow-incoherent", *words],
-                          capture_output=True, check=False)
+    made = subprocess.run([heddle, "dump", "--json", "--only", "measures", file,
+                           "--allow-incoherent", *words], capture_output=True, check=False)
     if made.returncode != 0:
         raise Mistake(made.stderr.decode(errors="replace").strip())
     return dict(json.loads(made.stdout))
