@@ -52,13 +52,13 @@ static const struct {
      "ended by signal 9"},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" --max-cycles 8 --tick-all -- sh -c 'echo "
      "$HEDDLE_OPTIONS'",
-     0, "max_cycles=8;tick_all=1", ""},
+     0, "max-cycles=8;tick-all=1", ""},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" -- sh -c 'test -r $HEDDLE_PLATFORM && echo "
      "$LD_LIBRARY_PATH'",
      0, "hip", ""},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" --max-cycles 8", 6, "", ""},
     {"\"$HEDDLE\" stats /nowhere.json", 1, "", "cannot read '/nowhere.json'"},
-    {"\"$HEDDLE\" stats \"$FIXTURE/weave.heddle\"", 1, "", "weave.heddle:1:"},
+    {"\"$HEDDLE\" stats \"$FIXTURE/weave.heddle\"", 1, "", "weave.heddle' is no JSON"},
     {"echo '7e000280 bf810000' | \"$HEDDLE\" disasm --mcpu gfx803 -", 0, "v_mov_b32", ""},
     {"echo '7e000280' | \"$HEDDLE\" disasm", 1, "", "add --mcpu"},
     {"echo '7e000280' | \"$HEDDLE\" disasm --mcpu gfx999", 1, "", "gfx803 gfx900 gfx906 gfx908"},
