@@ -78,7 +78,7 @@ Test(isa_variants, all_give_the_same_bytes)
         if (row.unit != ISA_UNIT_VALU || row.opcode[ISA_GFX803] < 0 || !row.implemented
             || !strncmp(row.mnemonic, "v_madm", 6) || !strncmp(row.mnemonic, "v_mada", 6))
             continue;
-        for (unsigned round = 0; round < 12; round++) {
+        for (unsigned round = 0; round < 24; round++) {
             if (!random_form(&row, word))
                 continue;
             randomise(&start);
