@@ -45,6 +45,7 @@ def test_what_came_compiled_is_not_compiled(heddle, tmp_path):
     build("third", " 1 compiled, linked")
 
 
+@pytest.mark.specialised
 def test_units_that_say_so_are_compiled_with_less_effort(heddle, tmp_path):
     compiler, log = tmp_path / "cc", tmp_path / "log"
     compiler.write_text(f'#!/bin/sh\necho "$@" >>"{log}"\nfor last; do :; done\n'
@@ -143,6 +144,7 @@ def damage(file, how):
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
+@pytest.mark.specialised
 @pytest.mark.parametrize("how", [pytest.param("truncated", marks=pytest.mark.full), "altered"])
 def test_damaged_cache_is_mended(run, tmp_path, how):
     cache = tmp_path / "cache"

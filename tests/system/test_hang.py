@@ -31,7 +31,8 @@ def test_limit_and_fault_look_alike_on_any_number_of_threads(run):
                     "max-cycles", "hottest", status=6, **how)
         fault = run(f"platforms/r9nano.heddle --threads {threads} -- bad_oob",
                     "flat_load|global_load", "lane", status=3, **how)
-        seen.append((limit.output, fault.output))
+        seen.append([line for line in (limit.output + fault.output).splitlines()
+                     if "'--threads" not in line])  # a machine may have fewer processors
     assert seen[0] == seen[1]
 
 
