@@ -78,7 +78,7 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
     static const char *const archives[] = {
         "libheddle_runtime.a",    "heddle/libisa.a",          "heddle/libsampling.a",
         "heddle/libfunctional.a", "heddle/libexecute.a",      "heddle/libcode_object.a",
-        "heddle/libapi_trace.a",  "heddle/libsass_trace.a",   "heddle/libreplay.a",
+        "heddle/libapi_trace.a",  "heddle/libitrace.a",       "heddle/libreplay.a",
         "heddle/libpage_table.a", "heddle/libdriver_memory.a"};
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};

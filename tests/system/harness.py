@@ -86,8 +86,10 @@ def with_generic_code(command):
 
 
 def limit_of(seconds):
-    """For a child process: its own CPU time, and that of each process that it starts."""
-    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    """For a child process: its own CPU time, and that of each process that it starts. These may
+    have limits of their own."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
 
 
 def until(what):
