@@ -365,7 +365,6 @@ static const char *const symbols[] = {
     "platform_register_driver",
     "platform_route",
     "platform_sass_no_cache",
-    "platform_sass_trace",
     "platform_shared",
     "platform_space",
     "platform_way",

@@ -64,8 +64,4 @@ struct layout *layout_make(struct arena *arena, const struct model *model, bool 
 uint32_t layout_unit_folders(const struct layout *layout, const struct layout_unit *unit,
                              const char ***folders);
 
-/* A type of the model by name, or NULL. */
-const struct model_type *layout_find_type(const struct model *model, const char *name,
-                                          bool is_part);
-
 #endif

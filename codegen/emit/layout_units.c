@@ -9,14 +9,6 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/names.h"
 
-const struct model_type *layout_find_type(const struct model *model, const char *name, bool is_part)
-{
-    for (uint32_t i = 0; i < model->type_count; i++)
-        if (model->types[i]->is_part == is_part && strcmp(model->types[i]->name, name) == 0)
-            return model->types[i];
-    return NULL;
-}
-
 static void key_params(struct emit *key, const struct model_param *params, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

@@ -65,7 +65,5 @@ void place_print(const struct place_graph *graph, uint32_t ranks, const uint8_t 
  * between group_of[partition]. false: heddle was built without it, or it finds nothing. */
 bool place_by_metis(const struct place_graph *graph, struct arena *arena, const uint32_t *group_of,
                     uint32_t groups, uint32_t ranks, uint8_t *rank_of_group);
-/* Whether heddle was built with METIS. */
-bool place_has_metis(void);
 
 #endif

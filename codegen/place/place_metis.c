@@ -73,22 +73,12 @@ bool place_by_metis(const struct place_graph *graph, struct arena *arena, const 
     return true;
 }
 
-bool place_has_metis(void)
-{
-    return true;
-}
-
 #else
 
 bool place_by_metis(const struct place_graph *graph, struct arena *arena, const uint32_t *group_of,
                     uint32_t groups, uint32_t ranks, uint8_t *rank_of_group)
 {
     (void)graph, (void)arena, (void)group_of, (void)groups, (void)ranks, (void)rank_of_group;
-    return false;
-}
-
-bool place_has_metis(void)
-{
     return false;
 }
 #endif

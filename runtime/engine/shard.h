@@ -69,11 +69,6 @@ static inline uint32_t component_shard(const struct component *c)
     return c->domain / engine.clock_count;
 }
 
-static inline uint32_t component_rank(const struct component *c)
-{
-    return ranks.of_shard[component_shard(c)];
-}
-
 /* How many of the at most 64; written out for processors without the instruction. */
 static inline uint32_t shards_in(uint64_t set)
 {

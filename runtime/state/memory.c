@@ -26,25 +26,6 @@ void memory_write(uint64_t physical, const void *from, size_t bytes)
     memcpy(memory_span(physical, bytes), from, bytes);
 }
 
-void memory_write_masked(uint64_t physical, const void *from, const uint64_t *mask, size_t bytes)
-{
-    char *to = memory_span(physical, bytes);
-    const char *source = from;
-    for (size_t word = 0; word * 64 < bytes; word++) {
-        size_t rest = bytes - word * 64 < 64 ? bytes - word * 64 : 64;
-        uint64_t all = rest == 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
-        uint64_t bits = mask[word] & all;
-        if (bits == all) {
-            memcpy(to + word * 64, source + word * 64, rest);
-            continue;
-        }
-        for (; bits; bits &= bits - 1) {
-            size_t i = word * 64 + (unsigned)__builtin_ctzll(bits);
-            to[i] = source[i];
-        }
-    }
-}
-
 void memory_expect(uint64_t physical, uint64_t bytes)
 {
     if (bytes)

@@ -45,9 +45,6 @@ static inline void *memory_span(uint64_t physical, uint64_t bytes)
 void memory_read(uint64_t physical, void *to, size_t bytes);
 void memory_write(uint64_t physical, const void *from, size_t bytes);
 
-/* Writes the bytes of `from` whose bit in `mask` (bit i of mask[i / 64]) is set. */
-void memory_write_masked(uint64_t physical, const void *from, const uint64_t *mask, size_t bytes);
-
 /* All of it is going to be written, which costs less when it is known before. */
 void memory_expect(uint64_t physical, uint64_t bytes);
 

@@ -13,8 +13,6 @@ enum packet_dma_way {
     PACKET_DMA_WAY_COUNT
 };
 
-#define PACKET_DMA_COMMAND_MOST_BYTES (PACKET_HEADER_BYTES + sizeof(struct packet_dma_command))
-
 struct packet_dma_command {
 #include "components/packets/packet/packet_members.def"
 #include "components/packets/packet_dma_command/packet_dma_command.def"
