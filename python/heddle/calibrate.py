@@ -5,9 +5,7 @@ Runs every row of the table, compares, says what is worst and why, plots, and fi
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
-import io
 import json
 import os
 import pathlib
@@ -18,7 +16,7 @@ from typing import Any, Sequence
 from heddle import chart, compare, description, fit, results, words as command_line
 from heddle.compare import Compared
 from heddle.description import Description, Row
-from heddle.files import write
+from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store, digest
 from heddle.runner import STATISTICS, Runner, Unreadable, expected_cost, progress_on
@@ -248,16 +246,12 @@ def definitions() -> list[str]:
 
 
 def points_csv(c: Calibration, done: Sequence[Compared]) -> str:
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(["label", "point", "measured", "low", "high", "simulated", "error", "unit",
-                    "limited_by"])
-    for p in done:
-        table.writerow([p.row.label, p.row.name, f"{p.row.measured:.9g}",
-                        "" if p.row.low is None else f"{p.row.low:.9g}",
-                        "" if p.row.high is None else f"{p.row.high:.9g}", f"{p.simulated:.9g}",
-                        f"{p.error:.6f}", c.description.unit, p.limited_by])
-    return out.getvalue()
+    return csv_text(["label", "point", "measured", "low", "high", "simulated", "error", "unit",
+                     "limited_by"],
+                    ([p.row.label, p.row.name, f"{p.row.measured:.9g}",
+                      "" if p.row.low is None else f"{p.row.low:.9g}",
+                      "" if p.row.high is None else f"{p.row.high:.9g}", f"{p.simulated:.9g}",
+                      f"{p.error:.6f}", c.description.unit, p.limited_by] for p in done))
 
 
 def write_files(c: Calibration, done: Sequence[Compared], page: str) -> None:

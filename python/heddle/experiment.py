@@ -8,9 +8,7 @@ full memory in light brown, memory:N in blue; what it does not have is dashed gr
 a mark (formula)."""
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import pathlib
 import re
 import sys
@@ -19,7 +17,7 @@ from typing import Any, Iterable, Sequence
 from heddle import draw, words as command_line
 from heddle.correction import Correction, correction
 from heddle.draw import escape
-from heddle.files import write
+from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.report.page import section, whole
 from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches, short
@@ -90,34 +88,28 @@ def simulated(run: Statistics) -> list[Kernel]:
             if record["simulated"] == "detailed"]
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
 def ranking(kernels: list[Kernel]) -> str:
-    return table(["launch", "kernel", "cold_cycles", "perfect_cycles", "formula_cycles",
-                  "cost_cycles", "cost_percent"],
-                 ([k.launch, k.name, k.cycles["none"], k.cycles["perfect"],
-                   f"{k.cycles['formula']:.0f}", k.cost, f"{100 * k.cost / k.cycles['none']:.2f}"]
-                  for k in kernels))
+    return csv_text(["launch", "kernel", "cold_cycles", "perfect_cycles", "formula_cycles",
+                     "cost_cycles", "cost_percent"],
+                    ([k.launch, k.name, k.cycles["none"], k.cycles["perfect"],
+                      f"{k.cycles['formula']:.0f}", k.cost,
+                      f"{100 * k.cost / k.cycles['none']:.2f}"]
+                     for k in kernels))
 
 
 def results(kernels: list[Kernel]) -> str:
-    return table(["launch", "kernel", "mode", "cycles", "ipc", "accuracy_percent", "cpu_seconds"],
-                 ([k.launch, k.name, mode, f"{k.cycles[mode]:.0f}", f"{k.ipc(mode):.4f}",
-                   f"{k.accuracy(mode):.3f}", f"{k.seconds[mode]:.3f}"]
-                  for k in kernels for mode in MODES if mode in k.cycles))
+    return csv_text(["launch", "kernel", "mode", "cycles", "ipc", "accuracy_percent",
+                     "cpu_seconds"],
+                    ([k.launch, k.name, mode, f"{k.cycles[mode]:.0f}", f"{k.ipc(mode):.4f}",
+                      f"{k.accuracy(mode):.3f}", f"{k.seconds[mode]:.3f}"]
+                     for k in kernels for mode in MODES if mode in k.cycles))
 
 
 def corrections(kernels: list[Kernel]) -> str:
     """Corrected cycles, with all digits of what they come from."""
-    return table(["launch", "kernel", *Correction.meanings(), "corrected_cycles"],
-                 ([k.launch, k.name, *k.correction.inputs().values(), k.correction.corrected]
-                  for k in kernels if k.correction))
+    return csv_text(["launch", "kernel", *Correction.meanings(), "corrected_cycles"],
+                    ([k.launch, k.name, *k.correction.inputs().values(), k.correction.corrected]
+                     for k in kernels if k.correction))
 
 
 # ---- plots

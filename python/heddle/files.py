@@ -1,12 +1,14 @@
 """Files that are written whole or not at all, and folders that one process at a time works on."""
 from __future__ import annotations
 
+import csv
 import fcntl
+import io
 import os
 import pathlib
 import tempfile
 import time
-from typing import TextIO
+from typing import Any, Iterable, Sequence, TextIO
 
 from heddle.mistakes import Mistake
 
@@ -35,6 +37,12 @@ def write_or_print(path: str | None, text: str) -> None:
         write(pathlib.Path(path), text)
     else:
         print(text, end="")
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([columns, *rows])
+    return out.getvalue()
 
 
 def hold(folder: pathlib.Path, lock: TextIO) -> None:

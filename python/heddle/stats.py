@@ -8,14 +8,12 @@ only later ones have."""
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
-import io
 import sys
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from heddle import words as command_line
-from heddle.files import write_or_print
+from heddle.files import csv_text, write_or_print
 from heddle.mistakes import Mistake
 from heddle.statistics import Statistics, read
 
@@ -143,14 +141,6 @@ def _lines(table: Table) -> Iterator[str]:
         yield "no difference" if runs > 1 else "all statistics are zero"
 
 
-def _csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
 def _tidy(table: Table) -> str:
     columns = list(dict.fromkeys(key[2] for key in table.rows))
     places: dict[tuple[str, str], dict[str, list[Number | None]]] = {}
@@ -164,8 +154,8 @@ def _tidy(table: Table) -> str:
                 cells = (found[what][run] if what in found else None for what in columns)
                 rows.append([name, *settings, *place,
                              *("" if cell is None else _text(cell) for cell in cells)])
-    return _csv(["file", *(f"param:{name}" for name in table.settings), "section", "where",
-                 *columns], rows)
+    return csv_text(["file", *(f"param:{name}" for name in table.settings), "section", "where",
+                     *columns], rows)
 
 
 def statistics(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
@@ -199,11 +189,11 @@ def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     scopes = [found.of_run(model, runs[0]), *(found.of_kernel(model, runs[0], name)
                                               for name in names)]
     if chosen.csv:
-        return _csv(["scope", "path", "type", "kind", "measure", "part", "whole", "cycles",
-                     "time_ps"],
-                    ([scope.scope, row.path, row.type, row.kind, name, f"{row.part:.17g}",
-                      f"{row.whole:.17g}", row.cycles, scope.time_ps]
-                     for scope in scopes for name in found.NAMES for row in scope.rows(name)))
+        return csv_text(["scope", "path", "type", "kind", "measure", "part", "whole", "cycles",
+                         "time_ps"],
+                        ([scope.scope, row.path, row.type, row.kind, name, f"{row.part:.17g}",
+                          f"{row.whole:.17g}", row.cycles, scope.time_ps]
+                         for scope in scopes for name in found.NAMES for row in scope.rows(name)))
     lines = []
     for scope in scopes:
         lines.append(scope.scope)
@@ -240,11 +230,12 @@ def series(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
         raise Mistake("'--report series' shows what `heddle run --series` wrote; name it with "
                       "'--series FILE'")
     rows = intervals.read(_model(chosen, runs), runs[0], chosen.series, chosen.series_counter)
-    return _csv(["from_ps", "to_ps", "path", "type", "kind", "measure", "part", "whole", "most"],
-                ([row.from_ps, row.to_ps, row.path, row.type, row.kind, row.measure,
-                  f"{row.part:.17g}" if isinstance(row.part, float) else row.part,
-                  f"{row.whole:.17g}" if isinstance(row.whole, float) else row.whole,
-                  f"{row.most:.6g}"] for row in rows))
+    return csv_text(["from_ps", "to_ps", "path", "type", "kind", "measure", "part", "whole",
+                     "most"],
+                    ([row.from_ps, row.to_ps, row.path, row.type, row.kind, row.measure,
+                      f"{row.part:.17g}" if isinstance(row.part, float) else row.part,
+                      f"{row.whole:.17g}" if isinstance(row.whole, float) else row.whole,
+                      f"{row.most:.6g}"] for row in rows))
 
 
 REPORTS: dict[str | None, Callable[[argparse.Namespace, list[Statistics]], str]] = {

@@ -2,15 +2,13 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
 import math
 import pathlib
 from typing import Sequence
 
 from heddle.draw import count, escape
-from heddle.files import write
+from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.report import page as pages
 from heddle.report.tables import cell, table
@@ -21,12 +19,6 @@ from heddle.sweeps.results import Results, is_better_more
 
 FIGURES = 300         # of results over settings
 ROWS = 2000           # of the table of points
-
-
-def csv_text(figure: Figure) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([figure.columns, *figure.rows])
-    return out.getvalue()
 
 
 def shown(figure: Figure | None, has_csv: bool = True) -> str:
@@ -43,7 +35,7 @@ def shown(figure: Figure | None, has_csv: bool = True) -> str:
 
 def _link(figure: Figure, name: str) -> str:
     """Of means, which no table of the page has."""
-    numbers = base64.b64encode(csv_text(figure).encode()).decode()
+    numbers = base64.b64encode(csv_text(figure.columns, figure.rows).encode()).decode()
     return f'<a download="{name}.csv" href="data:text/csv;base64,{numbers}">the numbers as CSV</a>'
 
 
@@ -222,7 +214,7 @@ def plots(folder: pathlib.Path, names: Sequence[str], output: str | None) -> Non
         except OSError as error:
             raise Mistake(f"cannot make '{path.parent}': {error.strerror}") from error
         write(path, figure.svg)
-        write(path.with_suffix(".csv"), csv_text(figure))
+        write(path.with_suffix(".csv"), csv_text(figure.columns, figure.rows))
         print(path)
 
 

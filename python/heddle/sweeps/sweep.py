@@ -7,10 +7,8 @@ they are there. A combination that the platform refuses is a point that fails, a
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
 import hashlib
-import io
 import json
 import os
 import pathlib
@@ -24,7 +22,7 @@ import time
 from typing import Any, Callable, Sequence
 
 from heddle import words as command_line
-from heddle.files import write
+from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.points import digest
 from heddle.runner import duration, progress_on
@@ -375,12 +373,6 @@ def _by_point(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Any]]:
     for point, name, value in rows:
         found.setdefault(point, {})[name] = value
     return found
-
-
-def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([columns, *rows])
-    return out.getvalue()
 
 
 def host_csv(folder: pathlib.Path) -> str:
