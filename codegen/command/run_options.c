@@ -67,25 +67,32 @@ static bool parse_window(const struct options *o, struct handed *handed)
     return true;
 }
 
-/* "10us", "1000cy" or "1000". */
-static bool parse_interval(const struct options *o, struct handed *handed)
+/* Hands over "10us" as picoseconds, "1000cy" or "1000" as cycles of the fastest clock. false: the
+ * text is neither, or not above 0. */
+static bool hand_over_time(struct handed *handed, const char *text, const char *ps_key,
+                           const char *cycles_key)
 {
     int64_t value = 0;
     enum model_dimension dimension = MODEL_DIM_NONE;
-    if (!o->every)
-        return true;
-    bool good = quantity_parse(o->every, strlen(o->every), &value, &dimension) == QUANTITY_FINE
-                && value > 0 && value <= INT64_MAX / 2;
-    if (good && dimension == MODEL_DIM_SECONDS)
-        hand_over_number(handed, "every-ps", (uint64_t)value);
-    else if (good && (dimension == MODEL_DIM_CYCLES || dimension == MODEL_DIM_NONE))
-        hand_over_number(handed, "every-cycles", (uint64_t)value);
-    else
+    if (quantity_parse(text, strlen(text), &value, &dimension) != QUANTITY_FINE || value <= 0
+        || value > INT64_MAX / 2)
+        return false;
+    bool cycles = dimension == MODEL_DIM_CYCLES || dimension == MODEL_DIM_NONE;
+    if (!cycles && dimension != MODEL_DIM_SECONDS)
+        return false;
+    hand_over_number(handed, cycles ? cycles_key : ps_key, (uint64_t)value);
+    return true;
+}
+
+static bool parse_interval(const struct options *o, struct handed *handed)
+{
+    bool good = !o->every || hand_over_time(handed, o->every, "every-ps", "every-cycles");
+    if (!good)
         fprintf(stderr,
                 "heddle run: '--every %s': it is a time with its unit (10us) or a number of cycles "
                 "of the fastest clock (1000cy), above 0\n",
                 o->every);
-    return handed_value(handed, "every-ps") || handed_value(handed, "every-cycles");
+    return good;
 }
 
 /* One kernel, as --kernels names it. */
@@ -110,26 +117,19 @@ static bool parse_when(const struct options *o, struct handed *handed)
 {
     static const char kernel[] = "kernel:";
     const char *text = o->checkpoint_at;
-    int64_t value = 0;
-    enum model_dimension dimension = MODEL_DIM_NONE;
     if (!text)
         return true;
     if (strncmp(text, kernel, sizeof kernel - 1) == 0) {
         hand_over(handed, "checkpoint-kernel", '=', text + sizeof kernel - 1);
         return check_kernel(text, text + sizeof kernel - 1);
     }
-    bool good = quantity_parse(text, strlen(text), &value, &dimension) == QUANTITY_FINE && value > 0
-                && value <= INT64_MAX / 2;
-    if (good && dimension == MODEL_DIM_SECONDS)
-        hand_over_number(handed, "checkpoint-ps", (uint64_t)value);
-    else if (good && (dimension == MODEL_DIM_CYCLES || dimension == MODEL_DIM_NONE))
-        hand_over_number(handed, "checkpoint-cycle", (uint64_t)value);
-    else
+    bool good = hand_over_time(handed, text, "checkpoint-ps", "checkpoint-cycle");
+    if (!good)
         fprintf(stderr,
                 "heddle run: '--checkpoint-at %s': it is a cycle of the fastest clock (5000), a "
                 "time with its unit (25us), above 0, or a kernel (kernel:NAME, kernel:3)\n",
                 text);
-    return handed_value(handed, "checkpoint-ps") || handed_value(handed, "checkpoint-cycle");
+    return good;
 }
 
 /* ---- sampling and profiles ---- */
