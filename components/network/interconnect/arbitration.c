@@ -45,9 +45,8 @@ static inline uint32_t interconnect_take_turn(uint64_t *wanted, const uint64_t *
                                               uint32_t words, uint32_t *last_served)
 {
     uint32_t last = *last_served, word = words == 1 ? 0 : last / 64;
-    uint64_t turn = wanted[word] & (among ? among[word] : UINT64_MAX);
-    uint64_t behind = turn & UINT64_MAX << last % 64 << 1;
-    turn = behind;
+    uint64_t behind = UINT64_MAX << last % 64 << 1;
+    uint64_t turn = wanted[word] & (among ? among[word] : UINT64_MAX) & behind;
     while (!turn) {
         word = word + 1 == words ? 0 : word + 1;
         turn = wanted[word] & (among ? among[word] : UINT64_MAX);
