@@ -8,6 +8,7 @@ ROW = re.compile(r'^(?:OPTION|AGAIN)\(\w+, "([^"]+)",\s+(?:NULL|"([^"]+)"),\s+(\
                  re.M | re.S)
 HANDED = re.compile(r'(?:hand_over|hand_over_number|options_put)'
                     r'\((?:&?\w+, |sizeof \w+, )*"([^"]+)"')
+HANDED_TIME = re.compile(r'hand_over_time\(\w+, [\w>-]+, "([^"]+)", "([^"]+)"\)')
 ASKED = re.compile(r'\boption_(?:text|line|file|folder|flag|number|word)\(\s*"([^"]+)"')
 
 
@@ -25,7 +26,9 @@ def keys_of_rows():
 
 
 def test_keys_are_handed_and_asked_for():
-    handed = set(keys_of_rows()) | set(HANDED.findall(sources("codegen/command", "components/hip")))
+    hands = sources("codegen/command", "components/hip")
+    handed = set(keys_of_rows()) | set(HANDED.findall(hands))
+    handed.update(key for pair in HANDED_TIME.findall(hands) for key in pair)
     asked = set(ASKED.findall(sources("runtime", "components")))
     played = {"play instructions"}  # a program of its own takes it as its argument
     assert handed - played - asked == set(), "nothing asks for these keys"
