@@ -1,5 +1,5 @@
 /* `heddle trace`: tools for the instruction traces of Accel-Sim's NVBit tracer. Each takes traces
- * and lists of traces (kernelslist, kernelslist.g), in the order in which they are given.
+ * and lists of traces (kernelslist.g), in the order in which they are given.
  *
  * What a tool writes stands whole at its place or not at all. Traces are read through
  * components/traces/instruction_trace. */
@@ -12,14 +12,13 @@
 #include "codegen/command/command.h"
 #include "codegen/command/command_trace.h"
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
-#include "components/traces/instruction_trace/tools/itrace_group.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
 
 struct tool {
     struct command *c;
-    const char *folder; /* -o of group and mem; NULL: beside the input */
+    const char *folder; /* -o of mem; NULL: beside the input */
     uint64_t errors, warnings;
     struct itrace_stats_run stats;
 };
@@ -83,15 +82,6 @@ static const char *unpacked_name(struct tool *tool, const char *name)
     return name;
 }
 
-/* kernel-1.trace.xz -> kernel-1.traceg */
-static const char *grouped_name(struct tool *tool, const char *path)
-{
-    const char *name = unpacked_name(tool, base_name(path));
-    size_t size = strlen(name);
-    bool is_trace = size > 6 && strcmp(name + size - 6, ".trace") == 0;
-    return arena_printf(tool->c->arena, is_trace ? "%sg" : "%s.traceg", name);
-}
-
 /* kernel-1.traceg.xz -> kernel-mem-1.traceg */
 static const char *memory_name(struct tool *tool, const char *path)
 {
@@ -108,39 +98,16 @@ static bool is_same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static bool group_one(struct tool *tool, const char *path, const char *to)
-{
-    struct itrace trace;
-    struct itrace_group_result result;
-    size_t memory =
-        tool->c->options->memory ? (size_t)tool->c->options->memory << 20 : ITRACE_GROUP_MEMORY;
-    bool ok = open_trace(tool, &trace, path, false, ITRACE_GAPS_COUNTED);
-    if (ok && !trace.is_raw && trace.has_line)
-        ok = fail(tool, "'%s' is grouped by thread block already", path);
-    if (ok && is_same_file(path, to))
-        ok = fail(tool, "'%s' would be written over itself: use -o", path);
-    if (ok && itrace_group(&trace, to, memory, &result)) {
-        itrace_report_unknown(&trace);
-        printf("%s: %" PRIu64 " instructions, %" PRIu64 " parts, %" PRIu64
-               " bytes of temporary file\n",
-               to, trace.steps, result.runs, result.scratch_bytes);
-    } else {
-        ok = false;
-    }
-    itrace_close(&trace);
-    return ok;
-}
-
 static bool filter_one(struct tool *tool, const char *path, const char *to)
 {
     struct itrace trace;
-    struct itrace_filter_result result;
+    uint64_t kept;
     bool ok = open_trace(tool, &trace, path, false, ITRACE_GAPS_COUNTED);
     if (ok && is_same_file(path, to))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
-    if (ok && itrace_filter(&trace, to, &result)) {
+    if (ok && itrace_filter(&trace, to, &kept)) {
         itrace_report_unknown(&trace);
-        printf("%s: %" PRIu64 " of %" PRIu64 " instructions\n", to, result.kept, trace.steps);
+        printf("%s: %" PRIu64 " of %" PRIu64 " instructions\n", to, kept, trace.steps);
     } else {
         ok = false;
     }
@@ -149,13 +116,11 @@ static bool filter_one(struct tool *tool, const char *path, const char *to)
 }
 
 /* All traces of a list, then the list of what was written. A trace by itself has no list. */
-static void rewrite(struct tool *tool, const char *path, const char *list_name,
-                    const char *(*name)(struct tool *tool, const char *path),
-                    bool (*one)(struct tool *tool, const char *path, const char *to))
+static void filter(struct tool *tool, const char *path)
 {
     struct itrace_list list;
     struct itrace_output output = {.slot = -1};
-    const char *list_path = place(tool, path, list_name);
+    const char *list_path = place(tool, path, "kernelslist-mem.g");
     bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true}),
          is_list = ok && list.commands[0].line;
     if (is_list && is_same_file(path, list_path))
@@ -174,8 +139,8 @@ static void rewrite(struct tool *tool, const char *path, const char *list_name,
                     command->bytes);
             continue;
         }
-        const char *to = name(tool, command->path);
-        ok = one(tool, command->path, place(tool, path, to));
+        const char *to = memory_name(tool, command->path);
+        ok = filter_one(tool, command->path, place(tool, path, to));
         if (is_list)
             fprintf(output.file, "%s\n", to);
     }
@@ -183,17 +148,6 @@ static void rewrite(struct tool *tool, const char *path, const char *list_name,
         fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
     itrace_output_abandon(&output);
     itrace_list_release(&list);
-}
-
-static void group(struct tool *tool, const char *path)
-{
-    const char *name = base_name(path);
-    rewrite(tool, path, arena_printf(tool->c->arena, "%s.g", name), grouped_name, group_one);
-}
-
-static void filter(struct tool *tool, const char *path)
-{
-    rewrite(tool, path, "kernelslist-mem.g", memory_name, filter_one);
 }
 
 static bool check_one(struct tool *tool, const char *path)
@@ -204,12 +158,9 @@ static bool check_one(struct tool *tool, const char *path)
         while (itrace_next(&trace) != ITRACE_END)
             ;
     itrace_report_unknown(&trace);
-    printf("%s: %s, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " instructions, %zu static",
-           path, trace.is_raw ? "raw" : "grouped", trace.errors, trace.warnings, trace.steps,
-           trace.program.count);
-    if (!trace.is_raw)
-        printf(", %" PRIu64 " thread blocks", trace.blocks);
-    putchar('\n');
+    printf("%s: %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64
+           " instructions, %zu static, %" PRIu64 " thread blocks\n",
+           path, trace.errors, trace.warnings, trace.steps, trace.program.count, trace.blocks);
     itrace_close(&trace);
     return true;
 }
@@ -248,7 +199,7 @@ static void stats(struct tool *tool, const char *path)
 static const struct {
     const char *name;
     void (*take)(struct tool *tool, const char *path);
-} tools[] = {{"group", group}, {"mem", filter}, {"stats", stats}, {"check", check}};
+} tools[] = {{"mem", filter}, {"stats", stats}, {"check", check}};
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 
 static int unknown_tool(const char *word)
@@ -257,7 +208,7 @@ static int unknown_tool(const char *word)
     for (int i = 0; i < TOOLS; i++)
         names[i] = tools[i].name;
     const char *near = compile_suggest(word, names, TOOLS);
-    fprintf(stderr, "heddle trace: there is no tool '%s': group, mem, stats or check%s%s%s\n", word,
+    fprintf(stderr, "heddle trace: there is no tool '%s': mem, stats or check%s%s%s\n", word,
             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return EXIT_USAGE;
 }
@@ -269,22 +220,16 @@ static bool options_fit(struct command *c, const char *tool)
     const struct {
         const char *option, *tools;
         bool given;
-    } limits[] = {{"--memory", "group", o->memory != 0},
-                  {"--csv", "stats", o->csv},
+    } limits[] = {{"--csv", "stats", o->csv},
                   {"--line", "stats", o->line != 0},
                   {"--no-cache", "stats", o->no_cache},
-                  {"-o", "group mem stats", o->output != NULL}};
+                  {"-o", "mem stats", o->output != NULL}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         if (limits[i].given && !strstr(limits[i].tools, tool)) {
             fprintf(stderr, "heddle trace %s: '%s' is an option of: %s\n", tool, limits[i].option,
                     limits[i].tools);
             return false;
         }
-    if (o->memory > ITRACE_GROUP_MOST_MEMORY >> 20) {
-        fprintf(stderr, "heddle trace group: '--memory' takes 1 to %zu MiB\n",
-                ITRACE_GROUP_MOST_MEMORY >> 20);
-        return false;
-    }
     if (o->line && (o->line < 32 || o->line > 4096 || (o->line & (o->line - 1)))) {
         fprintf(stderr, "heddle trace stats: '--line' takes a power of two from 32 to 4096\n");
         return false;
@@ -316,8 +261,8 @@ int command_trace(struct command *c)
         return unknown_tool(word);
     if (!options_fit(c, word))
         return EXIT_USAGE;
-    bool writes_folder = tools[index].take == group || tools[index].take == filter;
-    if (writes_folder && tool.folder && mkdir(tool.folder, 0777) != 0 && errno != EEXIST) {
+    if (tools[index].take == filter && tool.folder && mkdir(tool.folder, 0777) != 0
+        && errno != EEXIST) {
         fail(&tool, "'%s' cannot be made: %s", tool.folder, strerror(errno));
         return EXIT_ERRORS;
     }

@@ -181,13 +181,6 @@ def test_sixteen_times_the_trace_takes_no_more_memory(sass):
     assert peaks[1] - peaks[0] <= 2 << 20 and peaks[1] <= 100 << 20
 
 
-def test_trace_larger_than_the_memory_it_is_grouped_in(tmp_path):
-    """And its temporary file."""
-    call([sys.executable, "tests/bench/sass/bounds.py", HEDDLE, "8e6",
-          tmp_path / "bounds", "1", "--generic", "--set", "sms=8", "--set", "channels=2"],
-         "^within bounds")
-
-
 TWO = """import "std/trace_player";
 import "std/streaming_multiprocessor";
 import "std/sector_memory";
@@ -228,7 +221,8 @@ RAW = f"""-kernel name = raw
 
 @pytest.mark.parametrize("commands, says", [
     ([""], "names no kernel"), (["kernel-99.traceg"], "kernel-99.traceg"),
-    (["kernel-bad.traceg"], "kernel-bad.traceg:23"), (["kernel-raw.trace"], "heddle trace group")],
+    (["kernel-bad.traceg"], "kernel-bad.traceg:23"),
+    (["kernel-raw.trace"], "kernel-raw.trace:6: .*a raw trace: group it first")],
     ids=["empty", "missing", "damaged", "raw"])
 def test_mistake_in_a_list_is_named(sass, commands, says):
     sass.trace("kernel-bad.traceg", 1, 1, chain(3) + ["0030 zzzz 0 EXIT 0 0"])

@@ -105,13 +105,9 @@ static bool traced_kernel_take(struct trace_player *p)
                                 .reading = TRACE_NOTHING,
                                 .next = TRACE_NOTHING};
     const struct itrace *trace = kernel_open(p, k, slot);
-    bool good = trace && !trace->is_raw && trace->layout.mask_digits <= 8
-                && kernel_measure(p, k, &trace->header);
+    bool good = trace && trace->layout.mask_digits <= 8 && kernel_measure(p, k, &trace->header);
     if (!good) {
-        if (trace && trace->is_raw)
-            trace_files_report(NULL, true, trace->path, 0,
-                               "a raw trace; 'heddle trace group' makes one that can be played");
-        else if (trace && trace->layout.mask_digits > 8)
+        if (trace && trace->layout.mask_digits > 8)
             trace_files_report(NULL, true, trace->path, 0, "warps of 64 lanes cannot be played");
         player_fail(p);
         k->phase = PLAYER_FREE;

@@ -164,10 +164,6 @@ static bool begin(struct replay_kernel *kernel, char text[REPLAY_TEXT])
         kernel->reader = itrace_allocate(REPLAY_READERS, sizeof *kernel->reader);
     struct replay_reader *reader = &kernel->reader[0];
     kernel->begun = replay_reader_open(kernel, reader, text);
-    if (kernel->begun && reader->trace.is_raw) {
-        replay_say(text, kernel->path, "a raw trace; group it first: heddle trace group");
-        return false;
-    }
     return kernel->begun && replay_header_take(&kernel->header, &reader->trace, text);
 }
 

@@ -80,9 +80,6 @@ struct play_kernel play_code_learn(const struct itrace_command *kernel)
     if (itrace_header_lacks(header))
         play_fail(kernel->line, "%s: the header has no '-%s = ...'", kernel->path,
                   itrace_header_lacks(header));
-    if (trace.is_raw)
-        play_fail(kernel->line, "%s is a raw trace; group it first: heddle trace group",
-                  kernel->path);
     memcpy(found.isa, header->isa, sizeof found.isa);
     found.gpu = (uint32_t)header->gpu;
     for (size_t i = 0; i < header->code_count; i++)

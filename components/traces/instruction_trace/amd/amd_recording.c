@@ -12,7 +12,6 @@
 #include "components/traces/instruction_trace/amd/amd_recording_kernel.h"
 #include "components/traces/instruction_trace/amd/amd_recording_spool.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/tools/itrace_output.h"
 
 #define PART_LIST AMD_RECORDING_LIST ".part"
 enum { MOST_GPUS = 64 };
@@ -158,8 +157,8 @@ void amd_recording_start(uint64_t number, const struct amd_recording_start *star
     count_groups(k);
     k->chain = itrace_allocate(k->waves, sizeof *k->chain);
     k->line_used = itrace_allocate(start->code_bytes / RECORD_LINE + 1, 1);
-    k->spool = path_of(path, "spool") ? itrace_output_scratch(path) : NULL;
-    if (!k->spool)
+    k->spool = path_of(path, "spool") ? fopen(path, "w+bxe") : NULL;
+    if (!k->spool || unlink(path) != 0)
         amd_recording_refuse("no temporary file in '%s': %s", record.folder, strerror(errno));
     pthread_mutex_lock(&record.mutex);
     k->started = k->spool != NULL;

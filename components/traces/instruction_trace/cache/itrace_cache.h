@@ -1,8 +1,8 @@
-/* A binary form of a grouped trace beside its text, PATH.heddle-cache: what itrace_next()
- * gives, without parsing. It names the content of the text (size and digest of the file's bytes),
- * its own version and the digest of its own bytes; one that does not fit, or is damaged, is ignored
- * and written anew. It appears whole (rename) or not at all; where it cannot be written there is
- * none. Register values (tracer 6) are not kept. */
+/* A binary form of a trace beside its text, PATH.heddle-cache: what itrace_next() gives, without
+ * parsing. It names the content of the text (size and digest of the file's bytes), its own version
+ * and the digest of its own bytes; one that does not fit, or is damaged, is ignored and written
+ * anew. It appears whole (rename) or not at all; where it cannot be written there is none. Register
+ * values (tracer 6) are not kept. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_CACHE_H
 #define HEDDLE_COMPONENTS_ITRACE_CACHE_H
 

@@ -157,7 +157,11 @@ static bool open_text(struct itrace *t)
 {
     if (!read_header(t))
         return false;
-    t->is_raw = t->has_line && t->line[0] != '#';
+    /* Nothing but an instruction begins with a digit, and a block begins before it does. */
+    if (t->has_line && itrace_hex_digit(t->line[0]) < 10) {
+        bad(t, "a raw trace: group it first, by post-traces-processing of Accel-Sim's tracer");
+        return false;
+    }
     return check_header(t);
 }
 
@@ -180,7 +184,7 @@ bool itrace_open(struct itrace *t, const char *path, const struct itrace_options
     }
     if (!open_text(t))
         return false;
-    if (options->use_cache && !t->is_raw)
+    if (options->use_cache)
         t->writer = itrace_cache_create(t);
     return true;
 }
@@ -335,11 +339,10 @@ static const struct {
  * registers is no mask and a PC no opcode, at most one of the layouts fits. */
 static bool find_layout(struct itrace *t)
 {
-    static const unsigned grouped[] = {0, 4}, raw[] = {4, 6};
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned ids = 0; ids <= 4; ids += 4) {
         const char *at = t->line;
         uint64_t value;
-        unsigned digits, ids = t->is_raw ? raw[i] : grouped[i];
+        unsigned digits;
         bool fits = true;
         for (unsigned n = 0; n < ids + t->layout.has_line && fits; n++)
             fits = itrace_take_decimal(&at, &value);
@@ -358,49 +361,30 @@ static bool find_layout(struct itrace *t)
 /* The numbers of block and warp in front of an instruction. */
 static bool take_ids(struct itrace *t, const char **at)
 {
-    uint64_t number[6];
-    for (unsigned i = 0; i < t->layout.ids; i++)
+    uint64_t number[4];
+    for (unsigned i = 0; i < 4; i++)
         if (!itrace_take_decimal(at, &number[i]) || number[i] > UINT32_MAX) {
-            bad(t, "number %u of the %u in front of an instruction expected, not '%.20s'", i + 1,
-                t->layout.ids, *at);
+            bad(t, "number %u of the 4 in front of an instruction expected, not '%.20s'", i + 1,
+                *at);
             return false;
         }
-    if (t->is_raw) {
-        for (unsigned i = 0; i < 3; i++)
-            t->block[i] = (uint32_t)number[i];
-        t->warp = (uint32_t)number[3];
-        if (!inside_grid(t)) {
-            outside_grid(t);
-            return false;
-        }
-        if (t->warp >= itrace_header_warps(&t->header)) {
-            bad(t, "warp %" PRIu32 ": a block of this kernel has %" PRIu64, t->warp,
-                itrace_header_warps(&t->header));
-            return false;
-        }
-    } else if (t->layout.ids
-               && (number[0] != t->block[0] || number[1] != t->block[1] || number[2] != t->block[2]
-                   || number[3] != t->warp)) {
-        bad(t, "the instruction belongs to another block or warp than the one it stands in");
-        return false;
-    }
-    return true;
+    if (number[0] == t->block[0] && number[1] == t->block[1] && number[2] == t->block[2]
+        && number[3] == t->warp)
+        return true;
+    bad(t, "the instruction belongs to another block or warp than the one it stands in");
+    return false;
 }
 
 static enum itrace_event take_instruction(struct itrace *t)
 {
-    if (!t->is_raw) {
-        if (t->state != ITRACE_IN_WARP)
-            return bad(t, "an instruction, or what should be one, outside of a warp: '%.40s'",
-                       t->line);
-        if (t->warp_left == 0)
-            return bad(t, "warp %" PRIu32 " has more instructions than its 'insts = %" PRIu64 "'",
-                       t->warp, t->warp_steps);
-        t->warp_left--;
-    }
+    if (t->state != ITRACE_IN_WARP)
+        return bad(t, "an instruction, or what should be one, outside of a warp: '%.40s'", t->line);
+    if (t->warp_left == 0)
+        return bad(t, "warp %" PRIu32 " has more instructions than its 'insts = %" PRIu64 "'",
+                   t->warp, t->warp_steps);
+    t->warp_left--;
     if (!t->has_layout && !(t->has_layout = find_layout(t)))
-        return bad(t, "neither an instruction nor anything else of a %s trace: '%.60s'",
-                   t->is_raw ? "raw" : "grouped", t->line);
+        return bad(t, "neither an instruction nor anything else of a trace: '%.60s'", t->line);
     const char *at = t->line;
     if (t->layout.ids && !take_ids(t, &at))
         return ITRACE_ERROR;
@@ -418,11 +402,8 @@ static enum itrace_event take_line(struct itrace *t)
     char first = t->line[0];
     if (first == '#' || first == 't' || first == 'w' || first == 'i' || first == 'c')
         for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++)
-            if (starts_with(t->line, structure[i].key)) {
-                if (t->is_raw)
-                    return bad(t, "'%s' in a raw trace", structure[i].key);
+            if (starts_with(t->line, structure[i].key))
                 return structure[i].take(t, itrace_skip_blanks(t->line + strlen(structure[i].key)));
-            }
     return take_instruction(t);
 }
 

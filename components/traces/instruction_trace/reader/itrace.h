@@ -1,14 +1,14 @@
-/* Reader of one trace file of Accel-Sim's NVBit tracer: *.traceg (grouped by thread block) and raw
- * *.trace, plain, xz or zstd. Streams: memory does not grow with the file, only with the number of
- * static instructions.
+/* Reader of one trace file of Accel-Sim's NVBit tracer, grouped by thread block (*.traceg), plain,
+ * xz or zstd. Streams: memory does not grow with the file, only with the number of static
+ * instructions. A raw trace (*.trace), as it is before the tracer's post-processing, is refused.
  *
  *     itrace_open(&trace, path, &options)
  *     while ((event = itrace_next(&trace)) != ITRACE_END) ...
  *     itrace_close(&trace)
  *
- * Grouped: BLOCK, then for each of its warps WARP and its STEPs, then BLOCK_END. Raw: STEPs only,
- * with `block` and `warp` set for each. ERROR: a malformed line was reported and skipped; the next
- * call goes on behind it. After a damaged file ERROR is followed by END.
+ * BLOCK, then for each of its warps WARP and its STEPs, then BLOCK_END. ERROR: a malformed line was
+ * reported and skipped; the next call goes on behind it. After a damaged file ERROR is followed by
+ * END.
  *
  * With a cache (itrace_cache.h) the events come from it and no text is read; there are no line
  * numbers then, and no `text`. */
@@ -40,8 +40,8 @@ typedef void itrace_report(void *context, bool is_error, const char *path, uint6
 struct itrace_options {
     itrace_report *report; /* NULL: none */
     void *context;
-    bool use_cache; /* read it if it fits the file, write it otherwise; grouped traces only */
-    enum itrace_demand demand; /* that the trace is whole; raw traces are not looked at */
+    bool use_cache;            /* read it if it fits the file, write it otherwise */
+    enum itrace_demand demand; /* that the trace is whole */
 };
 
 struct itrace_cache_reader;
@@ -50,7 +50,6 @@ struct itrace_cache_writer;
 struct itrace {
     struct itrace_header header;
     struct itrace_layout layout;
-    bool is_raw; /* known after open, false for a trace without instructions */
     bool is_cached;
     /* The location of the last event. */
     uint32_t block[3];

@@ -35,7 +35,7 @@ bool itrace_gap_found(struct itrace *t, enum itrace_gap gap, uint64_t line, cons
 {
     char text[300];
     bool first = t->gaps.count[gap]++ == 0;
-    bool refused = t->options.demand == ITRACE_GAPS_REFUSED && !t->is_raw;
+    bool refused = t->options.demand == ITRACE_GAPS_REFUSED;
     va_list args;
     bool told = first || gap == ITRACE_GAP_HEADER;
     if (t->options.demand == ITRACE_GAPS_COUNTED || (!refused && !told))
@@ -247,8 +247,6 @@ static bool take_end(struct itrace *t)
 
 bool itrace_gaps_take(struct itrace *t, int event)
 {
-    if (t->is_raw)
-        return true;
     switch ((enum itrace_event)event) {
     case ITRACE_BLOCK:
         return take_block(t);

@@ -1,5 +1,4 @@
-/* "insts = " stands in front of what it counts, so a warp's lines wait in a buffer; what does not
- * fit into it goes to a nameless file. */
+/* "insts = " stands in front of what it counts, so a warp's lines wait in memory. */
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
 
 #include <errno.h>
@@ -9,18 +8,13 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 
-#define BUFFER_SIZE ((size_t)1 << 20)
-
 struct filter {
     struct itrace *trace;
-    const char *path;
-    FILE *out, *overflow;
-    char *buffer;
-    size_t used;
-    uint64_t overflow_size;
-    uint64_t lines; /* of this warp */
-    bool in_warp, in_block;
-    uint64_t kept;
+    FILE *out;
+    char *lines; /* of this warp */
+    size_t used, capacity;
+    uint64_t count, kept;
+    bool in_warp;
 };
 
 bool itrace_filter_keeps(const struct itrace_inst *inst)
@@ -28,93 +22,52 @@ bool itrace_filter_keeps(const struct itrace_inst *inst)
     return inst->width > 0 || inst->opcode.unit == SASS_CLASS_EXIT;
 }
 
-static bool keep_line(struct filter *f, const char *text, size_t size)
+static void keep_line(struct filter *f, const char *text, size_t size)
 {
-    f->lines++;
-    f->kept++;
-    if (f->used + size + 1 > BUFFER_SIZE) {
-        if (!f->overflow && !(f->overflow = itrace_output_scratch(f->path)))
-            return false;
-        if (fwrite(f->buffer, 1, f->used, f->overflow) != f->used)
-            return false;
-        f->overflow_size += f->used;
-        f->used = 0;
-    }
-    if (size + 1 > BUFFER_SIZE)
-        return false;
-    memcpy(f->buffer + f->used, text, size);
-    f->buffer[f->used + size] = '\n';
+    f->lines = itrace_reserve(f->lines, f->used + size + 1, &f->capacity, 1);
+    memcpy(f->lines + f->used, text, size);
+    f->lines[f->used + size] = '\n';
     f->used += size + 1;
-    return true;
+    f->count++;
+    f->kept++;
 }
 
-static bool copy_overflow(struct filter *f)
+/* The notes of the block stand behind the warp that they came behind. */
+static void end_warp(struct filter *f)
 {
-    char part[16384];
-    rewind(f->overflow);
-    for (uint64_t left = f->overflow_size; left > 0;) {
-        size_t want = left < sizeof part ? (size_t)left : sizeof part;
-        if (fread(part, 1, want, f->overflow) != want)
-            return false;
-        fwrite(part, 1, want, f->out);
-        left -= want;
+    if (f->in_warp) {
+        fprintf(f->out, "insts = %" PRIu64 "\n", f->count);
+        fwrite(f->lines, 1, f->used, f->out);
     }
-    rewind(f->overflow);
-    f->overflow_size = 0;
-    return true;
-}
-
-static bool end_warp(struct filter *f)
-{
-    if (!f->in_warp)
-        return true;
-    fprintf(f->out, "insts = %" PRIu64 "\n", f->lines);
-    if (f->overflow_size && !copy_overflow(f))
-        return false;
-    fwrite(f->buffer, 1, f->used, f->out);
-    f->used = 0;
-    f->lines = 0;
+    f->used = f->count = 0;
     f->in_warp = false;
-    return true;
-}
-
-static void write_notes(struct filter *f)
-{
     fwrite(f->trace->notes, 1, f->trace->notes_size, f->out);
     f->trace->notes_size = 0;
 }
 
-static bool take(struct filter *f, enum itrace_event event)
+static void take(struct filter *f, enum itrace_event event)
 {
     struct itrace *t = f->trace;
     switch (event) {
     case ITRACE_BLOCK:
         fprintf(f->out, "\n#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n",
                 t->block[0], t->block[1], t->block[2]);
-        return true;
+        break;
     case ITRACE_WARP:
-        if (!end_warp(f))
-            return false;
-        write_notes(f);
+        end_warp(f);
         fprintf(f->out, "\nwarp = %" PRIu32 "\n", t->warp);
         f->in_warp = true;
-        return true;
+        break;
     case ITRACE_STEP:
-        if (!itrace_filter_keeps(t->step.inst))
-            return true;
-        if (!t->is_raw)
-            return keep_line(f, t->text, t->text_size);
-        f->kept++;
-        fprintf(f->out, "%s\n", t->line); /* with the numbers of its block and warp */
-        return true;
+        if (itrace_filter_keeps(t->step.inst))
+            keep_line(f, t->text, t->text_size);
+        break;
     case ITRACE_BLOCK_END:
-        if (!end_warp(f))
-            return false;
-        write_notes(f);
+        end_warp(f);
         fputs("\n#END_TB\n", f->out);
-        return true;
+        break;
     default:
-        return true;
+        break;
     }
 }
 
@@ -138,32 +91,23 @@ static bool write_all(struct filter *f)
     while ((event = itrace_next(f->trace)) != ITRACE_END) {
         if (event == ITRACE_ERROR)
             return false;
-        if (!take(f, event)) {
-            itrace_fail(f->trace, 0, "the temporary file fails: %s", strerror(errno));
-            return false;
-        }
+        take(f, event);
     }
     return true;
 }
 
-bool itrace_filter(struct itrace *trace, const char *path, struct itrace_filter_result *result)
+bool itrace_filter(struct itrace *trace, const char *path, uint64_t *kept)
 {
-    struct filter f = {.trace = trace, .path = path};
     struct itrace_output output;
-    bool ok = itrace_output_open(&output, path);
-    if (!ok)
+    bool written = itrace_output_open(&output, path);
+    struct filter f = {.trace = trace, .out = output.file};
+    bool ok = written && write_all(&f);
+    if (ok)
+        written = itrace_output_commit(&output);
+    if (!written)
         itrace_fail(trace, 0, "'%s' cannot be written: %s", path, strerror(errno));
-    f.buffer = itrace_allocate(BUFFER_SIZE, 1);
-    f.out = output.file;
-    ok = ok && write_all(&f);
-    if (ok && !itrace_output_commit(&output)) {
-        itrace_fail(trace, 0, "'%s' cannot be written: %s", path, strerror(errno));
-        ok = false;
-    }
     itrace_output_abandon(&output);
-    if (f.overflow)
-        fclose(f.overflow);
-    itrace_free(f.buffer);
-    result->kept = f.kept;
-    return ok;
+    itrace_free(f.lines);
+    *kept = f.kept;
+    return ok && written;
 }

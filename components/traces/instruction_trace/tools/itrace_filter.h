@@ -1,19 +1,15 @@
-/* Memory-only traces: of a trace, raw or grouped, the instructions with addresses (shared and local
- * memory too) and EXIT, in a trace of the same form. Source: the document on cold starts,
- * "Gathering trace info". */
+/* Memory-only traces: of a trace, the instructions with addresses (shared and local memory too) and
+ * EXIT. Source: the document on cold starts, "Gathering trace info". */
 #ifndef HEDDLE_COMPONENTS_ITRACE_FILTER_H
 #define HEDDLE_COMPONENTS_ITRACE_FILTER_H
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 
-struct itrace_filter_result {
-    uint64_t kept; /* instructions */
-};
-
 /* Is the instruction part of a memory-only trace? */
 bool itrace_filter_keeps(const struct itrace_inst *inst);
 
-/* `trace` was just opened without a cache; `path` is written. false: reported, nothing written. */
-bool itrace_filter(struct itrace *trace, const char *path, struct itrace_filter_result *result);
+/* `trace` was just opened without a cache; `path` is written, with *kept instructions. false:
+ * reported, nothing written. */
+bool itrace_filter(struct itrace *trace, const char *path, uint64_t *kept);
 
 #endif

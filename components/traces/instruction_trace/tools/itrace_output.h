@@ -1,5 +1,5 @@
-/* A file that appears whole or not at all: written without a name, or under a temporary name beside
- * its place where there is nothing else, and renamed when it is complete. After
+/* A file that appears whole or not at all: written under a temporary name beside its place, and
+ * renamed when it is complete. After
  * itrace_output_guard() a signal that ends the program removes what is unfinished, too. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
 #define HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
@@ -10,7 +10,6 @@
 struct itrace_output {
     FILE *file; /* NULL: not open */
     char *path, *temporary;
-    bool is_nameless;
     int slot; /* of the table that signals remove */
 };
 
@@ -22,9 +21,5 @@ void itrace_output_abandon(struct itrace_output *output);
 
 /* SIGHUP, SIGINT, SIGTERM and SIGXFSZ remove unfinished files and then do what they do. */
 void itrace_output_guard(void);
-
-/* A file without a name in the folder of `path`: gone when it is closed, however the program ends.
- * NULL: errno says why. */
-FILE *itrace_output_scratch(const char *path);
 
 #endif

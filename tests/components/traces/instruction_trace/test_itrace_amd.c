@@ -196,9 +196,9 @@ static const struct {
     {"-code = 0x10 0011\n-code = 0x11 00\n",
      "e2: 'code' wants addresses that rise, not '0x11 00'\n"},
     {"-arguments = 0g\n", "e1: 'arguments' wants 1 to 1024 bytes (pairs of digits), not '0g'\n"},
-    {STEP("0000 ffffffff 0 s_endpgm 0 0"), LACKS
-     "e10: neither an instruction nor anything else of a grouped trace: '0000 ffffffff 0 s_endpgm "
-     "0 0'\n"},
+    {STEP("0000 ffffffff 0 s_endpgm 0 0"),
+     LACKS "e10: neither an instruction nor anything else of a trace: '0000 ffffffff 0 s_endpgm "
+           "0 0'\n"},
     {STEP("0000 ffffffffffffffff 0 S_ENDPGM 0 0"),
      LACKS "e10: an opcode expected, not 'S_ENDPGM'\n"},
     {STEP("0000 ffffffffffffffff 1 R1 v_mov_b32 0 0"),

@@ -56,7 +56,7 @@ def listing(folder):
     return sorted(os.listdir(folder))
 
 
-# A reader of its own: by words, for grouped and raw traces of any version.
+# A reader of its own: by words, for traces of any version.
 REGISTER = re.compile(r"^U?R\d+$")
 OPCODE = re.compile(r"^[A-Z][A-Z0-9_]*(\.[A-Za-z0-9_]+)*$")
 
@@ -67,7 +67,6 @@ class Step:
         mask = at - 1 - 1
         while not re.match(r"^([0-9a-f]{16}|[0-9a-f]{8})$", words[mask]):
             mask -= 1
-        self.ids = [int(w) for w in words[:4]] if mask >= 5 else None
         self.opcode = words[at]
         self.mask = int(words[mask], 16)
         lanes = bin(self.mask).count("1")
@@ -165,11 +164,33 @@ def compare_stats(paths, arguments, line_bytes):
     return sum(row["steps"] for row, _ in counted)
 
 
-def make_raw(random_source, grid, warps, instructions, lanes=32):
-    """A raw trace whose warps run interleaved; each line tells where it belongs and its number."""
+def make_step(random_source, number, lanes):
+    """A line of a trace, which tells its number."""
     digits = lanes // 4
-    pending = [[(x, y, z), w, 0] for z in range(grid[2]) for y in range(grid[1])
-               for x in range(grid[0]) for w in range(warps)]
+    front = f"{16 * (number % 40):04x} "
+    mask = random_source.choice([(1 << lanes) - 1, 0, 5, 1 << (lanes - 1),
+                                 random_source.getrandbits(lanes)])
+    active = bin(mask).count("1")
+    base = (random_source.choice([0x7f0020000000, 0x7f0010000010, 0x7f000e000000, 0x40000])
+            + 4 * random_source.randrange(5000))
+    kind = random_source.randrange(5)
+    if kind == 0:
+        return front + (f"{mask:0{digits}x} 1 R{number % 255} IADD3 2 R1 R2 0 "
+                        f"{random_source.randrange(-9, 9)} ")
+    if kind == 1 and active >= 2:
+        deltas = " ".join(str(random_source.randrange(-500, 500)) for _ in range(active - 1))
+        return front + f"{mask:0{digits}x} 1 R4 LD.E.64 1 R2 8 2 0x{base:x} {deltas} 0 "
+    if kind == 2:
+        listed = " ".join(f"0x{base + 4 * random_source.randrange(3000):016x}"
+                          for _ in range(active))
+        return front + (f"{mask:0{digits}x} 0 STG.E 2 R2 R4 4 0 "
+                        f"{listed}{' ' if listed else ''}0 ")
+    if kind == 3:
+        return front + "0" * (digits - 1) + "f 1 R4 LDGSTS.E.128 1 R2 16 1 0x%x 16 0 " % base
+    return front + "0" * digits + " 1 R4 LDS 1 R2 4 1 0x0 0 0 "
+
+
+def make_trace(random_source, grid, warps, instructions, lanes=32):
     lines = [
         "-kernel name = made", "-kernel id = 7", "-grid dim = (%d,%d,%d)" % grid,
         "-block dim = (%d,1,1)" % (warps * 32),
@@ -177,61 +198,16 @@ def make_raw(random_source, grid, warps, instructions, lanes=32):
         "-shmem base_addr = 0x00007f0010000000", "-local mem base_addr = 0x00007f000e000000",
         "-nvbit version = 1.7",
         "-accelsim tracer version = 5", "-enable lineinfo = 0", "",
-        "#traces format = threadblock_x threadblock_y threadblock_z warpid_tb PC mask dest_num "
-        "[reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] "
-        "immediate", ""]
-    window = []
-    while pending or window:
-        while pending and len(window) < 60:
-            window.append(pending.pop(random_source.randrange(min(len(pending), 8))))
-        warp = random_source.choice(window)
-        (x, y, z), w, n = warp
-        front = f"{x} {y} {z} {w} {16 * (n % 40):04x} "
-        mask = random_source.choice([(1 << lanes) - 1, 0, 5, 1 << (lanes - 1),
-                                     random_source.getrandbits(lanes)])
-        active = bin(mask).count("1")
-        base = (random_source.choice([0x7f0020000000, 0x7f0010000010, 0x7f000e000000, 0x40000])
-                + 4 * random_source.randrange(5000))
-        kind = random_source.randrange(5)
-        if n + 1 == instructions:
-            lines.append(front + "f" * digits + " 0 EXIT 0 0 0 ")
-            window.remove(warp)
-        elif kind == 0:
-            lines.append(front + f"{mask:0{digits}x} 1 R{n % 255} IADD3 2 R1 R2 0 "
-                                 f"{random_source.randrange(-9, 9)} ")
-        elif kind == 1 and active >= 2:
-            deltas = " ".join(str(random_source.randrange(-500, 500)) for _ in range(active - 1))
-            lines.append(front + f"{mask:0{digits}x} 1 R4 LD.E.64 1 R2 8 2 0x{base:x} {deltas} 0 ")
-        elif kind == 2:
-            listed = " ".join(f"0x{base + 4 * random_source.randrange(3000):016x}"
-                              for _ in range(active))
-            lines.append(front + f"{mask:0{digits}x} 0 STG.E 2 R2 R4 4 0 "
-                                 f"{listed}{' ' if listed else ''}0 ")
-        elif kind == 3:
-            lines.append(front + "0" * (digits - 1)
-                         + "f 1 R4 LDGSTS.E.128 1 R2 16 1 0x%x 16 0 " % base)
-        else:
-            lines.append(front + "0" * digits + " 1 R4 LDS 1 R2 4 1 0x0 0 0 ")
-        warp[2] += 1
+        "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+        "[adrrescompress?] [mem_addresses] immediate", ""]
+    for z, y, x in itertools.product(*(range(size) for size in reversed(grid))):
+        lines += ["#BEGIN_TB", "", f"thread block = {x},{y},{z}", ""]
+        for warp in range(warps):
+            lines += [f"warp = {warp}", f"insts = {instructions}",
+                      *(make_step(random_source, n, lanes) for n in range(instructions - 1)),
+                      f"{16 * ((instructions - 1) % 40):04x} {'f' * (lanes // 4)} 0 EXIT 0 0 0 "]
+        lines += ["#END_TB", ""]
     return "\n".join(lines) + "\n"
-
-
-def group_slowly(raw):
-    """Blocks in order of their number, warps in order, lines of a warp as they come."""
-    header, steps = steps_of(raw)
-    grid = [int(n) for n in header["grid dim"].strip("()").split(",")]
-    blocks = {}
-    for line, step in steps:
-        x, y, z, warp = step.ids
-        block = blocks.setdefault(((z * grid[1] + y) * grid[0] + x, (x, y, z)), {})
-        block.setdefault(warp, []).append(line.split(" ", 4)[4])
-    out = []
-    for (_, (x, y, z)), warps in sorted(blocks.items()):
-        out += ["#BEGIN_TB", f"thread block = {x},{y},{z}"]
-        for warp, lines in sorted(warps.items()):
-            out += [f"warp = {warp}", f"insts = {len(lines)}", *lines]
-        out.append("#END_TB")
-    return out
 
 
 def body(text):
@@ -239,66 +215,30 @@ def body(text):
             if line and line[0] != "-" and not line.startswith("#traces")]
 
 
-def test_group():
+def test_stats():
+    """Files whose addresses mean something: stats against the counter."""
     source = random.Random(20260)
-    folder = os.path.join(SCRATCH, "group")
+    folder = os.path.join(SCRATCH, "stats")
     os.makedirs(folder)
-    for number, (grid, warps, instructions, lanes, memory) in enumerate(
-            [((1, 1, 1), 1, 1, 32, 1), ((3, 2, 2), 2, 30, 32, 1), ((40, 3, 1), 3, 60, 32, 1),
-             ((300, 1, 1), 1, 7, 64, 1)]):
-        raw = make_raw(source, grid, warps, instructions, lanes)
-        path = write(os.path.join(folder, f"kernel-{number}.trace"), raw)
-        done = trace("group", "--memory", str(memory), path)
-        want = group_slowly(raw)
-        got = read(path + "g")
-        check(body(got) == want, f"grouping kernel {number}")
-        check("threadblock_x" not in got and got.split("\n\n")[0] == raw.split("\n\n")[0],
-              "the header")
-        runs, scratch = (int(n) for n in re.search(r"(\d+) parts, (\d+) bytes",
-                                                   done.stdout).groups())
-        check(scratch <= 1.2 * len(raw), f"{scratch} bytes of temporary file for {len(raw)}")
-        check(number != 2 or runs >= 3, f"{runs} parts: this was to be sorted outside of memory")
-        check(" 0 errors" in trace("check", path + "g").stdout,
-              "what group writes is good")
-    names = "".join(f"kernel-{n}.trace\n" for n in range(4))
-    lists = write(os.path.join(folder, "kernelslist"), "MemcpyHtoD,0x00007f0020000000,64\n" + names)
-    before = {n: read(os.path.join(folder, f"kernel-{n}.traceg")) for n in range(4)}
-    out = os.path.join(SCRATCH, "grouped")
-    trace("group", "-o", out, lists)
-    check(listing(out) == sorted([f"kernel-{n}.traceg" for n in range(4)] + ["kernelslist.g"]),
-          f"{listing(out)}")
-    check(read(os.path.join(out, "kernelslist.g")) == read(lists).replace(".trace", ".traceg"),
-          "kernelslist.g")
-    for n in range(4):
-        check(read(os.path.join(out, f"kernel-{n}.traceg")) == before[n],
-              "the amount of memory changes the result")
-    # Grouped files whose addresses mean something: stats against the counter.
-    paths = [os.path.join(out, f"kernel-{n}.traceg") for n in range(4)]
-    for line_bytes in (32, 128):
-        compare_stats(paths, [os.path.join(out, "kernelslist.g")], line_bytes)
-        compare_stats(paths, [os.path.join(out, "kernelslist.g")], line_bytes)  # from the cache
-        compare_stats(paths, ["--no-cache", *paths], line_bytes)
-    raws = [os.path.join(folder, f"kernel-{n}.trace") for n in range(4)]
-    compare_stats(raws, [lists], 128)
-    # Mistakes: nothing is left behind.
-    trace("group", os.path.join(out, "kernel-1.traceg"), status=1)
-    bad = os.path.join(SCRATCH, "bad")
-    os.makedirs(bad)
-    text = read(raws[1])
-    write(os.path.join(bad, "kernel-1.trace"), text + "0 0 9 0 0000 ffffffff 0 EXIT 0 0 0\n")
-    done = trace("group", os.path.join(bad, "kernel-1.trace"), status=1)
-    check(f"kernel-1.trace:{text.count(chr(10)) + 1}: error: " in done.stderr, done.stderr)
-    write(os.path.join(bad, "kernelslist"), "kernel-1.trace\n")
-    trace("group", os.path.join(bad, "kernelslist"), status=1)
-    check(listing(bad) == ["kernel-1.trace", "kernelslist"], f"left behind: {listing(bad)}")
-    return paths, raws
-
-
-def test_mem(paths, raws):
-    out = os.path.join(SCRATCH, "mem")
-    lists = write(os.path.join(os.path.dirname(paths[0]), "kernelslist.g"),
+    paths = []
+    for number, (grid, warps, instructions, lanes) in enumerate(
+            [((1, 1, 1), 1, 1, 32), ((3, 2, 2), 2, 30, 32), ((40, 3, 1), 3, 60, 32),
+             ((300, 1, 1), 1, 7, 64)]):
+        paths.append(write(os.path.join(folder, f"kernel-{number}.traceg"),
+                           make_trace(source, grid, warps, instructions, lanes)))
+        check(" 0 errors" in trace("check", paths[-1]).stdout, f"{paths[-1]} is good")
+    lists = write(os.path.join(folder, "kernelslist.g"),
                   "MemcpyHtoD,0x00007f0020000000,64\n"
-                  + "".join(os.path.basename(p) + "\n" for p in paths))
+                  + "".join(os.path.basename(path) + "\n" for path in paths))
+    for line_bytes in (32, 128):
+        compare_stats(paths, [lists], line_bytes)
+        compare_stats(paths, [lists], line_bytes)  # from the cache
+        compare_stats(paths, ["--no-cache", *paths], line_bytes)
+    return paths, lists
+
+
+def test_mem(paths, lists):
+    out = os.path.join(SCRATCH, "mem")
     trace("mem", "-o", out, lists)
     check(read(os.path.join(out, "kernelslist-mem.g"))
           == read(lists).replace("kernel-", "kernel-mem-"), "list of mem")
@@ -313,12 +253,7 @@ def test_mem(paths, raws):
         check(got.split("\n\n")[0] == read(path).split("\n\n")[0], "the header")
     check(" 0 errors, 0 warnings"
           in trace("check", os.path.join(out, "kernel-mem-2.traceg")).stdout, "mem is good")
-    # Raw, then grouped: the same as grouped, then filtered.
-    trace("mem", "-o", out, raws[2])
-    trace("group", "-o", os.path.join(SCRATCH, "mem-raw"), os.path.join(out, "kernel-mem-2.trace"))
-    check(body(read(os.path.join(SCRATCH, "mem-raw", "kernel-mem-2.traceg")))
-          == body(read(os.path.join(out, "kernel-mem-2.traceg"))), "mem of a raw trace")
-    # A warp that does not fit into the buffer, cluster lines, a packed input.
+    # A warp of many lines, cluster lines, a packed input.
     long = read(os.path.join(FIXTURES, "v5_new.traceg"))
     line = "0130 00000003 1 R11 LDG.E 1 R2 4 1 0x7f0020000100 4 8 -1 \n"
     long = long.replace("insts = 5", "insts = 60004").replace(line, line * 60000)
@@ -348,13 +283,17 @@ def test_check():
     trace("chekc", path, status=2)
     trace("check", "--csv", path, status=2)
     trace("stats", "--line", "100", path, status=2)
-    trace("group", "--memory", "0", path, status=2)
+    raw = os.path.join(FIXTURES, "raw.trace")
+    for tool in ("check", "stats", "mem"):
+        done = trace(tool, raw, status=1)
+        check(f"{raw}:17: error: a raw trace: group it first, by post-traces-processing"
+              in done.stderr, done.stderr)
     trace("stats", status=2)
 
 
 def test_signals(paths):
-    """A signal while the output is being written: it is gone afterwards, and the status is the
-    signal's."""
+    """A signal while the output is being written: it is gone afterwards, or by SIGKILL has no name
+    of a trace, and the status is the signal's."""
     folder = os.path.join(SCRATCH, "signals")
     os.makedirs(folder)
     text = read(paths[2])
@@ -362,17 +301,14 @@ def test_signals(paths):
     big = write(os.path.join(folder, "kernel-1.traceg"), text + block * 12)
     trace("mem", big, status=-signal.SIGXFSZ, limit=100000)
     check(listing(folder) == ["kernel-1.traceg"], f"left by SIGXFSZ: {listing(folder)}")
-    raw = write(os.path.join(folder, "kernel-2.trace"),
-                make_raw(random.Random(5), (400, 1, 1), 4, 60))
-    there = listing(folder)
-    for tool, number in itertools.product((["mem", big], ["group", "--memory", "1", raw]),
-                                          (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)):
-        made = os.path.join(folder, "kernel-mem-1.traceg" if tool[0] == "mem"
-                            else "kernel-2.traceg")
+    made = os.path.join(folder, "kernel-mem-1.traceg")
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
         for _ in range(20):
-            process = subprocess.Popen([HEDDLE, "trace", *tool], stdout=subprocess.DEVNULL,
+            process = subprocess.Popen([HEDDLE, "trace", "mem", big], stdout=subprocess.DEVNULL,
                                        preexec_fn=heed_interrupts)
-            while process.poll() is None and not writes_into(process.pid, folder):
+            unfinished = f"{made}.unfinished-{process.pid}"
+            while process.poll() is None and not (os.path.exists(unfinished)
+                                                  and os.path.getsize(unfinished)):
                 time.sleep(0.0005)
             if process.poll() is None:
                 process.send_signal(number)
@@ -381,27 +317,15 @@ def test_signals(paths):
                 break
             if os.path.exists(made):
                 os.remove(made)
-        check(status == -number and listing(folder) == there,
-              f"left by {number} in {tool[0]}: {listing(folder)}, status {status}")
+        if number == signal.SIGKILL and os.path.exists(unfinished):
+            os.remove(unfinished)
+        check(status == -number and listing(folder) == ["kernel-1.traceg"],
+              f"left by {number}: {listing(folder)}, status {status}")
 
 
 def heed_interrupts():
     """In a child: what was started in the background of a script ignores SIGINT."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def writes_into(pid, folder):
-    """Has the program written to a file there that has no name?"""
-    try:
-        for name in os.listdir(f"/proc/{pid}/fd"):
-            link = f"/proc/{pid}/fd/{name}"
-            target = os.readlink(link)
-            if (target.startswith(folder) and target.endswith("(deleted)")
-                    and os.stat(link).st_size > 0):
-                return True
-    except OSError:
-        pass  # it has ended, or closed the file
-    return False
 
 
 def test_real():
@@ -434,10 +358,10 @@ def check_classes(path):
 
 os.makedirs(SCRATCH)
 try:
-    grouped_paths, raw_paths = test_group()
-    test_mem(grouped_paths, raw_paths)
+    made_paths, made_list = test_stats()
+    test_mem(made_paths, made_list)
     test_check()
-    test_signals(grouped_paths)
+    test_signals(made_paths)
     test_real()
 finally:
     shutil.rmtree(SCRATCH)
