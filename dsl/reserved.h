@@ -13,7 +13,8 @@
 bool reserved_word(const char *name);
 /* A structure or enumeration of the runtime. */
 bool reserved_tag(const char *name);
-/* A function, type, constant or macro of the runtime, with a '_' in it. */
+/* A function or type of C or of the runtime, or a constant or macro of the runtime, with a '_' in
+ * it. */
 bool reserved_symbol(const char *name);
 
 /* The name in C: with a '_' where it is, but for any '_' at its end, a word of C or one of `others`

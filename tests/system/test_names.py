@@ -10,9 +10,6 @@ import pytest
 FLAGS = ["-std=c17", "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE", "-I", str(harness.ROOT)]
 STANDARD = ("assert ctype errno fenv float inttypes limits locale math setjmp signal stdalign"
             " stdarg stdbool stddef stdint stdio stdlib stdnoreturn string time wchar").split()
-RUNTIME = [f"runtime/{name}.h" for name in (
-    "engine/engine engine/part engine/stat engine/unit link/port link/ring"
-    " state/platform").split()]
 
 NASTY = """int int_ int__ for for_ _ a _a a_ A a__1 a__generic __LINE__ __func__ _Bool _Generic
     main NULL EOF errno stdin assert offsetof bool true NAN SIZE_MAX UINT32_MAX INT_MAX PRIx64 EPERM
@@ -144,32 +141,3 @@ def test_each_accepted_name_compiles(kind, heddle, tmp_path):
         header.unlink()
     heddle(f"gen {tmp_path}/names.heddle -o {tmp_path}/out")
     compile_all(tmp_path, tmp_path / "out")
-
-
-def test_the_lists_of_taken_names_are_complete_and_sorted():
-    source = (harness.ROOT / "dsl/reserved.c").read_text()
-    listed = set(re.findall(r'"(\w+)"', source))
-    for table in re.findall(r"\*const (?:words|tags|symbols)\[\] = \{(.*?)\};", source, re.S):
-        names = re.findall(r'"(\w+)"', table)
-        assert names == sorted(names)
-
-    def compiled(headers, *options):
-        text = "".join(f"#include {name}\n" for name in headers)
-        return subprocess.run(["cc", *FLAGS, "-DUNIT_CODE", "-E", *options, "-xc", "-"], input=text,
-                              capture_output=True, text=True, check=True).stdout
-
-    runtime = [f'"{name}"' for name in RUNTIME]
-    defined = re.findall(r"^#define (\w+)( |$)", compiled(
-        [f"<{name}.h>" for name in STANDARD] + runtime, "-dM"), re.M)
-    family = re.compile(r"_|HEDDLE_|(E[A-Z0-9]|SIG|FLT_|DBL_|LDBL_|LC_"
-                        r"|FE_|FP_|FPE_|CLD_|CLOCK_|ILL_"
-                        r"|BUS_|SEGV_|POLL_|SI_|SA_|M_)[A-Z0-9_]+$|(PRI|SCN)[dioux]"
-                        r"|[A-Z0-9_]+(_MAX|_MIN|_ENDIAN)$")
-    assert {name for name, _ in defined if not family.match(name)} <= listed
-    text = compiled(runtime, "-P")
-    tags = set(re.findall(r"\b(?:struct|enum) (\w+) \{", text))
-    functions = {name for name in re.findall(r"\b([a-z]\w*_\w*)\(", text) if name[:2] != "__"}
-    constants = {name for body in re.findall(r"\benum \w+ \{(.*?)\}", text, re.S)
-                 for name in re.findall(r"\b[A-Z]\w+", body)}
-    missing = {name for name in tags | functions | constants if name not in listed}
-    assert not {name for name in missing if not name.startswith("__")}, missing
