@@ -59,6 +59,14 @@ static bool make_token(void)
  * between caches that are emptied and filled at all ranks. */
 static bool can_share(const struct options *o, unsigned number)
 {
+    const char *state = o->checkpoint ? "--checkpoint" : o->restore ? "--restore" : NULL;
+    if (state && number == 0)
+        fprintf(stderr,
+                "heddle run: '%s' cannot be used with several ranks: a state is that of one "
+                "process; run it without mpirun\n",
+                state);
+    if (state)
+        return false;
     const char *refused = run_is_sampled(o)                        ? "--mode sampled"
                           : o->kernels || o->interval || o->warmup ? "--kernels"
                                                                    : NULL;

@@ -17,18 +17,11 @@ struct message {
     struct kernel_record record;
 };
 
-static struct kernel_handles handles[RANK_MOST];
-
-struct kernel_handles *kernel_handles_of(uint32_t rank)
-{
-    return &handles[rank];
-}
-
-void kernel_handles_reserve(struct kernel_handles *h)
-{
-    if (!h->record)
-        h->record = arena_reserve(KERNELS_MOST * sizeof *h->record);
-}
+/* By rank, how many of its handles are known, and their records here: 1 + number of each, or 0. */
+static struct kernel_handles {
+    uint32_t count;
+    uint32_t *record;
+} handles[RANK_MOST];
 
 void kernel_handles_forget(void)
 {
@@ -67,7 +60,8 @@ static void encode(uint32_t to, uint64_t end_ps)
 static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
 {
     struct kernel_handles *h = &handles[from];
-    kernel_handles_reserve(h);
+    if (!h->record)
+        h->record = arena_reserve(KERNELS_MOST * sizeof *h->record);
     if (h->record[kernel])
         return &kernel_records.record[h->record[kernel] - 1];
     struct kernel_record *k = kernel_records_add();

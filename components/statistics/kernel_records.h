@@ -65,14 +65,7 @@ struct stats_text kernel_details_write(const struct kernel_detail *details, uint
 /* kernel_state.c: states of a run have the records from now on. */
 void kernel_state_register(void);
 
-/* kernel_messages.c: by rank, how many of its handles are known, and their records here: 1 + number
- * of each, or 0. */
-struct kernel_handles {
-    uint32_t count;
-    uint32_t *record;
-};
-struct kernel_handles *kernel_handles_of(uint32_t rank);
-void kernel_handles_reserve(struct kernel_handles *handles);
+/* kernel_messages.c */
 void kernel_handles_forget(void);
 
 #endif

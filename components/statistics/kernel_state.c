@@ -4,60 +4,17 @@
 #include <string.h>
 
 #include "kernel_records.h"
-#include "runtime/engine/rank.h"
 #include "runtime/observe/profile.h"
 #include "runtime/state/checkpoint.h"
 
-/* Then come the records; and, for each of several ranks, how many of its handles are known, and
- * their records. */
+/* Then come the records. */
 struct saved_kernels {
     uint64_t count, unkept, running;
 };
 
-static uint64_t handles_size(void)
-{
-    uint64_t size = 0;
-    for (uint32_t i = 0; !rank_is_alone() && i < ranks.count; i++)
-        size += sizeof(uint32_t) + kernel_handles_of(i)->count * sizeof(uint32_t);
-    return size;
-}
-
 static uint64_t kernels_size(void)
 {
-    return sizeof(struct saved_kernels) + kernel_records.count * sizeof *kernel_records.record
-           + handles_size();
-}
-
-static void handles_save(struct checkpoint_sink *to)
-{
-    for (uint32_t i = 0; !rank_is_alone() && i < ranks.count; i++) {
-        const struct kernel_handles *h = kernel_handles_of(i);
-        checkpoint_put(to, &h->count, sizeof h->count);
-        checkpoint_put(to, h->record, h->count * sizeof *h->record);
-    }
-}
-
-/* `size` bytes are left for the handles. */
-static bool handles_load(const char *from, uint64_t size)
-{
-    for (uint32_t i = 0; !rank_is_alone() && i < ranks.count; i++) {
-        struct kernel_handles *h = kernel_handles_of(i);
-        if (size < sizeof h->count)
-            return false;
-        memcpy(&h->count, from, sizeof h->count);
-        from += sizeof h->count;
-        size -= sizeof h->count;
-        uint64_t bytes = h->count * sizeof *h->record;
-        if (h->count > KERNELS_MOST || bytes > size)
-            return false;
-        if (bytes) {
-            kernel_handles_reserve(h);
-            memcpy(h->record, from, bytes);
-        }
-        from += bytes;
-        size -= bytes;
-    }
-    return size == 0;
+    return sizeof(struct saved_kernels) + kernel_records.count * sizeof *kernel_records.record;
 }
 
 static void kernels_save(struct checkpoint_sink *to)
@@ -66,7 +23,6 @@ static void kernels_save(struct checkpoint_sink *to)
     const struct saved_kernels s = {r->count, r->unkept, r->running};
     checkpoint_put(to, &s, sizeof s);
     checkpoint_put(to, r->record, r->count * sizeof *r->record);
-    handles_save(to);
 }
 
 static bool kernels_load(const void *bytes, uint64_t size)
@@ -75,8 +31,7 @@ static bool kernels_load(const void *bytes, uint64_t size)
     uint64_t whole = sizeof *s;
     if (size >= whole && s->count <= KERNELS_MOST)
         whole += s->count * sizeof *kernel_records.record;
-    if (size < whole || s->count > KERNELS_MOST
-        || !handles_load((const char *)bytes + whole, size - whole)) {
+    if (size != whole || s->count > KERNELS_MOST) {
         fprintf(stderr, "heddle: the state's kernels are damaged\n");
         return false;
     }

@@ -313,12 +313,7 @@ void arena_forget(void *start, size_t bytes)
 
 struct arena_ends arena_ends(void)
 {
-    struct arena_ends ends = {slices[0].front.used, slices[0].rear.used, 0, 0};
-    if (own_slice) {
-        ends.own_front = own_slice->front.used;
-        ends.own_rear = own_slice->rear.used;
-    }
-    return ends;
+    return (struct arena_ends){slices[0].front.used, slices[0].rear.used};
 }
 
 size_t arena_skip(size_t offset)
@@ -338,16 +333,9 @@ static void extend(struct region *r, uint64_t end)
 
 bool arena_extend(struct arena_ends to)
 {
-    if (!is_end(&slices[0].front, to.front) || !is_end(&slices[0].rear, to.rear)
-        || (own_slice
-            && (!is_end(&own_slice->front, to.own_front)
-                || !is_end(&own_slice->rear, to.own_rear))))
+    if (!is_end(&slices[0].front, to.front) || !is_end(&slices[0].rear, to.rear))
         return false;
     extend(&slices[0].front, to.front);
     extend(&slices[0].rear, to.rear);
-    if (own_slice) {
-        extend(&own_slice->front, to.own_front);
-        extend(&own_slice->rear, to.own_rear);
-    }
     return true;
 }

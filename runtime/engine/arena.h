@@ -71,11 +71,9 @@ void arena_forget(void *start, size_t bytes);
 uint32_t arena_allocate_front(size_t bytes);
 uint32_t arena_allocate_rear(size_t bytes);
 
-/* Up to where both parts of the arena have been handed out, in bytes from its beginning; with
- * several ranks those of the common slice, and of that of this rank. */
+/* Up to where both parts of the arena have been handed out, in bytes from its beginning. */
 struct arena_ends {
     uint64_t front, rear;
-    uint64_t own_front, own_rear; /* 0: it is not divided */
 };
 struct arena_ends arena_ends(void);
 /* `offset`, in bytes, or where the rear part begins when nothing has been handed out between. */

@@ -75,9 +75,8 @@ struct rank_use {
     uint64_t waited_cpu_ns; /* processor time of that */
 };
 struct rank_use rank_use(void);
-/* What rank 0 asks the others to do: run when it does, come to the end, tell it their state, or put
- * the state in place that they were told (runtime/state/checkpoint.h). */
-enum rank_command { RANK_RUN, RANK_END, RANK_STATE, RANK_RESTORE };
+/* What rank 0 asks the others to do: run when it does, or come to the end. */
+enum rank_command { RANK_RUN, RANK_END };
 void rank_call(enum rank_command command);
 /* By the others: waits for it. */
 enum rank_command rank_await(void);

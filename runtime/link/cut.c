@@ -196,34 +196,6 @@ void cut_take(uint32_t from)
     }
 }
 
-/* ---- in a state ---- */
-
-uint32_t cut_places(struct cut_place *to)
-{
-    for (uint32_t i = 0; to && i < cut_count; i++) {
-        const struct cut *c = &cuts[i];
-        uint32_t first = ring_at(c->ring)->first;
-        to[i] = (struct cut_place){c->next - first, c->free - first, c->held};
-    }
-    return cut_count;
-}
-
-bool cut_set_places(const struct cut_place *from)
-{
-    for (uint32_t i = 0; i < cut_count; i++) {
-        struct cut *c = &cuts[i];
-        const struct ring *r = ring_at(c->ring);
-        uint32_t units = r->end - r->first, slots = units / r->step;
-        if (from[i].next >= units || from[i].next % r->step || from[i].free >= units
-            || from[i].free % r->step || from[i].held > slots)
-            return false;
-        c->next = r->first + from[i].next;
-        c->free = r->first + from[i].free;
-        c->held = from[i].held;
-    }
-    return true;
-}
-
 /* ---- start ---- */
 
 /* Media whose rings take turns: which ring is granted one is known where all its senders are. */

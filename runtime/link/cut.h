@@ -13,11 +13,6 @@
 
 struct platform_table;
 
-/* Where the ends of a cut ring stand, in a state: how many slots from its first one on. */
-struct cut_place {
-    uint32_t next, free, held;
-};
-
 /* false: the platform has something that cannot be cut; the reason was said, at rank 0. */
 bool cut_open(const struct platform_table *table);
 /* When the first of something sent arrives: at each rank, and in the main partition. */
@@ -33,10 +28,6 @@ void cut_collect(void);
 bool cut_leaves(void);
 /* Tells the other ranks that, and which slots were freed. */
 void cut_send(struct cut_arrivals *arrivals);
-/* Between meetings, for a state: the places of all, if `to` is not NULL; how many there are. Then
- * the same of a state, as many. false: one of them is not of its ring. */
-uint32_t cut_places(struct cut_place *to);
-bool cut_set_places(const struct cut_place *from);
 /* Takes in what `from` has sent. The clocks of all shards stand before the end of the window. */
 void cut_take(uint32_t from);
 

@@ -184,18 +184,6 @@ void exchange_look_again(void)
             look_again(i);
 }
 
-void exchange_find_waits(void)
-{
-    for (uint32_t i = 0; i < engine.shard_count; i++)
-        shards[i].waits = 0;
-    for (uint32_t i = 0; i < engine_base.platform->ring_count; i++) {
-        const struct ring *r = ring_at(i);
-        if (split_far(i) != i && r->sender_waits
-            && rank_has(ring_sender_domain(r) / engine.clock_count))
-            exchange_wait(i);
-    }
-}
-
 bool exchange_waits(void)
 {
     uint32_t count = 0;

@@ -41,8 +41,6 @@ void exchange_deliver_all(uint64_t start_ps);
 void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready));
 /* Wakes senders of this rank for which there is room now. */
 void exchange_look_again(void);
-/* When a state has been put in place: notes which senders of this rank wait for room. */
-void exchange_find_waits(void);
 /* Does a sender of this rank wait for room? */
 bool exchange_waits(void);
 

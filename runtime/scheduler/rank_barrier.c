@@ -89,7 +89,6 @@ static void agree(struct rank_barrier *m)
             m->alone_ps = words[i].waits ? 0 : min_u64(m->alone_ps, next_ps);
     }
     m->interrupted = words[0].own.interrupted;
-    m->pause_ps = words[0].own.pause_ps;
 }
 
 static void take(const struct rank_barrier *m, uint64_t start_ps)

@@ -18,7 +18,6 @@ struct rank_barrier {
     /* Bit i: an extension has something to settle of window i of the stretch that ends,
      * RANK_BARRIER_LAST: of the last. */
     uint64_t settles;
-    uint64_t pause_ps;   /* of rank 0 only: engine_pause_at() */
     uint64_t decides_ps; /* before that, nothing is decided that concerns all ranks */
     uint64_t alone_ps;   /* afterwards: until then, no other rank has anything to do */
 };

@@ -50,7 +50,6 @@ void rank_run_meet(void)
 {
     this_run.met = (struct rank_barrier){.end_ps = window_plan.end_ps,
                                          .decides_ps = ENGINE_NEVER,
-                                         .pause_ps = this_run.pause_ps,
                                          .stop = engine_is_stopping(),
                                          .interrupted = engine_is_interrupted(),
                                          .failed = engine_failure() != NULL,
@@ -59,7 +58,6 @@ void rank_run_meet(void)
         series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
     rank_barrier_wait(&this_run.met, this_run.limit_ps + 1);
     window_plan.end_ps = this_run.met.end_ps;
-    this_run.pause_ps = this_run.met.pause_ps;
     __atomic_store_n(&this_run.stop, this_run.met.stop, __ATOMIC_RELAXED);
     if (!ranks.number) {
         timeline_settle();
@@ -111,8 +109,6 @@ static uint64_t stretch_end(uint64_t time_ps)
         last = window_end(this_run.met.decides_ps);
     if (this_run.look_ps < last)
         last = this_run.look_ps;
-    if (this_run.pause_ps < last)
-        last = this_run.pause_ps + 1;
     return max_u64(last, end);
 }
 

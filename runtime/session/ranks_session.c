@@ -15,7 +15,6 @@
 #include "runtime/engine/version.h"
 #include "runtime/link/placement.h"
 #include "runtime/scheduler/rank_barrier.h"
-#include "runtime/state/checkpoint.h"
 
 /* A hash of the shared object that this is part of. */
 static void hash_own_file(char hex[65])
@@ -42,14 +41,8 @@ bool ranks_agree(const struct platform_table *table)
 
 int ranks_serve(void)
 {
-    for (enum rank_command asked; (asked = rank_await()) != RANK_END;) {
-        if (asked == RANK_RUN)
-            engine_run();
-        else if (asked == RANK_STATE)
-            checkpoint_tell();
-        else
-            checkpoint_resume();
-    }
+    while (rank_await() != RANK_END)
+        engine_run();
     rank_barrier_settle_last();
     rank_close();
     return EXIT_CLEAN;

@@ -18,7 +18,6 @@
 #include "checkpoint_image.h"
 #include "checkpoint_merge.h"
 #include "checkpoint_parts.h"
-#include "checkpoint_ranks.h"
 #include "memory.h"
 #include "lookup.h"
 #include "platform.h"
@@ -37,16 +36,14 @@ static const char *dump_path; /* NULL: none is wanted */
 static uint64_t dump_ps;
 static const char *dump_kernel; /* NULL, or in place of dump_ps */
 static bool dumped, dump_failed;
-static uint64_t layout, placement;
+static uint64_t layout;
 static struct arena_ends opened; /* when the platform had been started */
 static const char *driver_refuses;
 
 /* The file that is being restored. */
 static struct {
     const char *path;
-    const void *file; /* NULL: none, or it is not this rank that reads it */
-    size_t file_bytes;
-    const void *bytes; /* image of this process; NULL: none, or it is in place */
+    const void *bytes; /* NULL: none, or it is in place */
     size_t size;
 } pending;
 
@@ -64,26 +61,11 @@ uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
 
 /* ---- writing ---- */
 
-static bool write_file(int fd)
-{
-    uint64_t bytes;
-    const struct checkpoint_header begun = image_begin(table, layout, placement);
-    return rank_is_alone() ? image_write(fd, &begun, &bytes) : checkpoint_ranks_write(fd, &begun);
-}
-
-void checkpoint_tell(void)
-{
-    const struct checkpoint_header begun = image_begin(table, layout, placement);
-    checkpoint_ranks_tell(&begun);
-}
-
 static bool write_state(void)
 {
     struct output_file file;
     bool opened_file = output_file_open(&file, dump_path);
-    if (opened_file && !rank_is_alone())
-        rank_call(RANK_STATE);
-    bool good = opened_file && write_file(file.fd);
+    bool good = opened_file && image_write(file.fd, table, layout);
     if (good && output_file_publish(&file))
         return true;
     fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", dump_path, strerror(errno));
@@ -145,12 +127,9 @@ enum checkpoint_end checkpoint_end(void)
 
 /* ---- loading ---- */
 
-/* Says why an image is refused. What is wrong with one rank's image is wrong with all, or was found
- * by rank 0. */
 static bool refuse(const char *name, const char *why)
 {
-    if (ranks.number == 0)
-        fprintf(stderr, "heddle: cannot load '%s': %s\n", name, why);
+    fprintf(stderr, "heddle: cannot load '%s': %s\n", name, why);
     return false;
 }
 
@@ -169,17 +148,13 @@ static const char *foreign(const struct checkpoint_header *h)
 static bool fits(const struct checkpoint_header *h)
 {
     return h->layout == layout && h->front_bytes >= opened.front && h->arena_bytes >= opened.rear
-           && h->own_front >= opened.own_front && h->own_rear >= opened.own_rear
            && h->memory_first == memory.first && h->memory_bytes == memory.size;
 }
 
 static bool check_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
 {
-    uint64_t arena_bytes = h->own_rear > h->arena_bytes ? h->own_rear : h->arena_bytes;
-    uint64_t arena_pages = (arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    uint64_t arena_pages = (h->arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     uint64_t memory_pages = (h->memory_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
-    if (rank_is_alone() && (h->own_front | h->own_rear))
-        return false; /* there is no such slice */
     for (uint64_t i = 0; i < h->page_count; i++) {
         uint64_t number = pages[i].number & ~(CHECKPOINT_MEMORY | CHECKPOINT_START);
         if ((pages[i].number & CHECKPOINT_MEMORY) && (pages[i].number & CHECKPOINT_START))
@@ -209,12 +184,6 @@ static bool check_platform(const char *bytes, const struct checkpoint_header *h,
     const void *told = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
     const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
     bool same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
-    if (!same && !rank_is_alone())
-        return refuse(name, "it is of another platform, or of other parameters; several ranks go "
-                            "on with those with which it was written");
-    if (h->placement != placement)
-        return refuse(name, "its components were placed at other ranks; give the --place with "
-                            "which it was written");
     if (same)
         return fits(h)
                || refuse(name, "the components have changed since it was written; write it again");
@@ -268,12 +237,6 @@ static void load_engine(const struct checkpoint_header *h, const struct checkpoi
 static void place_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
 {
     arena_clear(engine_base.arena, h->arena_bytes);
-    if (!rank_is_alone()) {
-        struct arena_run runs[2];
-        arena_slice(ranks.number, runs);
-        arena_clear(engine_base.arena + runs[0].start, runs[0].bytes);
-        arena_clear(engine_base.arena + runs[1].start, runs[1].bytes);
-    }
     arena_clear(memory.bytes, memory.size);
     for (uint64_t i = 0; i < h->page_count; i++) {
         if (pages[i].number & CHECKPOINT_START)
@@ -291,7 +254,7 @@ static bool place(const void *bytes, const char *name)
     struct checkpoint_header h;
     memcpy(&h, bytes, sizeof h);
     const struct checkpoint_engine *e = (const void *)((const char *)bytes + sizeof h);
-    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes, h.own_front, h.own_rear}))
+    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
         return refuse(name, "it is damaged: this platform has no such state");
     place_pages(&h, pages_of(bytes));
     merge_bare(false);
@@ -305,25 +268,6 @@ bool checkpoint_apply(const void *bytes, size_t size, const char *name)
     return check(bytes, size, name) && place(bytes, name);
 }
 
-/* Whether as many processes have written it; each of several ranks gets its image. */
-static bool share_file(const char *path)
-{
-    uint32_t count = pending.file ? checkpoint_ranks_in(pending.file, pending.file_bytes) : 0;
-    bool good = count == (rank_is_alone() ? 0 : ranks.count);
-    char text[128];
-    snprintf(text, sizeof text, "it was written by %u ranks; use as many: mpirun -n %u heddle ...",
-             count, count);
-    if (pending.file && !good)
-        refuse(path, count ? text : "it was not written by several ranks, or its end is missing");
-    if (!rank_is_alone())
-        pending.bytes = checkpoint_ranks_share(good ? pending.file : NULL, &pending.size);
-    else if (good) {
-        pending.bytes = pending.file;
-        pending.size = pending.file_bytes;
-    }
-    return pending.bytes != NULL;
-}
-
 static bool map_file(const char *path)
 {
     struct stat status;
@@ -334,23 +278,20 @@ static bool map_file(const char *path)
             close(fd);
         return false;
     }
-    pending.file_bytes = (size_t)status.st_size;
-    pending.file =
-        pending.file_bytes ? mmap(NULL, pending.file_bytes, PROT_READ, MAP_PRIVATE, fd, 0) : "";
+    pending.size = (size_t)status.st_size;
+    pending.bytes = pending.size ? mmap(NULL, pending.size, PROT_READ, MAP_PRIVATE, fd, 0) : "";
     close(fd);
-    if (pending.file != MAP_FAILED)
+    if (pending.bytes != MAP_FAILED)
         return true;
-    pending.file = NULL;
+    pending.bytes = NULL;
     return refuse(path, strerror(errno));
 }
 
 static void drop_pending(void)
 {
-    if (pending.bytes)
-        checkpoint_ranks_drop(pending.bytes, pending.size);
-    if (pending.file && pending.file_bytes)
-        munmap((void *)(uintptr_t)pending.file, pending.file_bytes);
-    pending.bytes = pending.file = NULL;
+    if (pending.bytes && pending.size)
+        munmap((void *)(uintptr_t)pending.bytes, pending.size);
+    pending.bytes = NULL;
 }
 
 bool checkpoint_is_pending(void)
@@ -365,18 +306,9 @@ const void *checkpoint_pending_part(const char *name, uint64_t *size)
     return parts_find(parts_of(pending.bytes, &h), h.parts_bytes, name, size);
 }
 
-/* Is it so at all ranks? Otherwise says that one of them refuses. */
-static bool all_are(bool good, const char *name)
-{
-    bool all = rank_sum(!good) == 0;
-    return all || (good && refuse(name, "the image of another rank is damaged"));
-}
-
 bool checkpoint_resume(void)
 {
-    if (!rank_is_alone() && ranks.number == 0)
-        rank_call(RANK_RESTORE);
-    bool good = all_are(place(pending.bytes, pending.path), pending.path);
+    bool good = place(pending.bytes, pending.path);
     drop_pending();
     return good;
 }
@@ -385,18 +317,14 @@ static bool load(const char *path)
 {
     uint64_t size;
     pending.path = path;
-    if (ranks.number == 0)
-        map_file(path);
-    if (!share_file(path)) {
-        drop_pending();
+    if (!map_file(path))
         return false;
-    }
-    bool good = all_are(check(pending.bytes, pending.size, path), path);
+    bool good = check(pending.bytes, pending.size, path);
     if (good && platform_driver() && !checkpoint_pending_part("driver", &size))
         good = refuse(path, "it has nothing of a program");
     if (good && platform_driver())
         return true; /* the driver says when */
-    good = good && all_are(place(pending.bytes, path), path);
+    good = good && place(pending.bytes, path);
     drop_pending();
     return good;
 }
@@ -439,15 +367,6 @@ static uint64_t hash_layout(void)
     return sum;
 }
 
-/* A hash of the rank and the shard of each component. */
-static uint64_t hash_placement(void)
-{
-    uint64_t sum = fold(0, ranks.count);
-    for (uint32_t i = 0; i < table->instance_count; i++)
-        sum = fold(fold(sum, platform_domain_of(i)), platform_rank_of(i));
-    return rank_is_alone() ? 0 : sum;
-}
-
 static uint64_t time_of_cycle(uint64_t cycle)
 {
     uint32_t fastest = 0;
@@ -471,9 +390,7 @@ static bool check_moment(void)
         memcpy(&h, pending.bytes, sizeof h);
     if (dump_ps >= h.time_ps)
         return true;
-    if (ranks.number == 0)
-        fprintf(
-            stderr,
+    fprintf(stderr,
             "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
             " ps\n",
             h.time_ps);
@@ -489,22 +406,18 @@ bool checkpoint_open(const struct platform_table *described)
     dump_kernel = option_text("checkpoint-kernel");
     dump_ps = dump_kernel ? ENGINE_NEVER : cycle ? time_of_cycle(cycle) : ps;
     dumped = dump_failed = false;
-    pending.bytes = pending.file = NULL;
+    pending.bytes = NULL;
     if (!dump_path && !restored)
         return true;
     if (platform_driver() && driver_refuses) {
-        if (ranks.number == 0)
-            fprintf(stderr,
-                    "heddle: the state of this platform cannot be written or restored: %s, and "
-                    "half of it is the host program's\n",
-                    driver_refuses);
+        fprintf(stderr,
+                "heddle: the state of this platform cannot be written or restored: %s, and half "
+                "of it is the host program's\n",
+                driver_refuses);
         return false;
     }
     opened = arena_ends();
     layout = hash_layout();
-    placement = hash_placement();
-    if (!rank_is_alone())
-        checkpoint_ranks_open();
-    merge_open(table, set, opened.rear, dump_path && rank_is_alone());
+    merge_open(table, set, opened.rear, dump_path != NULL);
     return (!restored || load(restored)) && check_moment();
 }

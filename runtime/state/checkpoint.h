@@ -17,8 +17,7 @@
  * did before (components/host/driver/program/driver_journal.h), then checkpoint_resume() puts the
  * state in place.
  *
- * With several ranks all of them call checkpoint_open(), and a state is that of all: see
- * checkpoint_ranks.h. It goes on with as many ranks, each of which has the same components.
+ * A state is that of one process: several ranks have none.
  *
  * File: struct checkpoint_header, struct checkpoint_engine, then `page_count` times struct
  * checkpoint_page in ascending order, the pages that hold anything but zeros, then the parts, each
@@ -35,7 +34,7 @@
 #include "runtime/engine/engine.h"
 #include "platform.h"
 
-#define CHECKPOINT_VERSION 14
+#define CHECKPOINT_VERSION 15
 #define CHECKPOINT_PAGE    4096
 #define CHECKPOINT_START                                                                           \
     ((uint64_t)1 << 62) /* page of the arena as it was at the start, where it                      \
@@ -48,13 +47,11 @@ struct checkpoint_header {
     uint32_t abi;
     char toolkit[16];
     char model[72];
-    uint64_t layout;    /* hash of the sizes of everything in the arena */
-    uint64_t placement; /* hash of what is at which rank; 0: one process */
+    uint64_t layout; /* hash of the sizes of everything in the arena */
     uint64_t time_ps;
     uint64_t instructions;
     uint64_t front_bytes; /* of the arena, in use: struct arena_ends */
     uint64_t arena_bytes;
-    uint64_t own_front, own_rear;
     uint64_t memory_first;
     uint64_t memory_bytes;
     uint64_t page_count;
@@ -112,13 +109,10 @@ bool checkpoint_open(const struct platform_table *table);
  * (message on stderr) has changed nothing. */
 bool checkpoint_apply(const void *bytes, size_t size, const char *name);
 
-/* By a rank other than 0, which rank 0 has asked for its state. */
-void checkpoint_tell(void);
 /* A state was checked and is not in place yet; its part `name`, NULL if it has none. */
 bool checkpoint_is_pending(void);
 const void *checkpoint_pending_part(const char *name, uint64_t *size);
-/* Puts the pending state in place; rank 0 asks the others for the same. false: message on
- * stderr. */
+/* Puts the pending state in place. false: message on stderr. */
 bool checkpoint_resume(void);
 
 /* Runs as engine_run() does; on the way writes the state when its time has come, and goes on. */

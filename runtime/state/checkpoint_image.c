@@ -14,7 +14,6 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/engine/rank.h"
 #include "runtime/engine/version.h"
 
 #define PAGEMAP_HELD                                                                               \
@@ -25,16 +24,30 @@ const char checkpoint_magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};
 
 struct writer {
     struct checkpoint_sink sink;
-    struct image_target *to;
+    int fd;
+    bool failed;
     int pagemap; /* -1: unknown which pages have been touched */
     uint64_t sum;
     uint64_t pages;
 };
 
+static void put(struct writer *w, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+    while (size && !w->failed) {
+        ssize_t n = write(w->fd, from, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        w->failed = n < 0;
+        from += w->failed ? 0 : n;
+        size -= w->failed ? 0 : (size_t)n;
+    }
+}
+
 static void put_summed(struct writer *w, const void *bytes, size_t size)
 {
     w->sum = checkpoint_checksum(w->sum, bytes, size);
-    w->to->put(w->to, bytes, size);
+    put(w, bytes, size);
 }
 
 static bool is_zero(const char *page)
@@ -69,7 +82,7 @@ static void put_pages(struct writer *w, const char *base, uint64_t first, uint64
     static uint64_t rows[PAGEMAP_ROWS];
     uint64_t page_end = (end + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     uint64_t start = first / CHECKPOINT_PAGE;
-    for (uint64_t i = start; i < page_end && !w->to->failed; i++) {
+    for (uint64_t i = start; i < page_end && !w->failed; i++) {
         uint32_t row = (uint32_t)((i - start) % PAGEMAP_ROWS);
         const char *page = base + i * CHECKPOINT_PAGE;
         if (row == 0)
@@ -80,16 +93,13 @@ static void put_pages(struct writer *w, const char *base, uint64_t first, uint64
     }
 }
 
-/* What has been handed out; with several ranks of the common slice and that of this one. */
+/* What has been handed out. */
 static void put_arena(struct writer *w)
 {
-    const uint32_t slices[] = {ARENA_COMMON, ranks.number};
     struct arena_run runs[2];
-    for (uint32_t i = 0; i < (rank_is_alone() ? 1 : 2); i++) {
-        arena_slice(slices[i], runs);
-        for (uint32_t k = 0; k < 2; k++)
-            put_pages(w, engine_base.arena, runs[k].start, runs[k].start + runs[k].bytes, 0);
-    }
+    arena_slice(ARENA_COMMON, runs);
+    for (uint32_t k = 0; k < 2; k++)
+        put_pages(w, engine_base.arena, runs[k].start, runs[k].start + runs[k].bytes, 0);
 }
 
 /* Pages of the start that have changed since. */
@@ -109,21 +119,18 @@ static void put_to_sink(struct checkpoint_sink *sink, const void *bytes, size_t 
     put_summed((struct writer *)(void *)sink, bytes, size);
 }
 
-struct checkpoint_header image_begin(const struct platform_table *table, uint64_t layout,
-                                     uint64_t placement)
+/* What is known before the contents are. */
+static struct checkpoint_header make_header(const struct platform_table *table, uint64_t layout)
 {
     uint64_t parts_bytes = parts_measure(); /* may still allocate */
     struct arena_ends ends = arena_ends();
     struct checkpoint_header h = {.version = CHECKPOINT_VERSION,
                                   .abi = PLATFORM_ABI,
                                   .layout = layout,
-                                  .placement = placement,
                                   .time_ps = engine.time_ps,
                                   .instructions = engine_instructions(),
                                   .front_bytes = ends.front,
                                   .arena_bytes = ends.rear,
-                                  .own_front = ends.own_front,
-                                  .own_rear = ends.own_rear,
                                   .memory_first = memory.first,
                                   .memory_bytes = memory.size,
                                   .parts_bytes = parts_bytes};
@@ -145,14 +152,14 @@ static struct checkpoint_engine make_engine(void)
     return e;
 }
 
-struct checkpoint_header image_put(struct image_target *to, const struct checkpoint_header *header)
+bool image_write(int fd, const struct platform_table *table, uint64_t layout)
 {
-    struct writer w = {.sink.put = put_to_sink,
-                       .to = to,
-                       .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+    struct checkpoint_header header = make_header(table, layout);
     struct checkpoint_engine state = make_engine();
-    struct checkpoint_header told = *header;
-    to->put(to, header, sizeof *header);
+    struct writer w = {.sink.put = put_to_sink,
+                       .fd = fd,
+                       .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+    put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
     merge_bare(true);
     put_arena(&w);
@@ -162,58 +169,9 @@ struct checkpoint_header image_put(struct image_target *to, const struct checkpo
     parts_write(&w.sink);
     if (w.pagemap >= 0)
         close(w.pagemap);
-    told.page_count = w.pages;
-    told.checksum = 0;
-    told.checksum = checkpoint_checksum(w.sum, &told, sizeof told);
-    return told;
-}
-
-/* ---- to a file ---- */
-
-struct file_target {
-    struct image_target target;
-    int fd;
-    uint64_t bytes;
-};
-
-static void put_to_file(struct image_target *to, const void *bytes, size_t size)
-{
-    struct file_target *file = (struct file_target *)(void *)to;
-    const char *from = bytes;
-    while (size && !to->failed) {
-        ssize_t n = write(file->fd, from, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        to->failed = n < 0;
-        from += to->failed ? 0 : n;
-        size -= to->failed ? 0 : (size_t)n;
-        file->bytes += to->failed ? 0 : (uint64_t)n;
-    }
-}
-
-bool image_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
-{
-    const char *from = bytes;
-    while (size) {
-        ssize_t n = pwrite(fd, from, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        from += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-bool image_write(int fd, const struct checkpoint_header *begun, uint64_t *bytes)
-{
-    struct file_target file = {.target.put = put_to_file, .fd = fd};
-    off_t start = lseek(fd, 0, SEEK_CUR);
-    if (start < 0)
-        return false;
-    const struct checkpoint_header header = image_put(&file.target, begun);
-    *bytes = file.bytes;
-    return !file.target.failed && image_write_at(fd, &header, sizeof header, (uint64_t)start);
+    header.page_count = w.pages;
+    header.checksum = checkpoint_checksum(w.sum, &header, sizeof header);
+    w.failed |= lseek(fd, 0, SEEK_SET) != 0;
+    put(&w, &header, sizeof header);
+    return !w.failed;
 }

@@ -171,89 +171,16 @@ def test_ranks_of_other_platforms_change_no_byte(run, tmp_path, name):
     (f"{PLATFORM} -- /bin/true", "no process of '/bin/true' has used HIP", 8),
     (f"{PLATFORM} --kernels 1 -- devices",
      "'--kernels' cannot be used with several ranks: .* in one process", 7),
+    ("tests/system/memtest4.heddle --checkpoint state --checkpoint-at 1us",
+     "'--checkpoint' cannot be used with several ranks: a state is that of one process", 7),
     (f"{PLATFORM} --mode sampled -- devices",
      "'--mode sampled' cannot be used with several ranks: .* in one process", 7),
     ("platforms/tiny.heddle -- devices", "2 ranks: this platform has 1 partition", 7),
     ("platforms/ring4.heddle --generic --set driver.copy=magic_copy -- devices",
      "copies that take no time .* reach into the memory of other ranks", FAILS)],
-    ids=["no-hip", "kernels", "sampled", "one-partition", "magic-copy"])
+    ids=["no-hip", "kernels", "state", "sampled", "one-partition", "magic-copy"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory):
-    """Calls of a program, the statistics of playing them, and a state of two ranks on the way."""
-    from harness import run  # pylint: disable=import-outside-toplevel
-    folder = tmp_path_factory.mktemp("ranks")
-    run(f"{PLATFORM} --generic --record api={folder}/api -- halo", "recorded in")
-    text = f"{PLATFORM} --generic --play api={folder}/api --stats-no-host --stats"
-    run(f"{text} {folder}/one.json")
-    by_ranks(2, f"{text} {folder}/two.json --checkpoint {folder}/state --checkpoint-at kernel:2")
-    same_file(folder / "one.json", folder / "two.json")
-    return folder, text
-
-
-@pytest.mark.parametrize("library", LAUNCHERS)
-def test_ranks_go_on_from_a_state(played, tmp_path, library):
-    """And write the next one, from which others go on."""
-    folder, text = played
-    kernel = json.loads((folder / "one.json").read_text())["kernels"][-1]
-    when = f"{(kernel['start_ps'] + kernel['end_ps']) // 2}ps"  # both GPUs are at work
-    by_ranks(2, f"{text} {tmp_path}/a.json --restore {folder}/state --checkpoint {tmp_path}/next"
-                f" --checkpoint-at {when}", library=library)
-    by_ranks(2, f"{text} {tmp_path}/b.json --restore {tmp_path}/next", library=library)
-    same_file(folder / "one.json", tmp_path / "a.json")
-    same_file(folder / "one.json", tmp_path / "b.json")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-@pytest.mark.parametrize("kind", ["none", "sum", "all"])
-def test_ranks_go_on_from_a_state_of_any_moment(run, tmp_path, ranks, kind):
-    """Of a platform whose ranks cut shader arrays, too, and of the memory tester."""
-    run(f"platforms/ring4.heddle --record api={tmp_path}/api -- allreduce", "recorded in")
-    for text in (f"platforms/ring4.heddle --play api={tmp_path}/api", "tests/system/memtest4.heddle"
-                 " --set tester.episodes=20"):
-        text += f" --stats-no-host --kernel-stats {kind} --stats {tmp_path}"
-        run(f"{text}/one.json")
-        end = json.loads((tmp_path / "one.json").read_text())["time_ps"]
-        for percent in range(10, 100, 20):
-            by_ranks(ranks, f"{text}/two.json --checkpoint {tmp_path}/state"
-                            f" --checkpoint-at {end * percent // 100}ps")
-            same_file(tmp_path / "one.json", tmp_path / "two.json")
-            by_ranks(ranks, f"{text}/again.json --restore {tmp_path}/state", library="mpich")
-            same_file(tmp_path / "one.json", tmp_path / "again.json", f"{percent} % of the time")
-
-
-def test_state_is_for_as_many_ranks_with_the_same_places(played, run, tmp_path):
-    folder, text = played
-    text += f" {tmp_path}/s --restore {folder}/state"
-    run(text, "was written by 2 ranks; use as many", status=FAILS)
-    by_ranks(2, f"{text} --place *=0,gpu[1]=1", "placed at other ranks", status=FAILS,
-             library="mpich")
-    by_ranks(2, f"{text} --set pcie.latency=3us", "of other parameters", status=FAILS,
-             library="mpich")
-    content = (folder / "state").read_bytes()
-    for name, changed, says in (("cut", content[:-50], "not written by several ranks"),
-                                ("bad", content[:-50] + b"\xa5" + content[-49:], "another rank")):
-        (tmp_path / name).write_bytes(changed)
-        by_ranks(2, text.replace(f"{folder}/state", f"{tmp_path}/{name}"), says, status=FAILS,
-                 library="mpich")
-    assert not (tmp_path / "s").exists()
-
-
-def test_full_disk_leaves_no_state_and_the_run_goes_on(played, tmp_path):
-    """The limit is that of rank 0, which alone writes."""
-    folder, text = played
-    words = [HEDDLE, "run", *words_of(f"{text} {tmp_path}/s --checkpoint {tmp_path}/state"
-                                      " --checkpoint-at kernel:2")]
-    limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 1000; exec \"$@\"", "sh", *words]
-    by_tcp = words_of("--mca pml ob1 --mca btl tcp,self")  # needs no files of its own
-    call([*launcher("openmpi"), *by_tcp, "-n", 1, *limited, ":", *by_tcp, "-n", 1, *words],
-         "cannot write the state to .*: File too large", status=FAILS, env=PASS_AS_ROOT)
-    assert os.listdir(tmp_path) == ["s"]
-    same_file(folder / "one.json", tmp_path / "s")
 
 
 @pytest.mark.parametrize("option, says", [

@@ -185,26 +185,6 @@ Test(checkpoint, pages_outside_are_refused)
     free(bytes);
 }
 
-/* One process has no slice, whose end would allow pages behind the arena. */
-Test(checkpoint, a_slice_of_a_rank_is_refused)
-{
-    size_t size;
-    cr_redirect_stderr();
-    run(3, NULL, NULL, 0);
-    run(3, NULL, path, engine.time_ps / 2);
-    char *bytes = read_state(&size);
-    struct checkpoint_header *h = (void *)bytes;
-    build(3);
-    cr_assert(open_state(NULL, NULL, 0));
-    h->own_rear = (uint64_t)1 << 42;
-    mend_checksum(h, size);
-    cr_expect_not(checkpoint_apply(bytes, size, "file"));
-    h->own_rear = 0;
-    mend_checksum(h, size);
-    cr_expect(checkpoint_apply(bytes, size, "file"));
-    free(bytes);
-}
-
 Test(checkpoint, a_state_of_another_model_is_refused)
 {
     cr_redirect_stderr();
