@@ -15,7 +15,7 @@
 
 #include "platform.h"
 
-#define TABLES_MAGIC 0x0031656c64646568u /* "heddle1", little-endian */
+#define TABLES_MAGIC 0x0032656c64646568u /* "heddle2", little-endian */
 
 enum tables_section {
     TABLES_STRINGS,
@@ -45,13 +45,13 @@ enum tables_section {
 
 struct tables_header {
     uint64_t magic;
+    uint64_t checksum; /* of all that follows */
     uint32_t abi;
     uint32_t name;       /* string */
     uint32_t model_hash; /* string */
     uint32_t store_count;
     uint32_t settings; /* string */
     uint32_t reserved;
-    uint64_t file_bytes;
     struct {
         uint64_t offset;
         uint32_t count; /* elements */
