@@ -59,11 +59,4 @@ void place_write(const struct place_graph *graph, const uint8_t *rank_of, FILE *
 void place_print(const struct place_graph *graph, uint32_t ranks, const uint8_t *rank_of,
                  FILE *out);
 
-/* ---- of this room ---- */
-
-/* Cuts `groups` nodes (group 0: the main one) into ranks by METIS; edges are those of the graph,
- * between group_of[partition]. false: heddle was built without it, or it finds nothing. */
-bool place_by_metis(const struct place_graph *graph, struct arena *arena, const uint32_t *group_of,
-                    uint32_t groups, uint32_t ranks, uint8_t *rank_of_group);
-
 #endif

@@ -3,11 +3,7 @@
  * partitions with less between them are one group, and groups are dealt out. The first division is
  * taken in which the fullest rank has at most a tenth more than in the best one.
  *
- * Groups are dealt out by METIS, by work and traffic; without it in the order of the description,
- * in runs of about equal work. */
-#include <stdlib.h>
-#include <string.h>
-
+ * Groups are dealt out in the order of the description, in runs of about equal work. */
 #include "codegen/place/place.h"
 
 #define SLACK 1.1
@@ -54,13 +50,14 @@ static struct groups group_by(const struct place_graph *graph, struct arena *are
 static void deal_runs(const struct place_graph *graph, struct arena *arena, const struct groups *g,
                       uint32_t ranks, uint8_t *rank_of_group)
 {
-    uint64_t *work = arena_alloc(arena, g->count * sizeof *work), all = 0, done = 0;
+    uint64_t *work = arena_alloc(arena, g->count * sizeof *work), all = 0, done;
     uint32_t number = 0, items = 0;
     for (uint32_t i = 0; i < graph->count; i++)
         work[g->of[i]] += graph->work[i];
-    for (uint32_t i = 1; i < g->count; i++)
+    for (uint32_t i = 0; i < g->count; i++)
         all += work[i];
     rank_of_group[0] = 0;
+    done = work[0];
     for (uint32_t i = 1; i < g->count; i++) {
         uint32_t left = g->count - i, ranks_left = ranks - 1 - number;
         bool over = (2 * done + work[i]) * ranks > 2 * all * (number + 1);
@@ -72,25 +69,6 @@ static void deal_runs(const struct place_graph *graph, struct arena *arena, cons
         done += work[i];
         items++;
     }
-}
-
-/* Ranks are numbered by their first group, so that rank 0 has the main one. false: one is empty. */
-static bool renumber(uint8_t *rank_of_group, uint32_t groups, uint32_t ranks)
-{
-    uint8_t new_of[PLACE_RANKS_MOST];
-    uint32_t besides[PLACE_RANKS_MOST] = {0}, seen = 0;
-    memset(new_of, UINT8_MAX, sizeof new_of);
-    for (uint32_t i = 0; i < groups; i++) {
-        uint8_t *rank = &rank_of_group[i];
-        if (new_of[*rank] == UINT8_MAX)
-            new_of[*rank] = (uint8_t)seen++;
-        *rank = new_of[*rank];
-        besides[*rank] += i > 0;
-    }
-    for (uint32_t r = 0; r < ranks; r++)
-        if (!besides[r])
-            return false;
-    return true;
 }
 
 static uint64_t fullest(const struct place_graph *graph, const struct groups *g, uint32_t ranks,
@@ -124,9 +102,7 @@ static uint64_t try_latency(const struct place_graph *graph, struct arena *arena
     uint8_t *rank_of_group = arena_alloc(arena, g.count + 1);
     if (g.count <= ranks)
         return UINT64_MAX;
-    if (!place_by_metis(graph, arena, g.of, g.count, ranks, rank_of_group)
-        || !renumber(rank_of_group, g.count, ranks))
-        deal_runs(graph, arena, &g, ranks, rank_of_group);
+    deal_runs(graph, arena, &g, ranks, rank_of_group);
     for (uint32_t i = 0; i < graph->count; i++)
         rank_of[i] = rank_of_group[g.of[i]];
     return fullest(graph, &g, ranks, rank_of_group);

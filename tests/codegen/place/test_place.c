@@ -1,4 +1,4 @@
-/* Placements that are found, with METIS or without. */
+/* Placements that are found. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
