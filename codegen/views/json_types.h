@@ -1,0 +1,20 @@
+/* What is declared, as JSON: types, protocols and links, in order of the model's lists. Used by
+ * json.c. */
+#ifndef HEDDLE_CODEGEN_JSON_TYPES_H
+#define HEDDLE_CODEGEN_JSON_TYPES_H
+
+#include <jansson.h>
+
+#include "dsl/model.h"
+
+/* A documentation comment; "" for none. */
+const char *json_text(const char *doc);
+/* {"file", "line", "column"}, or null. */
+json_t *json_place(const struct model_place *place);
+
+/* Types of the instances and parts. */
+json_t *json_types(const struct model *m);
+json_t *json_protocols(const struct model *m);
+json_t *json_links(const struct model *m);
+
+#endif
