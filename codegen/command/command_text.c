@@ -80,7 +80,7 @@ int command_new(struct command *c)
         return EXIT_USAGE;
     }
     bool ok = view_new(what, name, o->output, stdout, &error);
-    if (!ok)
+    if (error.text[0])
         fprintf(stderr, "heddle: %s\n", error.text);
     return ok ? EXIT_CLEAN : EXIT_ERRORS;
 }

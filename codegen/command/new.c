@@ -1,11 +1,10 @@
 /* `heddle new`: files to start from, which compile and pass as they are, in any folder. */
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/views/docs_text.h"
 #include "codegen/command/new_templates.h"
+#include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
 
 struct new_file {
@@ -101,33 +100,32 @@ static bool check_free(const char *dir, const char *name, const struct new_kind 
 }
 
 /* The text with what stands between two @ replaced. */
-static void write_template(FILE *out, const char *template, const char *name, const char *prefix)
+static struct emit fill(struct arena *arena, const char *template, const char *name,
+                        const char *prefix)
 {
     static const char name_mark[] = "@NAME@", dir_mark[] = "@DIR@";
+    struct emit text;
+    emit_init(&text, arena);
     for (const char *at; (at = strchr(template, '@')) != NULL;) {
         bool is_name = strncmp(at, name_mark, sizeof name_mark - 1) == 0;
-        fprintf(out, "%.*s%s", (int)(at - template), template, is_name ? name : prefix);
+        emit(&text, "%.*s%s", (int)(at - template), template, is_name ? name : prefix);
         template = at + (is_name ? sizeof name_mark : sizeof dir_mark) - 1;
     }
-    fputs(template, out);
+    emit(&text, "%s", template);
+    return text;
 }
 
-static bool write_files(const char *dir, const char *prefix, const char *name,
-                        const struct new_kind *kind, FILE *out, struct view_error *error)
+static bool write_files(struct arena *arena, const char *prefix, const char *name,
+                        const struct new_kind *kind, FILE *out)
 {
-    if (!docs_make_directory(dir, error))
-        return false;
     for (size_t i = 0; i < kind->count; i++) {
-        char file[NAME_MAX_LENGTH + 32];
-        snprintf(file, sizeof file, "%s%s", name, kind->files[i].suffix);
-        FILE *f = docs_open(dir, file, error);
-        if (!f)
+        const char *path = arena_printf(arena, "%s%s%s", prefix, name, kind->files[i].suffix);
+        struct emit text = fill(arena, kind->files[i].template, name, prefix);
+        if (emit_write(&text, path) == EMIT_FAILED)
             return false;
-        write_template(f, kind->files[i].template, name, prefix);
-        if (!docs_close(f, dir, file, error))
-            return false;
-        fprintf(out, "wrote %s%s\n", prefix, file);
+        fprintf(out, "wrote %s\n", path);
     }
+    fputs(fill(arena, kind->next, name, prefix).text, out);
     return true;
 }
 
@@ -149,12 +147,13 @@ bool view_new(const char *kind_name, const char *name, const char *dir, FILE *ou
 {
     const struct new_kind *kind = find_kind(kind_name);
     const char *folder = dir ? dir : ".";
-    char prefix[PATH_MAX];
-    if (!check_name(name, error) || !check_free(folder, name, kind, error))
+    if (!check_name(name, error) || !check_free(folder, name, kind, error)
+        || !emit_make_folder(folder))
         return false;
-    snprintf(prefix, sizeof prefix, "%s%s", dir ? dir : "", dir ? "/" : "");
-    if (!write_files(folder, prefix, name, kind, out, error))
-        return false;
-    write_template(out, kind->next, name, prefix);
-    return true;
+    struct arena arena;
+    arena_init(&arena);
+    const char *prefix = dir ? arena_printf(&arena, "%s/", dir) : "";
+    bool written = write_files(&arena, prefix, name, kind, out);
+    arena_release(&arena);
+    return written;
 }

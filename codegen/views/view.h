@@ -124,7 +124,8 @@ bool view_docs(const struct model *const *scopes, size_t scope_count, const char
  * replacement policy to start from): NAME.heddle, NAME.c and NAME_test.heddle, a platform that
  * drives itself and fails when they do not work. A platform: NAME.heddle. Nothing is overwritten: a
  * file in the way is an error before anything is written. What to try next is printed on `out`.
- * `kind` is one that view_new_is_kind() knows. */
+ * `kind` is one that view_new_is_kind() knows. That a file cannot be written is said on standard
+ * error, with `error` empty. */
 bool view_new_is_kind(const char *kind);
 bool view_new(const char *kind, const char *name, const char *dir, FILE *out,
               struct view_error *error);
