@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
+#include "codegen/views/json_text.h"
 
 enum { SEVERITY_ERROR = 1, SEVERITY_WARNING = 2 };
 
@@ -44,14 +45,15 @@ static json_t *diagnostic_json(struct server *s, const struct compilation *c,
             continue;
         }
         json_t *range = range_json(s, c, note->place, note->end_line, note->end_column);
-        json_array_append_new(related, json_pack("{s:{s:o, s:o}, s:o}", "location", "uri",
-                                                 rpc_text(server_uri(s, note->place.file)), "range",
-                                                 range, "message", rpc_text(note->message)));
+        json_array_append_new(related,
+                              json_pack("{s:{s:o, s:o}, s:o}", "location", "uri",
+                                        json_text(server_uri(s, note->place.file)), "range", range,
+                                        "message", json_text(note->message)));
     }
     json_t *made = json_pack("{s:o, s:i, s:s, s:s, s:o}", "range",
                              range_json(s, c, d->place, d->end_line, d->end_column), "severity",
                              d->severity == COMPILE_ERROR ? SEVERITY_ERROR : SEVERITY_WARNING,
-                             "code", d->code, "source", "heddle", "message", rpc_text(message));
+                             "code", d->code, "source", "heddle", "message", json_text(message));
     if (json_array_size(related) > 0)
         json_object_set(made, "relatedInformation", related);
     json_decref(related);

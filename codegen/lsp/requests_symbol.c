@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
+#include "codegen/views/json_text.h"
 
 /* SymbolKind and CompletionItemKind of the protocol, which number things differently. */
 static const int symbol_kinds[SERVICE_KINDS] = {
@@ -43,7 +44,7 @@ static void places_to_json(struct server *s, const struct found_places *found, b
         if (one->is_declaration && !declarations)
             continue;
         json_array_append_new(list,
-                              json_pack("{s:o, s:o}", "uri", rpc_text(server_uri(s, one->path)),
+                              json_pack("{s:o, s:o}", "uri", json_text(server_uri(s, one->path)),
                                         "range", server_range(&lines, one->begin, one->end)));
     }
     position_lines_release(&lines);
@@ -93,8 +94,8 @@ json_t *request_highlight(struct server *s, const json_t *params, struct failure
 
 static json_t *outline_json(const struct service_outline *one, struct position_lines *lines)
 {
-    return json_pack("{s:o, s:o, s:i, s:o, s:o, s:[]}", "name", rpc_text(one->name), "detail",
-                     rpc_text(one->detail), "kind", symbol_kinds[one->kind], "range",
+    return json_pack("{s:o, s:o, s:i, s:o, s:o, s:[]}", "name", json_text(one->name), "detail",
+                     json_text(one->detail), "kind", symbol_kinds[one->kind], "range",
                      server_range(lines, one->begin, one->end), "selectionRange",
                      server_range(lines, one->name_begin, one->name_end), "children");
 }

@@ -1,5 +1,6 @@
 /* See rpc.h. Called by server.c. */
 #include "codegen/lsp/rpc.h"
+#include "codegen/views/json_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -130,29 +131,11 @@ bool rpc_send_result(FILE *out, const json_t *id, json_t *result)
 bool rpc_send_error(FILE *out, const json_t *id, enum rpc_error code, const char *text)
 {
     return rpc_send(out, json_pack("{s:s, s:o, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id_of(id),
-                                   "error", "code", (int)code, "message", rpc_text(text)));
+                                   "error", "code", (int)code, "message", json_text(text)));
 }
 
 bool rpc_send_notification(FILE *out, const char *method, json_t *params)
 {
     return rpc_send(
         out, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", method, "params", params));
-}
-
-json_t *rpc_text_of(const char *text, size_t size)
-{
-    json_t *made = json_stringn(text, size);
-    if (made != NULL)
-        return made;
-    char *plain = grow(NULL, size + 1);
-    for (size_t i = 0; i < size; i++)
-        plain[i] = (unsigned char)text[i] < 0x80 && text[i] != '\0' ? text[i] : '?';
-    made = json_stringn(plain, size);
-    free(plain);
-    return made;
-}
-
-json_t *rpc_text(const char *text)
-{
-    return rpc_text_of(text, strlen(text));
 }

@@ -45,8 +45,4 @@ bool rpc_send_result(FILE *out, const json_t *id, json_t *result);
 bool rpc_send_error(FILE *out, const json_t *id, enum rpc_error code, const char *text);
 bool rpc_send_notification(FILE *out, const char *method, json_t *params);
 
-/* A string of any bytes: what is not UTF-8 becomes '?'. */
-json_t *rpc_text(const char *text);
-json_t *rpc_text_of(const char *text, size_t size);
-
 #endif

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "codegen/views/json_text.h"
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
@@ -19,7 +20,7 @@ static json_t *value_json(const struct model_value *value)
         return json_boolean(value->integer);
     case MODEL_DIM_ENUM:
     case MODEL_DIM_STRING:
-        return json_string(params_value_text(value, buffer));
+        return json_text(params_value_text(value, buffer));
     default:
         return json_integer(value->integer);
     }
@@ -32,9 +33,9 @@ static json_t *params_json(const struct model_param *params, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const struct model_param *p = &params[i];
         json_object_set_new(all, p->decl->name,
-                            json_pack("{s:o, s:s, s:s, s:o}", "value", value_json(&p->value),
-                                      "text", params_value_text(&p->value, buffer), "source",
-                                      params_source_name(p->source), "place",
+                            json_pack("{s:o, s:o, s:s, s:o}", "value", value_json(&p->value),
+                                      "text", json_text(params_value_text(&p->value, buffer)),
+                                      "source", params_source_name(p->source), "place",
                                       json_place(&p->place)));
     }
     return all;
@@ -172,7 +173,7 @@ static json_t *wires_json(const struct model *m)
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->wire_count; i++) {
         const struct model_wire *w = &m->wires[i];
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o}", "path", w->path,
+        json_array_append_new(all, json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:o}", "path", w->path,
                                              "doc", json_text(w->doc), "link", w->link->name, "end",
                                              w->end->path, "bandwidth_bytes_per_s",
                                              (json_int_t)w->link->bandwidth_bytes_per_s,
@@ -254,9 +255,9 @@ static json_t *spaces_json(const struct model *m)
 bool view_json(const struct model *model, const char *const hashes[2], bool brief, FILE *out,
                struct view_error *error)
 {
-    json_t *root = json_pack("{s:i, s:s, s:s, s:o}", "dump_version", DUMP_VERSION, "platform",
-                             model->name, "doc", json_text(model->doc) ? model->doc : "", "place",
-                             json_place(&model->place));
+    json_t *root =
+        json_pack("{s:i, s:s, s:o, s:o}", "dump_version", DUMP_VERSION, "platform", model->name,
+                  "doc", json_text(model->doc), "place", json_place(&model->place));
     json_object_set_new(root, "models", json_pack("[s, s]", hashes[0], hashes[1]));
     json_object_set_new(root, "clocks", clocks_json(model));
     json_object_set_new(root, "partitions", partitions_json(model));

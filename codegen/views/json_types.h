@@ -7,8 +7,6 @@
 
 #include "dsl/model.h"
 
-/* A documentation comment; "" for none. */
-const char *json_text(const char *doc);
 /* {"file", "line", "column"}, or null. */
 json_t *json_place(const struct model_place *place);
 

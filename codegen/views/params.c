@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codegen/views/docs_text.h"
+#include "codegen/views/json_text.h"
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
@@ -224,25 +225,27 @@ static bool write_json(const struct table *t, FILE *out)
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
         struct basis basis = row_basis(t->arena, row);
-        json_t *one = json_pack(
-            "{s:s, s:I, s:s, s:I, s:s, s:s, s:s, s:s, s:s}", "parameter", row_path(t->arena, row),
-            "members", (json_int_t)row->members, "value", params_value_text(&p->value, buffer),
-            "number", (json_int_t)p->value.integer, "unit",
-            params_dimension_name(p->value.dimension), "source", params_source_name(p->source),
-            "basis", basis.name, "said_by", basis.source, "doc", p->decl->doc);
+        json_t *one = json_pack("{s:s, s:I, s:o, s:I, s:s, s:s, s:s, s:o, s:o}", "parameter",
+                                row_path(t->arena, row), "members", (json_int_t)row->members,
+                                "value", json_text(params_value_text(&p->value, buffer)), "number",
+                                (json_int_t)p->value.integer, "unit",
+                                params_dimension_name(p->value.dimension), "source",
+                                params_source_name(p->source), "basis", basis.name, "said_by",
+                                json_text(basis.source), "doc", json_text(p->decl->doc));
         if (p->place.file)
-            json_object_set_new(
-                one, "place",
-                json_sprintf("%s:%u:%u", p->place.file, p->place.line, p->place.column));
+            json_object_set_new(one, "place",
+                                json_text(arena_printf(t->arena, "%s:%u:%u", p->place.file,
+                                                       p->place.line, p->place.column)));
         json_array_append_new(all, one);
     }
     for (uint32_t i = 0; i < t->slots.rows.count; i++) {
         const struct params_slot *slot = &t->slots.rows.items[i];
         json_array_append_new(
-            all, json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:s}", "parameter", slot->path,
+            all, json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:o}", "parameter", slot->path,
                            "members", (json_int_t)slot->members, "value", slot->part, "unit",
                            "part", "source", "slot", "optional", slot->decl->optional, "takes",
-                           params_slot_takes_json(t->model, slot->decl), "doc", slot->decl->doc));
+                           params_slot_takes_json(t->model, slot->decl), "doc",
+                           json_text(slot->decl->doc)));
     }
     bool good = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
     json_decref(all);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen/views/json_text.h"
 #include "codegen/views/params_value.h"
 
 static void add(struct params_slots *slots, struct arena *arena, const char *path,
@@ -114,12 +115,13 @@ json_t *params_slot_takes_json(const struct model *m, const struct model_part_de
         for (uint32_t p = 0; p < type->param_count; p++)
             if (!type->params[p].is_let)
                 json_array_append_new(
-                    params, json_pack("{s:s, s:s, s:s, s:s, s:s}", "parameter",
+                    params, json_pack("{s:s, s:s, s:o, s:o, s:o}", "parameter",
                                       type->params[p].name, "unit", type_text(&type->params[p]),
-                                      "default", type->params[p].default_text, "range",
-                                      type->params[p].range_text, "doc", type->params[p].doc));
-        json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "part", type->name, "doc",
-                                             type->doc, "parameters", params));
+                                      "default", json_text(type->params[p].default_text), "range",
+                                      json_text(type->params[p].range_text), "doc",
+                                      json_text(type->params[p].doc)));
+        json_array_append_new(all, json_pack("{s:s, s:o, s:o}", "part", type->name, "doc",
+                                             json_text(type->doc), "parameters", params));
     }
     return all;
 }

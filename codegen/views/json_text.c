@@ -1,0 +1,27 @@
+/* See json_text.h. */
+#include "codegen/views/json_text.h"
+
+#include <string.h>
+
+#include "dsl/arena.h"
+
+json_t *json_text_of(const char *text, size_t size)
+{
+    json_t *made = json_stringn(text, size);
+    if (made)
+        return made;
+    struct arena arena;
+    arena_init(&arena);
+    char *plain = arena_strndup(&arena, text, size);
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)plain[i] >= 0x80)
+            plain[i] = '?';
+    made = json_stringn(plain, size);
+    arena_release(&arena);
+    return made;
+}
+
+json_t *json_text(const char *text)
+{
+    return text ? json_text_of(text, strlen(text)) : json_string("");
+}
