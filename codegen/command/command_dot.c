@@ -1,5 +1,6 @@
-/* `heddle dot`: the topology, with --stats coloured by what a run measured. Those shares come as
- * JSON (python/heddle/shares.py), from the file of --stats or, if that has statistics, from Python:
+/* `heddle dot`: the topology, with --stats coloured by what a run measured; --html is Python's
+ * (python/heddle/pages). Shares of a run come as JSON (python/heddle/shares.py), from the file of
+ * --stats or, if that has statistics, from Python:
  *
  *   {"title": "of the whole run", "description": FILE, "platform": NAME, "set": [PATH=VALUE, ...],
  *    "shares": {PATH: {MEASURE: [part, whole]}}, "connections": [{MEASURE: [part, whole]}, ...]}
@@ -125,19 +126,14 @@ static int draw(struct command *c, const struct model *model, const struct view_
     struct view_options view = view_options_default();
     struct view_error error = {""};
     struct command_output out;
-    int status;
     if (!read_options(o, &view))
         return EXIT_USAGE;
     view.heat = heat;
-    if (o->html_folder) {
-        status = view_html(model, o->html_folder, &error) ? EXIT_CLEAN : EXIT_ERRORS;
-    } else {
-        if (!command_output_open(&out))
-            return EXIT_ERRORS;
-        bool ok = o->svg ? view_svg(model, &view, out.file, &error)
-                         : view_dot(model, &view, out.file, &error);
-        status = command_output_close(&out, o->output, ok);
-    }
+    if (!command_output_open(&out))
+        return EXIT_ERRORS;
+    bool ok = o->svg ? view_svg(model, &view, out.file, &error)
+                     : view_dot(model, &view, out.file, &error);
+    int status = command_output_close(&out, o->output, ok);
     if (error.text[0])
         fprintf(stderr, "heddle: %s\n", error.text);
     return status;
@@ -201,5 +197,7 @@ int command_dot(struct command *c)
                         "of them\n");
         return EXIT_USAGE;
     }
+    if (o->html_folder)
+        return command_python(c);
     return o->stats ? draw_run(c) : draw_description(c);
 }

@@ -1,9 +1,7 @@
-/* Commands that elaborate a description and show the result: check, gen, dump, params, doc. */
-#include <glob.h>
+/* Commands that elaborate a description and show the result: check, gen, dump, params. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "codegen/command/command.h"
 #include "codegen/command/command_place.h"
@@ -130,12 +128,12 @@ static int print_dump(struct command *c, const struct model *model)
 {
     struct view_error error = {""};
     struct command_output out;
-    bool brief = c->options->only != NULL;
+    const char *only = c->options->only, *hashes[2] = {NULL, NULL};
     if (!command_output_open(&out))
         return EXIT_ERRORS;
-    const char *const hashes[] = {layout_make(c->arena, model, false)->model_hash,
-                                  layout_make(c->arena, model, true)->model_hash};
-    bool ok = view_json(model, hashes, brief, out.file, &error);
+    for (int generic = 0; generic < 2 && (!only || strcmp(only, "measures") == 0); generic++)
+        hashes[generic] = layout_make(c->arena, model, generic)->model_hash;
+    bool ok = view_json(model, only, hashes, out.file, &error);
     return report(&error, command_output_close(&out, c->options->output, ok));
 }
 
@@ -156,8 +154,12 @@ static int print_params(struct command *c, const struct model *model)
 
 static int with_platform(struct command *c, int (*print)(struct command *, const struct model *))
 {
+    const struct options *o = c->options;
     struct compilation *compilation = command_open(c);
-    const struct model *model = command_platform(c, compilation, c->options->arguments.items[0]);
+    bool any = o->command == COMMAND_DUMP && o->only && strcmp(o->only, "reference") == 0;
+    const struct model *model =
+        (any ? compile_check : compile_platform)(compilation, o->arguments.items[0], o->platform);
+    command_print_diagnostics(compilation);
     int status = model ? print(c, model) : EXIT_ERRORS;
     compile_close(compilation);
     return status;
@@ -177,56 +179,4 @@ static int print_paths(struct command *c, const struct model *model)
 int command_params(struct command *c)
 {
     return with_platform(c, c->options->paths ? print_paths : print_params);
-}
-
-struct scopes {
-    VECTOR(struct compilation *) compilations;
-    VECTOR(const struct model *) models;
-};
-
-static bool add_scope(struct command *c, struct scopes *scopes, const char *file)
-{
-    struct compilation *compilation = command_open(c);
-    const struct model *model = compile_check(compilation, file, c->options->platform);
-    command_print_diagnostics(compilation);
-    vector_push(c->arena, &scopes->compilations, compilation);
-    if (model)
-        vector_push(c->arena, &scopes->models, model);
-    return model != NULL;
-}
-
-/* ROOM/NAME/NAME.heddle of the library, room by room in alphabetical order. */
-static bool add_library(struct command *c, struct scopes *scopes)
-{
-    glob_t folders;
-    bool ok = true;
-    if (glob(arena_printf(c->arena, "%s/*/*", c->toolkit.library), 0, NULL, &folders) != 0)
-        return ok;
-    for (size_t i = 0; i < folders.gl_pathc; i++) {
-        const char *folder = folders.gl_pathv[i];
-        const char *path = arena_printf(c->arena, "%s/%s.heddle", folder, strrchr(folder, '/') + 1);
-        if (access(path, R_OK) == 0)
-            ok = add_scope(c, scopes, path) && ok;
-    }
-    globfree(&folders);
-    return ok;
-}
-
-int command_doc(struct command *c)
-{
-    const struct options *o = c->options;
-    if (!o->output) {
-        fprintf(stderr, "heddle doc: say where to write: -o DIR\n");
-        return EXIT_USAGE;
-    }
-    struct scopes scopes = {0};
-    struct view_error error = {""};
-    bool ok = add_library(c, &scopes);
-    for (size_t i = 0; i < o->arguments.count; i++)
-        ok = add_scope(c, &scopes, o->arguments.items[i]) && ok;
-    if (ok)
-        ok = view_docs(scopes.models.items, scopes.models.count, o->output, &error);
-    for (uint32_t i = 0; i < scopes.compilations.count; i++)
-        compile_close(scopes.compilations.items[i]);
-    return report(&error, ok ? EXIT_CLEAN : EXIT_ERRORS);
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/docs_text.h"
+#include "codegen/views/escape.h"
 
 static const char *base_name(const char *path)
 {
@@ -139,8 +139,8 @@ void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out)
     fputs(amd ? ",valu,salu,vmem,smem,lds,branches,special,vector_line_references\n" : "\n", out);
     for (size_t i = 0; i < run->count; i++) {
         const struct itrace_stats *s = &run->kernels[i];
-        docs_write_csv(out, base_name(s->file), ",");
-        docs_write_csv(out, s->kernel, "");
+        escape_csv(out, base_name(s->file), ",");
+        escape_csv(out, s->kernel, "");
         fprintf(out, ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                 s->kernel_id, itrace_arch_name(s->arch), s->blocks, s->warps, s->static_count,
                 s->steps, s->lanes);

@@ -324,7 +324,9 @@ static bool is_given(const struct options *options, const char *name)
 static int check_pairs(const struct options *options)
 {
     static const char *const pairs[][2] = {
-        {"--json", "--csv"}, {"--svg", "--html"}, {"-o", "--html"}};
+        {"--json", "--csv"},      {"--svg", "--html"},    {"-o", "--html"},
+        {"--level", "--html"},    {"--expand", "--html"}, {"--only", "--html"},
+        {"--controls", "--html"}, {"--layout", "--html"}, {"--scale", "--html"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (is_given(options, pairs[i][0]) && is_given(options, pairs[i][1])) {
             fprintf(stderr, "heddle %s: either '%s' or '%s', not both\n", name_of(options),

@@ -80,7 +80,7 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
     arena_init(&arena);
     bool good = dot_picture_build(&picture, &arena, model, options, error)
                 && dot_draw_svg(&picture, (struct dot_look){.legend = true, .heat = options->heat},
-                                NULL, out, error);
+                                out, error);
     arena_release(&arena);
     return good;
 }

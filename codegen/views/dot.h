@@ -1,5 +1,5 @@
-/* From the graph of a diagram to Graphviz source, and from that to a picture. Called by dot.c,
- * html.c, docs.c. */
+/* From the graph of a diagram to Graphviz source, and from that to a picture. Called by dot.c and
+ * json_diagrams.c. */
 #ifndef HEDDLE_CODEGEN_DOT_H
 #define HEDDLE_CODEGEN_DOT_H
 
@@ -9,26 +9,20 @@
 #include "codegen/views/dot_graph.h"
 
 struct dot_look {
-    bool links;                   /* nodes link to the ids of dot_write_id() */
+    bool links;                   /* nodes link to sections of a page: json_diagrams.h */
     bool legend;                  /* kinds and lines explained below the picture */
     const struct view_heat *heat; /* what a run measured; NULL: nothing */
 };
 
 void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *out);
 
-/* The id of a node in the page of html.c, unique for each node of a platform: "v-PATH:TYPE" of a
- * composite, "d-PATH:TYPE" of a leaf. Elements of an array share theirs. */
-void dot_write_id(const struct dot_node *node, FILE *out);
-
 /* A file in memory, for the source of a diagram or its picture; NULL: errno says why. */
 FILE *dot_scratch(void);
 /* Runs `dot -TFORMAT` over `source` (of which it reads everything from the start). */
 bool dot_layout(const char *format, FILE *source, FILE *out, struct view_error *error);
 
-/* The diagram as SVG, its tooltips as <title> elements, which browsers show. `id_prefix` NULL: a
- * file of its own; otherwise an element for a page in HTML, every id with the prefix so that
- * several can stand in one page. */
-bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, const char *id_prefix,
-                  FILE *out, struct view_error *error);
+/* The diagram as SVG, its tooltips as <title> elements, which browsers show. */
+bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, FILE *out,
+                  struct view_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/docs_text.h"
+#include "codegen/views/escape.h"
 #include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
@@ -61,7 +61,7 @@ static void write_label(const struct dot_pen *pen, uint32_t index)
         fprintf(pen->out, "×%" PRIu32 " ", count);
     if (e->link) {
         fputs(e->is_bus ? "shared " : "", pen->out);
-        docs_write_html(pen->out, e->link->name);
+        escape_html(pen->out, e->link->name);
         fprintf(pen->out, "<BR/>%s<BR/>%s",
                 params_bandwidth_text(e->link->bandwidth_bytes_per_s, bandwidth),
                 params_time_text(e->link->latency_ps, latency));
@@ -234,11 +234,11 @@ static uint32_t wires_in_box(const struct dot_graph *graph, uint32_t box)
 /* "gpu.walks", inside a label. */
 static void write_end_text(FILE *out, const struct dot_node *node, uint32_t port)
 {
-    docs_write_html(out, node->label);
+    escape_html(out, node->label);
     if (node->is_stub || port == DOT_NO_PORT)
         return;
     putc('.', out);
-    docs_write_html(out, node->type->ports[port].name);
+    escape_html(out, node->type->ports[port].name);
 }
 
 static void write_wire_rows(const struct dot_pen *pen, uint32_t box)
@@ -282,7 +282,7 @@ static void write_wire(const struct dot_pen *pen, uint32_t box)
             "\"><FONT POINT-SIZE=\"9\" COLOR=\"#FFFFFF\">shared wire</FONT></TD></TR>\n<TR><TD>"
             "<B>",
             pen->prefix, box);
-    docs_write_html(pen->out, pen->graph->is_overview ? wire->path : wire->link->name);
+    escape_html(pen->out, pen->graph->is_overview ? wire->path : wire->link->name);
     dot_write_times(pen->out, count, count);
     fprintf(pen->out, "</B><BR/><FONT POINT-SIZE=\"9\" COLOR=\"#555555\">%s  %s</FONT></TD></TR>\n",
             params_bandwidth_text(wire->link->bandwidth_bytes_per_s, bandwidth),

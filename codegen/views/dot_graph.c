@@ -550,7 +550,7 @@ static void choose_depth(struct builder *b, const struct model_instance *scope)
 {
     const struct view_options *o = b->options;
     bool is_root = !scope->parent;
-    bool alone = is_root && o->expand_count == 0 && !o->collapse;
+    bool alone = is_root && o->expand_count == 0;
     b->draw_out = alone && o->level != VIEW_LEVEL_FULL && has_few_elements(scope);
     b->graph->is_overview = alone
                             && (o->level == VIEW_LEVEL_PLATFORM

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/docs_text.h"
+#include "codegen/views/escape.h"
 
 #define ANCHORS 9
 static const unsigned char anchors[ANCHORS][3] = {
@@ -208,9 +208,9 @@ void dot_heat_legend(const struct view_heat *heat, FILE *out)
     char colour[DOT_HEAT_COLOUR];
     enum { STEPS = 11 };
     fputs("<TD><B>", out);
-    docs_write_html(out, model_measure_names[heat->measure]);
+    escape_html(out, model_measure_names[heat->measure]);
     fputs("</B>&#160;", out);
-    docs_write_html(out, heat->title);
+    escape_html(out, heat->title);
     fputs("</TD><TD>0 %</TD>", out);
     for (unsigned i = 0; i < STEPS; i++)
         fprintf(out, "<TD BGCOLOR=\"%s\">   </TD>", colour_at((double)i / (STEPS - 1), colour));

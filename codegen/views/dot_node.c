@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/docs_text.h"
+#include "codegen/views/escape.h"
 #include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
@@ -35,7 +35,7 @@ static void write_title(const struct dot_pen *pen, const struct dot_node *node)
     uint32_t scopes = pen->graph->scope->instance_count;
     uint32_t total = scopes ? node->instance_count / scopes : 0;
     fputs("<B>", pen->out);
-    docs_write_html(pen->out, node->label);
+    escape_html(pen->out, node->label);
     dot_write_times(pen->out, node->per_parent_min, node->per_parent_max);
     fputs("</B>", pen->out);
     if (node->kind == DOT_KIND_COMPUTE && total > node->per_parent_max)
@@ -109,7 +109,7 @@ static void write_port_cell(FILE *out, const struct dot_node *node, uint32_t por
     bool used = node->port_used[port];
     fprintf(out, "<TD PORT=\"p%" PRIu32 "\" ALIGN=\"%s\"><FONT POINT-SIZE=\"9\" COLOR=\"%s\">",
             port, align, used ? "#222222" : "#999999");
-    docs_write_html(out, decl->name);
+    escape_html(out, decl->name);
     if (node->port_counts[port] != 1)
         dot_write_times(out, node->port_counts[port], node->port_counts[port]);
     fputs("</FONT></TD>", out);
@@ -147,7 +147,7 @@ static void write_names(const struct dot_pen *pen, const struct dot_node *node)
     if (strcmp(node->type->name, node->label) == 0)
         return;
     fputs("<BR/><FONT POINT-SIZE=\"10\">", pen->out);
-    docs_write_html(pen->out, node->type->name);
+    escape_html(pen->out, node->type->name);
     fputs("</FONT>", pen->out);
 }
 
@@ -193,7 +193,8 @@ static void write_middle(const struct dot_pen *pen, const struct dot_node *node)
     fputs("</TD>", pen->out);
 }
 
-void dot_write_id(const struct dot_node *node, FILE *out)
+/* As in json_diagrams.h; elements of an array share theirs. */
+static void write_id(const struct dot_node *node, FILE *out)
 {
     bool inside = false;
     fprintf(out, "%c-", node->kind == DOT_KIND_COMPOSITE ? 'v' : 'd');
@@ -238,7 +239,7 @@ void dot_write_node(const struct dot_pen *pen, const struct dot_node *node)
     putc('"', pen->out);
     if (pen->look.links) {
         fputs(", target=\"_self\", URL=\"#", pen->out);
-        dot_write_id(node, pen->out);
+        write_id(node, pen->out);
         putc('"', pen->out);
     }
     fprintf(pen->out,
@@ -259,7 +260,7 @@ void dot_write_stub(const struct dot_pen *pen, const struct dot_node *stub)
     if (!stub->stub_port->is_in)
         fprintf(out, "%s ", arrow);
     fputs("<I>", out);
-    docs_write_html(out, stub->label);
+    escape_html(out, stub->label);
     dot_write_times(out, stub->per_parent_max, stub->per_parent_max);
     fputs("</I>", out);
     if (stub->stub_port->is_in)
@@ -280,7 +281,7 @@ void dot_write_cluster_head(const struct dot_pen *pen, const struct dot_node *no
     write_title(pen, node);
     if (strcmp(node->type->name, node->label) != 0) {
         fputs("  <FONT POINT-SIZE=\"10\">", out);
-        docs_write_html(out, node->type->name);
+        escape_html(out, node->type->name);
         fputs("</FONT>", out);
     }
     fputs(">;\ntooltip=\"", out);

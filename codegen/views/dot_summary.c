@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/docs_text.h"
+#include "codegen/views/escape.h"
 #include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
@@ -160,7 +160,7 @@ static void write_clock(const struct dot_pen *pen, const struct dot_node *node)
     if (pen->graph->model->domain_count < 2)
         return;
     fputs("<BR/>" SMALL, pen->out);
-    docs_write_html(pen->out, domain->name);
+    escape_html(pen->out, domain->name);
     fprintf(pen->out, " %s</FONT>", params_hz_text(domain->hz, buffer));
 }
 
@@ -178,10 +178,9 @@ void dot_write_summary(const struct dot_pen *pen, const struct dot_node *node)
             || p->value.dimension == MODEL_DIM_ENUM)
             continue;
         fputs("<BR/>" SMALL, pen->out);
-        docs_write_html(pen->out, p->decl->name);
+        escape_html(pen->out, p->decl->name);
         putc(' ', pen->out);
-        docs_write_html(pen->out,
-                        params_group_text(node->instances, node->instance_count, i, buffer));
+        escape_html(pen->out, params_group_text(node->instances, node->instance_count, i, buffer));
         fputs("</FONT>", pen->out);
         shown++;
     }
@@ -259,7 +258,7 @@ static void write_content(const struct dot_pen *pen, const struct dot_node *node
             pen->look.heat ? dot_heat_colour(pen->look.heat, &share, colour)
                            : dot_kind_style(dot_kind_of(content->sample->type))->strong,
             bold ? "<B>" : "");
-    docs_write_html(out, content->sample->name);
+    escape_html(out, content->sample->name);
     dot_write_times(out, content->count, content->count);
     fputs(bold ? "</B>" : "", out);
     if (pen->look.heat)

@@ -1,7 +1,7 @@
 /* SVG as a browser wants it. Graphviz puts tooltips in xlink:title attributes, which browsers
- * ignore, and names of our nodes in <title> elements, which they show; ids count from one in each
- * picture. This file swaps the first two and prefixes the third. It reads tags and text only as far
- * as that takes: attribute values of Graphviz hold no bare quotes or brackets. */
+ * ignore, and names of our nodes in <title> elements, which they show. This file puts the first in
+ * place of the second. It reads tags and text only as far as that takes: attribute values of
+ * Graphviz hold no bare quotes or brackets. */
 #include "codegen/views/dot.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* One tag, from '<' to behind '>'. */
-static void copy_tag(const char *tag, const char *end, const char *id_prefix, FILE *out)
+static void copy_tag(const char *tag, const char *end, FILE *out)
 {
     static const char tooltip[] = "xlink:title=\"";
     const char *title = NULL;
@@ -19,11 +19,6 @@ static void copy_tag(const char *tag, const char *end, const char *id_prefix, FI
             title = p + sizeof tooltip - 1;
             title_length = strcspn(title, "\"");
             p = title + title_length + 1;
-            continue;
-        }
-        if (id_prefix && strncmp(p, " id=\"", 5) == 0) {
-            fprintf(out, " id=\"%s", id_prefix);
-            p += 5;
             continue;
         }
         putc(*p++, out);
@@ -38,11 +33,8 @@ static const char *behind(const char *text, const char *what)
     return found ? found + strlen(what) : text + strlen(text);
 }
 
-static void rewrite(const char *svg, const char *id_prefix, FILE *out)
+static void rewrite(const char *svg, FILE *out)
 {
-    const char *start = strstr(svg, "<svg");
-    if (id_prefix && start)
-        svg = start;
     while (*svg) {
         if (strncmp(svg, "<title>", 7) == 0) {
             svg = behind(svg, "</title>");
@@ -59,13 +51,13 @@ static void rewrite(const char *svg, const char *id_prefix, FILE *out)
             continue;
         }
         const char *end = behind(svg, ">");
-        copy_tag(svg, end, id_prefix, out);
+        copy_tag(svg, end, out);
         svg = end;
     }
 }
 
-bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, const char *id_prefix,
-                  FILE *out, struct view_error *error)
+bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, FILE *out,
+                  struct view_error *error)
 {
     char *svg = NULL;
     size_t size = 0;
@@ -83,7 +75,7 @@ bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, const
     fclose(source);
     fclose(drawn);
     if (good)
-        rewrite(svg, id_prefix, out);
+        rewrite(svg, out);
     free(svg);
     return good;
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/docs_text.h"
+#include "codegen/views/escape.h"
 #include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
@@ -37,7 +37,7 @@ static void write_clocks(FILE *out, const struct model *model)
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < model->domain_count; i++) {
         fputs(i ? ", " : "<TD><FONT COLOR=\"#555555\">", out);
-        docs_write_html(out, model->domains[i].name);
+        escape_html(out, model->domains[i].name);
         fprintf(out, " %s", params_hz_text(model->domains[i].hz, buffer));
     }
     fputs(model->domain_count ? "</FONT></TD>" : "", out);
@@ -54,7 +54,7 @@ static void write_mesh_links(FILE *out, const struct dot_graph *graph)
             continue;
         last = e->link;
         fprintf(out, "<TD><FONT COLOR=\"%s\"><B>↔</B> ", dot_traffic_colours[e->traffic]);
-        docs_write_html(out, last->name);
+        escape_html(out, last->name);
         fprintf(out, " %s %s</FONT></TD>",
                 params_bandwidth_text(last->bandwidth_bytes_per_s, bandwidth),
                 params_time_text(last->latency_ps, latency));
@@ -96,7 +96,7 @@ static void write_legend(FILE *out, const struct dot_picture *picture, const str
     fputs("label=<<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" "
           "CELLPADDING=\"0\">" LEGEND_ROW "<TD><B>",
           out);
-    docs_write_html(out, *graph->scope->path ? graph->scope->path : graph->model->name);
+    escape_html(out, *graph->scope->path ? graph->scope->path : graph->model->name);
     fputs("</B></TD>", out);
     write_clocks(out, graph->model);
     fputs(next, out);

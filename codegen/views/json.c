@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "codegen/views/json_diagrams.h"
 #include "codegen/views/json_text.h"
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_value.h"
@@ -185,12 +186,15 @@ static json_t *wires_json(const struct model *m)
 
 static json_t *space_json(const struct model_space *s)
 {
+    char size[PARAMS_VALUE_MAX], interleave[PARAMS_VALUE_MAX];
     json_t *targets = json_array();
     for (uint32_t i = 0; i < s->target_count; i++)
         json_array_append_new(targets, json_string(s->targets[i]->path));
-    json_t *one =
-        json_pack("{s:s, s:o, s:I, s:I}", "path", s->path, "targets", targets, "each_bytes",
-                  (json_int_t)s->each_bytes, "interleave_bytes", (json_int_t)s->interleave_bytes);
+    json_t *one = json_pack("{s:s, s:o, s:I, s:I, s:s, s:s}", "path", s->path, "targets", targets,
+                            "each_bytes", (json_int_t)s->each_bytes, "interleave_bytes",
+                            (json_int_t)s->interleave_bytes, "size",
+                            params_bytes_text(s->each_bytes * s->target_count, size), "interleave",
+                            params_bytes_text(s->interleave_bytes, interleave));
     if (s->hashed)
         json_object_set_new(one, "hashed", json_true());
     json_object_set_new(one, "base", s->mapped ? json_integer((json_int_t)s->base) : json_null());
@@ -199,10 +203,12 @@ static json_t *space_json(const struct model_space *s)
 
 static json_t *clocks_json(const struct model *m)
 {
+    char text[PARAMS_VALUE_MAX];
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->domain_count; i++)
-        json_array_append_new(all, json_pack("{s:s, s:I}", "name", m->domains[i].name, "hz",
-                                             (json_int_t)m->domains[i].hz));
+        json_array_append_new(all, json_pack("{s:s, s:I, s:s}", "name", m->domains[i].name, "hz",
+                                             (json_int_t)m->domains[i].hz, "text",
+                                             params_hz_text(m->domains[i].hz, text)));
     return all;
 }
 
@@ -252,31 +258,72 @@ static json_t *spaces_json(const struct model *m)
     return all;
 }
 
-bool view_json(const struct model *model, const char *const hashes[2], bool brief, FILE *out,
+static void set_reference(json_t *root, const struct model *m)
+{
+    struct view_error error = {""};
+    json_t *svg = m->root ? json_svg(m, &error) : NULL;
+    if (svg)
+        json_object_set_new(root, "svg", svg);
+    else if (m->root)
+        json_object_set_new(root, "no_svg", json_string(error.text));
+    json_object_set_new(root, "counts",
+                        json_pack("{s:I, s:I}", "components", (json_int_t)m->leaf_count,
+                                  "connections", (json_int_t)m->connection_count));
+    json_object_set_new(root, "clocks", clocks_json(m));
+    json_object_set_new(root, "partitions", partitions_json(m));
+    json_object_set_new(root, "protocols", json_protocols(m));
+    json_object_set_new(root, "links", json_links(m));
+    json_object_set_new(root, "interfaces", json_interfaces(m));
+    json_object_set_new(root, "enums", json_enums(m));
+    json_object_set_new(root, "types", json_types(m, true));
+    json_object_set_new(root, "spaces", spaces_json(m));
+}
+
+static bool set_diagrams(json_t *root, const struct model *m, struct view_error *error)
+{
+    json_t *tree = json_tree(m, error);
+    json_object_set_new(root, "kinds", json_kinds());
+    json_object_set_new(root, "types", json_types(m, false));
+    return tree && json_object_set_new(root, "tree", tree) == 0;
+}
+
+static void set_whole(json_t *root, const struct model *m, const char *const hashes[2], bool brief)
+{
+    json_object_set_new(root, "models", json_pack("[s, s]", hashes[0], hashes[1]));
+    json_object_set_new(root, "clocks", clocks_json(m));
+    json_object_set_new(root, "partitions", partitions_json(m));
+    json_object_set_new(root, "window_ps", json_integer((json_int_t)m->window_ps));
+    if (!brief)
+        json_object_set_new(root, "protocols", json_protocols(m));
+    json_object_set_new(root, "links", json_links(m));
+    json_object_set_new(root, "types", json_types(m, false));
+    json_object_set_new(root, "instances", instances_json(m, brief));
+    json_object_set_new(root, "parts", parts_json(m, brief));
+    if (m->wire_count > 0)
+        json_object_set_new(root, "wires", wires_json(m));
+    json_object_set_new(root, "connections", connections_json(m, brief));
+    if (!brief)
+        json_object_set_new(root, "spaces", spaces_json(m));
+}
+
+bool view_json(const struct model *model, const char *only, const char *const hashes[2], FILE *out,
                struct view_error *error)
 {
     json_t *root =
         json_pack("{s:i, s:s, s:o, s:o}", "dump_version", DUMP_VERSION, "platform", model->name,
                   "doc", json_text(model->doc), "place", json_place(&model->place));
-    json_object_set_new(root, "models", json_pack("[s, s]", hashes[0], hashes[1]));
-    json_object_set_new(root, "clocks", clocks_json(model));
-    json_object_set_new(root, "partitions", partitions_json(model));
-    json_object_set_new(root, "window_ps", json_integer((json_int_t)model->window_ps));
-    if (!brief)
-        json_object_set_new(root, "protocols", json_protocols(model));
-    json_object_set_new(root, "links", json_links(model));
-    json_object_set_new(root, "types", json_types(model));
-    json_object_set_new(root, "instances", instances_json(model, brief));
-    json_object_set_new(root, "parts", parts_json(model, brief));
-    if (model->wire_count > 0)
-        json_object_set_new(root, "wires", wires_json(model));
-    json_object_set_new(root, "connections", connections_json(model, brief));
-    if (!brief)
-        json_object_set_new(root, "spaces", spaces_json(model));
-    bool good = json_dumpf(root, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
-    if (!good)
+    bool good = true;
+    if (only && strcmp(only, "reference") == 0)
+        set_reference(root, model);
+    else if (only && strcmp(only, "diagrams") == 0)
+        good = set_diagrams(root, model, error);
+    else
+        set_whole(root, model, hashes, only != NULL);
+    if (good && (json_dumpf(root, out, JSON_INDENT(1)) != 0 || putc('\n', out) == EOF)) {
         snprintf(error->text, sizeof error->text, "cannot write the dump of platform '%s'",
                  model->name);
+        good = false;
+    }
     json_decref(root);
     return good;
 }

@@ -31,6 +31,8 @@ static json_t *param_decls_json(const struct model_type *type)
                                 json_text(p->range_text), "doc", json_text(p->doc));
         json_object_set_new(one, "default",
                             p->has_default ? json_text(p->default_text) : json_null());
+        if (p->choice && p->choice->name)
+            json_object_set_new(one, "choice", json_string(p->choice->name));
         if (p->choice)
             json_object_set_new(one, "choices", choices_json(p->choice));
         json_array_append_new(all, one);
@@ -38,16 +40,65 @@ static json_t *param_decls_json(const struct model_type *type)
     return all;
 }
 
-static json_t *port_decls_json(const struct model_type *type)
+/* The first instance of the type that has such a port: a declaration knows no depth. */
+static const struct model_port_group *find_group(const struct model *m,
+                                                 const struct model_type *type, uint32_t port)
+{
+    for (uint32_t i = 0; i < m->instance_count; i++)
+        if (m->instances[i]->type == type && m->instances[i]->port_groups[port].count > 0)
+            return &m->instances[i]->port_groups[port];
+    return NULL;
+}
+
+static json_t *port_decls_json(const struct model *m, const struct model_type *type)
 {
     json_t *all = json_array();
     for (uint32_t i = 0; i < type->port_count; i++) {
         const struct model_port_decl *p = &type->ports[i];
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:b, s:b, s:o}", "name", p->name,
-                                             "direction", p->is_in ? "in" : "out", "protocol",
-                                             p->protocol_text, "optional", p->optional, "array",
-                                             p->is_array, "doc", json_text(p->doc)));
+        const struct model_port_group *group = p->is_in ? find_group(m, type, i) : NULL;
+        json_t *one = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o}", "name", p->name, "direction",
+                                p->is_in ? "in" : "out", "protocol", p->protocol_text, "optional",
+                                p->optional, "array", p->is_array, "doc", json_text(p->doc));
+        if (group)
+            json_object_set_new(one, "depth", json_integer(group->ports[0].depth));
+        json_array_append_new(all, one);
     }
+    return all;
+}
+
+static json_t *slots_json(const struct model_type *type)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->part_count; i++) {
+        const struct model_part_decl *p = &type->parts[i];
+        const char *takes = p->interface   ? p->interface->name
+                            : p->part_type ? p->part_type->name
+                                           : p->type_name;
+        json_array_append_new(all,
+                              json_pack("{s:s, s:b, s:b, s:b, s:s, s:o}", "name", p->name, "slot",
+                                        p->is_slot, "optional", p->optional, "array", p->is_array,
+                                        "takes", takes, "doc", json_text(p->doc)));
+    }
+    return all;
+}
+
+static json_t *stores_json(const struct model_type *type)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->store_count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:b, s:s, s:o}", "name", type->stores[i].name,
+                                             "writes", type->stores[i].is_writer, "type",
+                                             type->stores[i].type, "doc",
+                                             json_text(type->stores[i].doc)));
+    return all;
+}
+
+static json_t *checks_json(const struct model_type *type)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->check_count; i++)
+        json_array_append_new(all, json_pack("{s:o, s:o}", "holds", json_text(type->checks[i].text),
+                                             "otherwise", json_text(type->checks[i].message)));
     return all;
 }
 
@@ -74,7 +125,7 @@ static json_t *measures_json(const struct model_type *type)
     return all;
 }
 
-static json_t *type_json(const struct model_type *type)
+static json_t *type_json(const struct model *m, const struct model_type *type)
 {
     json_t *one = json_pack("{s:s, s:s, s:o, s:o, s:b}", "name", type->name, "what",
                             type->is_platform ? "platform"
@@ -91,24 +142,27 @@ static json_t *type_json(const struct model_type *type)
         json_array_append_new(files, json_text(type->behaviour[i]));
     json_object_set_new(one, "behaviour", files);
     json_object_set_new(one, "params", param_decls_json(type));
-    json_object_set_new(one, "ports", port_decls_json(type));
+    json_object_set_new(one, "ports", port_decls_json(m, type));
+    json_object_set_new(one, "checks", checks_json(type));
+    json_object_set_new(one, "parts", slots_json(type));
+    json_object_set_new(one, "stores", stores_json(type));
     json_object_set_new(one, "stats", stats_json(type));
     json_object_set_new(one, "measures", measures_json(type));
     return one;
 }
 
 /* Types of the instances and parts, in order of the model's list. */
-json_t *json_types(const struct model *m)
+json_t *json_types(const struct model *m, bool unused)
 {
     json_t *all = json_array();
     for (uint32_t t = 0; t < m->type_count; t++) {
-        bool used = false;
+        bool used = unused;
         for (uint32_t i = 0; i < m->instance_count && !used; i++)
             used = m->instances[i]->type == m->types[t];
         for (uint32_t i = 0; i < m->part_count && !used; i++)
             used = m->parts[i]->type == m->types[t];
         if (used)
-            json_array_append_new(all, type_json(m->types[t]));
+            json_array_append_new(all, type_json(m, m->types[t]));
     }
     return all;
 }
@@ -124,47 +178,102 @@ static const char *field_type(const struct model_field *f)
     return names[f->kind];
 }
 
-static json_t *messages_json(const struct model_message *messages, uint32_t count)
+static json_t *field_json(const struct model_protocol *p, const struct model_message *m,
+                          const struct model_field *f)
+{
+    json_t *one = json_pack("{s:s, s:s, s:I, s:o}", "name", f->name, "type", field_type(f), "size",
+                            (json_int_t)f->size, "doc", json_text(f->doc));
+    if (f->choice && f->choice->name)
+        json_object_set_new(one, "choice", json_string(f->choice->name));
+    if (f->size_argument >= 0)
+        json_object_set_new(one, "argument", json_string(p->param_names[f->size_argument]));
+    if (f->length_field)
+        json_object_set_new(one, "length", json_string(m->fields[f->length_field - 1].name));
+    return one;
+}
+
+static json_t *answers_json(const struct model_protocol *p, const struct model_message *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < p->request_count; i++)
+        if (m->answers >> i & 1)
+            json_array_append_new(all, json_string(p->requests[i].name));
+    return all;
+}
+
+static json_t *messages_json(const struct model_protocol *p, const struct model_message *messages,
+                             uint32_t count)
 {
     json_t *all = json_array();
     for (uint32_t i = 0; i < count; i++) {
+        const struct model_message *m = &messages[i];
         json_t *fields = json_array();
-        for (uint32_t k = 0; k < messages[i].field_count; k++) {
-            const struct model_field *f = &messages[i].fields[k];
-            json_array_append_new(fields, json_pack("{s:s, s:s, s:I}", "name", f->name, "type",
-                                                    field_type(f), "size", (json_int_t)f->size));
-        }
-        json_array_append_new(all, json_pack("{s:s, s:o, s:o}", "name", messages[i].name, "doc",
-                                             json_text(messages[i].doc), "fields", fields));
+        for (uint32_t k = 0; k < m->field_count; k++)
+            json_array_append_new(fields, field_json(p, m, &m->fields[k]));
+        json_t *one = json_pack("{s:s, s:o, s:o}", "name", m->name, "doc", json_text(m->doc),
+                                "fields", fields);
+        if (m->is_reply)
+            json_object_set_new(one, "answers", answers_json(p, m));
+        else
+            json_object_set_new(one, "answered", json_boolean(m->has_reply));
+        json_array_append_new(all, one);
     }
     return all;
+}
+
+static json_t *protocol_json(const struct model_protocol *p)
+{
+    json_t *arguments = json_object();
+    for (uint32_t k = 0; k < p->argument_count; k++)
+        json_object_set_new(arguments, p->param_names[k], json_integer(p->arguments[k]));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", p->name, "arguments", arguments,
+                     "doc", json_text(p->doc), "place", json_place(&p->place), "requests",
+                     messages_json(p, p->requests, p->request_count), "replies",
+                     messages_json(p, p->replies, p->reply_count));
 }
 
 json_t *json_protocols(const struct model *m)
 {
     json_t *all = json_array();
-    for (uint32_t i = 0; i < m->protocol_count; i++) {
-        const struct model_protocol *p = m->protocols[i];
-        json_t *arguments = json_object();
-        for (uint32_t k = 0; k < p->argument_count; k++)
-            json_object_set_new(arguments, p->param_names[k], json_integer(p->arguments[k]));
-        json_array_append_new(all,
-                              json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", p->name, "arguments",
-                                        arguments, "doc", json_text(p->doc), "requests",
-                                        messages_json(p->requests, p->request_count), "replies",
-                                        messages_json(p->replies, p->reply_count)));
-    }
+    for (uint32_t i = 0; i < m->protocol_count; i++)
+        json_array_append_new(all, protocol_json(m->protocols[i]));
     return all;
 }
 
 json_t *json_links(const struct model *m)
 {
+    char bandwidth[PARAMS_VALUE_MAX], latency[PARAMS_VALUE_MAX];
     json_t *all = json_array();
-    for (uint32_t i = 0; i < m->link_count; i++)
-        json_array_append_new(all,
-                              json_pack("{s:s, s:o, s:I, s:I}", "name", m->links[i]->name, "doc",
-                                        json_text(m->links[i]->doc), "bandwidth_bytes_per_s",
-                                        (json_int_t)m->links[i]->bandwidth_bytes_per_s,
-                                        "latency_ps", (json_int_t)m->links[i]->latency_ps));
+    for (uint32_t i = 0; i < m->link_count; i++) {
+        const struct model_link_type *l = m->links[i];
+        json_array_append_new(
+            all,
+            json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s}", "name", l->name, "doc",
+                      json_text(l->doc), "place", json_place(&l->place), "bandwidth_bytes_per_s",
+                      (json_int_t)l->bandwidth_bytes_per_s, "latency_ps", (json_int_t)l->latency_ps,
+                      "bandwidth", params_bandwidth_text(l->bandwidth_bytes_per_s, bandwidth),
+                      "latency", params_time_text(l->latency_ps, latency)));
+    }
+    return all;
+}
+
+json_t *json_interfaces(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->interface_count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:o, s:o}", "name", m->interfaces[i]->name,
+                                             "doc", json_text(m->interfaces[i]->doc), "place",
+                                             json_place(&m->interfaces[i]->place)));
+    return all;
+}
+
+json_t *json_enums(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->enum_count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:o, s:o, s:o}", "name", m->enums[i]->name,
+                                             "doc", json_text(m->enums[i]->doc), "place",
+                                             json_place(&m->enums[i]->place), "choices",
+                                             choices_json(m->enums[i])));
     return all;
 }

@@ -1,18 +1,20 @@
-/* What is declared, as JSON: types, protocols and links, in order of the model's lists. Used by
- * json.c. */
+/* What is declared, as JSON, in order of the model's lists. Used by json.c. */
 #ifndef HEDDLE_CODEGEN_JSON_TYPES_H
 #define HEDDLE_CODEGEN_JSON_TYPES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "dsl/model.h"
 
 /* {"file", "line", "column"}, or null. */
 json_t *json_place(const struct model_place *place);
 
-/* Types of the instances and parts. */
-json_t *json_types(const struct model *m);
+/* Types of the instances and parts; with `unused`, the others in scope, too. */
+json_t *json_types(const struct model *m, bool unused);
 json_t *json_protocols(const struct model *m);
 json_t *json_links(const struct model *m);
+json_t *json_interfaces(const struct model *m);
+json_t *json_enums(const struct model *m); /* those that have a name */
 
 #endif

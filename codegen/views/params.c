@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "codegen/views/docs_text.h"
+#include "codegen/views/escape.h"
 #include "codegen/views/json_text.h"
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
@@ -195,25 +195,25 @@ static void write_csv(const struct table *t, FILE *out)
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
-        docs_write_csv(out, row_path(t->arena, row), ",");
+        escape_csv(out, row_path(t->arena, row), ",");
         fprintf(out, "%" PRIu32 ",", row->members);
-        docs_write_csv(out, params_value_text(&p->value, buffer), ",");
+        escape_csv(out, params_value_text(&p->value, buffer), ",");
         fprintf(out, "%" PRId64 ",", p->value.integer);
-        docs_write_csv(out, params_dimension_name(p->value.dimension), ",");
-        docs_write_csv(out, params_source_name(p->source), ",");
+        escape_csv(out, params_dimension_name(p->value.dimension), ",");
+        escape_csv(out, params_source_name(p->source), ",");
         struct basis basis = row_basis(t->arena, row);
-        docs_write_csv(out, basis.name, ",");
-        docs_write_csv(out, basis.source, ",");
-        docs_write_csv(out, p->place.file ? p->place.file : "", ",");
+        escape_csv(out, basis.name, ",");
+        escape_csv(out, basis.source, ",");
+        escape_csv(out, p->place.file ? p->place.file : "", ",");
         fprintf(out, "%" PRIu32 ",", p->place.line);
-        docs_write_csv(out, p->decl->doc, "\n");
+        escape_csv(out, p->decl->doc, "\n");
     }
     for (uint32_t i = 0; i < t->slots.rows.count; i++) {
         const struct params_slot *slot = &t->slots.rows.items[i];
-        docs_write_csv(out, slot->path, ",");
+        escape_csv(out, slot->path, ",");
         fprintf(out, "%" PRIu32 ",", slot->members);
-        docs_write_csv(out, slot->part, ",0,\"part\",\"slot\",\"\",\"\",0,");
-        docs_write_csv(out, params_slot_takes(t->arena, t->model, slot->decl), "\n");
+        escape_csv(out, slot->part, ",0,\"part\",\"slot\",\"\",\"\",0,");
+        escape_csv(out, params_slot_takes(t->arena, t->model, slot->decl), "\n");
     }
 }
 

@@ -1,12 +1,11 @@
-/* Everything people look at, made from the elaborated model: diagrams, the browsable HTML picture,
- * the JSON dump, the table of parameters, the reference, and skeletons for `heddle new`. Called by
- * the `heddle` command (main.c).
+/* Everything people look at, made from the elaborated model: diagrams, the JSON dump, of which
+ * Python makes pages, the table of parameters, and skeletons for `heddle new`. Called by the
+ * `heddle` command (main.c).
  *
  * Nothing here changes the model or keeps anything between calls. A function returns true on
  * success; on failure it returns false with one line (lower case, no full stop, no "heddle:" in
  * front) in `error->text`, and may have written part of its output: the caller that opened `out`
- * writes to a temporary file or discards it. Functions that take a directory create it when it is
- * missing and write each file whole, under its final name last.
+ * writes to a temporary file or discards it.
  */
 #ifndef HEDDLE_CODEGEN_VIEW_H
 #define HEDDLE_CODEGEN_VIEW_H
@@ -62,7 +61,6 @@ struct view_options {
     enum view_only only;
     enum view_layout layout;
     bool controls; /* wires that only empty others, too; always with level full */
-    bool collapse; /* keep small arrays of the platform collapsed, too */
     const char *const
         *expand; /* instance paths to open beyond `level`; an array without index means all of it,
                     one element ("gpu.sa[3]") is drawn apart from its siblings */
@@ -86,14 +84,11 @@ bool view_dot(const struct model *model, const struct view_options *options, FIL
 bool view_svg(const struct model *model, const struct view_options *options, FILE *out,
               struct view_error *error);
 
-/* A self-contained page DIR/index.html: one picture for each composite (equal ones of an array
- * share theirs), click to descend, parameters and documentation beside it. Needs `dot`. */
-bool view_html(const struct model *model, const char *dir, struct view_error *error);
-
-/* The elaborated platform as JSON; schema in docs/reference/dump.md. `hashes` are what statistics
- * call the model (`stamp.model`), of a platform built as usual and one built with --generic.
- * `brief`: only what the measures of a run are made from. */
-bool view_json(const struct model *model, const char *const hashes[2], bool brief, FILE *out,
+/* The model as JSON; schema in docs/reference/dump.md. `only` is NULL (all of a platform),
+ * "measures" (of a platform), "reference", or "diagrams" (of a platform; needs `dot`). `hashes`
+ * are what statistics call the model (`stamp.model`), of a platform built as usual and one built
+ * with --generic; the last two do without. */
+bool view_json(const struct model *model, const char *only, const char *const hashes[2], FILE *out,
                struct view_error *error);
 
 /* SOURCES: the table, with what a number rests on in place of what it means. */
@@ -112,13 +107,6 @@ bool view_params(const struct model *model, enum view_params_format format, FILE
 /* Paths for --set that begin as `prefix` does up to its last '.', a line each: "gpu.l2." for what
  * has members, "gpu.cus=" for a parameter; behind a '=' its choices. */
 void view_param_paths(const struct model *model, const char *prefix, FILE *out);
-
-/* The reference in DIR: index, components, parts, protocols, links, platforms, as .md and .html.
- * `scopes` are models whose types are documented (of compile_components(), or of platforms); a
- * declaration that occurs in several is written once, in order of first appearance. Scopes with a
- * root are documented as platforms, with their diagram when `dot` is there. */
-bool view_docs(const struct model *const *scopes, size_t scope_count, const char *dir,
-               struct view_error *error);
 
 /* `heddle new KIND NAME [-o DIR]` in DIR (NULL: the current folder). A component or a part (a
  * replacement policy to start from): NAME.heddle, NAME.c and NAME_test.heddle, a platform that

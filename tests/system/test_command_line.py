@@ -102,6 +102,12 @@ REFUSED = [
     (f"params {TINY} --json --csv", "either '--json' or '--csv'"),
     (f"dot {TINY} --svg --html HERE/h", "either '--svg' or '--html'"),
     (f"dot {TINY} -o HERE/d --html HERE/h", "either '-o' or '--html'"),
+    (f"dot {TINY} --level full --html HERE/h", "either '--level' or '--html'"),
+    (f"dot {TINY} --expand gpu --html HERE/h", "either '--expand' or '--html'"),
+    (f"dot {TINY} --controls --html HERE/h", "either '--controls' or '--html'"),
+    (f"dump {TINY} --json --only pictures", "'--only pictures'"),
+    (f"dot {TINY} --html /proc/nothing", "cannot write there"),
+    ("doc -o /proc/nothing", "cannot write there"),
 ]
 
 

@@ -1,4 +1,4 @@
-/* The other views: JSON, parameters, the browsable page, the reference, skeletons. */
+/* The other views: JSON, parameters, skeletons. */
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -55,12 +55,13 @@ Test(views, values_have_the_largest_unit_that_divides_them)
     }
 }
 
-static json_t *dump(void)
+static json_t *dump(const char *only)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    cr_assert(view_json(model, (const char *const[2]){"a", "b"}, false, out, &failure));
+    cr_assert(view_json(model, only, (const char *const[2]){"a", "b"}, out, &failure), "%s",
+              failure.text);
     fclose(out);
     json_error_t where;
     json_t *root = json_loads(text, 0, &where);
@@ -71,7 +72,7 @@ static json_t *dump(void)
 
 Test(views, the_dump_holds_every_instance_and_connection)
 {
-    json_t *root = dump();
+    json_t *root = dump(NULL);
     cr_assert_eq(json_array_size(json_object_get(root, "instances")), model->instance_count);
     cr_assert_eq(json_array_size(json_object_get(root, "connections")), model->connection_count);
     cr_assert_eq(json_array_size(json_object_get(root, "links")), 1u);
@@ -85,7 +86,7 @@ Test(views, the_dump_holds_every_instance_and_connection)
 
 Test(views, parents_in_the_dump_stand_before_children)
 {
-    json_t *root = dump();
+    json_t *root = dump(NULL);
     const json_t *instances = json_object_get(root, "instances");
     for (size_t i = 1; i < json_array_size(instances); i++) {
         const char *parent =
@@ -97,6 +98,68 @@ Test(views, parents_in_the_dump_stand_before_children)
                     == 0;
         cr_assert(found, "%s", parent);
     }
+    json_decref(root);
+}
+
+static const char *string_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* The item of a list that has the name. */
+static const json_t *named(const json_t *object, const char *list, const char *name)
+{
+    const json_t *items = json_object_get(object, list);
+    const json_t *found = NULL;
+    for (size_t i = 0; !found && i < json_array_size(items); i++)
+        if (strcmp(string_at(json_array_get(items, i), "name"), name) == 0)
+            found = json_array_get(items, i);
+    cr_assert_not_null(found, "no '%s' in %s", name, list);
+    return found;
+}
+
+Test(views, the_facts_of_the_reference_are_those_of_the_declarations)
+{
+    json_t *root = dump("reference");
+    const json_t *cache = named(root, "types", "cache"), *size = named(cache, "params", "size");
+    cr_expect_str_eq(string_at(size, "default"), "16KiB");
+    cr_expect_str_eq(string_at(size, "range"), "1KiB .. 4GiB");
+    cr_expect_str_eq(string_at(json_array_get(json_object_get(cache, "checks"), 0), "otherwise"),
+                     "smaller than a set");
+    const json_t *mem = named(root, "protocols", "mem"), *reply = named(mem, "replies", "data");
+    cr_expect_str_eq(string_at(named(reply, "fields", "data"), "argument"), "line");
+    cr_expect_str_eq(json_string_value(json_array_get(json_object_get(reply, "answers"), 0)),
+                     "read");
+    cr_expect_str_eq(string_at(named(root, "links", "pcie"), "latency"), "140ns");
+    cr_expect_eq(scratch_count(string_at(root, "svg"), "<svg "), 1u);
+    json_decref(root);
+}
+
+/* Composites with their pictures below `node`, and ends of links into the page. */
+static void count_tree(const json_t *node, unsigned *composites, unsigned *leaves, unsigned *links)
+{
+    const json_t *inside = json_object_get(node, "inside");
+    *composites += inside != NULL;
+    *leaves += inside == NULL;
+    cr_expect_eq(scratch_count(string_at(node, "svg"), "<svg "), inside != NULL);
+    *links += scratch_count(string_at(node, "svg"), "xlink:href=\"#");
+    for (size_t i = 0; i < json_array_size(inside); i++)
+        count_tree(json_array_get(inside, i), composites, leaves, links);
+}
+
+Test(views, each_composite_of_the_tree_has_a_picture_that_leads_to_what_is_inside)
+{
+    unsigned composites = 0, leaves = 0, links = 0;
+    json_t *root = dump("diagrams"), *tree = json_object_get(root, "tree");
+    count_tree(tree, &composites, &leaves, &links);
+    cr_expect_eq(composites, 3u);
+    cr_expect_eq(links, composites + leaves - 1); /* all but the platform */
+    const json_t *arrays = named(named(tree, "inside", "gpu"), "inside", "sa");
+    cr_expect_eq(json_integer_value(json_object_get(arrays, "each")), 2);
+    const json_t *caches = named(arrays, "inside", "l1v");
+    cr_expect_str_eq(string_at(json_object_get(caches, "params"), "size"), "16KiB");
+    cr_expect_eq(json_integer_value(json_object_get(caches, "instances")), 6);
     json_decref(root);
 }
 
@@ -135,78 +198,6 @@ Test(views, every_format_of_parameters_has_the_same_rows)
     json_decref(rows);
     free(csv);
     free(text);
-}
-
-/* Every href="#..." has its id, and no id occurs twice. */
-static void check_links(const char *page)
-{
-    for (const char *link = page; (link = strstr(link, "href=\"#")) != NULL;) {
-        link += strlen("href=\"#");
-        char id[512];
-        snprintf(id, sizeof id, " id=\"%.*s\"", (int)strcspn(link, "\""), link);
-        cr_assert_eq(scratch_count(page, id), 1u, "%s", id);
-    }
-    for (const char *at = page; (at = strstr(at, " id=\"")) != NULL; at++) {
-        char id[512];
-        snprintf(id, sizeof id, "%.*s", (int)strcspn(at + 5, "\"") + 6, at);
-        cr_assert_eq(scratch_count(page, id), 1u, "%s", id);
-    }
-}
-
-Test(views, the_page_has_a_section_for_each_composite_and_no_dead_link)
-{
-    const char *dir = scratch_make();
-    cr_assert(view_html(model, dir, &failure), "%s", failure.text);
-    char *page = scratch_read(dir, "index.html");
-    cr_assert_not_null(page);
-    cr_assert_eq(scratch_count(page, "<section "), 3u);
-    cr_assert_eq(scratch_count(page, "</section>"), 3u);
-    cr_assert_eq(scratch_count(page, "<svg "), 3u);
-    cr_assert_eq(scratch_count(page, "<!DOCTYPE"), 1u);
-    cr_assert_eq(scratch_count(page, "src="), 0u);
-    cr_assert_neq(scratch_count(page, "Does what <code>it</code> does."), 0u);
-    check_links(page);
-    free(page);
-    scratch_remove(dir);
-}
-
-Test(views, the_page_needs_a_folder_it_can_write)
-{
-    cr_assert_not(view_html(model, "/proc/nothing", &failure));
-    cr_assert_neq(failure.text[0], '\0');
-}
-
-Test(views, the_reference_has_a_page_for_each_component_and_no_dead_link)
-{
-    const char *dir = scratch_make();
-    cr_assert(view_docs(&model, 1, dir, &failure), "%s", failure.text);
-    char *index = scratch_read(dir, "index.html");
-    cr_assert_not_null(index);
-    for (const char *link = index; (link = strstr(link, "href=\"")) != NULL;) {
-        link += strlen("href=\"");
-        char name[256];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(link, "\""), link);
-        char *page = scratch_read(dir, name);
-        cr_assert_not_null(page, "%s", name);
-        free(page);
-    }
-    char *cache = scratch_read(dir, "component-cache.md");
-    cr_assert_not_null(cache);
-    cr_assert_not_null(
-        strstr(cache, "| `size` | bytes | `16KiB` | `1KiB .. 4GiB` | How much it holds. |"));
-    cr_assert_not_null(strstr(cache, "| `sets >= 1 \\|\\| empty` | smaller than a set |"), "%s",
-                       cache);
-    char *protocols = scratch_read(dir, "protocols.md");
-    cr_assert_not_null(strstr(protocols, "| `data` | `bytes[line]` | line |"));
-    cr_assert_not_null(strstr(protocols, "Answers `read`."));
-    char *platform = scratch_read(dir, "platform-small.html");
-    cr_assert_not_null(platform);
-    cr_assert_not_null(strstr(platform, "src=\"platform-small.svg\""));
-    free(index);
-    free(cache);
-    free(protocols);
-    free(platform);
-    scratch_remove(dir);
 }
 
 Test(views, a_new_component_is_three_files_and_overwrites_nothing)

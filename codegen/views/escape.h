@@ -1,0 +1,12 @@
+/* Text into labels of Graphviz and into CSV. */
+#ifndef HEDDLE_CODEGEN_ESCAPE_H
+#define HEDDLE_CODEGEN_ESCAPE_H
+
+#include <stdio.h>
+
+/* With &, <, >, " as entities. */
+void escape_html(FILE *out, const char *text);
+/* A field of CSV (RFC 4180), and what stands behind it. */
+void escape_csv(FILE *out, const char *text, const char *after);
+
+#endif

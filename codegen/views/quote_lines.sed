@@ -1,3 +1,0 @@
-# Lines of a text as strings of C.
-s/[\\"]/\\&/g
-s/.*/"&\\n",/
