@@ -50,7 +50,8 @@ static bool check_range(struct elaboration *e, struct object *object, uint32_t p
                 diagnostic_add(e->diagnostics, E0302, place, "'%s' is %s, which is not in %s %s %s",
                                decl->name, value_text(e, value), value_text(e, &low),
                                item->half_open ? "..<" : "..", value_text(e, &high));
-            if (place.begin != item->value->span.begin || place.begin == 0)
+            bool is_default = item->value != NULL && place.begin == item->value->span.begin;
+            if (!is_default)
                 diagnostic_note(e->diagnostics, d, item->name.span, "the range is declared here");
             return false;
         }
