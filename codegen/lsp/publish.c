@@ -113,19 +113,44 @@ static void send_all(struct server *s, json_t *found, const struct document *che
         send_found(s, uri, checked != NULL && strcmp(uri, checked->uri) == 0);
 }
 
-void publish_check(struct server *s, struct document *document)
+static void replace_found(struct server *s, struct document *document, json_t *found)
 {
-    struct compilation *before = document->checked;
-    document->is_old = false;
-    document->checked = compile_open(&s->documents.options);
-    document->model = compile_check(document->checked, document->path, NULL);
-    compile_close(before);
     json_t *old = document->found;
-    document->found = found_of(s, document);
+    document->found = found;
     send_all(s, document->found, document);
     if (old != NULL)
         send_all(s, old, NULL); /* files in which nothing is wrong any more */
     json_decref(old);
+}
+
+/* Forgets the last check; the new one is still empty. */
+static void begin_check(struct server *s, struct document *document)
+{
+    compile_close(document->checked);
+    document->is_old = false;
+    document->checked = compile_open(&s->documents.options);
+    document->model = NULL;
+}
+
+void publish_check(struct server *s, struct document *document)
+{
+    begin_check(s, document);
+    document->model = compile_check(document->checked, document->path, NULL);
+    replace_found(s, document, found_of(s, document));
+}
+
+void publish_failure(struct server *s, struct document *document, const char *why)
+{
+    begin_check(s, document);
+    const char *message = arena_printf(
+        &s->scratch, "this text could not be checked: %s. Please report it with the text", why);
+    json_t *found = json_object();
+    json_object_set_new(found, document->uri,
+                        json_pack("[{s:o, s:i, s:s, s:o}]", "range",
+                                  range_json(s, document->checked, (struct model_place){0}, 0, 0),
+                                  "severity", SEVERITY_ERROR, "source", "heddle", "message",
+                                  rpc_text(message)));
+    replace_found(s, document, found);
 }
 
 void publish_forget(struct server *s, struct document *document)

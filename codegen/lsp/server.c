@@ -372,15 +372,22 @@ void server_complain(struct server *s, enum rpc_result problem)
                                          : "the header has no valid 'Content-Length'");
 }
 
+static struct document *find_old(const struct server *s)
+{
+    struct document *d = s->documents.first;
+    while (d != NULL && !d->is_old)
+        d = d->next;
+    return d;
+}
+
 bool server_check_one(struct server *s)
 {
-    for (struct document *d = s->documents.first; d != NULL; d = d->next)
-        if (d->is_old) {
-            publish_check(s, d);
-            arena_release(&s->scratch);
-            return true;
-        }
-    return false;
+    struct document *document = find_old(s);
+    if (document == NULL)
+        return false;
+    publish_check(s, document);
+    arena_release(&s->scratch);
+    return true;
 }
 
 void server_init(struct server *s, const struct compile_options *options, FILE *out)
@@ -399,6 +406,35 @@ void server_release(struct server *s)
     arena_release(&s->lasting);
 }
 
+struct message {
+    const char *body;
+    size_t size;
+};
+
+static void take_message(struct server *s, void *message)
+{
+    const struct message *m = message;
+    server_take(s, m->body, m->size);
+}
+
+/* Answers a message that ends whatever process takes it. */
+static void refuse_message(struct server *s, const struct message *m, const char *why)
+{
+    json_t *message = json_loadb(m->body, m->size, JSON_ALLOW_NUL, NULL);
+    const json_t *id = json_object_get(message, "id");
+    const char *text =
+        arena_printf(&s->scratch, "'%s' could not be answered: %s",
+                     json_is_string(json_object_get(message, "method")) ? text_at(message, "method")
+                                                                        : "a message",
+                     why);
+    if (id != NULL)
+        answer_error(s, id, RPC_INTERNAL_ERROR, text);
+    else
+        server_show(s, text);
+    json_decref(message);
+    arena_release(&s->scratch);
+}
+
 static void take_all(struct server *s, struct rpc_reader *reader)
 {
     const char *body;
@@ -407,11 +443,32 @@ static void take_all(struct server *s, struct rpc_reader *reader)
         enum rpc_result result = rpc_next(reader, &body, &size);
         if (result == RPC_MORE)
             return;
-        if (result == RPC_MESSAGE)
+        struct message message = {body, size};
+        const char *why = result == RPC_MESSAGE ? server_try(s, take_message, &message) : NULL;
+        if (result != RPC_MESSAGE)
+            server_complain(s, result);
+        else if (why == NULL)
             server_take(s, body, size);
         else
-            server_complain(s, result);
+            refuse_message(s, &message, why);
     }
+}
+
+static void check_document(struct server *s, void *document)
+{
+    publish_check(s, document);
+}
+
+/* server_check_one() that survives what it checks. */
+static bool try_check_one(struct server *s)
+{
+    struct document *document = find_old(s);
+    const char *why = document != NULL ? server_try(s, check_document, document) : NULL;
+    if (why == NULL)
+        return server_check_one(s);
+    publish_failure(s, document, why);
+    arena_release(&s->scratch);
+    return true;
 }
 
 int server_run(struct server *s, int in)
@@ -426,7 +483,7 @@ int server_run(struct server *s, int in)
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready == 0) {
-            wait_ms = server_check_one(s) ? 0 : -1;
+            wait_ms = try_check_one(s) ? 0 : -1;
             continue;
         }
         ssize_t size = read(in, bytes, sizeof bytes);

@@ -1,4 +1,5 @@
-/* The language server: one editor, one thread, messages in their order. Diagnostics are made when
+/* The language server: one editor, one thread, messages in their order; each is tried in a child
+ * first (trial.c). Diagnostics are made when
  * the editor is silent for a moment, so that every stroke of a key is not a check of its own.
  *
  * A request is a row of a table in server.c. Its function takes the parameters and gives a result,
@@ -69,8 +70,14 @@ server_request request_rename, request_prepare_rename;
 
 /* publish.c: checks a document and sends diagnostics that have changed. */
 void publish_check(struct server *s, struct document *document);
+/* In place of a check that cannot be made: says why, as the only diagnostic. */
+void publish_failure(struct server *s, struct document *document, const char *why);
 /* Sends what remains of the diagnostics of a document that is being closed. */
 void publish_forget(struct server *s, struct document *document);
+
+/* trial.c: NULL when the work ends well in a child; else what went wrong, in the scratch arena. */
+typedef void server_work(struct server *s, void *context);
+const char *server_try(struct server *s, server_work *work, void *context);
 
 /* workspace.c: where a symbol stands, in all descriptions of the workspace and open ones. */
 struct found_place {

@@ -2,6 +2,7 @@
 import json
 import re
 import statistics
+import subprocess
 import time
 
 import pytest
@@ -426,6 +427,59 @@ def test_the_end_of_input_is_the_end():
     server.process.stdin.close()
     assert server.process.wait(10) == 1  # it was not shut down
     server.process.stdout.close()
+
+
+# A crash of the checker: the file "crash.heddle" ends whatever process opens it, and "loop.heddle"
+# holds it up for ever.
+CRASHES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+FILE *fopen64(const char *name, const char *mode)
+{
+    FILE *(*real)(const char *, const char *);
+    *(void **)&real = dlsym(RTLD_NEXT, "fopen64");
+    if (strstr(name, "crash.heddle") != NULL)
+        raise(SIGSEGV);
+    if (strstr(name, "loop.heddle") != NULL) {
+        struct rlimit limit = {1, 1};
+        setrlimit(RLIMIT_CPU, &limit); /* so that the test need not wait for the server's */
+        for (volatile int i = 0;; i++)
+            ;
+    }
+    return real(name, mode);
+}
+"""
+
+
+@pytest.mark.parametrize("name, says", [("crash", "crashed: \"Segmentation fault\""),
+                                        ("loop", "CPU time")])
+def test_a_crash_of_the_checker_is_an_answer(tmp_path, monkeypatch, name, says):
+    crashes, path = tmp_path / "crashes.so", tmp_path / "here.heddle"
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", str(crashes)], input=CRASHES,
+                   text=True, check=True)
+    (tmp_path / f"{name}.heddle").write_text("component ghost { }\n")
+    monkeypatch.setenv("LD_PRELOAD", str(crashes))
+    server = Server(tmp_path)
+    monkeypatch.delenv("LD_PRELOAD")
+    good = "component fine { param n : int = 1; }\n"
+    server.open(path, good)
+    assert server.diagnostics(path) == []
+    server.change(path, f'import "{name}";\n' + good)
+    found, = server.diagnostics(path)
+    assert says in found["message"] and found["severity"] == 1
+    refused = server.refused("textDocument/hover", server.at(path, "param ", "n"))
+    assert refused["code"] == -32603 and "textDocument/hover" in refused["message"] \
+        and says in refused["message"]
+    server.change(path, good)
+    assert server.diagnostics(path) == []
+    assert "param n" in server.ask("textDocument/hover",
+                                   server.at(path, "param ", "n"))["contents"]["value"]
+    assert server.end() == 0
 
 
 def test_many_changes_do_not_leak(server, gpu):
