@@ -1,5 +1,6 @@
 /* The threads that run shards. One is the caller of engine_run(), the leader; the workers are
- * started with the platform and do nothing but wait for the leader's word and run shards.
+ * started with the platform, do nothing but wait for the leader's word and run shards, and end with
+ * the platform, whose code may be unloaded then.
  *
  * `window_published.number` goes up by one each time there is something to do. In such a round
  * every shard is claimed once: each thread begins with the shard that it was dealt, always the same
@@ -40,9 +41,11 @@
 #define SPINS  500u /* of 10 to 50 ns */
 #define YIELDS 300u /* of 300 ns, when no other thread wants the processor */
 
-static uint32_t thread_count = 1; /* the leader and all workers that were ever started */
-static uint32_t threads_wanted;   /* on this platform */
-static bool forked;               /* in a child the workers are missing */
+static uint32_t thread_count = 1;             /* the leader and all workers */
+static uint32_t threads_wanted;               /* on this platform */
+static bool forked;                           /* in a child the workers are missing */
+static bool closing;                          /* the next word to the workers is that they end */
+static pthread_t workers[ENGINE_MAX_DOMAINS]; /* the first is that of the leader and unused */
 struct window_plan window_plan;
 struct window_round window_published;
 static struct {
@@ -145,11 +148,12 @@ static void *worker(void *argument)
     for (;;) {
         wait_for_change(&window_published.number, seen);
         seen = value_of(&window_published.number);
+        if (closing)
+            return NULL;
         uint32_t count = run_share(thread, &delays);
         if (count)
             change(&finished.counter, count, 1);
     }
-    return NULL;
 }
 
 /* The first of the leader's turn that is due. */
@@ -190,16 +194,14 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
 /* Signals are for the program's own threads. */
 static void start_worker(uint32_t thread)
 {
-    pthread_t handle;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&handle, NULL, worker, (void *)(uintptr_t)thread);
+    int error = pthread_create(&workers[thread], NULL, worker, (void *)(uintptr_t)thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         die("cannot start a thread: %s", strerror(error));
-    host_time_add_worker(handle);
-    pthread_detach(handle);
+    host_time_add_worker(workers[thread]);
 }
 
 uint32_t thread_pool_processors(void)
@@ -221,11 +223,22 @@ void thread_pool_open(uint32_t threads)
     if (!registered)
         pthread_atfork(NULL, NULL, after_fork);
     registered = true;
-    threads_wanted = threads;
+    threads_wanted = min_u64(threads, ENGINE_MAX_DOMAINS); /* there are no more shards */
     own_count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         if (rank_has(i))
             own[own_count++] = i;
-    for (; thread_count < threads; thread_count++)
+    for (; thread_count < threads_wanted; thread_count++)
         start_worker(thread_count);
+}
+
+void thread_pool_close(void)
+{
+    if (forked || thread_count == 1)
+        return;
+    closing = true;
+    change(&window_published.number, 1, INT_MAX);
+    while (thread_count > 1)
+        pthread_join(workers[--thread_count], NULL);
+    closing = false;
 }

@@ -158,8 +158,10 @@ static void finish_ranks(void)
 
 static int finish(void)
 {
-    if (ranks.number)
+    if (ranks.number) {
+        thread_pool_close();
         return EXIT_CLEAN;
+    }
     finish_ranks();
     watch_close();
     view_close();
@@ -169,6 +171,7 @@ static int finish(void)
     written = profile_write() && written;
     enum extension_end end = extensions_finish();
     rank_close();
+    thread_pool_close();
     enum checkpoint_end state = checkpoint_end();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();

@@ -56,6 +56,15 @@ def test_two_threads_in_every_order_of_ticks_change_no_byte(measure):
         same(reference, measure(text.format(f"{order} --threads 2")))
 
 
+def test_a_run_that_gives_up_is_repeated_on_all_threads(run):
+    """The platform is unloaded before the second run, which shows the messages."""
+    text = "tests/system/threads.heddle --generic --allow-incoherent --set l1.scope=system"
+    alone = run(text, "the messages about the line at", status=3).output
+    for threads in 2, 3:
+        lines = run(f"{text} --threads {threads}", status=3).output.splitlines(True)
+        assert "".join(one for one in lines if "there are processors for" not in one) == alone
+
+
 def test_platform_without_partitions_uses_one_thread(run):
     run("tests/system/memtest.heddle --threads 2", "no partitions", "one thread")
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* processors of the process */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <dirent.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
@@ -106,6 +107,36 @@ Test(thread_pool, shards_of_a_thread_that_is_late_are_run_by_others)
     cr_assert_eq(wrong, 0);
     for (uint32_t shard = 0; shard < SHARDS; shard++)
         cr_assert_eq(runs[shard], 20 * SHARDS);
+}
+
+static unsigned threads_of_process(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/task");
+    for (const struct dirent *one; (one = readdir(folder)) != NULL;)
+        count += one->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+/* None is left when the code that they run is unloaded; another platform has its own. */
+Test(thread_pool, workers_end_with_their_platform)
+{
+    unsigned alone = threads_of_process();
+    for (uint32_t threads = 1; threads <= 5; threads++) {
+        build(threads);
+        cr_expect_eq(threads_of_process(), alone + threads - 1);
+        for (uint32_t i = 0; i < 10; i++) {
+            round_now++;
+            thread_pool_run(work, (1u << SHARDS) - 1);
+        }
+        thread_pool_close();
+        cr_expect_eq(threads_of_process(), alone);
+    }
+    cr_expect_eq(wrong, 0);
+    for (uint32_t shard = 0; shard < SHARDS; shard++)
+        cr_expect_eq(runs[shard], 50);
+    thread_pool_close();
 }
 
 Test(thread_pool, processors_are_those_of_the_process)
