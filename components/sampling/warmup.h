@@ -37,8 +37,8 @@ struct warm_access {
     uint64_t physical; /* of the line */
     uint64_t mask;     /* bytes that are read or written, bit i: address + i */
     uint32_t pid;
-    uint8_t kind; /* enum warm_kind */
-    uint8_t page_bits;
+    uint8_t kind;                     /* enum warm_kind */
+    uint8_t page_bits, fragment_bits; /* log2 of page and fragment */
     bool writable;
 };
 

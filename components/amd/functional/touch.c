@@ -97,11 +97,12 @@ static inline void touch_at(const struct host_view *t, const struct host_span *w
                                  .pid = t->pid,
                                  .kind = (uint8_t)kind,
                                  .page_bits = (uint8_t)t->pages->page_bits,
+                                 .fragment_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
     if (now->profile)
         note_line(&access);
     if (now->unit_count && w->fragments)
-        access.page_bits = (uint8_t)host_view_fragment(t, w, access.address, access.physical);
+        access.fragment_bits = (uint8_t)host_view_fragment(t, w, access.address, access.physical);
     if (now->unit_count)
         warm_touch(t->unit, port, &access);
 }

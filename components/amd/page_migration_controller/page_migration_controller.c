@@ -246,7 +246,7 @@ static uint64_t own_place(const struct page_migration_controller *c,
                           const struct translate_reply *m)
 {
     const struct page_table *table = page_migration_controller_page_table(c);
-    if (m->found.writable || !m->found.valid || !page_copies_count(&table->copies))
+    if (m->found.writable || !m->found.page_bits || !page_copies_count(&table->copies))
         return m->found.physical;
     const struct page_copy *copy = page_copies_find(&table->copies, m->found.physical, own_gpu(c));
     return copy ? copy->physical : m->found.physical;
@@ -260,7 +260,7 @@ static bool pass_answers(struct page_migration_controller *c)
         while ((m = page_migration_controller_bottom_peek_reply(c, i))
                && page_migration_controller_top_can_reply(c, i)) {
             page_migration_controller_top_reply_found(c, i, m->tag, own_place(c, m),
-                                                      m->found.page_bits, m->found.valid,
+                                                      m->found.page_bits, m->found.fragment_bits,
                                                       m->found.writable);
             page_migration_controller_bottom_pop_reply(c, i);
             progress = true;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct part;
+struct translated_page;
 
 enum address_translation_result {
     ADDRESS_TRANSLATION_HIT,
@@ -36,15 +37,19 @@ struct address_translation_ops {
     /* After HIT on a page that is not writable: its entry is dropped, a request begins to wait for
      * it. Returns the page's number, or UINT32_MAX when no more pages can be asked for now. */
     uint32_t (*fault)(struct part *self, uint32_t pid, uint64_t address);
-    /* The answer for a page: the entry is made, its number is free again. */
-    void (*fill)(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits,
-                 bool writable);
+    /* After HIT: the number of a page for which requests to `address` wait still, since it was
+     * asked for before what came covers it, too; or UINT32_MAX. */
+    uint32_t (*pending)(const struct part *self, uint32_t pid, uint64_t address);
+    /* Is the page an answer to all requests that wait for it? */
+    bool (*fits)(const struct part *self, const struct translated_page *page);
+    /* The answer for a page, which fits: the entry is made, its number is free again. */
+    void (*fill)(struct part *self, uint32_t number, const struct translated_page *page);
     /* Forget all entries. Pages that are pending stay so. */
     void (*flush)(struct part *self);
     /* Without time (components/sampling/warmup.h): the page of `address` becomes the most recent
-     * one; `physical` is its first byte. False: it was not here, and is now. */
-    bool (*warm)(struct part *self, uint32_t pid, uint64_t address, uint64_t physical,
-                 unsigned page_bits, bool writable);
+     * one. False: it was not here, and is now. */
+    bool (*warm)(struct part *self, uint32_t pid, uint64_t address,
+                 const struct translated_page *page);
 };
 
 #endif

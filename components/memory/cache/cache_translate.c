@@ -4,12 +4,17 @@
  * (parked) in a queue of their page, so that requests behind them are not held up, and move to
  * `replay` when the page comes. Replayed requests are taken before new ones.
  *
+ * A fragment that has come may cover a page that is still on its way, with requests that wait for
+ * it. A later request to one of their lines joins them, so that requests to a line keep their
+ * order.
+ *
  * A write to a page that is read-only asks for the page once more, as a fault: it may be read-only
  * because of copies elsewhere, which then go. Only a pause can release a request blocked on such a
  * fault, so flushes, invalidations and pauses do not wait for it. */
 #include "cache.gen.h"
 
 #include "cache_state.h"
+#include "components/protocols/translate/translation_table.h"
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
 {
@@ -102,11 +107,20 @@ CACHE_RARE void take_pages(struct cache *c)
                 return;
             continue;
         }
-        if (!m->found.valid) {
+        if (!m->found.page_bits) {
             const struct mem_request *first = &parked_at(c, q->first)->request;
             engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
                         request_pid(first), message_kind(first) == MEM_READ ? "reads" : "writes to",
                         (unsigned long long)request_address(first));
+            return;
+        }
+        struct translated_page found = {m->found.physical, m->found.page_bits,
+                                        m->found.fragment_bits, m->found.writable};
+        if (!cache_translation_ops(c)->fits(cache_translation(c), &found)) {
+            engine_fail(&c->io.base,
+                        "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; all "
+                        "pages have one size, and fragments are no smaller",
+                        m->found.page_bits, m->found.fragment_bits);
             return;
         }
         uint32_t readers = m->found.writable ? 0 : page_waiting(c, q, true);
@@ -123,10 +137,43 @@ CACHE_RARE void take_pages(struct cache *c)
         *fault = 0;
         page_known(c, q, m, UINT32_MAX);
         *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
-        cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical,
-                                       m->found.page_bits, m->found.writable);
+        cache_translation_ops(c)->fill(cache_translation(c), m->tag, &found);
         cache_translate_pop_reply(c);
     }
+}
+
+/* The oldest request, `m`, steps aside to those that wait for a page, for which there is room. */
+static void step_aside(struct cache *c, const struct mem_request *m, uint32_t page)
+{
+    c->faulted += *page_fault(c, page) != 0;
+    uint32_t i = index_pool_take(&c->free_parked) + 1;
+    struct cache_parked *p = parked_at(c, i);
+    memcpy(&p->request, m, sizeof p->request);
+    p->next = PARKED_NONE;
+    if (message_kind(m) == MEM_WRITE)
+        memcpy(parked_payload(c, i), cache_top_payload(c),
+               mem_write_payload_bytes(cache_params(c)->above));
+    else if (message_kind(m) == MEM_ATOMIC)
+        memcpy(parked_payload(c, i), cache_top_payload(c),
+               mem_atomic_payload_bytes(cache_params(c)->above));
+    queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
+    c->unanswered++;
+}
+
+/* The oldest request, `m`, whose page is known: the page that another one to its line waits for, or
+ * UINT32_MAX. */
+CACHE_RARE uint32_t page_before(const struct cache *c, const struct mem_request *m)
+{
+    uint64_t line = request_address(m) / line_bytes(c);
+    uint32_t page =
+        cache_translation_ops(c)->pending(cache_translation(c), request_pid(m), request_address(m));
+    if (page == UINT32_MAX)
+        return UINT32_MAX;
+    const struct cache_queue *q = arena_at(struct cache_queue, c->pages) + page;
+    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next)
+        if (request_address(&parked_at(c, i)->request) / line_bytes(c) == line)
+            return page;
+    return UINT32_MAX;
 }
 
 /* The oldest request, `m`, steps aside until its page is known. */
@@ -146,19 +193,7 @@ CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bo
     } else if (ask) {
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
-    c->faulted += *page_fault(c, page) != 0;
-    uint32_t i = index_pool_take(&c->free_parked) + 1;
-    struct cache_parked *p = parked_at(c, i);
-    memcpy(&p->request, m, sizeof p->request);
-    p->next = PARKED_NONE;
-    if (message_kind(m) == MEM_WRITE)
-        memcpy(parked_payload(c, i), cache_top_payload(c),
-               mem_write_payload_bytes(cache_params(c)->above));
-    else if (message_kind(m) == MEM_ATOMIC)
-        memcpy(parked_payload(c, i), cache_top_payload(c),
-               mem_atomic_payload_bytes(cache_params(c)->above));
-    queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
-    c->unanswered++;
+    step_aside(c, m, page);
     return ASIDE;
 }
 
@@ -174,6 +209,9 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
         return park(c, m, true, true);
     if (!c->head_translated) {
         struct address_translation found;
+        bool full = !index_pool_has(&c->free_parked);
+        if (engine_unlikely(full) && page_before(c, m) != UINT32_MAX)
+            return HELD;
         enum address_translation_result r = cache_translation_ops(c)->lookup(
             cache_translation(c), request_pid(m), request_address(m), &found);
         if (r == ADDRESS_TRANSLATION_FULL)
@@ -183,6 +221,12 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
         if (engine_unlikely(!found.writable) && request_writes(m)) {
             c->head_faults = true;
             return park(c, m, true, true);
+        }
+        uint32_t before =
+            engine_unlikely(index_pool_used(&c->free_parked)) ? page_before(c, m) : UINT32_MAX;
+        if (engine_unlikely(before != UINT32_MAX)) {
+            step_aside(c, m, before);
+            return ASIDE;
         }
         c->head_translated = true;
         c->head_physical = found.physical;

@@ -107,12 +107,23 @@ static uint32_t tlb_l1_fault(struct part *self, uint32_t pid, uint64_t address)
     return translation_ask(&p->table, pid, address);
 }
 
-static void tlb_l1_fill(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits,
-                        bool writable)
+static uint32_t tlb_l1_pending(const struct part *self, uint32_t pid, uint64_t address)
+{
+    const struct tlb_l1 *p = (const struct tlb_l1 *)(const void *)self;
+    uint32_t i = translation_find_pending(&p->table, pid, address);
+    return i == TRANSLATION_NONE ? UINT32_MAX : translation_pending_number(&p->table, i);
+}
+
+static bool tlb_l1_fits(const struct part *self, const struct translated_page *page)
+{
+    return translation_fits(&((const struct tlb_l1 *)(const void *)self)->table, page);
+}
+
+static void tlb_l1_fill(struct part *self, uint32_t number, const struct translated_page *page)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     p->page = PAGE_NONE;
-    translation_fill(&p->table, number, physical, page_bits, writable, true);
+    translation_fill(&p->table, number, page, true);
 }
 
 static void tlb_l1_flush(struct part *self)
@@ -122,8 +133,8 @@ static void tlb_l1_flush(struct part *self)
     translation_table_flush(&p->table);
 }
 
-static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address, uint64_t physical,
-                        unsigned page_bits, bool writable)
+static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address,
+                        const struct translated_page *page)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     if (address >> p->page_bits == p->page && pid == p->pid)
@@ -134,7 +145,7 @@ static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address, uint6
         return true;
     }
     p->page = PAGE_NONE;
-    translation_enter(&p->table, pid, address, physical, page_bits, writable);
+    translation_enter(&p->table, pid, address, page);
     return false;
 }
 
@@ -144,6 +155,8 @@ static const struct address_translation_ops tlb_l1_ops = {
     .lookup = tlb_l1_lookup,
     .wait = tlb_l1_wait,
     .fault = tlb_l1_fault,
+    .pending = tlb_l1_pending,
+    .fits = tlb_l1_fits,
     .fill = tlb_l1_fill,
     .flush = tlb_l1_flush,
     .warm = tlb_l1_warm,

@@ -36,10 +36,12 @@ static bool answer(struct mmu *c, const struct mmu_walk *w)
     bool writable = false;
     const struct page_table *table = mmu_page_table(c);
     bool valid = page_table_find(table, w->pid, w->address, &physical, &writable);
-    unsigned page_bits = table->page_bits;
-    if (valid && table->fragment_bits > page_bits)
-        page_bits = page_table_fragment(table, w->pid, w->address, &physical);
-    mmu_top_reply_found(c, w->input, w->tag, physical, (uint8_t)page_bits, valid, writable);
+    unsigned fragment_bits = table->page_bits;
+    uint64_t fragment;
+    if (valid && table->fragment_bits > fragment_bits)
+        fragment_bits = page_table_fragment(table, w->pid, w->address, &fragment);
+    mmu_top_reply_found(c, w->input, w->tag, physical, (uint8_t)(valid ? table->page_bits : 0),
+                        (uint8_t)fragment_bits, writable);
     c->io.stats.faults += !valid;
     return true;
 }

@@ -55,7 +55,8 @@ static void tlb_touch(struct component *self, const struct warm_access *a)
         return;
     }
     warm_pass(ring_number(c->io.bottom_request), a);
-    translation_enter(&c->table, a->pid, a->address, a->physical, a->page_bits, a->writable);
+    struct translated_page page = {a->physical, a->page_bits, a->fragment_bits, a->writable};
+    translation_enter(&c->table, a->pid, a->address, &page);
 }
 
 static void tlb_warm_drop(struct component *self)
@@ -174,6 +175,18 @@ static bool forget(struct tlb *c)
     return true;
 }
 
+/* May the answer be given to all lookups that wait for it? Otherwise the run has failed. */
+static bool check_page(const struct tlb *c, const struct translated_page *page)
+{
+    if (translation_fits(&c->table, page))
+        return true;
+    engine_fail(&c->io.base,
+                "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; pages here "
+                "have 2^%u bytes, and fragments are no smaller",
+                page->page_bits, page->fragment_bits, c->table.page_bits);
+    return false;
+}
+
 /* Answers the lookups that wait for a page. The page is entered when all are answered. */
 static bool take_pages(struct tlb *c)
 {
@@ -187,23 +200,26 @@ static bool take_pages(struct tlb *c)
             progress = true;
             continue;
         }
+        struct translated_page found = {m->found.physical, m->found.page_bits,
+                                        m->found.fragment_bits, m->found.writable};
+        if (m->found.page_bits && !check_page(c, &found))
+            return progress;
         while (page->first != TLB_NONE) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
             tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
-                                m->found.valid, m->found.writable);
+                                m->found.fragment_bits, m->found.writable);
             page->first = w->next;
             index_pool_give(&c->free_waiters, i);
             progress = true;
         }
-        uint32_t page_bits = c->table.page_bits;
+        uint32_t key_bits = c->table.key_bits;
         uint64_t name = pending_name(c, m->tag);
-        translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
-                         m->found.writable, m->found.valid);
+        translation_fill(&c->table, m->tag, &found, m->found.page_bits != 0);
         tlb_bottom_pop_reply(c);
-        clear_vain(c, name, c->table.fragments || c->table.page_bits != page_bits);
+        clear_vain(c, name, c->table.fragments || c->table.key_bits != key_bits);
         progress = true;
     }
     return progress;
@@ -248,8 +264,10 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
         if (!tlb_top_can_reply(c, input))
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
-        tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)translation_bits(e), true,
-                            e->writable);
+        uint64_t inside = address & (((uint64_t)1 << translation_bits(e)) - 1);
+        uint32_t bits = c->table.page_bits;
+        tlb_top_reply_found(c, input, m->tag, e->physical + (inside >> bits << bits), (uint8_t)bits,
+                            (uint8_t)translation_bits(e), e->writable);
         translation_touch(&c->table, i);
         c->io.stats.hits++;
     }

@@ -72,7 +72,7 @@ static bool take_walk(struct host_tlb *c)
     for (uint32_t i = 1; i < (uint32_t)host_tlb_params(c)->entries; i++)
         if (entry_at(c, i)->used < oldest->used)
             oldest = entry_at(c, i);
-    if (!m->found.valid)
+    if (!m->found.page_bits)
         engine_fail(&c->io.base, "process %" PRIu32 " has no page at 0x%" PRIx64, pid, address);
     else
         *oldest = (struct host_tlb_entry){.page = (address >> m->found.page_bits) + 1,

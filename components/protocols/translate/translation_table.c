@@ -66,7 +66,7 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     t->bucket_most = buckets;
     t->bucket_mask =
         (buckets < TRANSLATION_FIRST_BUCKETS ? buckets : TRANSLATION_FIRST_BUCKETS) - 1;
-    t->page_bits = TRANSLATION_SMALLEST_PAGE;
+    t->page_bits = t->key_bits = TRANSLATION_SMALLEST_PAGE;
     t->last = TRANSLATION_NONE;
     t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
 }
@@ -154,6 +154,23 @@ static inline uint32_t translation_find(struct translation_table *t, uint32_t pi
     return translation_find_key(t, pid, key);
 }
 
+static inline uint32_t translation_find_pending(const struct translation_table *t, uint32_t pid,
+                                                uint64_t address)
+{
+    bool mixed = t->fragments || t->key_bits != TRANSLATION_SMALLEST_PAGE;
+    unsigned sizes[] = {TRANSLATION_SMALLEST_PAGE, t->key_bits};
+    for (unsigned s = 0; t->pending_count && mixed && s < 2; s++) {
+        uint64_t key = translation_key_of(address, sizes[s]);
+        for (uint32_t i = *translation_bucket(t, key, pid); i;) {
+            const struct translation_entry *e = translation_entry(t, i - 1);
+            if (e->key == key && e->pid == pid && translation_is_pending(t, i - 1))
+                return i - 1;
+            i = e->chain;
+        }
+    }
+    return TRANSLATION_NONE;
+}
+
 static inline void translation_touch(struct translation_table *t, uint32_t i)
 {
     struct translation_entry *e = translation_entry(t, i);
@@ -219,28 +236,33 @@ static inline uint32_t translation_forget(struct translation_table *t, uint32_t 
     return before - t->valid_count;
 }
 
-static inline void translation_note_page_size(struct translation_table *t, unsigned page_bits)
+static inline bool translation_fits(const struct translation_table *t,
+                                    const struct translated_page *page)
 {
-    if (t->fragments) {
-        t->larger |= page_bits > t->page_bits ? UINT32_C(1) << page_bits : 0;
-        return;
-    }
-    if (t->page_known && page_bits >= t->page_bits)
-        return;
-    translation_table_flush(t);
-    t->page_bits = page_bits;
+    return page->page_bits >= TRANSLATION_SMALLEST_PAGE && page->fragment_bits >= page->page_bits
+           && page->fragment_bits < 32 && (!t->page_known || page->page_bits == t->page_bits);
+}
+
+static inline void translation_note_sizes(struct translation_table *t,
+                                          const struct translated_page *page)
+{
+    t->page_bits = page->page_bits;
     t->page_known = true;
+    if (!t->fragments)
+        t->key_bits = page->page_bits;
+    else if (page->fragment_bits > t->key_bits)
+        t->larger |= UINT32_C(1) << page->fragment_bits;
 }
 
 static inline void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
-                                     uint64_t physical, unsigned page_bits, bool writable)
+                                     const struct translated_page *page)
 {
-    translation_note_page_size(t, page_bits);
+    translation_note_sizes(t, page);
     uint32_t i = translation_find(t, pid, address);
     if (i != TRANSLATION_NONE)
         return; /* asked for twice before the page size was known */
-    unsigned bits = t->fragments ? page_bits : t->page_bits;
-    uint64_t key = translation_key_of(address, bits);
+    unsigned bits = t->fragments ? page->fragment_bits : page->page_bits;
+    uint64_t key = translation_key_of(address, bits), first = address >> page->page_bits;
     i = translation_take(t, (uint32_t)((key >> bits) % t->sets));
     struct translation_entry *e = translation_entry(t, i);
     if (e->key)
@@ -249,14 +271,13 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
         t->valid_count++;
     e->key = key;
     e->pid = pid;
-    e->writable = writable;
-    /* The part of a larger page that this entry covers. */
-    e->physical = physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> bits << bits);
+    e->writable = page->writable;
+    e->physical = page->physical - ((first << page->page_bits) - (address >> bits << bits));
     translation_chain(t, i);
 }
 
-static inline void translation_fill(struct translation_table *t, uint32_t number, uint64_t physical,
-                                    unsigned page_bits, bool writable, bool valid)
+static inline void translation_fill(struct translation_table *t, uint32_t number,
+                                    const struct translated_page *page, bool valid)
 {
     uint32_t p = t->sets * t->ways + number;
     struct translation_entry *pending = translation_entry(t, p);
@@ -268,5 +289,5 @@ static inline void translation_fill(struct translation_table *t, uint32_t number
     t->pending_count--;
     t->last = TRANSLATION_NONE;
     if (valid)
-        translation_enter(t, pid, address, physical, page_bits, writable);
+        translation_enter(t, pid, address, page);
 }

@@ -5,13 +5,12 @@
  * shared TLB and the one inside a cache use it and name translation_table.c among their files. It
  * knows no timing.
  *
- * Page size: answers say how large their page is. Entries cover the smallest page seen so far (4
- * KiB before the first answer); a smaller one than before drops all entries, since their keys were
- * made for larger pages. Part of a larger page is always a correct entry.
+ * Invariant: an answer covers every lookup that waits for it. All pages are of one size, which the
+ * answers say: before the first one pages are asked for by their 4 KiB. An entry covers a page.
  *
- * With `fragments` an entry covers what its answer says, of whatever size, and is looked for by
- * each size that has been seen. Pages are asked for by their 4 KiB then, since how large the
- * fragment is comes with the answer; those of one fragment that are asked for at the same time
+ * With `fragments` an entry covers the fragment that its answer names, of whatever size, and is
+ * looked for by each size that has been seen. Pages are asked for by their 4 KiB, since how large
+ * the fragment is comes with the answer; those of one fragment that are asked for at the same time
  * become one entry. */
 #ifndef HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
 #define HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
@@ -34,6 +33,13 @@ struct translation_entry {
     bool writable;
 };
 
+/* What an answer says of a page. */
+struct translated_page {
+    uint64_t physical; /* first byte */
+    uint8_t page_bits, fragment_bits;
+    bool writable;
+};
+
 struct translation_set {
     uint32_t newest, oldest; /* in order of use */
     uint32_t taken;          /* the first ways, which have been; the others have never */
@@ -50,12 +56,13 @@ struct translation_table {
     uint32_t pending_count;
     uint32_t valid_count;
     uint32_t free_pending; /* chain of free pending entries */
-    uint32_t page_bits;
+    uint32_t page_bits;    /* of all pages; 12 before the first answer */
+    uint32_t key_bits;     /* of what is asked for: page_bits, or 12 with fragments */
     bool chained; /* pending entries are in their chain: from the first page on that is asked for */
     bool page_known;
     bool fragments;
     uint32_t
-        larger;    /* fragments: bit b: an entry of 2^b bytes, more than page_bits, has been made */
+        larger;    /* fragments: bit b: an entry of 2^b bytes, more than key_bits, has been made */
     uint32_t last; /* entry found last */
 };
 
@@ -65,14 +72,14 @@ static inline struct translation_entry *translation_entry(const struct translati
     return arena_at(struct translation_entry, t->entries) + i;
 }
 
-static inline uint64_t translation_key(const struct translation_table *t, uint64_t address)
+static inline uint64_t translation_key_of(uint64_t address, unsigned bits)
 {
-    return (address >> t->page_bits << t->page_bits) | t->page_bits;
+    return (address >> bits << bits) | bits;
 }
 
-static inline uint64_t translation_key_of(uint64_t address, unsigned page_bits)
+static inline uint64_t translation_key(const struct translation_table *t, uint64_t address)
 {
-    return (address >> page_bits << page_bits) | page_bits;
+    return translation_key_of(address, t->key_bits);
 }
 
 /* log2 of what an entry covers. */
@@ -121,16 +128,23 @@ static bool translation_touches(const struct translation_table *t, uint32_t i, u
 /* Drops the entries of these pages; returns how many. Pending ones stay. */
 static uint32_t translation_forget(struct translation_table *t, uint32_t pid, uint64_t start,
                                    uint64_t end);
-static void translation_note_page_size(struct translation_table *t, unsigned page_bits);
 
-/* Makes the most recent entry of a page that is not pending; `physical` is the first byte of a page
- * of 2^page_bits bytes. */
+/* The pending entry of a page for which lookups of `address` wait, although it may be here as a
+ * part of what came meanwhile; or TRANSLATION_NONE. */
+static uint32_t translation_find_pending(const struct translation_table *t, uint32_t pid,
+                                         uint64_t address);
+
+/* Is the page of the one size that all have? What is not may neither be entered nor answered. */
+static bool translation_fits(const struct translation_table *t, const struct translated_page *page);
+
+/* Makes the most recent entry of the page that holds `address`, which is not pending. */
 static void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
-                              uint64_t physical, unsigned page_bits, bool writable);
+                              const struct translated_page *page);
 
-/* The answer for pending page `number`: `physical` is the first byte of a page of 2^page_bits
- * bytes. The number is free again. `valid` false: nothing is entered. */
-static void translation_fill(struct translation_table *t, uint32_t number, uint64_t physical,
-                             unsigned page_bits, bool writable, bool valid);
+/* The answer for pending page `number`. The number is free again. `valid` false: nothing is
+ * entered.
+ */
+static void translation_fill(struct translation_table *t, uint32_t number,
+                             const struct translated_page *page, bool valid);
 
 #endif

@@ -11,6 +11,20 @@
 static uint32_t cpu, control, memory, walker;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */
 static enum { OPEN, COPIED, COPIED_AND_MOVING, READ_ONLY, FRAGMENTS } pages; /* who may write */
+static unsigned page_bits, largest;                                          /* of fragments */
+
+/* Fragments of 2^largest bytes fill the first half of each 128 KiB, the second one has pages that
+ * lie alone; no two lie side by side in memory, whose 1 MiB several share. */
+static unsigned size_at(uint64_t address)
+{
+    return address >> 16 & 1 ? page_bits : largest;
+}
+
+static uint64_t place_of(uint64_t address)
+{
+    unsigned bits = size_at(address);
+    return ((address >> bits ^ 1) << bits) + (address & (((uint64_t)1 << bits) - 1));
+}
 
 static void walk(const struct harness_message *request, struct harness_message *reply)
 {
@@ -21,12 +35,15 @@ static void walk(const struct harness_message *request, struct harness_message *
     memcpy(&address, request->fields, 8);
     moved += fault && pages == COPIED_AND_MOVING;
     m->found.physical = (address >> 12 ^ moved) << 12;
-    m->found.page_bits = 12;
-    if (pages == FRAGMENTS) { /* 64 KiB each, all of them the first ones of memory */
-        m->found.physical = 0;
-        m->found.page_bits = 16;
+    m->found.page_bits = m->found.fragment_bits = 12;
+    if (page_bits) {
+        m->found.physical = place_of(address) >> page_bits << page_bits;
+        m->found.page_bits = (uint8_t)page_bits;
+        m->found.fragment_bits = (uint8_t)size_at(address);
+    } else if (pages == FRAGMENTS) { /* 64 KiB each, all of them the first ones of memory */
+        m->found.physical = address & 0xf000;
+        m->found.fragment_bits = 16;
     }
-    m->found.valid = true;
     m->found.writable = pages == OPEN || pages == FRAGMENTS || (fault && pages != READ_ONLY);
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
@@ -50,7 +67,7 @@ static void set_up_tlb(int64_t sets, int64_t ways, bool fragments)
                 {.sets = sets, .ways = ways, .latency = 1, .mshrs = 4, .fragments = fragments}};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
-    moved = 0;
+    moved = page_bits = 0;
     pages = fragments ? FRAGMENTS : OPEN;
     harness_start();
     uint32_t cache = build_instance(&translated_cache_type, 0, "cache", values, NULL,
@@ -112,6 +129,74 @@ Test(cache_translation, a_fragment_is_asked_for_once_and_found_by_all_its_pages,
     cr_expect_eq(harness_count(walker), 2);
 }
 
+enum { READS = 400, SPAN = 512 << 10 };
+
+/* Reads come in bursts, so that many wait for one page. */
+static void check_sizes(unsigned page, unsigned most, bool fragments)
+{
+    static uint64_t asked[READS];
+    uint64_t random = page * 31 + most;
+    set_up_tlb(2, 4, fragments);
+    page_bits = page;
+    largest = most;
+    for (uint64_t at = 0; at < sizeof harness_memory; at += 64)
+        memcpy(harness_memory + at, &at, sizeof at);
+    for (uint16_t i = 0; i < READS; i++) {
+        uint64_t r = harness_random(&random), near = i ? asked[i - 1] : 0;
+        asked[i] = (r >> 63 ? near ^ (r & 0x7fc0) : r) % SPAN / 64 * 64;
+        struct harness_message m = harness_read(1 + i / 12 * 60u, i, asked[i], 8);
+        harness_send(cpu, &m);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint16_t i = 0; i < READS; i++) {
+        uint64_t found, place = place_of(asked[i]) % sizeof harness_memory;
+        memcpy(&found, harness_reply(cpu, i)->payload, sizeof found);
+        cr_assert_eq(found, place, "pages of 2^%u, fragments of 2^%u: 0x%llx is at 0x%llx", page,
+                     most, (unsigned long long)asked[i], (unsigned long long)found);
+    }
+}
+
+Test(cache_translation, every_address_is_found_whatever_the_sizes_of_pages_and_fragments)
+{
+    for (unsigned page = 12; page <= 16; page++)
+        for (unsigned most = page; most <= 16; most++)
+            for (unsigned kind = 0; kind < 2; kind++)
+                check_sizes(page, most, kind == 1);
+}
+
+/* A load of a page that is asked for behind another one of its fragment, and a store to the same
+ * place when that has come: the load still gets the old bytes. */
+Test(cache_translation, what_covers_a_page_on_its_way_lets_nothing_pass_those_that_wait_for_it,
+     .init = set_up_fragments)
+{
+    uint8_t bytes[64] = {[0] = 77};
+    for (uint64_t at = 30; at < 60; at++) {
+        set_up_fragments();
+        struct harness_message first = harness_read(1, 1, 0x10000, 1),
+                               load = harness_read(20, 2, 0x11000, 1),
+                               store = harness_write(at, 3, 0x11000, 1, bytes),
+                               last = harness_read(at + 1, 4, 0x11000, 1);
+        harness_send(cpu, &first);
+        harness_send(cpu, &load);
+        harness_send(cpu, &store);
+        harness_send(cpu, &last);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_reply(cpu, 2)->payload[0], 2, "a store at %d was seen before",
+                     (int)at);
+        cr_expect_eq(harness_reply(cpu, 4)->payload[0], 77);
+    }
+}
+
+Test(cache_translation, pages_of_several_sizes_are_refused)
+{
+    page_bits = largest = 14;
+    read_byte(1, 1, 0x10000);
+    page_bits = largest = 12;
+    struct harness_message m = harness_read(200, 2, 0x30000, 1);
+    harness_send(cpu, &m);
+    cr_expect_eq(harness_run(), ENGINE_FAILED);
+}
+
 struct shape {
     uint32_t sets, ways, pages;
 };
@@ -122,13 +207,13 @@ Test(cache_translation, replaces_the_least_recently_used)
 {
     static const struct shape shapes[] = {{1, 1, 3},  {1, 4, 7},   {4, 4, 24},
                                           {2, 3, 12}, {1, 16, 22}, {2, 12, 40}};
-    enum { READS = 3000 };
+    enum { MANY = 3000 };
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         const struct shape *shape = &shapes[s];
         uint64_t pages_of[64] = {0}, used[64] = {0}, clock = 0, random = 11;
         uint32_t misses = 0;
         set_up_tlb(shape->sets, shape->ways, false);
-        for (uint32_t i = 0; i < READS; i++) {
+        for (uint32_t i = 0; i < MANY; i++) {
             uint64_t r = harness_random(&random),
                      page = r % (r >> 62 ? shape->pages : shape->pages / 2 + 1);
             uint64_t base = page % shape->sets * shape->ways, at = base;

@@ -67,7 +67,7 @@ Test(mmu, a_walk_takes_its_latency_and_finds_the_page)
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(harness_reply(users[0], 1)->cycle, 5 + 100 + 1);
     struct translate_reply m = page_found(users[0], 1);
-    cr_expect(m.found.valid);
+    cr_expect(m.found.page_bits);
     cr_expect_eq(m.found.physical, (uint64_t)(PAGES - 7) << 14);
     cr_expect_eq(m.found.page_bits, 14);
     cr_expect(m.found.writable);
@@ -80,9 +80,9 @@ Test(mmu, pages_of_others_and_beyond_the_end_are_not_mapped)
     look_up(users[0], 1, 2, VIRTUAL, 4);
     look_up(users[0], 1, 3, VIRTUAL, 3);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    cr_expect_not(page_found(users[0], 1).found.valid);
-    cr_expect_not(page_found(users[0], 2).found.valid);
-    cr_expect(page_found(users[0], 3).found.valid);
+    cr_expect_not(page_found(users[0], 1).found.page_bits);
+    cr_expect_not(page_found(users[0], 2).found.page_bits);
+    cr_expect(page_found(users[0], 3).found.page_bits);
     cr_expect_not(page_found(users[0], 3).found.writable);
     const struct mmu_io *io = harness_instance(mmu);
     cr_expect_eq(io->stats.walks, 3);

@@ -12,7 +12,7 @@ static const struct build_port ports[] = {
 static const struct build_type type = {.unit = &tlb__generic, .ports = ports, .port_count = 3};
 
 static uint32_t tlb, users[4], walker, control;
-static unsigned page_bits;
+static unsigned page_bits, fragment_bits;
 static uint64_t
     moved_after; /* walks that the walker sees after this cycle are answered 2^41 higher */
 
@@ -25,8 +25,8 @@ static void walk(const struct harness_message *request, struct harness_message *
     memcpy(&address, request->fields, 8);
     m->found.physical = (address >> page_bits << page_bits) + ((uint64_t)1 << 40)
                         + (request->cycle > moved_after ? (uint64_t)1 << 41 : 0);
-    m->found.page_bits = (uint8_t)page_bits;
-    m->found.valid = address < 1 << 30;
+    m->found.page_bits = (uint8_t)(address < 1 << 30 ? page_bits : 0);
+    m->found.fragment_bits = (uint8_t)(fragment_bits > page_bits ? fragment_bits : page_bits);
     m->found.writable = true;
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
@@ -45,6 +45,7 @@ static void set_up_walker(int64_t sets, int64_t ways, int64_t latency, int64_t m
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     page_bits = 12;
+    fragment_bits = 0;
     moved_after = UINT64_MAX;
     harness_start();
     tlb = build_instance(&type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
@@ -81,7 +82,7 @@ Test(tlb, hits_take_the_latency_and_misses_the_walk_more)
     cr_expect_eq(harness_reply(users[0], 1)->cycle, 10 + 4 + 1 + 50 + 1);
     cr_expect_eq(harness_reply(users[0], 2)->cycle, 500 + 4 + 1);
     cr_expect_eq(page_found(users[0], 2).found.physical, 0x12345000 + ((uint64_t)1 << 40));
-    cr_expect(page_found(users[0], 2).found.valid);
+    cr_expect(page_found(users[0], 2).found.page_bits);
     cr_expect_eq(stats()->hits, 1);
     cr_expect_eq(stats()->misses, 1);
 }
@@ -118,8 +119,8 @@ Test(tlb, a_page_that_is_not_mapped_is_asked_for_every_time)
     look_up(users[0], 1, 1, 1 << 30, 1);
     look_up(users[0], 200, 2, 1 << 30, 1);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    cr_expect_not(page_found(users[0], 1).found.valid);
-    cr_expect_not(page_found(users[0], 2).found.valid);
+    cr_expect_not(page_found(users[0], 1).found.page_bits);
+    cr_expect_not(page_found(users[0], 2).found.page_bits);
     cr_expect_eq(harness_count(walker), 2);
 }
 
@@ -143,7 +144,7 @@ static void walk_fragments(const struct harness_message *request, struct harness
 {
     uint64_t address;
     memcpy(&address, request->fields, 8);
-    page_bits = address < 1 << 21 ? 21 : 12;
+    fragment_bits = address < 1 << 21 ? 21 : 12;
     walk(request, reply);
 }
 
@@ -161,10 +162,88 @@ Test(tlb, an_entry_covers_its_fragment_whatever_the_size_of_others)
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(harness_count(walker), 4, "one walk each, and four entries hold them all");
     cr_expect_eq(stats()->hits, 4u * 11 - 4);
-    cr_expect_eq(page_found(users[0], 5).found.page_bits, 21);
-    cr_expect_eq(page_found(users[0], 5).found.physical, (uint64_t)1 << 40);
+    cr_expect_eq(page_found(users[0], 5).found.page_bits, 12);
+    cr_expect_eq(page_found(users[0], 5).found.fragment_bits, 21);
+    cr_expect_eq(page_found(users[0], 5).found.physical, ((uint64_t)1 << 40) + 2 * 0x3f000);
     cr_expect_eq(page_found(users[0], 13).found.physical, ((uint64_t)1 << 40) + (1 << 21) + 0x2000);
-    cr_expect_eq(page_found(users[0], 13).found.page_bits, 12);
+    cr_expect_eq(page_found(users[0], 13).found.fragment_bits, 12);
+}
+
+/* Fragments of `largest` bits fill the first half of each 4 MiB, the second one has smaller ones.
+ * No two fragments lie side by side in memory. */
+static unsigned largest;
+
+static unsigned size_at(uint64_t address)
+{
+    unsigned smaller = largest - (unsigned)(address >> 22) % 3;
+    return address >> 21 & 1 ? (smaller > page_bits ? smaller : page_bits) : largest;
+}
+
+static uint64_t place_of(uint64_t address)
+{
+    unsigned bits = size_at(address);
+    return ((address >> bits ^ 0x2a) << bits) + (address & (((uint64_t)1 << bits) - 1))
+           + ((uint64_t)1 << 40);
+}
+
+static void walk_sizes(const struct harness_message *request, struct harness_message *reply)
+{
+    uint64_t address, page;
+    memcpy(&address, request->fields, 8);
+    fragment_bits = size_at(address);
+    walk(request, reply);
+    page = place_of(address) >> page_bits << page_bits;
+    memcpy(reply->fields, &page, sizeof page); /* the first field */
+}
+
+struct sizes {
+    unsigned page, largest;
+    bool fragments;
+};
+
+static void check_sizes(const struct sizes *s)
+{
+    enum { LOOKUPS = 600 };
+    static uint64_t asked[LOOKUPS];
+    uint64_t random = s->page * 31 + s->largest;
+    fragments = s->fragments;
+    set_up_walker(4, 8, 3, 16, 4, walk_sizes);
+    page_bits = s->page;
+    largest = s->largest;
+    for (uint16_t i = 0; i < LOOKUPS; i++) {
+        uint64_t r = harness_random(&random), near = i ? asked[i - 1] : 0;
+        asked[i] = r >> 63 ? (near ^ (r & 0x7fff)) : r % (12u << 20);
+        look_up(users[i % 4], 1 + i / 16 * 40u, i, asked[i], 1);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint16_t i = 0; i < LOOKUPS; i++) {
+        struct translate_reply m = page_found(users[i % 4], i);
+        uint64_t inside = asked[i] & (((uint64_t)1 << m.found.page_bits) - 1);
+        cr_assert_eq(m.found.physical + inside, place_of(asked[i]),
+                     "pages of 2^%u, fragments of 2^%u: 0x%llx is not at 0x%llx", s->page,
+                     s->largest, (unsigned long long)asked[i],
+                     (unsigned long long)(m.found.physical + inside));
+        cr_assert_leq(m.found.fragment_bits, size_at(asked[i]));
+    }
+}
+
+Test(tlb, every_address_is_found_whatever_the_sizes_of_pages_and_fragments)
+{
+    for (unsigned page = 12; page <= 21; page++)
+        for (unsigned most = page; most <= 21; most++)
+            for (unsigned kind = 0; kind < 2; kind++)
+                check_sizes(&(struct sizes){page, most, kind == 1});
+}
+
+Test(tlb, pages_of_several_sizes_are_refused)
+{
+    set_up(1, 4, 4, 8, 1);
+    page_bits = 16;
+    look_up(users[0], 1, 1, 0x12345, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    page_bits = 12;
+    look_up(users[0], 200, 2, 0x82345, 1);
+    cr_expect_eq(harness_run(), ENGINE_FAILED);
 }
 
 Test(tlb, pages_of_a_fragment_that_are_asked_for_together_become_one_entry)

@@ -31,8 +31,7 @@ static void walk(const struct harness_message *request, struct harness_message *
     struct message out = {0};
     struct translate_reply *r = (struct translate_reply *)(void *)&out;
     r->found.physical = valid ? (PAGES - 1 - page) * PAGE : 0;
-    r->found.page_bits = 12;
-    r->found.valid = valid;
+    r->found.page_bits = r->found.fragment_bits = valid ? 12 : 0;
     r->found.writable = true;
     reply->kind = TRANSLATE_FOUND;
     memcpy(reply->fields, out.fields, sizeof reply->fields);

@@ -114,6 +114,11 @@ static void check_find(struct translation_table *t, const struct model_page *pag
     }
 }
 
+static struct translated_page translated(const struct model_page *page)
+{
+    return (struct translated_page){page->physical, 12, (uint8_t)page->bits, page->writable};
+}
+
 /* A page is asked for, others too, and it comes. */
 static void check_walk(struct translation_table *t, const struct model_page *page)
 {
@@ -124,7 +129,8 @@ static void check_walk(struct translation_table *t, const struct model_page *pag
     cr_assert(translation_is_pending(t, found));
     cr_assert_eq(translation_pending_number(t, found), number);
     bool valid = rand() % 8 != 0;
-    translation_fill(t, number, page->physical, page->bits, page->writable, valid);
+    struct translated_page answer = translated(page);
+    translation_fill(t, number, &answer, valid);
     if (valid)
         model_enter(*page);
 }
@@ -133,7 +139,8 @@ static void check_enter(struct translation_table *t, const struct model_page *pa
 {
     if (model_find(page->pid, page->first, page->bits))
         return;
-    translation_enter(t, page->pid, page->first, page->physical, page->bits, page->writable);
+    struct translated_page found = translated(page);
+    translation_enter(t, page->pid, page->first, &found);
     model_enter(*page);
 }
 
@@ -191,7 +198,8 @@ Test(translation_table, buckets_and_ways_are_used_from_the_first_one_on)
     arena_open();
     translation_table_init(&t, SETS_MOST, WAYS_MOST, 64, false);
     for (uint64_t page = 0; page < PAGES; page++) {
-        translation_enter(&t, 1, page << 12, page << 12, 12, true);
+        struct translated_page found = {page << 12, 12, 12, true};
+        translation_enter(&t, 1, page << 12, &found);
         cr_assert_lt(translation_find(&t, 1, page << 12), SETS_MOST);
     }
     cr_expect_lt(t.bucket_mask, 4 * PAGES);

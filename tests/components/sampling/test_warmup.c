@@ -95,6 +95,7 @@ static void touch(const struct access *a)
                                  .pid = 1,
                                  .kind = (uint8_t)a->kind,
                                  .page_bits = 12,
+                                 .fragment_bits = 12,
                                  .writable = true};
     warm_pass(0, &access); /* the first ring: from the requester */
 }
@@ -304,8 +305,8 @@ static void walk(const struct harness_message *request, struct harness_message *
     struct translate_reply *m = (struct translate_reply *)(void *)&header;
     memcpy(&m->found.physical, request->fields, 8);
     m->found.physical &= ~(uint64_t)0xfff;
-    m->found.page_bits = 12;
-    m->found.valid = m->found.writable = true;
+    m->found.page_bits = m->found.fragment_bits = 12;
+    m->found.writable = true;
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 
@@ -360,6 +361,7 @@ Test(warmup, a_touched_tlb_knows_what_a_used_one_knows)
                                 .pid = (uint32_t)(1 + page % 2),
                                 .kind = WARM_PAGE,
                                 .page_bits = 12,
+                                .fragment_bits = 12,
                                 .writable = true};
         warm_pass(0, &a);
     }
