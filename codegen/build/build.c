@@ -63,7 +63,7 @@ struct build {
 /* Levels of optimisation. Most of the time that a run takes passes in a few units; those that say
  * COLD_MACRO take less than a hundredth of it, and half as long to be compiled with less effort. */
 #define WARM_UNIT  "-O3"
-#define COLD_UNIT  "-O1"
+#define COLD_UNIT  "-Og"
 #define COLD_MACRO "UNIT_COLD"
 
 static void add_words(struct build *b, struct words *list, const char *text)

@@ -149,7 +149,7 @@ void publish_failure(struct server *s, struct document *document, const char *wh
                         json_pack("[{s:o, s:i, s:s, s:o}]", "range",
                                   range_json(s, document->checked, (struct model_place){0}, 0, 0),
                                   "severity", SEVERITY_ERROR, "source", "heddle", "message",
-                                  rpc_text(message)));
+                                  json_text(message)));
     replace_found(s, document, found);
 }
 

@@ -56,7 +56,7 @@ def test_units_that_say_so_are_compiled_with_less_effort(heddle, tmp_path):
                 "HEDDLE_CFLAGS": ""})
     levels = {words.split()[-3].rsplit("/")[-1]: [w for w in words.split() if w.startswith("-O")]
               for words in log.read_text().splitlines()}
-    assert levels["driver__1.c"] == ["-O1"]
+    assert levels["driver__1.c"] == ["-Og"]
     assert levels["compute_unit__1.c"] == levels["cache__1.c"] == ["-O3"]
 
 

@@ -33,7 +33,7 @@ def prefix(tmp_path_factory):
 
 
 def installed(prefix, folder, *words):
-    return call([prefix / "bin/heddle", *words], folder, HEDDLE_CFLAGS="-O1")
+    return call([prefix / "bin/heddle", *words], folder, HEDDLE_CFLAGS="-Og")
 
 
 def test_installed_toolkit_runs_a_program_from_anywhere(prefix, tmp_path):

@@ -93,7 +93,7 @@ def test_thread_sanitizer_finds_no_race(tmp_path):
     folder = SYSTEM / "tsan"
     if not (folder / "build.ninja").exists():
         call(["meson", "setup", folder, "-Db_sanitize=thread", "-Db_lundef=false", "-Dwerror=false",
-              "-Dprograms=false", "-Dtests=false", "-Doptimization=1"])
+              "-Dprograms=false", "-Dtests=false", "-Doptimization=g"])
     home = (folder / "codegen/heddle.home").read_text()
     for plain in "components/amd/isa/libisa.a", "components/hip":
         assert f"={folder}/{plain}" in home
@@ -103,7 +103,7 @@ def test_thread_sanitizer_finds_no_race(tmp_path):
     archives = re.findall(rf"(?m)^archive={folder}/(.*)", home)
     call(["ninja", "-C", folder, *archives], seconds=1800)
     env = {"HEDDLE_HOME": str(folder / "home"), "HEDDLE_CACHE": str(folder / "cache"),
-           "HEDDLE_CFLAGS": "-fsanitize=thread -g -O1", "HEDDLE_LDFLAGS": "-fsanitize=thread",
+           "HEDDLE_CFLAGS": "-fsanitize=thread -g -Og", "HEDDLE_LDFLAGS": "-fsanitize=thread",
            "TSAN_OPTIONS": "exitcode=66", "HEDDLE_THREAD_DELAYS": "11"}
     for platform in "tests/system/threads.heddle", "platforms/r9nano.heddle":
         call([HEDDLE, "build", platform], env=env)
