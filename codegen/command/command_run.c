@@ -9,9 +9,7 @@
 #include "codegen/command/command_run_trace.h"
 #include "codegen/command/command_run_view.h"
 #include "codegen/command/hand_over.h"
-#include "codegen/command/profile_print.h"
 #include "codegen/command/python.h"
-#include "codegen/command/source_lines.h"
 #include "runtime/engine/options.h"
 
 /* Compilers at a time, more than any machine has room for. */
@@ -66,10 +64,10 @@ static const char *path_of(struct command *c, const char *path, unsigned number)
     return text;
 }
 
-/* Of each process that has written statistics; one that has none, or failed before, has said why.
- */
-static int print_reports(struct command *c, const char *path, const struct run_outcome *outcome,
-                         int status)
+/* What Python says of the file of each process that has written one; a process that failed before
+ * has said why. `program`: NULL, or what the table is about. */
+static int print_each(struct command *c, const char *what, const char *path, const char *program,
+                      const struct run_outcome *outcome, int status)
 {
     struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
@@ -79,25 +77,8 @@ static int print_reports(struct command *c, const char *path, const struct run_o
             continue;
         if (count > 1)
             fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
-        int report = python_print(c, "cpi", of_process);
-        status = status != 0 ? status : report;
-    }
-    return status;
-}
-
-/* The same of profiles, which are files of this command alone. */
-static int print_profiles(struct command *c, const char *path, const char *program,
-                          const struct run_outcome *outcome, int status)
-{
-    const struct profile_source *source = source_lines_open(c, program);
-    unsigned count = (unsigned)outcome->processes.count;
-    for (unsigned i = 1; i <= (count ? count : 1); i++) {
-        const char *of_process = path_of(c, path, i);
-        if (count > 1)
-            fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
-        if (!profile_print(c->arena, of_process, source, stderr) && status == EXIT_CLEAN)
-            status = EXIT_ERRORS;
-        unlink(of_process);
+        int printed = python_print(c, what, of_process, program);
+        status = status != 0 ? status : printed;
     }
     return status;
 }
@@ -109,15 +90,22 @@ static void print_samples(struct command *c, const char *path, const struct run_
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
         if (stat(path_of(c, path, i), &file) == 0 && file.st_size != 0)
-            python_print(c, "sample", path_of(c, path, i));
+            python_print(c, "sample", path_of(c, path, i), NULL);
     }
+}
+
+/* A file that was for this command alone; NULL: there is none. */
+static void remove_each(struct command *c, const char *path, const struct run_outcome *outcome)
+{
+    for (unsigned i = 1; path && (i == 1 || i <= outcome->processes.count); i++)
+        unlink(path_of(c, path, i));
 }
 
 static int run(struct command *c, const struct build_result *built, struct handed *handed,
                const char *program, char **arguments, struct run_outcome *outcome)
 {
-    const char *file = NULL; /* for statistics that only the report reads */
-    const char *profile = NULL;
+    const char *file = NULL;    /* for statistics that only the report reads */
+    const char *profile = NULL; /* that only the table reads */
     bool sampled = run_is_sampled(c->options);
     if ((c->options->report || c->options->view || sampled) && !c->options->stats) {
         file = command_temporary(c);
@@ -127,10 +115,11 @@ static int run(struct command *c, const struct build_result *built, struct hande
     }
     if (run_profiles_instructions(c->options)) {
         const char *named = strchr(c->options->profile, '=');
-        profile = named ? run_absolute(c, named + 1) : command_temporary(c);
-        if (!profile)
+        profile = named ? NULL : command_temporary(c);
+        if (!named && !profile)
             return EXIT_ERRORS;
-        hand_over(handed, "profile instructions", '>', profile);
+        hand_over(handed, "profile instructions", '>',
+                  named ? run_absolute(c, named + 1) : profile);
     }
     if (!run_view_start(c, handed))
         return EXIT_ERRORS;
@@ -138,13 +127,13 @@ static int run(struct command *c, const struct build_result *built, struct hande
                          : run_platform(c, built, handed);
     run_view_end();
     if (c->options->report)
-        status = print_reports(c, handed_value(handed, "stats"), outcome, status);
+        status = print_each(c, "cpi", handed_value(handed, "stats"), NULL, outcome, status);
     if (sampled)
         print_samples(c, handed_value(handed, "stats"), outcome);
-    if (run_profiles_instructions(c->options) && !strchr(c->options->profile, '='))
-        status = print_profiles(c, profile, program, outcome, status);
-    for (unsigned i = 1; file && (i == 1 || i <= outcome->processes.count); i++)
-        unlink(path_of(c, file, i));
+    if (profile)
+        status = print_each(c, "profile", profile, program, outcome, status);
+    remove_each(c, file, outcome);
+    remove_each(c, profile, outcome);
     return status;
 }
 

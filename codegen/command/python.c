@@ -143,10 +143,11 @@ int python_end(pid_t pid)
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_ERRORS;
 }
 
-int python_print(struct command *c, const char *what, const char *path)
+int python_print(struct command *c, const char *what, const char *path, const char *program)
 {
-    const char *words[] = {what, path};
-    const struct python_child child = {"run", {words, 2}, STDIN_FILENO, STDERR_FILENO};
+    const char *words[] = {what, path, program};
+    const struct python_child child = {
+        "run", {words, program ? 3 : 2}, STDIN_FILENO, STDERR_FILENO};
     pid_t pid;
     return python_start(c, &child, &pid) ? python_end(pid) : EXIT_ERRORS;
 }

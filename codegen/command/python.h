@@ -27,9 +27,9 @@ bool python_start(struct command *c, const struct python_child *child, pid_t *pi
 /* Waits; its exit status. */
 int python_end(pid_t pid);
 
-/* Prints what the statistics file `path` says at the end of a run on standard error: `run WHAT
- * PATH`. Returns an exit status. */
-int python_print(struct command *c, const char *what, const char *path);
+/* Prints what the file `path` says at the end of a run on standard error: `run WHAT PATH
+ * [PROGRAM]`. `program` may be NULL. Returns an exit status. */
+int python_print(struct command *c, const char *what, const char *path, const char *program);
 
 /* The JSON that this command in Python prints with these words; the caller releases it. NULL: said
  * on standard error. */

@@ -1,5 +1,5 @@
-"""What `heddle run` leaves to Python: what it prints at the end of the statistics of one process
-(run cpi FILE, run sample FILE), and the page of --view (run view ...)."""
+"""What `heddle run` leaves to Python: what it prints of a file of one process (run cpi FILE, run
+sample FILE, run profile FILE [PROGRAM]), and the page of --view (run view ...)."""
 from __future__ import annotations
 
 from typing import Sequence
@@ -15,7 +15,12 @@ def main(words: Sequence[str]) -> int:
     parser = command_line.parser("run")
     parser.add_argument("what")
     parser.add_argument("file")
+    parser.add_argument("simulated", nargs="?")
     chosen = command_line.parse(parser, words)
+    if chosen.what == "profile":
+        from heddle import profile
+        print(profile.table(chosen.file, chosen.simulated), end="")
+        return 0
     statistics = read(chosen.file)
     if chosen.what == "cpi":
         from heddle import kernels, limits

@@ -119,4 +119,11 @@ def test_profile_is_printed_beside_the_instructions(run):
     run(f"{TINY} --profile cycles -- matmul_tiled", "blocks, memory, instructions", status=2)
     run(f"{TINY} --profile instructions --mode functional -- matmul_tiled", "there are none",
         status=2)
+    run(f"{TINY} --profile instructions -- copies", "^no kernel ran with timing, so there is no")
     assert "instructions=FILE" in call([HEDDLE, "help", "run"]).stdout
+
+
+def test_nothing_is_printed_of_a_run_without_a_profile(run):
+    done = run(f"{TINY} --profile instructions -- processes nothing", "nothing was written",
+               status=8)
+    assert "no kernel ran" not in done.output and "cannot read" not in done.output

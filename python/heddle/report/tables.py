@@ -1,10 +1,9 @@
 """Tables of the page as HTML: kernels, memory levels, hottest components, what differs."""
 from __future__ import annotations
 
-import csv
 from typing import Any, Iterable
 
-from heddle.mistakes import Mistake
+from heddle import profile
 from heddle.report import figures
 from heddle.draw import count, escape, percent, rate
 from heddle.kernels import Kernel
@@ -194,26 +193,9 @@ def measured(a: Run, b: Run) -> list[list[str]]:
     return [row for _, row in rows[:30]]
 
 
-def _profile(path: str) -> list[dict[str, str]]:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Mistake(f"cannot read the profile '{path}': {error}") from error
-    if not rows or not {"kernel", "offset", "instruction", "executions"} <= set(rows[0]):
-        raise Mistake(f"'{path}' is not what `heddle run --profile instructions=FILE` writes")
-    return rows
-
-
-def _causes(row: dict[str, str], cycles: int) -> str:
-    kinds = sorted(((int(v), k) for k, v in row.items() if "." in k), reverse=True)
-    return ", ".join(f"{k} {percent(v / cycles)}" for v, k in kinds[:3] if v * 20 >= cycles)
-
-
-def _hits(row: dict[str, str], level: str) -> dict[str, object]:
+def _hits(row: profile.Row, level: str) -> dict[str, object]:
     """Of an instruction's requests to the caches of a level, those that hit."""
-    hits, merged, misses = (int(row.get(f"{level}_{kind}", 0))
-                            for kind in ("hits", "merged", "misses"))
+    hits, merged, misses = profile.requests(row, level)
     asked = hits + merged + misses
     if not asked:
         return cell("", "–")
@@ -224,7 +206,7 @@ def _hits(row: dict[str, str], level: str) -> dict[str, object]:
 
 def instructions(path: str, name: str) -> str:
     """The instructions that most slot-cycles of wavefronts went to."""
-    found = [(sum(int(v) for k, v in row.items() if "." in k), row) for row in _profile(path)]
+    found = [(profile.cycles(row), row) for row in profile.read(path)]
     whole = sum(cycles for cycles, _ in found) or 1
     rows = []
     for cycles, row in sorted(found, key=lambda f: -f[0])[:INSTRUCTIONS]:
@@ -238,6 +220,7 @@ def instructions(path: str, name: str) -> str:
                      if lines and executions else cell("", "–"),
                      cell(latency, f"{latency:.0f}") if lines else cell("", "–"),
                      _hits(row, "l1"), _hits(row, "l2"),
-                     cell(_causes(row, cycles or 1))])
+                     cell(", ".join(f"{kind} {percent(share)}"
+                                    for kind, share in profile.causes(row)))])
     return table(name, ["kernel", "offset", "instruction", "executions", "slot-cycles", "of all",
                         "lines", "latency", "L1 hits", "L2 hits", "most of them"], rows)
