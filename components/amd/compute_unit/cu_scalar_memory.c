@@ -123,7 +123,7 @@ static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uin
                             uint64_t start, uint64_t end, uint32_t pid)
 {
     uint64_t line = start & ~(uint64_t)(CU_LINE - 1);
-    void *payload = compute_unit_smem_send_write(c, tag, line, pid);
+    void *payload = compute_unit_smem_send_write(c, tag, line, pid, SCOPE_WAVEFRONT);
     *mem_write_mask(payload, CU_LINE) =
         coalescer_byte_mask((unsigned)(start - line), (unsigned)(end - start));
     memcpy((uint8_t *)mem_write_data(payload, CU_LINE) + (start - line),

@@ -227,6 +227,7 @@ static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
     e->returns = m->kind == ISA_MEMORY_LOAD || m->returns;
     e->flat = (e->inst.flags & ISA_RAISES_LGKM) != 0;
     e->pace = 0;
+    e->scope = m->scope;
     e->coherent = m->kind == ISA_MEMORY_LOAD && m->glc;
     e->wave = (uint16_t)wave;
     e->issued = now;
@@ -291,7 +292,7 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uns
 {
     const uint8_t *stage = cu_stage(c, e);
     struct coalesced_line line = cu_coalesced(c, tag);
-    void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
+    void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid, (enum scope)e->scope);
     uint8_t *data = mem_write_data(payload, CU_LINE);
     if (e->shape == VMEM_IN_LINES)
         *mem_write_mask(payload, CU_LINE) =

@@ -35,6 +35,7 @@ struct cu_vmem {
     uint8_t flat;       /* lowers lgkmcnt too */
     uint8_t fence;      /* a cache operation: a fence instead of lines */
     uint8_t pace;       /* cycles that its next line waits longer for its address */
+    uint8_t scope;      /* of a store: enum scope */
     uint8_t coherent;   /* a load past the L1 (glc) */
     struct isa_inst inst;
 };

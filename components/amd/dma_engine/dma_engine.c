@@ -197,6 +197,7 @@ static uint8_t *put_write(struct dma_engine *c, const struct ring *lane, uint32_
     unsigned first = (unsigned)(p->target % dma_line(c));
     m->write.address = p->target - first;
     m->write.pid = 0;
+    m->write.scope = SCOPE_WAVEFRONT;
     mem_mask_store(mem_write_mask(payload, dma_line(c)),
                    mem_mask_range(first, p->bytes, dma_line(c)), dma_line(c));
     p->writing = true;

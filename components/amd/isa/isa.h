@@ -459,7 +459,8 @@ struct isa_memory {
     bool returns;   /* the atomic writes its old value back */
     bool glc, slc;
     uint8_t cache_op; /* enum isa_cache_op */
-    uint8_t scope; /* enum isa_scope: sc0 and sc1; else agent with glc, system of L2 operations */
+    uint8_t scope;    /* enum isa_scope: sc0 and sc1; else agent with glc, system with scc and of L2
+                         operations */
     uint32_t dword_stride;
     uint64_t mask;     /* active lanes that go to device memory */
     uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */
@@ -531,7 +532,8 @@ enum {
 /* Is a load to see what others at its agent wrote? */
 static inline bool isa_is_coherent(const struct isa_inst *inst)
 {
-    return inst->memory & (isa_traits[inst->target].scope_bits ? ISA_MEM_SCC : ISA_MEM_GLC);
+    unsigned past = isa_traits[inst->target].scope_bits ? ISA_MEM_SCC : ISA_MEM_GLC | ISA_MEM_SCC;
+    return (inst->memory & past) != 0;
 }
 
 /* What the instruction alone says of its accesses: everything but masks, which are 0, and

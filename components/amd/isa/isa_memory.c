@@ -330,20 +330,23 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
 
 /* ---- vector memory, public ------------------------------------------------------------------- */
 
-/* Sets the scope at which the access is visible. The bits of gfx942 say so; before it, glc goes
- * past the vector L1, and the operations on the L2 are for others than its agent (LLVM, "User Guide
- * for AMDGPU Backend", memory models). */
+/* Sets the scope at which the access is visible. The bits of gfx942 say so; sc0 of an atomic only
+ * asks for the old value. Before it, glc goes past the vector L1, scc of gfx90a past the L2, and
+ * the operations on the L2 are for others than its agent (LLVM, "User Guide for AMDGPU Backend",
+ * memory models). */
 static void describe_scope(const struct isa_inst *inst, struct isa_memory *out)
 {
     bool first = inst->memory & ISA_MEM_GLC, second = inst->memory & ISA_MEM_SCC;
     if (isa_traits[inst->target].scope_bits) {
-        out->scope = (uint8_t)(first | second << 1);
+        bool atomic = out->kind == ISA_MEMORY_ATOMIC;
+        out->scope = (uint8_t)((first || atomic ? 1 : 0) | second << 1);
+        out->scope = atomic && !second ? ISA_SCOPE_AGENT : out->scope;
         out->glc = second;
         return;
     }
     bool l2 = inst->cache_op == ISA_CACHE_ACQUIRE || inst->cache_op == ISA_CACHE_RELEASE;
-    out->glc = first;
-    out->scope = l2                        ? ISA_SCOPE_SYSTEM
+    out->glc = first || second;
+    out->scope = l2 || second              ? ISA_SCOPE_SYSTEM
                  : first || inst->cache_op ? ISA_SCOPE_AGENT
                                            : ISA_SCOPE_WORK_GROUP;
 }

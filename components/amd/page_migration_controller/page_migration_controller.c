@@ -322,7 +322,8 @@ static bool take_lines(struct page_migration_controller *c)
 static void write_line(struct page_migration_controller *c, uint32_t i)
 {
     struct pmc_line *line = line_at(c, i);
-    void *payload = page_migration_controller_mem_send_write(c, (uint16_t)i, line->to, 0);
+    void *payload =
+        page_migration_controller_mem_send_write(c, (uint16_t)i, line->to, 0, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, PMC_LINE), mem_mask_range(0, PMC_LINE, PMC_LINE),
                    PMC_LINE);
     memcpy(mem_write_data(payload, PMC_LINE), line->data, PMC_LINE);

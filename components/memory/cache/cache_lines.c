@@ -175,12 +175,12 @@ static void drop_all(struct cache *c)
 
 /* Sends bytes of the line at `address` below, under the number `sent`. There must be room. Returns
  * the payload. */
-static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
-                               struct mem_mask mask, const void *bytes)
+static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
+                               struct cache_writer writer, struct mem_mask mask, const void *bytes)
 {
     unsigned below = below_bytes(c), place = place_below(c, address);
-    void *payload =
-        cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address - place, pid);
+    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
+                                            address - place, writer.pid, writer.scope);
     note_line_below(c);
     mem_mask_store(mem_write_mask(payload, below), mem_mask_up(mask, place), below);
     memcpy((char *)mem_write_data(payload, below) + place, bytes, line_bytes(c));
@@ -193,8 +193,8 @@ static inline void write_back(struct cache *c, uint32_t line)
 {
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
-    send_write(c, sent, line_number(c, line) * line_bytes(c), 0, *line_mask(c, line),
-               line_data(c, line));
+    send_write(c, sent, line_number(c, line) * line_bytes(c),
+               (struct cache_writer){0, SCOPE_WAVEFRONT}, *line_mask(c, line), line_data(c, line));
     line_set_clean(c, line);
     c->io.stats.writebacks++;
 }

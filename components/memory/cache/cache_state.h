@@ -24,6 +24,7 @@
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
 #include "runtime/engine/arena.h"
+#include "scope.gen.h"
 
 #define LINE_FREE   0
 #define LINE_NONE   UINT32_MAX
@@ -92,12 +93,19 @@ struct cache_sent {
 #endif
 };
 
+/* Whose write it is, and who has to see it when it is answered. */
+struct cache_writer {
+    uint32_t pid;
+    enum scope scope;
+};
+
 /* The last write that has gone below: one to another part of its line joins it in the same cycle,
  * when nobody can have seen it. */
 struct cache_last_write {
     uint64_t line; /* number */
     uint64_t now;  /* 1 + cycle, 0: there is none */
-    uint32_t sent, pid;
+    uint32_t sent;
+    struct cache_writer writer;
     void *payload;
 };
 
@@ -243,6 +251,15 @@ static inline bool has_last_word(const struct cache *c)
 {
     return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT
            && cache_params(c)->atomics_at == CACHE_ATOMICS_AT_HERE;
+}
+
+/* The widest scope whose members all use this cache: a write of a wider one goes on below, even
+ * from a cache that writes back. */
+static inline enum scope widest_scope(const struct cache *c)
+{
+    if (cache_params(c)->scope == CACHE_SCOPE_SYSTEM)
+        return SCOPE_AGENT;
+    return cache_params(c)->atomics_at == CACHE_ATOMICS_AT_BELOW ? SCOPE_WORK_GROUP : SCOPE_SYSTEM;
 }
 
 static inline bool keeps_masks(const struct cache *c)
@@ -418,8 +435,8 @@ static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint6
 static inline void line_drop(struct cache *c, uint32_t line);
 static inline void line_forget(struct cache *c, uint32_t line);
 static void drop_all(struct cache *c);
-static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address, uint32_t pid,
-                               struct mem_mask mask, const void *bytes);
+static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
+                               struct cache_writer writer, struct mem_mask mask, const void *bytes);
 static inline void write_back(struct cache *c, uint32_t line);
 static inline uint32_t way_make_room(struct cache *c, uint32_t set, bool *written);
 

@@ -105,11 +105,13 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
 
 /* Can a write of a part of a line join the one of another part that has gone below in this cycle?
  * Requests shorter than a line come in pairs. */
-static inline bool joins_last_write(const struct cache *c, uint64_t number, uint32_t pid)
+static inline bool joins_last_write(const struct cache *c, uint64_t number,
+                                    struct cache_writer writer)
 {
     const struct cache_last_write *last = &c->last_write;
     return above_bytes(c) < line_bytes(c) && last->now == component_tick_now(&c->io.base) + 1
-           && last->line == number && last->pid == pid
+           && last->line == number && last->writer.pid == writer.pid
+           && last->writer.scope == writer.scope
            && !arena_at(struct cache_sent, c->sent)[last->sent].joined;
 }
 
@@ -131,24 +133,25 @@ static inline void join_last_write(struct cache *c, uint16_t tag, struct mem_mas
 
 /* Sends a write below, for which there is room. */
 static inline void pass_write(struct cache *c, uint16_t tag, uint64_t number, struct mem_mask mask,
-                              const void *bytes, uint32_t pid)
+                              const void *bytes, struct cache_writer writer)
 {
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] =
         (struct cache_sent){.tag = tag, .kind = SENT_WRITE};
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
-    void *payload = send_write(c, sent, number * line_bytes(c), pid, mask, bytes);
+    void *payload = send_write(c, sent, number * line_bytes(c), writer, mask, bytes);
     if (above_bytes(c) < line_bytes(c))
         c->last_write = (struct cache_last_write){number, component_tick_now(&c->io.base) + 1, sent,
-                                                  pid, payload};
+                                                  writer, payload};
 }
 
 /* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
 static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address,
-                                    struct mem_mask mask, const void *bytes, uint32_t pid)
+                                    struct mem_mask mask, const void *bytes,
+                                    struct cache_writer writer)
 {
     uint64_t number = address / line_bytes(c);
-    bool joins = joins_last_write(c, number, pid);
+    bool joins = joins_last_write(c, number, writer);
     if (!joins && (!index_pool_has(&c->free_sent) || !room_below(c)))
         return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
@@ -179,7 +182,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
     if (joins)
         join_last_write(c, tag, mask, bytes);
     else
-        pass_write(c, tag, number, mask, bytes, pid);
+        pass_write(c, tag, number, mask, bytes, writer);
     c->io.stats.writes++;
     c->unanswered++;
     return true;
@@ -270,6 +273,23 @@ static inline bool line_pass(struct cache *c, uint64_t number)
     return true;
 }
 
+/* A write that others than the users of this write-back cache are to see: it goes on, behind what
+ * is dirty of its line, and the own copy is forgotten. */
+static inline bool take_write_past(struct cache *c, uint16_t tag, uint64_t address,
+                                   struct mem_mask mask, const void *bytes,
+                                   struct cache_writer writer)
+{
+    uint64_t number = address / line_bytes(c);
+    if (!line_pass(c, number))
+        return false;
+    note_served(c, MEM_SERVED_MISSED);
+    pass_write(c, tag, number, mask, bytes, writer);
+    c->io.stats.misses++;
+    c->io.stats.writes++;
+    c->unanswered++;
+    return true;
+}
+
 /* Where the part that a request is about lies in an answer from below. */
 static inline uint8_t piece_below(const struct cache *c, uint64_t address)
 {
@@ -346,8 +366,11 @@ CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *p
     unsigned above = above_bytes(c), piece = piece_of(c, address);
     struct mem_mask mask = mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece);
     const void *bytes = take_widen(c, mem_write_data(payload, above), piece, wide);
-    return is_write_back(c) ? take_write_back(c, m->tag, address, mask, bytes)
-                            : take_write_below(c, m->tag, address, mask, bytes, m->write.pid);
+    struct cache_writer writer = {m->write.pid, (enum scope)m->write.scope};
+    if (!is_write_back(c))
+        return take_write_below(c, m->tag, address, mask, bytes, writer);
+    return writer.scope > widest_scope(c) ? take_write_past(c, m->tag, address, mask, bytes, writer)
+                                          : take_write_back(c, m->tag, address, mask, bytes);
 }
 
 CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *payload,

@@ -16,7 +16,7 @@
 #define LINE ((uint32_t)rdma_engine_params(c)->line)
 
 /* What comes in by `copy_out` leaves as this process, which none has, so that the peer knows it. */
-#define RDMA_COPY_PID UINT32_MAX
+#define RDMA_COPY_PID UINT16_MAX
 
 /* By which port a request came in. */
 enum rdma_way { WAY_local, WAY_copy_out, WAY_peer };
@@ -88,7 +88,8 @@ static void rdma_engine_init(struct rdma_engine *c)
                                           m->read.coherent);                                       \
             break;                                                                                 \
         case MEM_WRITE:                                                                            \
-            copy = rdma_engine_##OUT##_send_write(c, slot, m->write.address, PID(m->write));       \
+            copy = rdma_engine_##OUT##_send_write(c, slot, m->write.address, PID(m->write),        \
+                                                  m->write.scope);                                 \
             memcpy(copy, payload, mem_write_payload_bytes(LINE));                                  \
             break;                                                                                 \
         case MEM_ATOMIC:                                                                           \

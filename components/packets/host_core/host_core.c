@@ -79,7 +79,7 @@ static bool send_data(struct host_core *c, uint32_t slot)
         if (k->phase == CORE_GET) {
             host_core_mem_send_read(c, tag, address, bytes, pid_of(c), false);
         } else {
-            void *payload = host_core_mem_send_write(c, tag, address, pid_of(c));
+            void *payload = host_core_mem_send_write(c, tag, address, pid_of(c), SCOPE_WAVEFRONT);
             mem_mask_store(mem_write_mask(payload, CORE_LINE), mem_mask_range(0, bytes, CORE_LINE),
                            CORE_LINE);
             memcpy(mem_write_data(payload, CORE_LINE), blob_at(k->data)->bytes + k->issued, bytes);
@@ -102,7 +102,7 @@ static bool send_lines(struct host_core *c, uint32_t slot)
         if (k->phase == CORE_READ) {
             host_core_mem_send_read(c, tag, address, bytes, pid_of(c), false);
         } else {
-            void *payload = host_core_mem_send_write(c, tag, address, pid_of(c));
+            void *payload = host_core_mem_send_write(c, tag, address, pid_of(c), SCOPE_WAVEFRONT);
             mem_mask_store(mem_write_mask(payload, CORE_LINE), mem_mask_range(0, bytes, CORE_LINE),
                            CORE_LINE);
             memcpy(mem_write_data(payload, CORE_LINE), blob_at(k->blob)->bytes + k->issued, bytes);

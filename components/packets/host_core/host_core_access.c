@@ -91,7 +91,7 @@ static bool send_access(struct host_core *c)
         timeline_begin(&c->io.base, k->order, "look at the status");
         c->io.stats.polls++;
     } else {
-        void *payload = host_core_mem_send_write(c, tag, device, pid_of(c));
+        void *payload = host_core_mem_send_write(c, tag, device, pid_of(c), SCOPE_WAVEFRONT);
         mem_mask_store(mem_write_mask(payload, CORE_LINE),
                        mem_mask_range(0, sizeof address, CORE_LINE), CORE_LINE);
         memcpy(mem_write_data(payload, CORE_LINE), &address, sizeof address);

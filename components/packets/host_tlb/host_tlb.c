@@ -91,7 +91,7 @@ static void send_on(struct host_tlb *c, const struct mem_request *m, uint64_t ad
     if (message_kind(m) == MEM_READ) {
         host_tlb_bottom_send_read(c, m->tag, address, m->read.size, m->read.pid, m->read.coherent);
     } else if (message_kind(m) == MEM_WRITE) {
-        void *to = host_tlb_bottom_send_write(c, m->tag, address, m->write.pid);
+        void *to = host_tlb_bottom_send_write(c, m->tag, address, m->write.pid, m->write.scope);
         memcpy(to, from, mem_write_payload_bytes(LINE));
     } else {
         void *to = host_tlb_bottom_send_atomic(c, m->tag, address, m->atomic.pid,

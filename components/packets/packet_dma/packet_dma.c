@@ -210,7 +210,7 @@ static void send_write(struct packet_dma *c, uint32_t number)
     uint64_t target = job_at(c, p->job)->what.address + p->offset;
     unsigned first = (unsigned)(target % DMA_LINE);
     void *payload = packet_dma_mem_send_write(c, (uint16_t)number, target - first,
-                                              (uint32_t)packet_dma_params(c)->pid);
+                                              (uint32_t)packet_dma_params(c)->pid, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
                    DMA_LINE);
     memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);

@@ -57,7 +57,8 @@ static void send_line(struct trace_cpu *c)
         trace_cpu_mem_send_read(c, (uint16_t)slot, address, bytes, 0, false);
         return;
     }
-    void *payload = trace_cpu_mem_send_write(c, (uint16_t)slot, address - first, 0);
+    void *payload =
+        trace_cpu_mem_send_write(c, (uint16_t)slot, address - first, 0, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, CPU_LINE), mem_mask_range(first, bytes, CPU_LINE),
                    CPU_LINE);
     memcpy(mem_write_data(payload, CPU_LINE) + first, m->bytes + slot_at(c, slot)->offset, bytes);
@@ -129,7 +130,7 @@ static bool ring_device(struct trace_cpu *c)
     if (!trace_cpu_mem_can_send(c))
         return false;
     timeline_begin(&c->io.base, c->sequence, "2 write its address to the device");
-    void *payload = trace_cpu_mem_send_write(c, CPU_TAG_DEVICE, device, 0);
+    void *payload = trace_cpu_mem_send_write(c, CPU_TAG_DEVICE, device, 0, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, CPU_LINE), mem_mask_range(0, sizeof address, CPU_LINE),
                    CPU_LINE);
     memcpy(mem_write_data(payload, CPU_LINE), &address, sizeof address);

@@ -240,12 +240,14 @@ static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word,
     c->io.stats.loads++;
 }
 
+/* Some go on to a wider scope at once, which no order needs: others share their lines. */
 static void send_store(struct memory_tester *c, uint32_t thread, uint32_t word, uint32_t value)
 {
     uint32_t slot = take_slot(c, thread, word, VERB_STORE, false);
     uint64_t address = word_at(c, word)->address, inside = address % TESTER_LINE;
+    enum scope scope = value % 4 ? SCOPE_WAVEFRONT : (enum scope)(value / 4 % 4);
     void *p = memory_tester_mem_send_write(c, thread_at(c, thread)->port, tag_of(c, thread, slot),
-                                           address - inside, TESTER_PID);
+                                           address - inside, TESTER_PID, scope);
     mem_mask_store(mem_write_mask(p, TESTER_LINE), mem_mask_range((unsigned)inside, 4, TESTER_LINE),
                    TESTER_LINE);
     memset(mem_write_data(p, TESTER_LINE), 0xee, TESTER_LINE); /* must not be stored */

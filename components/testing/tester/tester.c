@@ -130,7 +130,7 @@ static void send(struct tester *c, uint32_t line)
     uint64_t address = (uint64_t)tester_params(c)->base + (uint64_t)line * line_bytes(c);
     unsigned kind = pick_kind(c);
     if (kind == MEM_WRITE) {
-        void *payload = tester_mem_send_write(c, tag, address, 0);
+        void *payload = tester_mem_send_write(c, tag, address, 0, SCOPE_WAVEFRONT);
         fill_write(c, line, mem_write_mask(payload, line_bytes(c)),
                    mem_write_data(payload, line_bytes(c)));
         c->io.stats.writes++;

@@ -240,7 +240,7 @@ static void forward(struct prefetcher *c, const struct mem_request *m)
                                     m->read.coherent);
         break;
     case MEM_WRITE:
-        to = prefetcher_bottom_send_write(c, tag, m->write.address, m->write.pid);
+        to = prefetcher_bottom_send_write(c, tag, m->write.address, m->write.pid, m->write.scope);
         memcpy(to, from, mem_write_payload_bytes(line));
         break;
     case MEM_ATOMIC:

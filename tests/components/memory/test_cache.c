@@ -614,6 +614,57 @@ Test(cache, atomics_and_coherent_reads_pass_an_l2_of_system_scope_behind_its_dir
     cr_expect_eq(harness_reply(b.cpu, 5)->payload[1], 1, "its own write is before it");
 }
 
+struct scope_case {
+    int64_t scope, atomics_at, write;
+    unsigned widest; /* that the users of the cache share */
+};
+
+/* A write of scope `scope` to a line of which bytes are dirty, and then one of another writer that
+ * does not go through this cache, to the same bytes. */
+static void check_write_of_scope(const struct scope_case *c, unsigned scope)
+{
+    struct cache_params params = plain(1024, 2, c->write);
+    params.scope = c->scope;
+    params.atomics_at = c->atomics_at;
+    struct bench b = set_up(params, 10);
+    uint8_t before[64] = {[4] = 5, [5] = 6}, bytes[64] = {7};
+    struct harness_message m = harness_write(100, 2, 0x40, 1, bytes), coherent;
+    m.fields[offsetof(struct mem_request, write.scope) - offsetof(struct message, fields)] =
+        (uint8_t)scope;
+    send(b.cpu, harness_read(1, 0, 0x40, 64));
+    send(b.cpu, harness_write(50, 1, 0x40, 0x30, before));
+    send(b.cpu, m);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    bool goes_on = c->write != CACHE_WRITE_BACK || scope > c->widest;
+    cr_expect_eq(harness_memory[0x40], goes_on ? 7 : 0, "widest %u, scope %u", c->widest, scope);
+    if (!goes_on)
+        return;
+    cr_expect_gt(harness_reply(b.cpu, 2)->cycle, 110, "it is answered by memory");
+    cr_expect_eq(harness_memory[0x45], 6, "what was dirty of the line is there before it");
+    harness_memory[0x40] = 99;
+    coherent = harness_coherent_read(300, 3, 0x40, 4);
+    send(b.cpu, coherent);
+    send(b.cpu, harness_fence(400, 4, SCOPE_SYSTEM, true, true));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_memory[0x40], 99, "the byte was not dirty any more");
+    cr_expect_eq(harness_reply(b.cpu, 3)->payload[0], 99);
+    cr_expect_eq(harness_reply(b.cpu, 3)->payload[4], 5);
+}
+
+Test(cache, a_write_goes_on_until_its_whole_scope_sees_it)
+{
+    static const struct scope_case cases[] = {
+        {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_BACK, SCOPE_SYSTEM},
+        {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_BELOW, CACHE_WRITE_BACK, SCOPE_WORK_GROUP},
+        {CACHE_SCOPE_SYSTEM, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_BACK, SCOPE_AGENT},
+        {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_THROUGH, 0},
+        {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_AROUND, 0},
+        {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_EVICT, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (unsigned scope = SCOPE_WAVEFRONT; scope <= SCOPE_SYSTEM; scope++)
+            check_write_of_scope(&cases[i], scope);
+}
+
 static uint32_t memory_requests_after_write_and_read(int64_t policy, bool read_first, uint64_t mask)
 {
     struct bench b = set_up(plain(1024, 2, policy), 10);

@@ -1146,6 +1146,65 @@ Test(isa_cdna, scopes_of_accesses_and_cache_operations)
     }
 }
 
+/* First words of a load, a store and an atomic of global memory: flat on gfx803. */
+static const struct {
+    uint32_t word[2];
+    enum isa_memory_kind kind;
+} access_cases[] = {{{0xdc508000, 0x0a7f0002}, ISA_MEMORY_LOAD},
+                    {{0xdc708000, 0x007f0a02}, ISA_MEMORY_STORE},
+                    {{0xdd008000, 0x007f0a02}, ISA_MEMORY_ATOMIC}};
+
+/* By bit: sc0 (glc), sc1 (scc), nt (slc). "User Guide for AMDGPU Backend", memory models of gfx6 to
+ * gfx9, gfx90a and gfx942: how far an access is seen, and whether a load goes past what others of
+ * the agent do not see. nt says nothing of that. */
+static enum isa_scope scope_by_model(enum isa_target target, enum isa_memory_kind kind, bool sc0,
+                                     bool sc1)
+{
+    if (target == ISA_GFX942 && kind == ISA_MEMORY_ATOMIC)
+        return sc1 ? ISA_SCOPE_SYSTEM : ISA_SCOPE_AGENT;
+    if (target == ISA_GFX942)
+        return (enum isa_scope)(sc0 | sc1 << 1);
+    return sc1 && target == ISA_GFX90A ? ISA_SCOPE_SYSTEM
+           : sc0                       ? ISA_SCOPE_AGENT
+                                       : ISA_SCOPE_WORK_GROUP;
+}
+
+static void check_policy(enum isa_target target, unsigned which, unsigned bits)
+{
+    bool sc0 = bits & 1, sc1 = bits & 2, nt = bits & 4, is_scope = target == ISA_GFX942;
+    uint32_t word[3] = {access_cases[which].word[0], access_cases[which].word[1], 0};
+    enum isa_memory_kind kind = access_cases[which].kind;
+    struct isa_inst inst;
+    struct isa_memory access;
+    if (target == ISA_GFX803) {
+        word[0] &= ~UINT32_C(0x8000);
+        word[1] &= ~UINT32_C(0x7f0000);
+    }
+    word[0] |= (uint32_t)sc0 << 16 | (uint32_t)nt << 17 | (uint32_t)sc1 << 25;
+    cr_assert_gt(isa_decode(target, word, 12, &inst), 0);
+    isa_memory_describe(&inst, &access);
+    cr_expect_eq(access.kind, kind);
+    cr_expect_eq(access.scope, scope_by_model(target, kind, sc0, sc1),
+                 "target %d, kind %d, bits %u: scope %u", (int)target, (int)kind, bits,
+                 access.scope);
+    if (kind == ISA_MEMORY_LOAD) {
+        bool past = is_scope ? sc1 : sc0 || (sc1 && target == ISA_GFX90A);
+        cr_expect_eq(access.glc, past);
+        cr_expect_eq(isa_is_coherent(&inst), past);
+    }
+}
+
+Test(isa_cdna, every_cache_policy_has_the_scope_of_the_memory_model)
+{
+    static const enum isa_target targets[] = {ISA_GFX803, ISA_GFX900, ISA_GFX906,
+                                              ISA_GFX908, ISA_GFX90A, ISA_GFX942};
+    for (unsigned t = 0; t < sizeof targets / sizeof targets[0]; t++)
+        for (unsigned which = 0; which < sizeof access_cases / sizeof access_cases[0]; which++)
+            for (unsigned bits = 0; bits < 8; bits++)
+                if (targets[t] >= ISA_GFX90A || !(bits & 2)) /* others have no scc */
+                    check_policy(targets[t], which, bits);
+}
+
 Test(isa_cdna, a_wavefront_reads_the_number_of_its_die)
 {
     const uint32_t word[] = {0xb880f814};
