@@ -305,12 +305,19 @@ struct elaboration {
     uint32_t bus_count;
 };
 
-/* Bounds on what one description may expand to. */
+/* Bounds on what one description may expand to. The largest platforms that come with heddle take a
+ * twentieth of the memory. */
 #define ELABORATE_MAX_WORK  ((uint64_t)5000000)
+#define ELABORATE_MAX_BYTES ((size_t)4 << 30)
 #define ELABORATE_MAX_DEPTH 100
 
 /* Counts work; false, with a diagnostic the first time, when there is too much. */
 bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span span);
+
+/* elaborate_least.c: how many items a type expands to at least. */
+uint64_t elaborate_least(struct program *program, struct type_info *type);
+/* Whether no type expands to too much for certain; says which one does. */
+bool elaborate_fits(struct program *program);
 
 /* eval.c */
 /* Whether the value follows from names: parameters, loop variables, counts. */

@@ -14,12 +14,17 @@ bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span sp
     e->work += amount;
     if (e->stop)
         return false;
-    if (e->work <= ELABORATE_MAX_WORK)
+    if (e->work <= ELABORATE_MAX_WORK && e->arena->total <= ELABORATE_MAX_BYTES)
         return true;
     e->stop = true;
-    diagnostic_add(e->diagnostics, E0311, span,
-                   "the description expands to too much: more than %llu million items",
-                   (unsigned long long)(ELABORATE_MAX_WORK / 1000000));
+    if (e->work <= ELABORATE_MAX_WORK)
+        diagnostic_add(e->diagnostics, E0311, span,
+                       "the description expands to too much: more than %zu GiB",
+                       ELABORATE_MAX_BYTES >> 30);
+    else
+        diagnostic_add(e->diagnostics, E0311, span,
+                       "the description expands to too much: more than %llu million items",
+                       (unsigned long long)(ELABORATE_MAX_WORK / 1000000));
     return false;
 }
 
@@ -169,6 +174,11 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
         diagnostic_add(e->diagnostics, E0311, item->size->span, "more than %u instances",
                        e->instance_limit);
         e->stop = true;
+        return;
+    }
+    if (type != NULL && counted && count > 1
+        && elaborate_least(e->program, type) > ELABORATE_MAX_WORK / (uint64_t)count) {
+        elaborate_count_work(e, ELABORATE_MAX_WORK + 1, item->name.span);
         return;
     }
     if (type == NULL || !counted || is_recursive(e, node, type, item->target.span)) {

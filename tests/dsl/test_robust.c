@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dsl/compile.h"
+#include "dsl/pipeline/compilation.h"
 #include "fixtures.h"
 #include "tests/sanitized.h"
 
@@ -97,6 +98,49 @@ Test(robust, expansion_is_bounded)
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         expect_answer(texts[i], strlen(texts[i]));
+}
+
+/* How sixty lines double what they expand to: `%1$d` is the line, `%2$d` the one before. */
+static const char *const doublings[] = {
+    "component c%1$d { a : c%2$d; b : c%2$d; }\n",
+    "component c%1$d { a[2] : c%2$d; }\n",
+    "component c%1$d { let n = 2; let m = n * 1 + 0; a[m] : c%2$d; }\n",
+    "component c%1$d { param n : int = 2 in 2 .. 9; a[n] : c%2$d; }\n",
+    "component c%1$d { param n : int = 2; if n > 1 { a : c%2$d; b : c%2$d; } "
+    "else { a[3] : c%2$d; } }\n",
+    "component c%1$d { in top[2] : w; a : c%2$d; b : c%2$d; top[0] -> a.top[*]; "
+    "top[1] -> b.top[*]; }\n",
+    "part q%1$d { part a : q%2$d; part b : q%2$d; }\ncomponent c%1$d { part x : q%1$d; }\n",
+};
+
+static void expect_too_large(const char *text, bool with_platform)
+{
+    struct compile_options options = {.library_root = fixture_library()};
+    struct compilation *c = compile_open(&options);
+    const char *end = strstr(text, "platform");
+    size_t size = with_platform ? strlen(text) : (size_t)(end - text);
+    compile_text(c, "x.heddle", text, size, NULL);
+    cr_assert_geq(compile_error_count(c), 1);
+    cr_expect_str_eq(compile_diagnostic_at(c, 0)->code, "E0311", "%s: %s\n%.200s",
+                     compile_diagnostic_at(c, 0)->code, compile_diagnostic_at(c, 0)->message, text);
+    cr_expect_lt(c->arena.total, (size_t)64 << 20, "%zu MiB: %.200s", c->arena.total >> 20, text);
+    compile_close(c);
+}
+
+/* Counted before it is built: the answer costs next to nothing. */
+Test(robust, what_doubles_is_refused_before_it_is_built)
+{
+    static char text[65536];
+    for (size_t i = 0; i < sizeof doublings / sizeof doublings[0]; i++) {
+        size_t n = (size_t)snprintf(text, sizeof text,
+                                    "protocol w { request r { } }\npart q0 { }\n"
+                                    "component c0 { in top : w optional; }\n");
+        for (int line = 1; line <= 60; line++)
+            n += (size_t)snprintf(text + n, sizeof text - n, doublings[i], line, line - 1);
+        snprintf(text + n, sizeof text - n, "platform p { clock k = 1GHz; x : c60; }\n");
+        expect_too_large(text, true);
+        expect_too_large(text, false);
+    }
 }
 
 Test(robust, endless_lists_end_with_a_message)
