@@ -381,8 +381,9 @@ static struct words link_arguments(struct build *b, const char *output)
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         vector_push(b->arena, &argv, head[i]);
     vector_push(b->arena, &argv, output);
+    vector_push(b->arena, &argv, "-Xlinker"); /* -Wl would part it at commas */
     vector_push(b->arena, &argv,
-                arena_printf(b->arena, "-Wl,--version-script=%s/platform.map", b->cache));
+                arena_printf(b->arena, "--version-script=%s/platform.map", b->cache));
     for (uint32_t i = 0; i < b->objects.count; i++)
         vector_push(b->arena, &argv, b->objects.items[i]);
     /* Debug information is two thirds of the file, which each run reads. A user who asks for -g

@@ -2,6 +2,7 @@
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import time
@@ -25,6 +26,15 @@ def test_second_build_writes_nothing(heddle, tmp_path):
     new = [file for file in (tmp_path / "cache").rglob("*")
            if file.is_file() and "lock" not in file.name and file.stat().st_mtime_ns > before]
     assert not new
+
+
+def test_names_of_folders_are_no_options_and_no_commands(heddle, tmp_path):
+    folder = tmp_path / "it's \"1\",-z $(touch hurt); `touch hurt`\n#include \\ %s"
+    heddle(f"new component pipe -o {shlex.quote(str(folder / 'pipe'))}")
+    told = harness.call([harness.HEDDLE, "run", folder / "pipe/pipe_test.heddle"],
+                        env={"HEDDLE_CFLAGS": "-O0", "HEDDLE_CACHE": str(folder / "cache")})
+    assert not told.output and platforms_in(folder / "cache") == 1
+    assert not list(tmp_path.rglob("hurt")) and not Path("hurt").exists()
 
 
 def test_what_came_compiled_is_not_compiled(heddle, tmp_path):

@@ -106,7 +106,11 @@ def test_programs_with_debug_information_show_their_source(run, tmp_path):
     call(["hipcc", "-g", "--offload-arch=gfx803", "-Itests/programs",
           "tests/programs/matmul_tiled.hip.cpp", "-o", program])
     source = Path("tests/programs/matmul_tiled.hip.cpp").read_text(encoding="utf-8").splitlines()
-    told = run(f"{TINY} --profile instructions -- {program}").stderr
+    temporary = tmp_path / "it's $(touch hurt)\n"
+    temporary.mkdir()
+    told = run(f"{TINY} --profile instructions -- {program}",
+               env={"TMPDIR": str(temporary)}).stderr
+    assert not list(tmp_path.rglob("hurt")) and not list(temporary.iterdir())
     load = re.search(r"flat_load_dword .*; matmul_tiled.hip.cpp:(\d+)$", told, re.M)
     assert "=" in source[int(load[1]) - 1] and "[" in source[int(load[1]) - 1]
     store = re.findall(r"flat_store_dword .*; matmul_tiled.hip.cpp:(\d+)$", told, re.M)

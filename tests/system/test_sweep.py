@@ -358,6 +358,31 @@ def test_slurm_makes_the_same_table(swept, tmp_path):
     assert content(tmp_path / "out") == content(swept.out)
 
 
+HURT = "it's \"1\" $HOME $in $\n  command = touch hurt\nbuild x: y | z\n$(touch hurt) {n} %s\\"
+
+
+def test_words_of_users_are_no_rules_of_ninja(tmp_path):
+    """They reach the command as they are, whatever is in them."""
+    command, words = tmp_path / "command", tmp_path / "words"
+    command.write_text(f"#!/bin/sh\nprintf '%s\\0' \"$@\" >'{words}'\n")
+    command.chmod(0o755)
+    (tmp_path / "work/session").mkdir(parents=True)
+    build = (str(command), HURT, "--set", f"a={HURT}")
+    engine.write_ninja(tmp_path, [engine.Batch("session/0000", [], {build})], 3)
+    call(["ninja", "-C", tmp_path, "work/session/platform-0.built"], env=engine.environment())
+    assert words.read_text().split("\0")[:-1] == [*build[1:], "--jobs", "3"]
+    assert not list(tmp_path.rglob("hurt"))
+
+
+def test_a_folder_of_any_name_can_be_swept(tmp_path):
+    folder = tmp_path / HURT
+    folder.mkdir()
+    shutil.copy(TINY, folder / "tiny.heddle")
+    sweep(folder / "out", "--generic", "--vary", "gpu.cus=1,2", platform=folder / "tiny.heddle",
+          program=(PROGRAMS / "vectoradd",), says=["2 of 2 points are in"])
+    assert not list(tmp_path.rglob("hurt"))
+
+
 def test_batches_become_smaller():
     assert engine.cut(3, 2) == [1, 1, 1]
     sizes = engine.cut(1000, 2)

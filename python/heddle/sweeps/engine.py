@@ -1,7 +1,8 @@
 """Engines that start workers: ninja on this machine, Snakemake also on a cluster.
 
 An engine gets batches of points and files that say what is to be done with them: `build.ninja` or
-`Snakefile` in the folder of the sweep. A batch has many points because starting a worker costs as
+`Snakefile` in the folder of the sweep. Both name files of JSON and nothing that a user has written;
+paths of this installation reach ninja by the environment. A batch has many points because starting a worker costs as
 much as a small point. Batches become smaller towards the end, so that all processors end together;
 where points are few they have one each.
 """
@@ -20,7 +21,8 @@ from typing import Any, Sequence
 
 from heddle.mistakes import Mistake
 
-WORKER = pathlib.Path(__file__).with_name("worker.py")
+WORKER = pathlib.Path(__file__).with_name("worker.py").resolve()
+BUILDER = WORKER.with_name("builder.py")
 ENGINES = {"ninja": "ninja-build", "snakemake": "snakemake"}  # and Debian's packages
 ALIVE = '[ "$PPID" = "$0" ] && exec "$@"'  # we may have ended before we could be watched
 SMALLEST = 8  # a batch has at least this part of what each processor has to do
@@ -46,68 +48,75 @@ def cut(count: int, jobs: int) -> list[int]:
     return sizes
 
 
-def worker_words() -> list[str]:
-    """-S, -E: neither site packages nor the user's variables are needed, and each costs time."""
-    return [sys.executable, "-S", "-E", "-P", "-B", str(WORKER.resolve())]
-
-
-def _shell(words: Sequence[str]) -> str:
-    return " ".join(map(shlex.quote, words))
-
-
-def write_ninja(folder: pathlib.Path, batches: Sequence[Batch], jobs: int) -> pathlib.Path:
-    """A build that fails is no failure here: the points that need it fail, and say why."""
-    builds = sorted({build for batch in batches for build in batch.builds})
-    each = max(1, jobs // max(len(builds), 1))
-    told = ["# Written by heddle sweep, which collects what `ninja -k 0` runs.",
-            "ninja_required_version = 1.8",
-            "rule batch",
-            f"  command = exec {_shell(worker_words()).replace('$', '$$')} $in $$PPID",
-            "rule build",
-            f"  command = $words --jobs {each} >$out.log 2>&1; touch $out", ""]
-    stamps = {}
-    for i, words in enumerate(builds):
-        stamps[words] = f"work/{_session(batches)}/platform-{i}.built"
-        told += [f"build {stamps[words]}: build",
-                 f"  words = {_shell(words).replace('$', '$$')}"]
-    for batch in batches:
-        path = f"work/{batch.name}.json"
-        needs = " ".join(sorted(stamps[words] for words in batch.builds))
-        told.append(f"build {path}.done: batch {path}" + (f" | {needs}" if needs else ""))
-    target = folder / "build.ninja"
-    target.write_text("\n".join(told) + "\n", encoding="utf-8")
-    return target
+# Neither site packages nor the user's variables are needed, and each costs time.
+INTERPRETER = "-S -E -P -B"
 
 
 def _session(batches: Sequence[Batch]) -> str:
     return batches[0].name.split("/")[0]
 
 
-def write_snakefile(folder: pathlib.Path, batches: Sequence[Batch]) -> pathlib.Path:
+def _write_builds(folder: pathlib.Path, batches: Sequence[Batch],
+                  jobs: int) -> dict[tuple[str, ...], str]:
+    """A file with the words of each build; their names without the ending, by the words."""
     builds = sorted({build for batch in batches for build in batch.builds})
-    session = _session(batches)
-    of_batch = {batch.name.split("/")[1]: sorted(builds.index(words) for words in batch.builds)
-                for batch in batches}
+    each = max(1, jobs // max(len(builds), 1))
+    names = {}
+    for i, words in enumerate(builds):
+        names[words] = f"work/{_session(batches)}/platform-{i}"
+        (folder / f"{names[words]}.json").write_text(json.dumps([*words, "--jobs", str(each)]),
+                                                     encoding="utf-8")
+    return names
+
+
+def write_ninja(folder: pathlib.Path, batches: Sequence[Batch], jobs: int) -> pathlib.Path:
+    """A build that fails is no failure here: the points that need it fail, and say why."""
+    names = _write_builds(folder, batches, jobs)
+    told = ["# Written by heddle sweep, which collects what `ninja -k 0` runs.",
+            "ninja_required_version = 1.8",
+            "rule batch",
+            f'  command = exec "$$SWEEP_PYTHON" {INTERPRETER} "$$SWEEP_WORKER" $in $$PPID',
+            "rule build",
+            f'  command = exec "$$SWEEP_PYTHON" {INTERPRETER} "$$SWEEP_BUILDER" $in $out', ""]
+    told += [f"build {name}.built: build {name}.json" for name in names.values()]
+    for batch in batches:
+        path = f"work/{batch.name}.json"
+        needs = " ".join(sorted(f"{names[words]}.built" for words in batch.builds))
+        told.append(f"build {path}.done: batch {path}" + (f" | {needs}" if needs else ""))
+    target = folder / "build.ninja"
+    target.write_text("\n".join(told) + "\n", encoding="utf-8")
+    return target
+
+
+def _shell(script: pathlib.Path) -> str:
+    """Of a Python script in a Snakefile: words of the shell in a literal of Python."""
+    return json.dumps(f"{shlex.quote(sys.executable)} {INTERPRETER} {shlex.quote(str(script))}")
+
+
+def write_snakefile(folder: pathlib.Path, batches: Sequence[Batch], jobs: int) -> pathlib.Path:
+    names = _write_builds(folder, batches, jobs)
+    needs = {batch.name.split("/")[1]: sorted(f"{names[words]}.built" for words in batch.builds)
+             for batch in batches}
+    work = f"work/{_session(batches)}"
     target = folder / "Snakefile"
     target.write_text(f'''# Written by heddle sweep, which collects what it runs.
-BUILDS = {json.dumps([_shell(words) for words in builds])}
-NEEDS = {json.dumps(of_batch)}
+NEEDS = {json.dumps(needs)}
 
 rule all:
-    input: expand("work/{session}/{{batch}}.json.done", batch=NEEDS)
+    input: expand("{work}/{{batch}}.json.done", batch=NEEDS)
 
 rule build:
-    output: "work/{session}/platform-{{number}}.built"
-    params: words=lambda wildcards: BUILDS[int(wildcards.number)]
-    shell: "{{params.words}} >{{output}}.log 2>&1; touch {{output}}"
+    input: "{work}/platform-{{number}}.json"
+    output: "{work}/platform-{{number}}.built"
+    params: builder={_shell(BUILDER)}
+    shell: "exec {{params.builder}} {{input}} {{output}}"
 
 rule batch:
     input:
-        json="work/{session}/{{batch}}.json",
-        built=lambda wildcards: [f"work/{session}/platform-{{n}}.built"
-                                 for n in NEEDS[wildcards.batch]]
-    output: "work/{session}/{{batch}}.json.done"
-    params: worker={json.dumps(_shell(worker_words()))}
+        json="{work}/{{batch}}.json",
+        built=lambda wildcards: NEEDS[wildcards.batch]
+    output: "{work}/{{batch}}.json.done"
+    params: worker={_shell(WORKER)}
     shell: "exec {{params.worker}} {{input.json}}"
 ''', encoding="utf-8")
     return target
@@ -134,7 +143,7 @@ class Engine:
             write_ninja(self.folder, batches, self.jobs)
             words = [self.program, "-C", str(self.folder), "-j", str(self.jobs), "-k", "0"]
         else:
-            write_snakefile(self.folder, batches)
+            write_snakefile(self.folder, batches, self.jobs)
             words = [self.program, "--snakefile", "Snakefile", "--directory", ".", "--nolock",
                      "--keep-going", "--cores", str(self.jobs)]
         try:
@@ -160,7 +169,8 @@ def environment() -> dict[str, str]:
     Snakemake must not take for one of its own."""
     kept = {name: value for name, value in os.environ.items()
             if name not in ("NINJA_STATUS", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
-    return kept
+    return {**kept, "SWEEP_PYTHON": sys.executable, "SWEEP_WORKER": str(WORKER),
+            "SWEEP_BUILDER": str(BUILDER)}
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
