@@ -530,9 +530,9 @@ static void write_stamp(struct build *b, const struct compilation *compilation)
     for (uint32_t i = 0; i < depend_count(&b->depend); i++)
         if (!is_below(depend_path(&b->depend, i), b->folder))
             stamp_add(&b->stamp, depend_path(&b->depend, i));
-    stamp_add_result(&b->stamp, arena_printf(b->arena, "%s/platform.so", b->folder));
+    stamp_add_result(&b->stamp, "platform.so");
     if (b->request->generic)
-        stamp_add_result(&b->stamp, arena_printf(b->arena, "%s/platform.tables", b->folder));
+        stamp_add_result(&b->stamp, "platform.tables");
     stamp_write(&b->stamp, stamp_file(b));
 }
 

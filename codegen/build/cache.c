@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,35 +49,90 @@ const char *cache_folder(struct arena *arena)
     return arena_printf(arena, "/tmp/heddle-%ld", (long)getuid());
 }
 
+/* Owners outside a container, most often the machine's root, look like this one inside. */
+#define OVERFLOW_USER 65534u
+
+static bool say_foreign(const char *what, const char *path, const char *why)
+{
+    fprintf(stderr, "heddle: %s '%s'%s\n", what, path, why);
+    fprintf(stderr, "help: what lies there is run; set HEDDLE_CACHE to a folder of your own\n");
+    return false;
+}
+
+static bool say_shared(const char *what, const char *path)
+{
+    fprintf(stderr, "heddle: other users can write to %s '%s'\n", what, path);
+    fprintf(stderr, "help: what lies there is run; chmod go-w '%s', or set HEDDLE_CACHE\n", path);
+    return false;
+}
+
 static bool is_safe(const char *path)
 {
     struct stat status;
+    char why[64];
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
         return true; /* making or entering it says why it fails */
-    bool is_own = status.st_uid == geteuid();
-    bool is_shared =
-        (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && status.st_gid != getegid());
-    if (!is_own)
-        fprintf(stderr, "heddle: the cache '%s' belongs to another user (%ld)\n", path,
-                (long)status.st_uid);
-    else if (is_shared)
-        fprintf(stderr, "heddle: other users can write to the cache '%s'\n", path);
-    if (is_own && is_shared)
-        fprintf(stderr, "help: what lies there is run; chmod go-w '%s', or set HEDDLE_CACHE\n",
-                path);
-    else if (!is_own)
-        fprintf(stderr, "help: what lies there is run; set HEDDLE_CACHE to a folder of your own\n");
-    return is_own && !is_shared;
+    snprintf(why, sizeof why, " belongs to another user (%ld)", (long)status.st_uid);
+    if (status.st_uid != geteuid())
+        return say_foreign("the cache", path, why);
+    return !(status.st_mode & (S_IWGRP | S_IWOTH)) || say_shared("the cache", path);
+}
+
+/* A folder on the way to the cache. Where others can write, they can put another cache in its
+ * place, but not in a folder like /tmp, where names are their owners' (sticky). */
+static bool is_safe_above(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return true;
+    if (status.st_uid != geteuid() && status.st_uid != 0 && status.st_uid != OVERFLOW_USER)
+        return say_foreign("the cache lies in", path, ", which belongs to another user");
+    return !(status.st_mode & (S_IWGRP | S_IWOTH)) || (status.st_mode & S_ISVTX)
+           || say_shared("the folder above the cache,", path);
+}
+
+static bool is_way_safe(const char *path)
+{
+    char above[PATH_MAX];
+    size_t length = strlen(path);
+    if (length >= sizeof above)
+        return true; /* no such file can be opened */
+    memcpy(above, path, length + 1);
+    for (char *slash = strrchr(above, '/'); slash; slash = strrchr(above, '/')) {
+        *slash = '\0';
+        if (!is_safe_above(above[0] ? above : "/"))
+            return false;
+    }
+    return true;
+}
+
+/* By its name, and where links lead. */
+static bool is_place_safe(const char *folder)
+{
+    char here[PATH_MAX], path[2 * PATH_MAX];
+    bool is_relative = folder[0] != '/';
+    if (is_relative && !getcwd(here, sizeof here))
+        return true;
+    snprintf(path, sizeof path, "%s%s%s", is_relative ? here : "", is_relative ? "/" : "", folder);
+    char *real = realpath(folder, NULL);
+    bool safe = is_way_safe(path) && (!real || is_way_safe(real));
+    free(real);
+    return safe;
 }
 
 bool cache_is_safe(const char *folder)
 {
     static const char *const inside[] = {"", "/objects", "/libraries", "/platforms"};
-    char path[4096];
+    char path[PATH_MAX];
+    struct stat status;
+    if (!is_place_safe(folder))
+        return false;
     for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
         int length = snprintf(path, sizeof path, "%s%s", folder, inside[i]);
         if (length < (int)sizeof path && !is_safe(path))
             return false;
+        if (i == 0 && stat(path, &status) == 0 && !(status.st_mode & (S_IXGRP | S_IXOTH)))
+            return true; /* nobody else reaches what is inside */
     }
     return true;
 }

@@ -21,8 +21,8 @@
 /* $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle, else a folder in /tmp. */
 const char *cache_folder(struct arena *arena);
 
-/* Whether only this user can have written what is in the cache, which becomes code that runs; what
- * is not there yet is. false: said why on stderr. */
+/* Whether only this user (and root) can have written what is in the cache, which becomes code that
+ * runs, and can put another one in its place. false: said why on stderr. */
 bool cache_is_safe(const char *folder);
 
 /* Notes that a build runs until the file is closed, also by the compilers that it has started.

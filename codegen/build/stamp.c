@@ -1,5 +1,5 @@
-/* One line a path: size, time of change, path; then the results: "= SIZE SUM PATH"; then "end SUM",
- * of all lines before it. Called by build.c. */
+/* One line a path: size, time of change, path; then the results: "= SIZE SUM NAME", beside
+ * the list; then "end SUM", of all lines before it. Called by build.c. */
 #include "codegen/build/stamp.h"
 
 #include <inttypes.h>
@@ -14,8 +14,9 @@
 #include "codegen/build/depend.h"
 #include "codegen/build/seal.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/names.h"
 
-#define FORMAT_LINE "heddle stamp 2\n"
+#define FORMAT_LINE "heddle stamp 3\n"
 
 struct identity {
     int64_t size;
@@ -53,9 +54,9 @@ void stamp_add(struct stamp *stamp, const char *path)
     vector_push(stamp->arena, &stamp->paths, copy);
 }
 
-void stamp_add_result(struct stamp *stamp, const char *path)
+void stamp_add_result(struct stamp *stamp, const char *name)
 {
-    vector_push(stamp->arena, &stamp->results, arena_strdup(stamp->arena, path));
+    vector_push(stamp->arena, &stamp->results, arena_strdup(stamp->arena, name));
 }
 
 /* A file that is not there, or the outermost folder of it that is not: while that is missing, so is
@@ -94,6 +95,12 @@ static bool put_inputs(const struct stamp *stamp, struct emit *e)
     return true;
 }
 
+/* A result lies in the folder of the list, wherever that has been copied to. */
+static const char *beside(struct arena *arena, const char *file, const char *name)
+{
+    return arena_printf(arena, "%s/%s", name_folder(arena, file), name);
+}
+
 void stamp_write(const struct stamp *stamp, const char *file)
 {
     struct emit e;
@@ -105,7 +112,7 @@ void stamp_write(const struct stamp *stamp, const char *file)
     }
     for (uint32_t i = 0; i < stamp->results.count; i++) {
         uint64_t size, sum;
-        if (!seal_sum_file(stamp->results.items[i], &size, &sum)) {
+        if (!seal_sum_file(beside(stamp->arena, file, stamp->results.items[i]), &size, &sum)) {
             unlink(file);
             return;
         }
@@ -126,16 +133,17 @@ static bool input_holds(const char *line)
     return now.time_ns == time_ns && now.size == size;
 }
 
-/* "SIZE SUM PATH" */
-static bool result_holds(const char *line)
+/* "SIZE SUM NAME" */
+static bool result_holds(struct arena *arena, const char *file, const char *line)
 {
     uint64_t size, sum, now_size, now;
     int at = 0;
     return sscanf(line, "%" SCNu64 " %" SCNx64 " %n", &size, &sum, &at) == 2 && at > 0
-           && seal_sum_file(line + at, &now_size, &now) && now_size == size && now == sum;
+           && seal_sum_file(beside(arena, file, line + at), &now_size, &now) && now_size == size
+           && now == sum;
 }
 
-static bool lines_hold(char *text, size_t size)
+static bool lines_hold(struct arena *arena, const char *file, char *text, size_t size)
 {
     char *end = size > 0 && text[size - 1] == '\n' ? strstr(text, "\nend ") : NULL;
     uint64_t sum;
@@ -147,7 +155,7 @@ static bool lines_hold(char *text, size_t size)
     for (char *line = text + sizeof FORMAT_LINE - 1; *line;) {
         char *next = strchr(line, '\n');
         *next = '\0';
-        if (!(*line == '=' ? result_holds(line + 1) : input_holds(line)))
+        if (!(*line == '=' ? result_holds(arena, file, line + 1) : input_holds(line)))
             return false;
         line = next + 1;
     }
@@ -160,7 +168,7 @@ bool stamp_holds(const char *file)
     size_t size;
     arena_init(&arena);
     char *text = depend_read_file(&arena, file, &size);
-    bool holds = text && lines_hold(text, size);
+    bool holds = text && lines_hold(&arena, file, text, size);
     arena_release(&arena);
     return holds;
 }

@@ -27,8 +27,9 @@ struct stamp {
 /* Before anything is read. */
 void stamp_begin(struct stamp *stamp, struct arena *arena);
 void stamp_add(struct stamp *stamp, const char *path);
-/* Adds a result, which is known by its content: no other process is to write it. */
-void stamp_add_result(struct stamp *stamp, const char *path);
+/* Adds a result, a file beside the list, which is known by its content: no other process is to
+ * write it. */
+void stamp_add_result(struct stamp *stamp, const char *name);
 
 /* Writes the list; removes an old one when none may be written. */
 void stamp_write(const struct stamp *stamp, const char *file);

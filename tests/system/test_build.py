@@ -3,6 +3,7 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -264,17 +265,70 @@ def test_disk_that_is_full_is_named_and_nothing_is_half_written(run, tmp_path, m
     run(FIFO, env=env)
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o773])
 @pytest.mark.parametrize("folder", ["", "platforms", "objects"])
-def test_cache_that_others_can_write_to_is_refused(heddle, run, tmp_path, folder):
+def test_cache_that_others_can_write_to_is_refused(heddle, run, tmp_path, folder, mode):
+    """Nor does it matter that the group is one's own: others may be in it."""
     cache = tmp_path / "cache"
     env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
     (cache / folder).mkdir(parents=True)
-    (cache / folder).chmod(0o777)
+    (cache / folder).chmod(mode)
     heddle(f"build {FIFO}", "other users can write to the cache", "chmod go-w", status=1, env=env)
     run(FIFO, "other users can write to the cache", status=1, env=env)
-    (cache / folder).chmod(0o755)
-    if os.geteuid() == 0:
+    assert not any(cache.rglob("*.o"))
+    if os.geteuid() == 0 and mode == 0o777:
+        (cache / folder).chmod(0o755)
         os.chown(cache / folder, 12345, -1)
         heddle(f"build {FIFO}", "belongs to another user .12345", "set HEDDLE_CACHE", status=1,
                env=env)
         assert not any(cache.rglob("*.o"))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("through_link", [False, True])
+def test_cache_that_others_can_replace_is_refused(heddle, tmp_path, depth, through_link):
+    """As one who can write to a folder above it can, unless names there are their owners'."""
+    cache = tmp_path / "a/b/cache"
+    above = cache.parents[depth - 1]
+    cache.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(cache)
+    env = {"HEDDLE_CACHE": str(tmp_path / "link" if through_link else cache),
+           "HEDDLE_CFLAGS": "-O0"}
+    for mode in 0o777, 0o770:
+        above.chmod(mode)
+        heddle(f"build {FIFO}", f"other users can write to the folder above the cache, '{above}'",
+               "chmod go-w", status=1, env=env)
+    if os.geteuid() == 0:
+        above.chmod(0o755)
+        os.chown(above, 12345, -1)
+        heddle(f"build {FIFO}", f"the cache lies in '{above}', which belongs to another user",
+               status=1, env=env)
+        os.chown(above, 0, -1)
+    assert not any(cache.iterdir())
+    above.chmod(0o1777)
+    heddle(f"build {FIFO}", env=env)
+
+
+def test_cache_that_nobody_else_can_enter_is_fine(heddle, tmp_path):
+    """Whatever may be written inside."""
+    env = {"HEDDLE_CACHE": str(tmp_path / "cache"), "HEDDLE_CFLAGS": "-O0"}
+    (tmp_path / "cache/objects").mkdir(parents=True)
+    (tmp_path / "cache/objects").chmod(0o777)
+    (tmp_path / "cache").chmod(0o700)
+    heddle(f"build {FIFO}", env=env)
+
+
+def test_damage_in_a_copy_of_the_cache_is_not_run(run, tmp_path):
+    """The original is as it was."""
+    env = {"HEDDLE_CACHE": str(tmp_path / "cache"), "HEDDLE_CFLAGS": "-O0"}
+    run(FIFO, env=env)
+    shutil.copytree(tmp_path / "cache", tmp_path / "copy")
+    good, = (tmp_path / "cache/platforms").rglob("platform.so")
+    copied, = (tmp_path / "copy/platforms").rglob("platform.so")
+    damaged = bytearray(copied.read_bytes())
+    for at in range(0, len(damaged), 512):
+        damaged[at] ^= 0xff
+    copied.write_bytes(damaged)
+    shutil.copystat(good, copied)
+    run(FIFO, env={**env, "HEDDLE_CACHE": str(tmp_path / "copy")})
+    assert copied.read_bytes() != damaged
