@@ -132,7 +132,7 @@ bool cache_is_safe(const char *folder)
         if (length < (int)sizeof path && !is_safe(path))
             return false;
         if (i == 0 && stat(path, &status) == 0 && !(status.st_mode & (S_IXGRP | S_IXOTH)))
-            return true; /* nobody else reaches what is inside */
+            return true; /* no other user reaches what is inside */
     }
     return true;
 }

@@ -133,7 +133,7 @@ static bool has_kernel(void *context, const char *name)
     return find_kernel(context, name) != NULL;
 }
 
-/* Of a kernel that is there; the first of several with this name. */
+/* The kernel of that name, the first of several; there must be one. */
 static const struct api_trace_parameter *parameters_of(void *context, const char *name,
                                                        uint32_t *count)
 {

@@ -92,8 +92,8 @@ static bool is_same(const char *a, const char *b)
            && strcmp(folder, other) == 0;
 }
 
-/* Whether a file can be made in a folder, found out by making one: some folders forbid it to
- * everybody. */
+/* Whether a file can be made in a folder, found out by making one: some folders forbid it to all
+ * users. */
 static bool can_make(const char *folder)
 {
     char path[PATH_MAX + 32];
@@ -154,7 +154,7 @@ static bool check_folder(const struct named_list *list, const struct named *file
     return refuse(list, file, why);
 }
 
-/* That it is not there is said by who records. */
+/* The recorder says that it is not there. */
 static bool check_new(const struct named_list *list, const struct named *file)
 {
     char folder[PATH_MAX], why[256];

@@ -121,7 +121,7 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
     return false;
 }
 
-/* The others wait for a rank 0 that nobody has become. */
+/* The other ranks wait for a rank 0 that does not exist. */
 static void end_others(int status)
 {
     rank_transport_function *function = NULL;

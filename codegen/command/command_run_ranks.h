@@ -21,13 +21,13 @@ struct run_ranks run_ranks_of_launcher(void);
 /* Functional mode has nothing that could be shared: rank 0 is alone then, and says so. false: this
  * is another rank, which has nothing to do. */
 bool run_ranks_takes_part(struct run_ranks *launched, const struct options *options);
-/* For whoever opens a platform from now on: which module takes ranks to each other. false: there is
- * none, or they cannot do what the options ask for, as was said. */
+/* Chooses the module that connects ranks, for all platforms that are opened from now on. false:
+ * there is none, or ranks cannot do what the options ask for; a message says so. */
 bool run_ranks_announce(struct command *c, const struct run_ranks *launched);
-/* Of rank 0, when the program has ended with `status`: the status of the run. When the program has
- * left the other ranks waiting, it is not 0, so that the launcher ends them. */
+/* The status of the run, at rank 0, when the program has ended with `status`. It is not 0 when the
+ * program has left the other ranks waiting, so that the launcher ends them. */
 int run_ranks_outcome(const struct run_outcome *outcome, const char *program, int status);
-/* Of a rank but 0: takes part until rank 0 has come to its end. An exit status. */
+/* Runs a rank other than 0 until rank 0 has come to its end. Returns an exit status. */
 int run_ranks_serve(struct command *c, const struct build_result *built,
                     const struct handed *handed);
 

@@ -1,9 +1,9 @@
 /* Running a child that ends with us: `heddle run` has its program.
  *
- * What somebody sends to us (kill, timeout) goes on to the child, and to the processes that it has
- * started and that use HIP; what the terminal sends, each of them gets itself. Passed-on signals
- * carry a number that counts those that were sent to us, so a process that gets one twice knows. A
- * child whose parent is killed is killed, too. */
+ * A signal that is sent to us (kill, timeout) goes on to the child, and to the processes that it
+ * has started and that use HIP; what the terminal sends, each of them gets itself. Passed-on
+ * signals carry a number that counts those that were sent to us, so a process that gets one
+ * twice knows. A child whose parent is killed is killed, too. */
 #ifndef HEDDLE_CODEGEN_SUPERVISE_H
 #define HEDDLE_CODEGEN_SUPERVISE_H
 

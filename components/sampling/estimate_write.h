@@ -8,7 +8,7 @@
 
 /* By quantity: of a group of launches, or of all. */
 void estimate_write(struct json *j, const struct sampler_estimate e[SAMPLER_QUANTITIES]);
-/* Of a launch that was simulated in part. */
+/* The estimate of a launch that was simulated in part. */
 void estimate_write_cut(struct json *j, const struct cut_estimate e[SAMPLER_QUANTITIES]);
 
 #endif

@@ -105,13 +105,13 @@ bool parts_fit(uint64_t groups, uint32_t resident);
 void parts_begin(struct launch_parts *p, uint64_t groups, uint32_t resident, double aim);
 /* The next part; false: the launch is over. Each is followed by one of the two below. */
 bool parts_next(const struct launch_parts *p, struct sampled_part *next);
-/* It was executed without timing. */
+/* The part was executed without timing. */
 void parts_executed(struct launch_parts *p, uint64_t groups, uint64_t instructions);
-/* It was simulated in detail. */
+/* The part was simulated in detail. */
 void parts_timed(struct launch_parts *p, const struct part_log *log);
 
 struct cut_estimate parts_estimate(const struct launch_parts *p);
-/* Of bytes: `quantity` is SAMPLER_READ or SAMPLER_WRITTEN. */
+/* Bytes of memory; `quantity` is SAMPLER_READ or SAMPLER_WRITTEN. */
 struct cut_estimate parts_bytes(const struct launch_parts *p, enum sampler_quantity quantity);
 
 #endif

@@ -187,8 +187,8 @@ bool online_parts_result(uint64_t number, struct sampler_measure *measure, uint6
 /* For each part in detail its first work-group, how many there were, the instructions and cycles of
  * its window, instructions of work-groups in no window before it, the rate, and of how many
  * generations that is the mean; then the instructions without timing since the part before, its
- * own, and the bytes that memory read and wrote for them. For whoever wants to compute the estimate
- * again. */
+ * own, and the bytes that memory read and wrote for them. The estimate can be computed again from
+ * these. */
 static void write_windows(struct json *j, const struct whole *w)
 {
     json_open(j, "windows", '[');

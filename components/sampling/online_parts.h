@@ -27,18 +27,19 @@ bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident);
 bool online_parts_next(struct sampled_part *next);
 /* The part has begun, and will be simulated in detail. */
 void online_parts_start(void);
-/* It is over: in detail, or without timing, with what it has executed. */
+/* Ends a work-group: in detail, or without timing, with what it has executed. */
 void online_parts_timed(void);
 void online_parts_executed(uint64_t groups, uint64_t instructions, const uint64_t *vector);
 
 /* ---- online_sampling.c ---- */
 
-/* Of a launch that was executed in parts: what it would take, and what the parts without timing
- * executed, added to `vector`. false: launch `number` was not, or is not over. */
+/* Estimates what a launch that was executed in parts would take, and adds to `vector` what the
+ * parts without timing executed. false: launch `number` was not executed in parts, or is not
+ * over. */
 bool online_parts_result(uint64_t number, struct sampler_measure *measure, uint64_t *vector);
 /* Is launch `number` being executed in parts? */
 bool online_parts_has(uint64_t number);
-/* Of the statistics: the launches that were executed in parts. */
+/* Writes the launches that were executed in parts to the statistics. */
 void online_parts_write(struct json *j);
 
 #endif

@@ -38,7 +38,7 @@ static void open_sampler(void)
     used = true;
 }
 
-/* Of a launch that was simulated as a whole. false: it is not over. */
+/* Takes what a launch needed that was simulated as a whole. false: it is not over. */
 static bool measure_of(uint64_t launch, struct sampler_measure *measure)
 {
     struct kernel_times times;
@@ -137,7 +137,7 @@ static void write_groups(struct json *j)
 }
 
 /* For each launch its group and instructions; cycles, bytes read and written if it was simulated:
- * for whoever wants to look closer, or to compute the estimate again. */
+ * the estimate can be computed again from these. */
 static void write_launches(struct json *j)
 {
     static const char letters[] = {

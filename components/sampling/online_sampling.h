@@ -28,7 +28,8 @@ void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR]);
 /* The launch was simulated, out of a trace. */
 void online_sampling_read(const uint64_t vector[SAMPLER_VECTOR]);
 
-/* Of the statistics: what was chosen, and the estimate. Nothing unless launches were chosen for. */
+/* Writes what was chosen, and the estimate, to the statistics. Nothing unless launches were
+ * chosen. */
 void online_sampling_write(struct json *j);
 
 #endif

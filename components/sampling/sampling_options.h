@@ -62,7 +62,7 @@ enum sampling_way sampling_way(const struct sampling *s, uint64_t number, const 
 /* "detailed", "memory", "functional", "skipped": for statistics. */
 const char *sampling_way_name(enum sampling_way way);
 
-/* Of this run; set at its start. */
+/* The options of this run; set at its start. */
 const struct sampling *platform_sampling(void);
 
 /* What goes to the records of kernels in functional mode: what they executed, or also what they

@@ -62,7 +62,7 @@ struct sampler_shape {
  * writes. Launches are chosen by their cycles. */
 enum sampler_quantity { SAMPLER_CYCLES, SAMPLER_READ, SAMPLER_WRITTEN, SAMPLER_QUANTITIES };
 
-/* Of a launch that was simulated. */
+/* The measures of a launch that was simulated. */
 struct sampler_measure {
     double amount[SAMPLER_QUANTITIES];
     /* Standard deviations of what they would be in a run of all, as shares. */
@@ -149,7 +149,7 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
  * `flushes` of caches have been before it; shape->flushed is not looked at. */
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
                                  uint64_t flushes);
-/* It is over. `measure`: NULL unless it was simulated; then a cycle at least. */
+/* Ends a launch. `measure`: NULL unless it was simulated; then a cycle at least. */
 void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
                   const struct sampler_measure *measure);
 
@@ -165,10 +165,10 @@ struct sampler_estimate {
     double freedom;   /* and its degrees of freedom; INFINITY: assumed, not measured */
 };
 
-/* Of one group. */
+/* The estimate of one group. */
 struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group,
                                                enum sampler_quantity quantity);
-/* Of all launches. */
+/* The estimate of all launches. */
 struct sampler_estimate sampler_estimate_all(const struct sampler *s,
                                              enum sampler_quantity quantity);
 /* Half of the whole interval. */
@@ -176,7 +176,7 @@ double sampler_interval(const struct sampler_estimate *e);
 /* Two-sided 95 % point of Student's t. */
 double sampler_student(double freedom);
 
-/* Of a launch that was simulated in part. */
+/* An estimate of a launch that was simulated in part. */
 struct cut_estimate {
     double value;     /* cycles or bytes */
     double half;      /* of the 95 % interval, without */

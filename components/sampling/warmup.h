@@ -1,9 +1,9 @@
 /* Touching: what an access would leave behind in caches and TLBs, without simulated time.
  *
- * Whoever warms a platform up (components/host/driver, for kernels that are not simulated in
- * detail) hands each line of an access to a compute unit's port. From there it goes the way that a
- * message would go, from component to component along the connections, by calls instead of rings: a
- * cache looks its line up, makes it the most recent one, takes it in place of another, and passes
+ * A component that warms a platform up (components/host/driver, for kernels that are not simulated
+ * in detail) hands each line of an access to a compute unit's port. From there it goes the way that
+ * a message would go, from component to component along the connections, by calls instead of rings:
+ * a cache looks its line up, makes it the most recent one, takes it in place of another, and passes
  * on what it would ask or write below. No message is sent, no statistic counted, no byte moved.
  *
  * Bytes. While kernels run without timing, simulated memory is what counts and caches are only
@@ -61,7 +61,7 @@ struct warm_ops {
     void (*flush)(struct component *c);
     /* `bytes` of a cache become shared memory, as for a kernel that is about to begin. */
     void (*carve)(struct component *c, uint32_t bytes);
-    /* Whoever executes wavefronts in time: how often it issued what. */
+    /* How often a component that executes wavefronts in time issued what. */
     void (*executed)(struct component *c, struct warm_code *code);
     /* A component that passes on what it is not to look at: the ring by which leaves what comes in
      * by request ring `ring` (of the tables). It has no touch(). */
@@ -80,7 +80,7 @@ enum warm_port { WARM_VECTOR, WARM_SCALAR, WARM_CODE, WARM_PORTS };
 void warm_register_unit(const struct component *c, uint32_t vector, uint32_t scalar, uint32_t code,
                         uint32_t lines_ahead);
 
-/* The access goes to whoever receives on ring `ring`. */
+/* The access goes to the receiver of ring `ring`. */
 void warm_pass(uint32_t ring, const struct warm_access *access);
 
 /* Units in the order of instances; *leaf says which instance number `number` is. */
@@ -91,7 +91,7 @@ void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *ac
 /* The unit that receives on ring `ring`; UINT32_MAX: none does. */
 uint32_t warm_unit_behind(uint32_t ring);
 
-/* A word for each line of WARM_LINE bytes of simulated memory, for whoever counts lines. */
+/* A word for each line of WARM_LINE bytes of simulated memory, to count lines in. */
 uint32_t *warm_line_marks(void);
 
 /* Accesses that reached an end (memory, page walks) since the last call of warm_clear_counts(). An
@@ -111,7 +111,7 @@ void warm_begin_all(void);
 void warm_flush_all(void);
 /* The receiver of ring `ring` forgets everything, if it can. */
 void warm_drop(uint32_t ring);
-/* The same for carve(). */
+/* The receiver of ring `ring` carves `bytes` out of what it holds, if it can. */
 void warm_carve(uint32_t ring, uint32_t bytes);
 void warm_drop_all(void);
 void warm_write_out(void);

@@ -1,9 +1,10 @@
-/* Somebody wants to see what wavefronts execute (`heddle run --record instructions`).
+/* Recording what wavefronts execute (`heddle run --record instructions`).
  *
  * Components that execute instructions tell of the beginning of a wavefront, of each of its
- * instructions in their order, and of its end. Of one unit only one thread tells at a time; several
- * units may be told of at once. It must change nothing that is simulated. While nobody wants to
- * see, `instruction_recorder` is NULL and costs those components one test for each instruction. */
+ * instructions in their order, and of its end. Of one unit only one thread tells at a time;
+ * several units may be told of at once. It must change nothing that is simulated. While nothing
+ * records, `instruction_recorder` is NULL and costs those components one test for each
+ * instruction. */
 #ifndef HEDDLE_STATISTICS_INSTRUCTION_RECORDER_H
 #define HEDDLE_STATISTICS_INSTRUCTION_RECORDER_H
 

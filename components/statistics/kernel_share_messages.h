@@ -1,9 +1,9 @@
-/* With several ranks: what command processors of other ranks have to say of a kernel whose record
- * was begun at this one.
+/* With several ranks, what command processors of other ranks report of a kernel whose record was
+ * begun at this one.
  *
  * A handle of kernel_stats.h names the rank of its record. What is added to a record of another
- * rank waits until ranks meet. Whoever ends the record has then heard of it: that a share is over
- * crosses between ranks, too, and no earlier. */
+ * rank waits until ranks meet. The end of the record comes behind it: that a share is
+ * over crosses between ranks, too, and no earlier. */
 #ifndef HEDDLE_STATISTICS_KERNEL_SHARE_MESSAGES_H
 #define HEDDLE_STATISTICS_KERNEL_SHARE_MESSAGES_H
 

@@ -117,7 +117,7 @@ void kernel_shares_close(uint32_t kernel, uint64_t cycles)
 
 /* ---- in a state ---- */
 
-/* Of each kernel that has shares: its number and that of its details; of a detail the value and
+/* For each kernel that has shares, its number and that of its details; for a detail the value and
  * three texts, each behind its length and the zero, 0 for NULL. */
 static uint64_t put_text(struct checkpoint_sink *to, const char *text)
 {

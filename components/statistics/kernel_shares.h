@@ -1,9 +1,9 @@
 /* Kernels that several command processors run together, a share each, in one record of the
  * statistics.
  *
- * Whoever cuts the launch begins the record, opens its shares, and closes them before it ends the
- * record. Each that runs a share adds what it has to say once. Sums do not depend on who comes
- * first, and command processors may be in several shards. */
+ * The component that cuts the launch begins the record, opens its shares, and closes them before
+ * it ends the record. Each that runs a share adds what it has to say once. Sums do not depend on
+ * which comes first, and command processors may be in several shards. */
 #ifndef HEDDLE_STATISTICS_KERNEL_SHARES_H
 #define HEDDLE_STATISTICS_KERNEL_SHARES_H
 

@@ -1,4 +1,4 @@
-/* How far a run has come, for people who wait for it: kernels and work-groups. Nothing simulated,
+/* How far a run has come, for a user at a terminal: kernels and work-groups. Nothing simulated,
  * and no statistic, depends on it. */
 #ifndef HEDDLE_STATISTICS_RUN_PROGRESS_H
 #define HEDDLE_STATISTICS_RUN_PROGRESS_H

@@ -90,8 +90,8 @@ struct cu_wave {
      * code, were there or coming; 0: since the window has moved it was not. */
     uint32_t complete;
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
-    /* Its last write to the LDS is over in the cycle `written`, and until `held_until` needs its
-     * registers: address, data, more data. */
+    /* The last write to the LDS is over in the cycle `written`, and its registers are needed until
+     * `held_until`: address, data, more data. */
     uint64_t held_until, written;
     uint16_t held[3];
     uint8_t held_dwords; /* of data */

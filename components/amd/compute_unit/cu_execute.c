@@ -4,10 +4,11 @@
  * the process that is made anew at start-up, one for each domain, since a domain runs in one
  * thread. An entry holds as long as the decode cache has the same instruction at the same place.
  *
- * Instructions on registers that follow each other without a branch are executed together when the
- * first of them issues, while its wavefront's registers are in the host's caches: nobody else sees
- * these, and nothing else writes them but loads under way, whose registers a program must not use
- * before it has waited for them. The pc stays behind, and the others take their turns as always. */
+ * Instructions on registers that follow each other without a branch are executed together when
+ * the first of them issues, while its wavefront's registers are in the host's caches: nothing
+ * else sees these, and nothing else writes them but loads under way, whose registers a program
+ * must not use before it has waited for them. The pc stays behind, and the others take their
+ * turns as always. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -46,7 +47,7 @@ static struct execute_domain {
     struct isa_workspace workspace;
 } execute_domains[ENGINE_MAX_DOMAINS];
 
-/* Of all units that share a decode cache the first one makes the table. */
+/* The first unit of those that share a decode cache makes the table. */
 static void execute_init(struct compute_unit *c)
 {
     struct execute_domain *domain = &execute_domains[c->io.base.domain];
@@ -222,14 +223,14 @@ static struct cu_late *execute_late(const struct compute_unit *c, const struct c
     return &late->turns;
 }
 
-/* They have been left out once more. */
+/* The turns of these instructions have been left out once more. */
 static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w)
 {
     execute_late_at(c, w->decoded)->times++;
 }
 
-/* Whoever reads the counts of instructions first .. end - 1 finds all of them in `decoded`. Of a
- * unit of another rank these are all there is. */
+/* Adds up the counts of instructions first .. end - 1 in `decoded`, where readers of statistics
+ * look for them. The counts of a unit of another rank are only there. */
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end)
 {
     if (!execute_domains[c->tables].late)

@@ -1,10 +1,10 @@
 /* Instruction fetch: one line request a cycle, round robin over the wavefronts that want one.
  *
  * A wavefront's instruction buffer holds lines of 64 bytes: the one with its pc, and lines_ahead
- * behind it. A line that was asked for keeps its slot until the answer is there, also when nobody
- * needs it any more (two slots more than lines, so that a branch need not wait for such a line).
- * Lines are asked for only inside allocations: fetching ahead over the end of the code is no fault,
- * getting there is. */
+ * behind it. A line that was asked for keeps its slot until the answer is there, also when it is
+ * not needed any more (two slots more than lines, so that a branch need not wait for such a
+ * line). Lines are asked for only inside allocations: fetching ahead over the end of the code is
+ * no fault, getting there is. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"

@@ -66,7 +66,7 @@ __attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, 
     return false;
 }
 
-/* The same, unless that was done with an instruction before. */
+/* Executes likewise, unless that was done with an instruction before. */
 static inline bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  const struct isa_inst *inst)
 {
@@ -159,7 +159,7 @@ static inline void issue_count_vector(struct compute_unit *c, struct cu_wave *w,
     wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
 }
 
-/* The same of a scalar instruction, which keeps its wavefront. */
+/* A scalar instruction likewise; it keeps its wavefront. */
 static inline void issue_count_scalar(struct compute_unit *c, struct cu_wave *w, uint64_t now,
                                       uint64_t cycles)
 {
@@ -394,7 +394,7 @@ static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, u
     return best;
 }
 
-/* Of the wavefronts `bits`, which are as urgent, the one whose turn it is. */
+/* The wavefront whose turn it is, of the equally urgent ones in `bits`. */
 static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, unsigned kind,
                                   uint64_t bits)
 {

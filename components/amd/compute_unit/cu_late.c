@@ -1,14 +1,13 @@
 /* Turns taken late. What a wavefront's next instructions do to registers is executed before their
  * turns (cu_execute.c); what is left of these is to account for them. While the wavefront is the
  * only one of its SIMD that wants a turn, nothing depends on when that is done. So the turns are
- * left out, the wavefront stands in the wheel for the one behind them, and whoever comes first
- * makes up for them: that turn, a turn of another wavefront of the SIMD, the answer of a
- * work-group, which carries the account, or somebody who looks at the statistics
- * (engine_may_defer()).
+ * left out, the wavefront stands in the wheel for the one behind them, and the first of these
+ * events makes up for them: that turn, a turn of another wavefront of the SIMD, the answer of a
+ * work-group, which carries the account, or a look at the statistics (engine_may_defer()).
  *
  * Turns are as far from each other as the instructions take, which follows from the code alone.
- * Where more than that decides (the buffer of code, registers that a write to the LDS holds), and
- * where code of the next line may have to be fetched, a turn is taken in its cycle. */
+ * Where more than that decides (the buffer of code, registers that a write to the LDS holds),
+ * and where code of the next line may have to be fetched, a turn is taken in its cycle. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -23,8 +22,8 @@ static inline uint64_t late_cycles(const struct compute_unit *c, const struct de
                               : (uint64_t)compute_unit_params(c)->scalar_latency;
 }
 
-/* The turn that is left out now, at its cycle. The same as that turn, without what finds out that
- * nobody else is there. */
+/* Takes the turn that was left out, at its cycle: what a turn does but for finding out that no
+ * other wavefront is there. */
 static inline void late_turn(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
                              struct isa_wave *scalars, uint64_t turn)
 {
@@ -96,7 +95,7 @@ static inline void late_take(struct compute_unit *c, unsigned simd, uint64_t cyc
     c->retired += taken;
 }
 
-/* The same of all SIMDs. */
+/* Makes up for the turns of all SIMDs. */
 static void late_take_all(struct compute_unit *c, uint64_t cycle)
 {
     for (uint32_t rest = c->late_simds; rest; rest &= rest - 1)

@@ -189,7 +189,7 @@ static inline bool vmem_is_full(const struct compute_unit *c)
     return !c->vmem_free_count || !cu_has_lines(c);
 }
 
-/* Of what has been worked out, what is needed until the instruction is over. Most leave `rest` to
+/* What is needed of the description until the instruction is over. Most leave `rest` to
  * the next instruction, in the host's cache. */
 static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
 {
@@ -217,7 +217,7 @@ static void vmem_stage(const struct compute_unit *c, const struct isa_context *c
         isa_memory_compare_data(context, &e->inst, m->mask, rest->compare, m->bytes);
 }
 
-/* Its entry, of which only the lines are missing. */
+/* The entry of the instruction, of which only the lines are missing. */
 static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
                           const struct isa_memory *m, unsigned wave, uint64_t now)
 {

@@ -201,7 +201,7 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
     return true;
 }
 
-/* The same behind an instruction: what has been executed with it was looked up then. */
+/* Looks up the next instruction behind one: what was executed with that was looked up then. */
 static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     if (!w->ahead || w->checked != cu_code(c)->fills)

@@ -98,7 +98,7 @@ struct functional_result {
     struct functional_profile profile;
 };
 
-/* The same for a launch that plays a recorded trace (components/traces/replay): walks through it
+/* Runs a launch that plays a recorded trace (components/traces/replay): walks through it
  * for its touches. Places 0 to the number of compute units must be free. No profile. */
 void functional_play(const struct functional_launch *launch, uint32_t number,
                      struct functional_result *result);

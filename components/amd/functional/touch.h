@@ -14,7 +14,7 @@
 #include "components/amd/isa/isa_ready.h"
 #include "host_view.h"
 
-/* Of a launch, by which launches may take turns. */
+/* The part of a launch by which launches may take turns. */
 struct touch_launch {
     const struct functional_launch *launch;
     struct functional_profile *profile; /* NULL: none */

@@ -15,7 +15,7 @@
  *       bottom                                           |
  *         |  the answer                                  |
  *   cache_answer.c     fills the line, serves those      v
- *                      who wait ----------------------> top
+ *                      that wait ---------------------> top
  *
  * Below all of them lies cache_lines.c: sets, tags, victims. cache_warm.c does the same without
  * time, for warm-up.
@@ -75,7 +75,7 @@ static void init_parking(struct cache *c, uint32_t pages)
     c->faults = arena_allocate(pages);
 }
 
-/* Of cache_warm.c, in the same unit. */
+/* cache_warm.c defines these, in the same unit. */
 static const struct warm_ops cache_warm_ops;
 
 static void cache_init(struct cache *c)
@@ -174,7 +174,7 @@ CACHE_INLINE bool finish_oldest(struct cache *c)
     return ring_drop(ring_placed(c->io.top_request), c->io.base.limit);
 }
 
-/* It has been taken, or has stepped aside. false: no other can be seen. */
+/* Whether the request has been taken, or has stepped aside. false: no other can be seen. */
 CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
     note_unblocked(c);

@@ -4,8 +4,8 @@
 
 #include "cache_state.h"
 
-/* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`, as long as requests from
- * above are. response_room() must hold. */
+/* Answers `tag`: with `data` (NULL: bytes that nothing reads) when `is_data`, as long as requests
+ * from above are. response_room() must hold. */
 static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
 {
     c->unanswered--;

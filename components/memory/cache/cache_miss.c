@@ -42,7 +42,7 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
     return t;
 }
 
-/* The same for a read, the first one at this MSHR. */
+/* Asks for the line of a read, the first one at this MSHR. */
 CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag,
                                unsigned piece)
 {

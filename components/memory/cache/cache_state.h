@@ -79,8 +79,8 @@ struct cache_stored {
     uint8_t bytes[2][MEM_LINE_MAX];
 };
 
-/* A write, atomic or coherent read sent below, by the tag of its answer; SENT_ATOMIC has bytes that
- * somebody waits for. */
+/* A write, atomic or coherent read sent below, by the tag of its answer; the bytes of SENT_ATOMIC
+ * are waited for. */
 enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLIND };
 struct cache_sent {
     uint16_t tag;
@@ -93,14 +93,14 @@ struct cache_sent {
 #endif
 };
 
-/* Whose write it is, and who has to see it when it is answered. */
+/* The process of a write, and the scope that sees it when it is answered. */
 struct cache_writer {
     uint32_t pid;
     enum scope scope;
 };
 
 /* The last write that has gone below: one to another part of its line joins it in the same cycle,
- * when nobody can have seen it. */
+ * when nothing can have seen it. */
 struct cache_last_write {
     uint64_t line; /* number */
     uint64_t now;  /* 1 + cycle, 0: there is none */
@@ -221,7 +221,7 @@ static inline bool room_below(struct cache *c)
     return cache_bottom_can_send(c);
 }
 
-/* One has. */
+/* Notes that a line goes below: the next one waits for the interval. */
 static inline void note_line_below(struct cache *c)
 {
     if (cache_params(c)->below_interval > 1)
@@ -325,7 +325,7 @@ static inline uint64_t *line_tag(const struct cache *c, uint32_t line)
     return set_tags(c, set_at(c, line / way_count(c))) + line % way_count(c);
 }
 
-/* Of one that is not free. */
+/* Number of a line that is not free. */
 static inline uint64_t line_number(const struct cache *c, uint32_t line)
 {
     return ~*line_tag(c, line);
@@ -341,7 +341,7 @@ static inline bool line_is_filled(const struct cache *c, uint32_t line)
     return set_at(c, line / way_count(c))->filled >> (line % way_count(c)) & 1;
 }
 
-/* Of a pending line. */
+/* MSHR of a pending line. */
 static inline struct cache_mshr *line_mshr(const struct cache *c, uint32_t line)
 {
     return mshr_at(c, arena_at(uint16_t, c->lines)[line]);
@@ -370,7 +370,7 @@ static inline void note_served(struct cache *c, unsigned served)
 #endif
 }
 
-/* It has gone below. */
+/* Keeps that with what goes below, until its answer is here. */
 static inline void keep_served(const struct cache *c, struct cache_sent *sent, bool second)
 {
 #ifdef HEDDLE_PROFILE
@@ -382,7 +382,7 @@ static inline void keep_served(const struct cache *c, struct cache_sent *sent, b
 #endif
 }
 
-/* Of what went below, whose answer is here; one that joined another has no way of its own. */
+/* Counts the answer of what went below; a request that joined another has no way of its own. */
 static inline void note_served_below(struct cache *c, const struct cache_sent *sent, bool second,
                                      const struct message *answer)
 {

@@ -120,7 +120,7 @@ static void clear_vain(struct tlb *c, uint64_t name, bool all)
     }
 }
 
-/* Of the page that was asked for under `number`. */
+/* The answer for the page that was asked for under `number`. */
 static uint64_t pending_name(const struct tlb *c, uint32_t number)
 {
     const struct translation_entry *e =

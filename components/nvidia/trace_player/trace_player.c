@@ -3,7 +3,7 @@
  * different streams side by side, the older one first where both have a block that fits.
  *
  * In a cycle each SM gets one block at most, in turn from behind the one that got the last; the
- * player knows what is free everywhere, so nobody refuses. */
+ * player knows what is free everywhere, so none is refused. */
 #include "trace_player.gen.h"
 
 #include "components/statistics/run_progress.h"
@@ -77,7 +77,8 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
     return false;
 }
 
-/* Its trace. A binary copy is looked for after it is known that more than the header is wanted. */
+/* Opens the trace of a kernel. A binary copy is looked for after it is known that more than the
+ * header is wanted. */
 static const struct itrace *kernel_open(struct trace_player *p, struct player_kernel *k,
                                         uint32_t slot)
 {

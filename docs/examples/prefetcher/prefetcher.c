@@ -278,7 +278,7 @@ static bool take_read(struct prefetcher *c, const struct mem_request *m)
     return true;
 }
 
-/* Writes, atomics, and reads that must be as everybody sees them: what is here of the line is of no
+/* Writes, atomics, and reads that must agree with memory: what is here of the line is of no
  * use. The address stands in the same place in all of them. */
 static bool take_past(struct prefetcher *c, const struct mem_request *m)
 {
@@ -291,7 +291,7 @@ static bool take_past(struct prefetcher *c, const struct mem_request *m)
     return true;
 }
 
-/* A fence ends here, since everybody sees what is below: it is answered when everything before it
+/* A fence ends here, since all see what is below: it is answered when everything before it
  * has been. */
 static bool take_fence(struct prefetcher *c, const struct mem_request *m)
 {

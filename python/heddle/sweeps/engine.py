@@ -2,9 +2,9 @@
 
 An engine gets batches of points and files that say what is to be done with them: `build.ninja` or
 `Snakefile` in the folder of the sweep. Both name files of JSON and nothing that a user has written;
-paths of this installation reach ninja by the environment. A batch has many points because starting a worker costs as
-much as a small point. Batches become smaller towards the end, so that all processors end together;
-where points are few they have one each.
+paths of this installation reach ninja by the environment. A batch has many points because starting
+a worker costs as much as a small point. Batches become smaller towards the end, so that all
+processors end together; where points are few they have one each.
 """
 from __future__ import annotations
 
