@@ -6,6 +6,7 @@ import fcntl
 import io
 import os
 import pathlib
+import stat
 import tempfile
 import time
 from typing import Any, Iterable, Sequence, TextIO
@@ -14,9 +15,14 @@ from heddle.mistakes import Mistake
 
 
 def write(path: pathlib.Path, text: str) -> None:
-    """Whole or not at all, with the permissions of any new file."""
+    """Whole or not at all, with the permissions of any new file. A pipe or a device cannot be
+    replaced, and a link stays one."""
     part = None
     try:
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            with open(path, "w", encoding="utf-8", newline="") as through:
+                through.write(text)
+            return
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False,
                                          encoding="utf-8", newline="") as file:
             part = pathlib.Path(file.name)

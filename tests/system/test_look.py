@@ -2,7 +2,9 @@
 import csv
 import io
 import json
+import os
 import re
+import subprocess
 import xml.etree.ElementTree as xml
 from html import unescape
 
@@ -309,3 +311,20 @@ def test_page_of_a_platform_is_searched_zoomed_and_used_by_keys(tmp_path):
     assert told["units"][0] == "gpu.sa.cu : compute_unit" and told["left"] == 0
     assert told["opened"] == "#d-gpu.sa.cu:compute_unit"
     assert (told["section"], told["above"]) == ("v-gpu.sa:shader_array", "v-gpu:gcn3_gpu")
+
+
+@pytest.mark.parametrize("command", ["stats STATS", "stats STATS --csv", "report STATS",
+                                     f"params {TINY}", f"dot {TINY}", f"dump --json {TINY}"])
+def test_output_goes_through_links_and_pipes(measure, tmp_path, command):
+    """They stay what they are, as a device has to: no file takes the place of /dev/null."""
+    command = command.replace("STATS", str(measure(f"{TINY} -- vectoradd").stats_file))
+    plain, link, pipe = (tmp_path / name for name in ("plain", "link", "pipe"))
+    heddle(f"{command} -o {plain}")
+    link.symlink_to(tmp_path / "target")
+    heddle(f"{command} -o {link}")
+    assert link.is_symlink() and link.read_bytes() == plain.read_bytes()
+    os.mkfifo(pipe)
+    with open(tmp_path / "read", "wb") as file, \
+            subprocess.Popen(["timeout", "60", "cat", pipe], stdout=file):
+        heddle(f"{command} -o {pipe}")
+    assert pipe.is_fifo() and (tmp_path / "read").read_bytes() == plain.read_bytes()
