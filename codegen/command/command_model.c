@@ -5,6 +5,7 @@
 
 #include "codegen/command/command.h"
 #include "codegen/command/command_place.h"
+#include "codegen/command/python.h"
 #include "codegen/emit/gen.h"
 #include "codegen/views/json_text.h"
 #include "codegen/views/view.h"
@@ -139,17 +140,12 @@ static int print_dump(struct command *c, const struct model *model)
 
 static int print_params(struct command *c, const struct model *model)
 {
-    const struct options *o = c->options;
     struct view_error error = {""};
     struct command_output out;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
-    enum view_params_format format = o->json      ? VIEW_PARAMS_JSON
-                                     : o->csv     ? VIEW_PARAMS_CSV
-                                     : o->sources ? VIEW_PARAMS_SOURCES
-                                                  : VIEW_PARAMS_TABLE;
-    bool ok = view_params(model, format, out.file, &error);
-    return report(&error, command_output_close(&out, o->output, ok));
+    bool ok = view_params(model, out.file, &error);
+    return report(&error, command_output_close(&out, c->options->output, ok));
 }
 
 static int with_platform(struct command *c, int (*print)(struct command *, const struct model *))
@@ -178,5 +174,7 @@ static int print_paths(struct command *c, const struct model *model)
 
 int command_params(struct command *c)
 {
-    return with_platform(c, c->options->paths ? print_paths : print_params);
+    if (c->options->paths)
+        return with_platform(c, print_paths);
+    return c->options->json ? with_platform(c, print_params) : command_python(c);
 }

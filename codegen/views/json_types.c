@@ -13,7 +13,7 @@ json_t *json_place(const struct model_place *place)
                      (json_int_t)place->line, "column", (json_int_t)place->column);
 }
 
-static json_t *choices_json(const struct model_enum *choice)
+json_t *json_choices(const struct model_enum *choice)
 {
     json_t *names = json_array();
     for (uint32_t i = 0; choice && i < choice->count; i++)
@@ -34,7 +34,7 @@ static json_t *param_decls_json(const struct model_type *type)
         if (p->choice && p->choice->name)
             json_object_set_new(one, "choice", json_string(p->choice->name));
         if (p->choice)
-            json_object_set_new(one, "choices", choices_json(p->choice));
+            json_object_set_new(one, "choices", json_choices(p->choice));
         json_array_append_new(all, one);
     }
     return all;
@@ -274,6 +274,6 @@ json_t *json_enums(const struct model *m)
         json_array_append_new(all, json_pack("{s:s, s:o, s:o, s:o}", "name", m->enums[i]->name,
                                              "doc", json_text(m->enums[i]->doc), "place",
                                              json_place(&m->enums[i]->place), "choices",
-                                             choices_json(m->enums[i])));
+                                             json_choices(m->enums[i])));
     return all;
 }

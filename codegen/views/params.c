@@ -1,5 +1,5 @@
-/* `heddle params`: every setting of a platform with its value, where the value comes from, and what
- * it means.
+/* `heddle params --json`: every setting of a platform with its value, where the value comes from,
+ * and what it means. Python makes a table of it (python/heddle/params.py).
  *
  * Elements of an array with the same value from the same place are one row, with [*] for the index.
  * A row is a run of instances (or parts) of one collapsed path; runs differ only when elements were
@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "codegen/views/escape.h"
 #include "codegen/views/json_text.h"
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
@@ -94,18 +93,6 @@ static const char *row_path(struct arena *arena, const struct row *row)
                         row->members - 1);
 }
 
-/* The location of a setting; a default's stands with the type's documentation. */
-static const char *row_place(struct arena *arena, const struct row *row)
-{
-    const struct model_place *place = &row->param->place;
-    const char *source = params_source_name(row->param->source);
-    if (row->param->source != MODEL_FROM_BODY || !place->file)
-        return source;
-    const char *slash = strrchr(place->file, '/');
-    const char *file = *place->file == '/' && slash ? slash + 1 : place->file;
-    return arena_printf(arena, "%s %s:%" PRIu32, source, file, place->line);
-}
-
 /* What a value rests on, and what says so. */
 struct basis {
     const char *name;   /* "measured", "derived", "override" */
@@ -137,84 +124,10 @@ static struct basis row_basis(struct arena *arena, const struct row *row)
     return (struct basis){origin_name(origin.kind), unfold(arena, origin.source)};
 }
 
-/* Columns of a terminal, which count characters, not bytes. */
-static int width_of(const char *text)
+static json_t *place_json(struct arena *arena, const struct model_place *place)
 {
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
-}
-
-static void pad(FILE *out, const char *text, int width)
-{
-    fprintf(out, "%s%*s  ", text, width - width_of(text) > 0 ? width - width_of(text) : 0, "");
-}
-
-/* The first line of a comment: a table has one line a row. */
-static void write_first_line(FILE *out, const char *doc)
-{
-    fprintf(out, "%.*s\n", (int)strcspn(doc, "\n"), doc);
-}
-
-/* The last column says what a number means, or what says so. */
-static void write_table(const struct table *t, bool sources, FILE *out)
-{
-    char buffer[PARAMS_VALUE_MAX];
-    int widths[3] = {9, 5, 6};
-    const int basis_width = 9;
-    for (uint32_t i = 0; i < t->rows.count; i++) {
-        const struct row *row = &t->rows.items[i];
-        const char *cells[] = {row_path(t->arena, row),
-                               params_value_text(&row->param->value, buffer),
-                               row_place(t->arena, row)};
-        for (unsigned c = 0; c < 3; c++)
-            widths[c] = width_of(cells[c]) > widths[c] ? width_of(cells[c]) : widths[c];
-    }
-    pad(out, "parameter", widths[0]);
-    pad(out, "value", widths[1]);
-    pad(out, "source", widths[2]);
-    pad(out, "basis", basis_width);
-    fputs(sources ? "said by\n" : "meaning\n", out);
-    for (uint32_t i = 0; i < t->rows.count; i++) {
-        const struct row *row = &t->rows.items[i];
-        pad(out, row_path(t->arena, row), widths[0]);
-        pad(out, params_value_text(&row->param->value, buffer), widths[1]);
-        pad(out, row_place(t->arena, row), widths[2]);
-        struct basis basis = row_basis(t->arena, row);
-        pad(out, basis.name, basis_width);
-        write_first_line(out, sources ? basis.source : row->param->decl->doc);
-    }
-    params_slots_write(&t->slots, t->model, out);
-}
-
-static void write_csv(const struct table *t, FILE *out)
-{
-    char buffer[PARAMS_VALUE_MAX];
-    fputs("parameter,members,value,number,unit,source,basis,said_by,file,line,doc\n", out);
-    for (uint32_t i = 0; i < t->rows.count; i++) {
-        const struct row *row = &t->rows.items[i];
-        const struct model_param *p = row->param;
-        escape_csv(out, row_path(t->arena, row), ",");
-        fprintf(out, "%" PRIu32 ",", row->members);
-        escape_csv(out, params_value_text(&p->value, buffer), ",");
-        fprintf(out, "%" PRId64 ",", p->value.integer);
-        escape_csv(out, params_dimension_name(p->value.dimension), ",");
-        escape_csv(out, params_source_name(p->source), ",");
-        struct basis basis = row_basis(t->arena, row);
-        escape_csv(out, basis.name, ",");
-        escape_csv(out, basis.source, ",");
-        escape_csv(out, p->place.file ? p->place.file : "", ",");
-        fprintf(out, "%" PRIu32 ",", p->place.line);
-        escape_csv(out, p->decl->doc, "\n");
-    }
-    for (uint32_t i = 0; i < t->slots.rows.count; i++) {
-        const struct params_slot *slot = &t->slots.rows.items[i];
-        escape_csv(out, slot->path, ",");
-        fprintf(out, "%" PRIu32 ",", slot->members);
-        escape_csv(out, slot->part, ",0,\"part\",\"slot\",\"\",\"\",0,");
-        escape_csv(out, params_slot_takes(t->arena, t->model, slot->decl), "\n");
-    }
+    return json_text(arena_printf(arena, "%s:%u:%u", place->file ? place->file : "", place->line,
+                                  place->column));
 }
 
 static bool write_json(const struct table *t, FILE *out)
@@ -233,42 +146,34 @@ static bool write_json(const struct table *t, FILE *out)
                                 params_source_name(p->source), "basis", basis.name, "said_by",
                                 json_text(basis.source), "doc", json_text(p->decl->doc));
         if (p->place.file)
-            json_object_set_new(one, "place",
-                                json_text(arena_printf(t->arena, "%s:%u:%u", p->place.file,
-                                                       p->place.line, p->place.column)));
+            json_object_set_new(one, "place", place_json(t->arena, &p->place));
         json_array_append_new(all, one);
     }
     for (uint32_t i = 0; i < t->slots.rows.count; i++) {
         const struct params_slot *slot = &t->slots.rows.items[i];
         json_array_append_new(
-            all, json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:o}", "parameter", slot->path,
-                           "members", (json_int_t)slot->members, "value", slot->part, "unit",
-                           "part", "source", "slot", "optional", slot->decl->optional, "takes",
-                           params_slot_takes_json(t->model, slot->decl), "doc",
-                           json_text(slot->decl->doc)));
+            all,
+            json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "parameter", slot->path,
+                      "members", (json_int_t)slot->members, "value", slot->part, "unit", "part",
+                      "source", "slot", "optional", slot->decl->optional, "takes",
+                      params_slot_takes(t->model, slot->decl), "doc", json_text(slot->decl->doc),
+                      "place", place_json(t->arena, &slot->decl->place)));
     }
     bool good = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
     json_decref(all);
     return good;
 }
 
-bool view_params(const struct model *model, enum view_params_format format, FILE *out,
-                 struct view_error *error)
+bool view_params(const struct model *model, FILE *out, struct view_error *error)
 {
     struct arena arena;
     arena_init(&arena);
     struct table table = {.arena = &arena, .model = model};
     collect(&table, model);
-    bool good = true;
-    if (format == VIEW_PARAMS_JSON)
-        good = write_json(&table, out);
-    else if (format == VIEW_PARAMS_CSV)
-        write_csv(&table, out);
-    else
-        write_table(&table, format == VIEW_PARAMS_SOURCES, out);
+    bool good = write_json(&table, out);
     if (!good)
         snprintf(error->text, sizeof error->text, "cannot write the parameters of platform '%s'",
                  model->name);
     arena_release(&arena);
-    return good && !ferror(out);
+    return good;
 }

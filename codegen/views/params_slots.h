@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "dsl/arena.h"
 #include "dsl/model.h"
@@ -13,7 +12,6 @@ struct params_slot {
     const char *path; /* with [*] for each index, or of the first when not all have one part */
     const char *part; /* what fills it; "none" */
     uint32_t members; /* slots of this path with this part */
-    uint32_t group;   /* ... with any */
     const struct model_part_decl *decl;
 };
 
@@ -25,12 +23,7 @@ struct params_slots {
 void params_slots_collect(struct params_slots *slots, struct arena *arena, const struct model *m,
                           const char *(*collapse)(struct arena *arena, const char *path));
 
-/* Writes slots as text under the table of parameters; nothing when there are none. */
-void params_slots_write(const struct params_slots *slots, const struct model *m, FILE *out);
-/* What a slot takes: "lru, rrip { bits : int = 2 }". */
-const char *params_slot_takes(struct arena *arena, const struct model *m,
-                              const struct model_part_decl *decl);
-/* What a slot takes as JSON: name, doc and parameters of each part. */
-json_t *params_slot_takes_json(const struct model *m, const struct model_part_decl *decl);
+/* What a slot takes: name, doc and parameters of each part. */
+json_t *params_slot_takes(const struct model *m, const struct model_part_decl *decl);
 
 #endif

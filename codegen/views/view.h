@@ -1,5 +1,5 @@
 /* Everything people look at, made from the elaborated model: diagrams, the JSON dump, of which
- * Python makes pages, the table of parameters, and skeletons for `heddle new`. Called by the
+ * Python makes pages, the parameters, and skeletons for `heddle new`. Called by the
  * `heddle` command (main.c).
  *
  * Nothing here changes the model or keeps anything between calls. A function returns true on
@@ -91,18 +91,9 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
 bool view_json(const struct model *model, const char *only, const char *const hashes[2], FILE *out,
                struct view_error *error);
 
-/* SOURCES: the table, with what a number rests on in place of what it means. */
-enum view_params_format {
-    VIEW_PARAMS_TABLE,
-    VIEW_PARAMS_SOURCES,
-    VIEW_PARAMS_CSV,
-    VIEW_PARAMS_JSON
-};
-
-/* Every parameter: path, value with unit, where it comes from, documentation. Equal ones of an
- * array are one row. */
-bool view_params(const struct model *model, enum view_params_format format, FILE *out,
-                 struct view_error *error);
+/* Every parameter as JSON: path, value with unit, where it comes from, documentation. Equal ones of
+ * an array are one row. Then each slot, and what it takes. */
+bool view_params(const struct model *model, FILE *out, struct view_error *error);
 
 /* Paths for --set that begin as `prefix` does up to its last '.', a line each: "gpu.l2." for what
  * has members, "gpu.cus=" for a parameter; behind a '=' its choices. */

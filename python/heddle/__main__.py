@@ -7,8 +7,8 @@ import sys
 # The module of each command, and Debian's packages of what it needs beside Python's own modules.
 MODULES = {"calibrate": "heddle.calibrate", "doc": "heddle.pages.reference",
            "dot": "heddle.pages.walk", "experiment": "heddle.experiment",
-           "report": "heddle.report.report", "run": "heddle.run", "sample": "heddle.sample",
-           "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep"}
+           "params": "heddle.params", "report": "heddle.report.report", "run": "heddle.run",
+           "sample": "heddle.sample", "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep"}
 NEEDED = {"calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"}}
 
 

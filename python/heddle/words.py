@@ -1,8 +1,9 @@
-"""Words of a command line. The command in C has checked their forms (see `heddle help COMMAND`) and
-hands them on as they are, behind the paths of its toolkit."""
+"""Words of a command line, and what a command prints. The command in C has checked the words' forms
+(see `heddle help COMMAND`) and hands them on as they are, behind the paths of its toolkit."""
 from __future__ import annotations
 
 import argparse
+import subprocess
 from typing import Sequence
 
 
@@ -21,3 +22,9 @@ def parse(of: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespa
     chosen = of.parse_intermixed_args(words[:cut])
     chosen.program = list(words[cut + 1:])
     return chosen
+
+
+def asked(*words: str) -> str | None:
+    """What a command prints; None: it has said on standard error why there is nothing."""
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
+    return done.stdout.decode() if done.returncode == 0 else None

@@ -4,7 +4,6 @@ disk, years later."""
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Iterable, Mapping, Sequence
 
@@ -40,12 +39,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     names = "".join(f"<th>{name}</th>" for name in columns)
     lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
     return f"<table><thead><tr>{names}</tr></thead><tbody>\n{lines}</tbody></table>\n"
-
-
-def asked(*words: str) -> str | None:
-    """What a command prints; None: it has said on standard error why there is nothing."""
-    done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
-    return done.stdout.decode() if done.returncode == 0 else None
 
 
 def save(folder: Path, files: Mapping[str, str]) -> None:

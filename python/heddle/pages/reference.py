@@ -307,7 +307,8 @@ def main(words: Sequence[str]) -> int:
     if not chosen.output:
         raise Mistake("say where to write: -o DIR", usage=True)
     searched = [word for folder in chosen.include for word in ("-I", folder)]
-    told = [pages.asked(chosen.heddle, "dump", "--json", "--only", "reference", file, *searched)
+    told = [command_line.asked(chosen.heddle, "dump", "--json", "--only", "reference", file,
+                               *searched)
             for file in files_of(chosen.library) + chosen.files]
     if None in told:
         return 1

@@ -13,7 +13,7 @@ from typing import Any, Iterator, Sequence
 from heddle import shares
 from heddle import words as command_line
 from heddle.draw import escape
-from heddle.pages.page import FOOT, asked, file, head, inline, paragraphs, save, table
+from heddle.pages.page import FOOT, file, head, inline, paragraphs, save, table
 
 Node = dict[str, Any]  # of the tree in the dump
 
@@ -116,7 +116,7 @@ def main(words: Sequence[str]) -> int:
     chosen, others = parser.parse_known_args(words)
     if not chosen.html:
         return shares.main(words)
-    told = asked(chosen.heddle, "dump", "--json", "--only", "diagrams", *others)
+    told = command_line.asked(chosen.heddle, "dump", "--json", "--only", "diagrams", *others)
     if told is None:
         return 1
     save(Path(chosen.html), {"index.html": Walk(json.loads(told)).page()})
