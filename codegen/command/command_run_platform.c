@@ -75,11 +75,17 @@ const struct heddle_platform *run_open_built(struct command *c, const struct bui
 static const struct heddle_platform *running; /* NULL: none */
 static volatile sig_atomic_t interrupted;     /* by this signal; 0: none */
 
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+#define NUMBERS (sizeof numbers / sizeof numbers[0])
+static struct sigaction actions_before[NUMBERS];
+
 /* The first one ends the run, which then writes what is known; the second one ends the process. */
 static void take_signal(int number)
 {
     if (interrupted || !running) {
-        signal(number, SIG_DFL);
+        for (size_t i = 0; i < NUMBERS; i++)
+            if (numbers[i] == number)
+                sigaction(number, &actions_before[i], NULL);
         raise(number);
         return;
     }
@@ -90,18 +96,21 @@ static void take_signal(int number)
 /* What the user has chosen to ignore stays ignored (nohup). */
 static void handle_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-    struct sigaction before, action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+    struct sigaction action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    static bool handled;
+    for (size_t i = 0; i < NUMBERS && !handled; i++)
+        if (sigaction(numbers[i], NULL, &actions_before[i]) == 0
+            && actions_before[i].sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
+    handled = true;
 }
 
-static int end_interrupted(int status)
+/* Whenever it came: the signal is what ended the run, or would have. */
+static int end_interrupted(void)
 {
     fprintf(stderr, "heddle: interrupted by signal %d (%s)\n", (int)interrupted,
             strsignal(interrupted));
-    return status == EXIT_SIGNALLED ? EXIT_SIGNALLED + interrupted : status;
+    return EXIT_SIGNALLED + interrupted;
 }
 
 /* ---- the run ---- */
@@ -163,7 +172,7 @@ int run_platform(struct command *c, const struct build_result *built, const stru
     int written = platform->finish();
     running = NULL;
     if (interrupted)
-        return end_interrupted(status);
+        return end_interrupted();
     status = status ? status : written;
     struct platform_lines suspects;
     if (status == EXIT_GAVE_UP && !handed_value(handed, "watch") && platform->suspects(&suspects)) {

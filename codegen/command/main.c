@@ -81,21 +81,6 @@ const struct model *command_platform(const struct command *c, struct compilation
     return model;
 }
 
-const char *command_temporary(const struct command *c)
-{
-    const char *folder = getenv("TMPDIR");
-    folder = folder && *folder ? folder : "/tmp";
-    char *path = arena_strdup(c->arena, arena_printf(c->arena, "%s/heddle-XXXXXX", folder));
-    int file = mkstemp(path);
-    if (file < 0) {
-        fprintf(stderr, "heddle %s: cannot create a file in '%s': %s\n",
-                options_command_name(c->options->command), folder, strerror(errno));
-        return NULL;
-    }
-    close(file);
-    return path;
-}
-
 bool command_output_open(struct command_output *output)
 {
     *output = (struct command_output){0};

@@ -296,7 +296,7 @@ bool engine_is_interrupted(void);
 const char *engine_cut_by(void);
 /* From the thread that runs the engine, when that will not go on and nothing else is to run (a
  * signal handler of the program ends it): as engine_run() leaves it, without the end of the window.
- * No effect otherwise. */
+ * Between runs: the program is not at its end, but there will be no other run. */
 void engine_abandon(void);
 
 /* From a tick of `c`: calls `work` when the window is over and no component is being ticked, then

@@ -93,7 +93,7 @@ const char *engine_cut_by(void)
                                         [ENGINE_LIMIT] = "limit",
                                         [ENGINE_FAILED] = "failure",
                                         [ENGINE_INTERRUPTED] = "interruption"};
-    return words[engine_is_interrupted() ? ENGINE_INTERRUPTED : ended];
+    return words[ended];
 }
 
 static uint64_t next_step(bool *live)
@@ -213,6 +213,7 @@ static uint64_t move_clocks(enum engine_result result)
 
 void engine_abandon(void)
 {
+    ended = ENGINE_INTERRUPTED;
     if (!running)
         return;
     if (!rank_is_alone())
@@ -220,7 +221,6 @@ void engine_abandon(void)
             "nothing is written");
     engine.time_ps = window_last_step(engine.time_ps);
     run_progress_erase();
-    ended = ENGINE_INTERRUPTED;
 }
 
 /* Ranks meet from the beginning on. */

@@ -290,6 +290,68 @@ def test_platform_that_drives_itself_is_interrupted(folders):
     assert os.listdir(out) == ["s.json"] and not os.listdir(tmp)
 
 
+# A signal in the very moment: when files get their names, and when the process ends.
+SIGNALS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int rename(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *);
+    *(void **)&real = dlsym(RTLD_NEXT, "rename");
+    if (strstr(to, "s.json") != NULL && getenv("AT_RENAME") != NULL)
+        raise(SIGTERM);
+    return real(from, to);
+}
+
+static void at_end(void)
+{
+    if (getenv("AT_EXIT") != NULL)
+        raise(SIGTERM);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    if (strstr(program_invocation_short_name, "processes") != NULL)
+        atexit(at_end);
+}
+"""
+
+
+@pytest.mark.parametrize("what", [f"{TINY} --stats {{}} -- {PROGRAM} plain",
+                                  f"{TINY} --mode functional --stats {{}} -- {PROGRAM} plain",
+                                  f"{MEMTEST} --set tester.episodes=2 --stats {{}}"],
+                         ids=["program", "functional", "platform"])
+def test_signal_at_the_end_of_a_run_leaves_whole_files(tmp_path, what):
+    """All has been simulated, and the run ends by the signal all the same."""
+    early = tmp_path / "early.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", early], input=SIGNALS, text=True,
+                   check=True)
+    env = {"LD_PRELOAD": str(early), "AT_RENAME": "1"}
+    run(what.format(tmp_path / "s.json"), "interrupted by signal 15", status=143, env=env)
+    run(what.format(tmp_path / "t.json"))
+    interrupted, whole = [json.loads((tmp_path / name).read_text())
+                          for name in ("s.json", "t.json")]
+    assert "partial" not in interrupted and interrupted["time_ps"] == whole["time_ps"]
+    assert interrupted["components"] == whole["components"]
+
+
+@pytest.mark.parametrize("mode", ["", "--mode functional"])
+def test_signal_before_files_are_written_is_an_interruption(tmp_path, mode):
+    """The program has returned from main, and what it registered for its end is not done."""
+    early = tmp_path / "early.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", early], input=SIGNALS, text=True,
+                   check=True)
+    run(f"{TINY} {mode} --stats {tmp_path}/s.json -- {PROGRAM} plain", "interrupted by signal 15",
+        status=143, env={"LD_PRELOAD": str(early), "AT_EXIT": "1"})
+    assert json.loads((tmp_path / "s.json").read_text())["partial"] == "interruption"
+
+
 def test_run_that_is_ended_by_a_limit_marks_what_has_not_ended(measure):
     done = measure(f"{TINY} --max-cycles 100000 -- processes spin", status=6)
     first, second = done.stats["kernels"]

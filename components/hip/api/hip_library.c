@@ -233,6 +233,8 @@ hipError_t hip_status(enum driver_status status)
     const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
                          || status == DRIVER_STALL || status == DRIVER_LIMIT;
+    if (breaks_device)
+        hip_process_park();
     if (!breaks_device)
         hip_complain("%s", text);
     else if (hip.lost == hipSuccess)

@@ -5,8 +5,10 @@
  * first one interrupts the simulation instead. A thread of ours, which exists for this, then waits
  * until the engine stands between two windows, has the files written, and ends the process by the
  * same signal; nothing is done in the handler, which may have come in the middle of anything. A
- * second signal ends the process at once. `heddle run` passes signals on with their number, since
- * often the same one reaches the process directly, too (timeout(1) signals the whole group).
+ * signal that comes when all work is done and the files are being written lets them become whole,
+ * and ends the process then. A second signal ends the process at once. `heddle run` passes signals
+ * on with their number, since often the same one reaches the process directly, too (timeout(1)
+ * signals the whole group).
  *
  * Children. fork() copies the simulation, but not its threads, and files that two processes write
  * are no files: a child has no GPU, as HIP leaves undefined what one does. It may exec. */
@@ -34,6 +36,14 @@ enum {
 static const int interrupting[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 enum { INTERRUPTING = sizeof interrupting / sizeof interrupting[0] };
 
+/* The thread that leaves the first state writes the files. */
+enum process_end {
+    END_OPEN,
+    END_CUT,       /* a signal came first: our thread writes what is known */
+    END_FINISHING, /* the program came to its end first: all is written */
+    END_FINISHED
+};
+
 static struct {
     pid_t pid;       /* that has opened the platform; 0: none */
     unsigned number; /* among the processes of the run */
@@ -43,7 +53,8 @@ static struct {
     pid_t runner;           /* `heddle run`, if it is to be looked after */
     sem_t wake;             /* of our thread */
     int signal;             /* that has interrupted; 0: none */
-    int direct, passed_on;  /* signals that the handler got, and that it passed on */
+    enum process_end end;
+    int direct, passed_on; /* signals that the handler got, and that it passed on */
     int64_t last_ms;
 } own;
 
@@ -132,6 +143,13 @@ static int count_signal(const siginfo_t *info)
     return own.direct > own.passed_on ? own.direct : own.passed_on;
 }
 
+static bool leave_open(enum process_end end)
+{
+    enum process_end open = END_OPEN;
+    return __atomic_compare_exchange_n(&own.end, &open, end, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+
 static void take_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
@@ -139,9 +157,13 @@ static void take_signal(int number, siginfo_t *info, void *context)
     if (getpid() != own.pid || (count_signal(info) > 1 && number != SIGXCPU)) {
         die_of(number);
     } else if (own.signal == 0) {
-        __atomic_store_n(&own.signal, number, __ATOMIC_RELEASE);
-        own.platform->interrupt();
-        sem_post(&own.wake);
+        __atomic_store_n(&own.signal, number, __ATOMIC_SEQ_CST);
+        if (leave_open(END_CUT)) {
+            own.platform->interrupt();
+            sem_post(&own.wake);
+        } else if (__atomic_load_n(&own.end, __ATOMIC_SEQ_CST) == END_FINISHED) {
+            die_of(number);
+        }
     }
     errno = error;
 }
@@ -152,16 +174,20 @@ static int finish_platform(void)
     return hip.api->finish();
 }
 
+static void say_interrupted(int number, const char *what, bool written)
+{
+    bool names = written && own.stats_path;
+    /* hip_say() may have had its last word. */
+    fprintf(stderr, "heddle: interrupted by signal %d (%s)%s%s%s%s\n", number, strsignal(number),
+            names ? "; " : "", names ? what : "", names ? own.stats_path : "", names ? "'" : "");
+}
+
 static void end_interrupted(int number)
 {
     int status = finish_platform();
     if (status == EXIT_CLEAN)
         run_ledger_close(true);
-    /* hip_say() may have had its last word. */
-    fprintf(stderr, "heddle: interrupted by signal %d (%s)%s%s%s\n", number, strsignal(number),
-            status == EXIT_CLEAN && own.stats_path ? "; what had been simulated is in '" : "",
-            status == EXIT_CLEAN && own.stats_path ? own.stats_path : "",
-            status == EXIT_CLEAN && own.stats_path ? "'" : "");
+    say_interrupted(number, "what had been simulated is in '", status == EXIT_CLEAN);
     die_of(number);
 }
 
@@ -291,11 +317,25 @@ void hip_process_guard(const struct heddle_platform *platform)
         handle_signals();
 }
 
+void hip_process_park(void)
+{
+    while (own.pid == getpid() && __atomic_load_n(&own.end, __ATOMIC_SEQ_CST) == END_CUT)
+        pause();
+}
+
 void hip_process_finish(void)
 {
+    if (!leave_open(END_FINISHING))
+        hip_process_park();
     int status = finish_platform();
     if (status == EXIT_CLEAN)
         run_ledger_close(false);
     else
         run_ledger_report((enum exit_status)status);
+    __atomic_store_n(&own.end, END_FINISHED, __ATOMIC_SEQ_CST);
+    int number = __atomic_load_n(&own.signal, __ATOMIC_SEQ_CST);
+    if (number == 0)
+        return;
+    say_interrupted(number, "everything had been simulated, and is in '", status == EXIT_CLEAN);
+    die_of(number);
 }

@@ -18,8 +18,12 @@ void hip_process_guard(const struct heddle_platform *platform);
 /* The folder of this process for what `heddle run` has the first one record in `folder`; made when
  * it is another one. NULL: errno says why. */
 const char *hip_process_folder(const char *folder);
-/* The end of the process, all work done: the platform's files. */
+/* The end of the process, all work done: the platform's files. Does not return when a signal has
+ * come. */
 void hip_process_finish(void);
+/* Does not return when a signal has interrupted the simulation: the program must not go on with
+ * what is missing while its files are written. */
+void hip_process_park(void);
 /* Was the process forked from the one that had opened the platform? By number, also where no
  * handler of forks was called. */
 bool hip_process_is_child(void);

@@ -551,11 +551,12 @@ static int api_finish(void)
     bool inside = p->is_running && pthread_equal(p->runner, pthread_self());
     if (inside) {
         arena_show(); /* this may be a handler of signals */
-        engine_abandon();
     } else if (!enter_last()) {
         fprintf(stderr, "heddle: nothing is written: a call of the driver does not end\n");
         return EXIT_NOT_STARTED;
     }
+    if (inside || engine_is_interrupted())
+        engine_abandon();
     if (p->lost == DRIVER_OK && (inside || engine_is_interrupted()))
         host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
     record_finish();
