@@ -2,9 +2,8 @@
  *
  * Takes code objects, also relocatable ones, offload bundles, anything that contains bundles (HIP
  * programs), and raw machine code, also as hexadecimal text; with --lines one line of that makes
- * one line of text. Code objects name their target; raw code needs --mcpu. What is an instruction
- * says isa_decode_strict, that is LLVM. A word that is none is printed as data, so that addresses
- * stay right. */
+ * one line of text. Code objects name their target; raw code needs --mcpu. A word that is no
+ * instruction is printed as data, so that addresses stay right. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -109,7 +108,7 @@ static void print_code(FILE *out, enum isa_target target, const struct code_obje
         struct isa_inst inst;
         char text[ISA_MAX_TEXT];
         const char *label = label_at(object, address + at), *note = "";
-        int length = isa_decode_strict(target, bytes + at, size - at, &inst);
+        int length = isa_decode(target, bytes + at, size - at, &inst);
         if (label)
             fprintf(out, "\n%s:\n", label);
         size_t used = size - at < 4 ? size - at : 4;
@@ -156,7 +155,7 @@ static bool print_line(FILE *out, enum isa_target target, const uint8_t *bytes, 
     for (size_t at = 0; at < size;) {
         struct isa_inst inst;
         char text[ISA_MAX_TEXT];
-        int length = isa_decode_strict(target, bytes + at, size - at, &inst);
+        int length = isa_decode(target, bytes + at, size - at, &inst);
         fputs(at ? "; " : "", out);
         if (length <= 0 && length != ISA_ERROR_UNIMPLEMENTED) {
             fputs(length == ISA_ERROR_TRUNCATED

@@ -251,15 +251,10 @@ enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED
  * Decodes the instruction at `bytes`, of which n are readable. Returns its size; ISA_ERROR_INVALID
  * for no instruction of the target; ISA_ERROR_TRUNCATED when n is too small;
  * ISA_ERROR_UNIMPLEMENTED for a valid one whose semantics are missing: then *out is filled
- * (out->size says how long it is) and isa_format() works. On other errors *out is zeroed.
+ * (out->size says how long it is) and isa_format() works. On other errors *out is zeroed. Fields
+ * that the hardware ignores are ignored.
  */
 int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
-
-/*
- * Decodes for disassembly: what LLVM 19's disassembler refuses is ISA_ERROR_INVALID here, too.
- * isa_decode() ignores fields that the hardware ignores.
- */
-int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
 
 /* Assembler text in llvm-mc's spelling (branch operands as the raw immediate, as llvm-mc prints
  * them without symbols; with pc != UINT64_MAX the branch target follows as a comment). Returns the

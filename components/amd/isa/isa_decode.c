@@ -294,11 +294,9 @@ static int dispatch(struct isa_decoder *d)
     }
 }
 
-static int decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out,
-                  bool strict)
+int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
 {
-    struct isa_decoder d = {
-        .target = target, .bytes = bytes, .readable = n, .out = out, .strict = strict};
+    struct isa_decoder d = {.target = target, .bytes = bytes, .readable = n, .out = out};
     memset(out, 0, sizeof *out);
     out->target = (uint8_t)target;
     out->dst = out->sdst = out->src[0] = out->src[1] = out->src[2] = out->soffset = ISA_NO_OPERAND;
@@ -307,22 +305,10 @@ static int decode(enum isa_target target, const void *bytes, size_t n, struct is
     int error = isa_decoder_fetch(&d, 0) ? dispatch(&d) : ISA_ERROR_TRUNCATED;
     if (!error)
         error = check_ranges(out);
-    if (!error && strict && !isa_decoder_is_strict(&d))
-        error = ISA_ERROR_INVALID;
     if (error) {
         memset(out, 0, sizeof *out);
         return error;
     }
     finish(&d);
     return out->flags & ISA_UNIMPLEMENTED_SEMANTICS ? ISA_ERROR_UNIMPLEMENTED : out->size;
-}
-
-int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
-{
-    return decode(target, bytes, n, out, false);
-}
-
-int isa_decode_strict(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out)
-{
-    return decode(target, bytes, n, out, true);
 }

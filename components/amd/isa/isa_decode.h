@@ -17,7 +17,6 @@ struct isa_decoder {
     uint32_t word[3];
     struct isa_inst *out;
     const struct isa_table_row *row;
-    bool strict;
     unsigned kind; /* of the row, as isa_kind_shape has it */
 };
 
@@ -62,8 +61,5 @@ int isa_decode_interpolation(struct isa_decoder *d);
 int isa_decode_interpolation_vop3(struct isa_decoder *d);
 int isa_decode_image(struct isa_decoder *d);
 int isa_decode_export(struct isa_decoder *d);
-
-/* isa_decode_strict.c: would LLVM's disassembler take the words that have been decoded? */
-bool isa_decoder_is_strict(const struct isa_decoder *d);
 
 #endif

@@ -195,14 +195,12 @@ int isa_decode_flat(struct isa_decoder *d)
     out->memory = (uint8_t)((isa_field(w, 16, 1) ? ISA_MEM_GLC : 0)
                             | (isa_field(w, 17, 1) ? ISA_MEM_SLC : 0));
     if (gfx9) {
-        out->simm = segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19
-                            : (int32_t)isa_field(w, 0, d->strict ? 13 : 12);
+        out->simm =
+            segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19 : (int32_t)isa_field(w, 0, 12);
         out->memory |= (uint8_t)((isa_field(w, 13, 1) && !architected ? ISA_MEM_LDS : 0)
                                  | (isa_field(hi, 23, 1) && !unified ? ISA_MEM_NV : 0)
                                  | (isa_field(w, 25, 1) && unified ? ISA_MEM_SCC : 0));
     }
-    if (d->strict && !gfx9) /* LLVM prints an offset that these targets do not have */
-        out->simm = (int32_t)isa_field(w, 0, 13);
     unsigned saddr = isa_field(hi, 16, 7);
     out->soffset = ISA_NO_OPERAND;
     if (segment && saddr != 0x7f

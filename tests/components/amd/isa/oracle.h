@@ -30,6 +30,7 @@ struct oracle_format {
     const char *name;
     uint32_t fixed, free; /* bits of the first word outside the opcode */
     unsigned shift, bits;
+    bool has_opcodes; /* LLVM takes a word of each that there is, even with bits at random */
 };
 
 size_t oracle_format_count(void);
