@@ -127,6 +127,12 @@ RUNNER(ready_keeping)
     work->env.keep_out = keep_out;
     return status;
 }
+/* Halves are widened by floats. */
+RUNNER(ready_keeping_halves)
+{
+    isa_workspace_plain(work);
+    return ready_keeping(ctx, wave, ready, work);
+}
 /* Any that may not meet DAZ, or have abs or neg. */
 RUNNER(ready_plain_any)
 {
@@ -420,7 +426,7 @@ static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *en
         if (flushes || keeps_upper_half(inst, entry))
             return NULL;
         if (keeps_denormals(inst))
-            return ready_keeping;
+            return entry->dst == TYPE_F16 ? ready_keeping_halves : ready_keeping;
         return simple ? plain[ready->sources] : ready_plain_any;
     case KIND_CO:
     case KIND_CIO:

@@ -163,6 +163,35 @@ Test(isa_ready, prepared_instructions_do_what_isa_execute_does)
     cr_assert_gt(compared, 9000, "only %u comparisons", compared);
 }
 
+/* Maxima of gfx8 keep denormals, also of halves behind an instruction that flushes fp32's. */
+Test(isa_ready, maxima_of_halves_keep_denormals)
+{
+    static const uint32_t words[] = {0x0a020702 /* v_mul_f32 v1, v2, v3 */,
+                                     0x5a080b00 /* v_max_f16 v4, v0, v5 */};
+    static struct machine m;
+    static struct isa_workspace work;
+    for (unsigned variant = 0; variant < isa_variant_count(); variant++) {
+        if (!isa_variant_select(variant))
+            continue;
+        machine_init(&m);
+        m.ctx.vgpr_count = REGISTERS;
+        m.wave.mode = 0x3c0;
+        isa_wave_set_pair(&m.wave, ISA_EXEC, ~UINT64_C(0));
+        memset(m.vgpr, 0, REGISTERS * 256);
+        m.vgpr[5 * 64] = 1;
+        isa_workspace_begin(&work);
+        for (unsigned i = 0; i < 2; i++) {
+            struct isa_inst inst;
+            struct isa_ready ready;
+            cr_assert_eq(isa_decode(ISA_GFX803, &words[i], 4, &inst), 4);
+            isa_prepare(&inst, REGISTERS, 0, &ready);
+            cr_assert_eq(ready.run(&m.ctx, &m.wave, &ready, &work), ISA_OK);
+        }
+        isa_workspace_end(&work);
+        cr_expect_eq(m.vgpr[4 * 64], 1, "%s", isa_variant_name(variant));
+    }
+}
+
 Test(isa_ready, registers_outside_the_allocation_are_refused)
 {
     static struct machine m;
