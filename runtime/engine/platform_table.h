@@ -11,7 +11,7 @@
 #include "unit.h"
 
 /* The version of struct heddle_platform, of the text of options.h, and of these tables. */
-#define PLATFORM_ABI 13
+#define PLATFORM_ABI 14
 
 struct platform_domain {
     uint32_t name; /* string */

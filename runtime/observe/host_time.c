@@ -8,8 +8,6 @@ static struct {
     bool running;
     uint64_t begun_ns; /* of this run, on the clock of its thread */
     uint64_t ended_ns; /* of all runs that have ended */
-    bool program_told;
-    uint64_t program_ns;
     clockid_t workers[ENGINE_MAX_DOMAINS];
     uint32_t worker_count;
     uint64_t workers_ns; /* before host_time_open() */
@@ -36,7 +34,6 @@ void host_time_open(bool wanted)
     host.wanted = wanted;
     host.running = false;
     host.ended_ns = 0;
-    host.program_told = false;
     host.workers_ns = wanted ? read_workers() : 0;
 }
 
@@ -63,20 +60,8 @@ void host_time_add_worker(pthread_t worker)
         host.worker_count++;
 }
 
-void host_time_note_program(uint64_t cpu_ns)
-{
-    host.program_told = true;
-    host.program_ns = cpu_ns;
-}
-
 uint64_t host_time_simulation_ns(void)
 {
     uint64_t open_ns = host.running ? host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;
     return host.ended_ns + open_ns + read_workers() - host.workers_ns;
-}
-
-bool host_time_program_ns(uint64_t *cpu_ns)
-{
-    *cpu_ns = host.program_ns;
-    return host.program_told;
 }

@@ -2,9 +2,8 @@
  * what each number means). It is measured by clocks of threads, so that others on the machine, and
  * other threads of the program, do not count. Nothing that is simulated reads it.
  *
- * The engine and its thread pool tell what the simulation takes; the front end knows the program's
- * share (heddle_platform.note_program_cpu). A read of a thread's clock costs a quarter of a
- * microsecond; without statistics, or without their section `host`, none is made. */
+ * The engine and its thread pool tell what the simulation takes. A read of a thread's clock costs a
+ * quarter of a microsecond; without statistics, or without their section `host`, none is made. */
 #ifndef HEDDLE_RUNTIME_HOST_TIME_H
 #define HEDDLE_RUNTIME_HOST_TIME_H
 
@@ -22,12 +21,8 @@ void host_time_begin(void);
 void host_time_end(void);
 /* A worker, which does nothing but simulate and never ends. */
 void host_time_add_worker(pthread_t worker);
-/* What the program itself took. */
-void host_time_note_program(uint64_t cpu_ns);
 
 /* Up to now, also from within a run of the engine by its own thread. */
 uint64_t host_time_simulation_ns(void);
-/* false: it is not known. */
-bool host_time_program_ns(uint64_t *cpu_ns);
 
 #endif

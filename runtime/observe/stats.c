@@ -207,16 +207,6 @@ static double seconds(clockid_t clock)
     return (double)host_time_read(clock) * 1e-9;
 }
 
-/* Writes how much of the processor time is the program's, and how much the engine's. The rest is
- * start-up and calls. */
-static void write_shares(void)
-{
-    uint64_t program_ns;
-    if (host_time_program_ns(&program_ns))
-        json_seconds(&out, "program_cpu_seconds", (double)program_ns * 1e-9);
-    json_seconds(&out, "simulation_cpu_seconds", (double)host_time_simulation_ns() * 1e-9);
-}
-
 static void write_host(void)
 {
     struct rusage usage;
@@ -225,7 +215,7 @@ static void write_host(void)
     json_open(&out, "host", '{');
     json_seconds(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
     json_seconds(&out, "cpu_seconds", cpu);
-    write_shares();
+    json_seconds(&out, "simulation_cpu_seconds", (double)host_time_simulation_ns() * 1e-9);
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
     if (!rank_is_alone())

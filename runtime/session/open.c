@@ -198,7 +198,6 @@ const struct heddle_platform *heddle_platform_open(uint32_t abi)
                                                     .run = run,
                                                     .finish = finish,
                                                     .interrupt = engine_interrupt,
-                                                    .note_program_cpu = host_time_note_program,
                                                     .driver = platform_driver,
                                                     .suspects = watch_suspects,
                                                     .has = has};

@@ -102,10 +102,6 @@ struct heddle_platform {
     /* Ends a run that goes on, and lets none begin: run() returns soon. From any thread, also from
      * a signal handler; finish() may follow. */
     void (*interrupt)(void);
-    /* From a front end that knows, before finish(): how much of the process' processor time was the
-     * program's own, outside of calls of the front end. For statistics: docs/reference/outputs.md,
-     * "Time of the host". */
-    void (*note_program_cpu)(uint64_t cpu_ns);
     /* What the driver component registered for front ends, NULL without one. */
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */

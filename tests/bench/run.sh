@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Speed, measured as it is claimed: run.sh BUILD [RUNS]. Whole processes, medians over RUNS
 # (default 5), CPU seconds of the simulating process and its peak memory, from its own statistics.
-# The statistics tell simulation apart from start-up and from the program's own code; tables of
-# programs have a rate for each. Prints Markdown tables; docs/evidence/speed.md keeps them.
+# The statistics tell simulation apart from the rest; tables of programs have a rate for each.
+# Prints Markdown tables; docs/evidence/speed.md keeps them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
@@ -70,10 +70,10 @@ END
 
 # options of heddle run...: runs what stands on standard input, a program and its arguments a line
 programs_table() {
-    local name arguments i stats instructions cycles cpu own simulation rss
-    echo "| program | wavefront instructions | cycles | CPU s | program's own | simulation" \
+    local name arguments i stats instructions cycles cpu simulation rss
+    echo "| program | wavefront instructions | cycles | CPU s | simulation" \
         "| KIPS | KIPS of simulation | peak MB |"
-    echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     while read -r name arguments; do
         for i in $(seq "$runs"); do
             # shellcheck disable=SC2086
@@ -83,17 +83,16 @@ programs_table() {
         stats=$out/$name-1.json
         of_runs() { for i in $(seq "$runs"); do field "$1" "$out/$name-$i.json"; done | median; }
         cpu=$(of_runs cpu_seconds)
-        own=$(of_runs program_cpu_seconds)
         simulation=$(of_runs simulation_cpu_seconds)
         rss=$(of_runs peak_rss_bytes)
         instructions=$(kernel_sum wavefront_instructions "$stats")
         cycles=$(kernel_sum cycles "$stats")
         [ "$instructions" -gt 0 ] # or all that follows is wrong
         awk -v p="$name $arguments" -v n="$instructions" -v c="$cycles" -v s="$cpu" -v m="$rss" \
-            -v o="$own" -v e="$simulation" \
-            'BEGIN { printf "| %s | %d | %d | %.3f | %.3f | %.3f | %.0f | %.0f | %.0f |\n",
-                            p, n, c, s, o, e, n / s / 1000, n / e / 1000, m / 1e6 }'
-    done | awk -F'|' '{ print; s += log($8); e += log($9); n++ }
+            -v e="$simulation" \
+            'BEGIN { printf "| %s | %d | %d | %.3f | %.3f | %.0f | %.0f | %.0f |\n",
+                            p, n, c, s, e, n / s / 1000, n / e / 1000, m / 1e6 }'
+    done | awk -F'|' '{ print; s += log($7); e += log($8); n++ }
         END { printf "\ngeometric means: %.0f KIPS, %.0f of simulation alone\n",
                      exp(s / n), exp(e / n) }'
 }

@@ -1,5 +1,5 @@
-"""Whose processor time it was: the section `host` of statistics tells the program's own code, the
-simulation, and the rest. Amounts of processor time are compared with each other, never with a
+"""Whose processor time it was: the section `host` of statistics tells the simulation from the rest.
+Amounts of processor time are compared with each other, never with a
 clock on the wall; a busy machine makes all of them larger."""
 import json
 import re
@@ -26,9 +26,8 @@ def measure(folder, options, way, seconds):
 def test_own_code_of_a_program_is_not_the_simulators(tmp_path, options, way):
     host, spent = measure(tmp_path, options, way, SECONDS)
     assert spent >= SECONDS
-    assert spent <= host["program_cpu_seconds"] < spent * (1 + REST)
     assert host["simulation_cpu_seconds"] < spent * REST
-    assert host["program_cpu_seconds"] + host["simulation_cpu_seconds"] <= host["cpu_seconds"]
+    assert spent + host["simulation_cpu_seconds"] <= host["cpu_seconds"]
 
 
 @pytest.mark.parametrize("options, way", [
@@ -38,14 +37,12 @@ def test_simulation_is_not_the_programs(tmp_path, options, way):
     host, _ = measure(tmp_path, options, way, 0)
     share = 0.1 if "functional" in options else 0.5
     assert share * host["cpu_seconds"] < host["simulation_cpu_seconds"] < host["cpu_seconds"]
-    assert host["program_cpu_seconds"] < 0.5 * host["cpu_seconds"]
 
 
-def test_platforms_that_drive_themselves_have_no_program(tmp_path):
+def test_platforms_that_drive_themselves_simulate(tmp_path):
     stats = tmp_path / "s.json"
     run(f"tests/system/memtest.heddle --stats {stats}")
     host = json.loads(stats.read_text())["host"]
-    assert "program_cpu_seconds" not in host
     assert 0 < host["simulation_cpu_seconds"] < host["cpu_seconds"]
 
 

@@ -23,8 +23,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "components/hip/common/hip_cpu.h"
-
 enum hip_turns_kind {
     HIP_TURNS_LOCK,   /* the caller tries again when it goes on: mutexes, semaphores, ... */
     HIP_TURNS_SIGNAL, /* condition variables, futexes */
@@ -47,15 +45,10 @@ static inline bool hip_turns_bypass(void)
            || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0;
 }
 
-/* Around code of this library and the platform; nests. Its processor time is not the program's. */
+/* Around code of this library and the platform; nests. */
 static inline void hip_turns_inside(int step)
 {
-    int depth = hip_turns_depth;
-    if (depth == 0)
-        hip_cpu_enter();
-    __atomic_store_n(&hip_turns_depth, depth + step, __ATOMIC_RELAXED);
-    if (depth + step == 0)
-        hip_cpu_leave();
+    __atomic_store_n(&hip_turns_depth, hip_turns_depth + step, __ATOMIC_RELAXED);
 }
 
 /* ---- for wrappers, without the lock ---- */

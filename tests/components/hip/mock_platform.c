@@ -510,11 +510,6 @@ static bool start(const char *options)
     return options != NULL;
 }
 
-static void note_program_cpu(uint64_t cpu_ns)
-{
-    (void)cpu_ns;
-}
-
 static int finish_platform(void)
 {
     return 0;
@@ -527,10 +522,7 @@ static const void *driver(void)
 
 const struct heddle_platform *heddle_platform_open(uint32_t abi)
 {
-    static const struct heddle_platform platform = {.abi = PLATFORM_ABI,
-                                                    .start = start,
-                                                    .finish = finish_platform,
-                                                    .note_program_cpu = note_program_cpu,
-                                                    .driver = driver};
+    static const struct heddle_platform platform = {
+        .abi = PLATFORM_ABI, .start = start, .finish = finish_platform, .driver = driver};
     return abi == PLATFORM_ABI ? &platform : NULL;
 }

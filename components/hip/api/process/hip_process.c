@@ -14,7 +14,6 @@
  * are no files: a child has no GPU, as HIP leaves undefined what one does. It may exec. */
 #include "hip_process.h"
 
-#include "components/hip/common/hip_cpu.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/sha256.h"
 #include "runtime/engine/options.h"
@@ -96,7 +95,6 @@ const char *hip_process_open(void)
     const char *given = getenv(OPTIONS_ENV_OPTIONS);
     if (!options_open(given))
         return NULL;
-    hip_cpu_open(option_text("stats") && !option_flag("stats-no-host"));
     own.number = run_ledger_open();
     char number[16], *program = option_text("stats") ? hash_program() : NULL;
     snprintf(number, sizeof number, "%u", own.number);
@@ -168,12 +166,6 @@ static void take_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-static int finish_platform(void)
-{
-    own.platform->note_program_cpu(hip_cpu_program_ns());
-    return hip.api->finish();
-}
-
 static void say_interrupted(int number, const char *what, bool written)
 {
     bool names = written && own.stats_path;
@@ -184,7 +176,7 @@ static void say_interrupted(int number, const char *what, bool written)
 
 static void end_interrupted(int number)
 {
-    int status = finish_platform();
+    int status = hip.api->finish();
     if (status == EXIT_CLEAN)
         run_ledger_close(true);
     say_interrupted(number, "what had been simulated is in '", status == EXIT_CLEAN);
@@ -260,7 +252,7 @@ static void finish_inside(void)
                        NULL); /* this thread may hold it, and others are not waited for */
     hip.state = HIP_FINISHED;
     own.platform->interrupt();
-    int status = finish_platform();
+    int status = hip.api->finish();
     hip_say("the program ended in the middle of a call of HIP; nothing more is simulated");
     if (status == EXIT_CLEAN)
         run_ledger_close(true);
@@ -327,7 +319,7 @@ void hip_process_finish(void)
 {
     if (!leave_open(END_FINISHING))
         hip_process_park();
-    int status = finish_platform();
+    int status = hip.api->finish();
     if (status == EXIT_CLEAN)
         run_ledger_close(false);
     else
