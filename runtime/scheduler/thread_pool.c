@@ -148,7 +148,7 @@ static void *worker(void *argument)
     for (;;) {
         wait_for_change(&window_published.number, seen);
         seen = value_of(&window_published.number);
-        if (closing)
+        if (__atomic_load_n(&closing, __ATOMIC_RELAXED))
             return NULL;
         uint32_t count = run_share(thread, &delays);
         if (count)
@@ -236,7 +236,7 @@ void thread_pool_close(void)
 {
     if (forked || thread_count == 1)
         return;
-    closing = true;
+    __atomic_store_n(&closing, true, __ATOMIC_RELAXED); /* read by one that is late for a round */
     change(&window_published.number, 1, INT_MAX);
     while (thread_count > 1)
         pthread_join(workers[--thread_count], NULL);
