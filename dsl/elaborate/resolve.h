@@ -29,7 +29,7 @@ struct type_info {
     const struct ast_file *file;
     bool is_main; /* declared in the main file */
     uint32_t instances;
-    uint64_t least; /* items that it expands to at least; 0: not counted yet */
+    uint64_t least;          /* items that it expands to at least; 0: not counted yet */
     struct item_list params; /* AST_PARAM and AST_LET; parallel to model.params, and so on */
     struct item_list ports;
     struct item_list stats;
