@@ -18,12 +18,6 @@ struct access_counter {
 
 static void access_counter_init(struct access_counter *p)
 {
-    (void)p;
-}
-
-static void access_counter_setup(struct part *self)
-{
-    struct access_counter *p = (struct access_counter *)(void *)self;
     p->counts =
         arena_allocate((size_t)access_counter_params(p)->counters * sizeof(struct access_count));
 }
@@ -46,5 +40,4 @@ static bool access_counter_wants(struct part *self, const struct migration_touch
     return true;
 }
 
-static const struct migration_policy_ops access_counter_ops = {.setup = access_counter_setup,
-                                                               .wants = access_counter_wants};
+static const struct migration_policy_ops access_counter_ops = {.wants = access_counter_wants};

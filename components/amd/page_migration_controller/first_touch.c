@@ -12,16 +12,10 @@ static void first_touch_init(struct first_touch *p)
     (void)p;
 }
 
-static void first_touch_setup(struct part *self)
-{
-    (void)self;
-}
-
 static bool first_touch_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;
     return !touch->placed;
 }
 
-static const struct migration_policy_ops first_touch_ops = {.setup = first_touch_setup,
-                                                            .wants = first_touch_wants};
+static const struct migration_policy_ops first_touch_ops = {.wants = first_touch_wants};

@@ -17,8 +17,6 @@ struct migration_touch {
 };
 
 struct migration_policy_ops {
-    /* At start-up. */
-    void (*setup)(struct part *self);
     /* Ask the driver? A local page is only noted as placed. */
     bool (*wants)(struct part *self, const struct migration_touch *touch);
     bool copies; /* it wants a copy for reading instead of the page */

@@ -12,16 +12,10 @@ static void on_touch_init(struct on_touch *p)
     (void)p;
 }
 
-static void on_touch_setup(struct part *self)
-{
-    (void)self;
-}
-
 static bool on_touch_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;
     return !touch->local;
 }
 
-static const struct migration_policy_ops on_touch_ops = {.setup = on_touch_setup,
-                                                         .wants = on_touch_wants};
+static const struct migration_policy_ops on_touch_ops = {.wants = on_touch_wants};

@@ -84,7 +84,6 @@ static void page_migration_controller_init(struct page_migration_controller *c)
                                * sizeof(struct pmc_fault));
     c->lines = arena_allocate(lines * sizeof(struct pmc_line));
     index_pool_init(&c->free_lines, lines);
-    page_migration_controller_policy_ops(c)->setup(page_migration_controller_policy(c));
 }
 
 /* ---- touches ---- */

@@ -12,16 +12,10 @@ static void pinned_init(struct pinned *p)
     (void)p;
 }
 
-static void pinned_setup(struct part *self)
-{
-    (void)self;
-}
-
 static bool pinned_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self, (void)touch;
     return false;
 }
 
-static const struct migration_policy_ops pinned_ops = {.setup = pinned_setup,
-                                                       .wants = pinned_wants};
+static const struct migration_policy_ops pinned_ops = {.wants = pinned_wants};

@@ -14,16 +14,11 @@ static void read_duplicate_init(struct read_duplicate *p)
     (void)p;
 }
 
-static void read_duplicate_setup(struct part *self)
-{
-    (void)self;
-}
-
 static bool read_duplicate_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;
     return !touch->local;
 }
 
-static const struct migration_policy_ops read_duplicate_ops = {
-    .setup = read_duplicate_setup, .wants = read_duplicate_wants, .copies = true};
+static const struct migration_policy_ops read_duplicate_ops = {.wants = read_duplicate_wants,
+                                                               .copies = true};
