@@ -161,54 +161,39 @@ static void shares_save(struct checkpoint_sink *to)
     put_shares(to);
 }
 
-struct share_reader {
-    const char *at;
-    uint64_t left;
-};
-
-static uint64_t take_number(struct share_reader *r)
+static uint64_t take_number(const char **at)
 {
-    uint64_t number = 0;
-    if (r->left < sizeof number)
-        r->left = 0;
-    else {
-        memcpy(&number, r->at, sizeof number);
-        r->at += sizeof number;
-        r->left -= sizeof number;
-    }
+    uint64_t number;
+    memcpy(&number, *at, sizeof number);
+    *at += sizeof number;
     return number;
 }
 
-static const char *take_text(struct share_reader *r)
+static const char *take_text(const char **at)
 {
-    uint64_t size = take_number(r);
-    const char *text = r->at;
-    if (!size || size > r->left || text[size - 1])
-        return NULL;
-    r->at += size;
-    r->left -= size;
-    return text;
+    uint64_t size = take_number(at);
+    const char *text = *at;
+    *at += size;
+    return size ? text : NULL;
 }
 
 static bool shares_load(const void *bytes, uint64_t size)
 {
     char *own = size ? arena_reserve(size) : NULL; /* for good: details point into it */
-    struct share_reader r = {own, size};
+    const char *at = own;
     kernel_shares_forget();
     if (size)
         memcpy(own, bytes, size);
-    while (r.left) {
-        uint32_t kernel = (uint32_t)take_number(&r);
-        uint64_t count = take_number(&r);
-        if (count > KERNEL_SHARES_DETAILS)
-            break;
+    while (at < own + size) {
+        uint32_t kernel = (uint32_t)take_number(&at);
+        uint64_t count = take_number(&at);
         kernel_shares_open(kernel);
         struct kernel_shares *s = kernel_is_kept(kernel) ? find(true, kernel) : NULL;
         for (uint64_t i = 0; i < count; i++) {
-            struct kernel_detail d = {.value = take_number(&r)};
-            d.group = take_text(&r);
-            d.name = take_text(&r);
-            d.text = take_text(&r);
+            struct kernel_detail d = {.value = take_number(&at)};
+            d.group = take_text(&at);
+            d.name = take_text(&at);
+            d.text = take_text(&at);
             if (s && d.name)
                 s->detail[s->count++] = d;
         }

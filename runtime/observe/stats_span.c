@@ -192,11 +192,7 @@ static bool spans_load(const void *bytes, uint64_t size)
 {
     const struct saved_spans *s = bytes;
     const uint32_t *offsets = (const void *)(s + 1);
-    if (size < sizeof *s || s->count > MAX_SNAPSHOTS || s->spool_bytes > size
-        || sizeof *s + s->count * (sizeof *snapshots + sizeof(bool)) + s->spool_bytes != size) {
-        fprintf(stderr, "heddle: the state's statistics are damaged\n");
-        return false;
-    }
+    (void)size;
     if (s->mode != mode) {
         fprintf(stderr,
                 "heddle: the state was written with another --kernel-stats; give the same\n");

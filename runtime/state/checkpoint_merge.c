@@ -293,11 +293,6 @@ bool merge_prepare(const struct platform_table *table, const struct merge_file *
     const struct told *t = file->told;
     char places[TEXT], changes[TEXT], setting[TEXT];
     own = table;
-    if (file->told_bytes < sizeof *t || t->params > file->told_bytes / sizeof(int64_t)
-        || sizeof *t + t->params * sizeof(int64_t) + t->set_bytes != file->told_bytes
-        || t->platform[sizeof t->platform - 1] || !t->set_bytes
-        || ((const char *)t)[file->told_bytes - 1])
-        return refuse(file, "it is damaged: it does not say what it is of", "");
     const int64_t *then = (const void *)(t + 1);
     const char *set = (const char *)(then + t->params);
     snprintf(setting, sizeof setting, "%s%s", *set ? " --set " : "out --set", set);

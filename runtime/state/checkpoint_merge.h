@@ -21,8 +21,7 @@
 
 struct merge_file {
     const char *name;
-    const void *told; /* MERGE_PART */
-    uint64_t told_bytes;
+    const void *told;   /* MERGE_PART */
     const uint8_t *map; /* MERGE_MAP */
     uint64_t map_bytes;
     const struct checkpoint_page *pages;

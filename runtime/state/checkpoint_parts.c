@@ -77,30 +77,11 @@ void parts_write(struct checkpoint_sink *to)
 
 /* ---- reading ---- */
 
-/* The part at `*at`, which moves behind it. NULL: there is no whole one. */
-static const struct checkpoint_part_header *next_part(const char **at, uint64_t *left)
-{
-    const struct checkpoint_part_header *header = (const void *)*at;
-    if (*left < sizeof *header || header->bytes > *left - sizeof *header
-        || padded(header->bytes) > *left - sizeof *header || header->name[sizeof header->name - 1])
-        return NULL;
-    uint64_t size = sizeof *header + padded(header->bytes);
-    *at += size;
-    *left -= size;
-    return header;
-}
-
-bool parts_check(const char *bytes, uint64_t size)
-{
-    while (size && next_part(&bytes, &size))
-        ;
-    return size == 0;
-}
-
 const void *parts_find(const char *bytes, uint64_t size, const char *name, uint64_t *found)
 {
     const struct checkpoint_part_header *header;
-    while ((header = next_part(&bytes, &size))) {
+    for (const char *at = bytes; at < bytes + size; at += sizeof *header + padded(header->bytes)) {
+        header = (const void *)at;
         *found = header->bytes;
         if (strcmp(header->name, name) == 0)
             return header + 1;

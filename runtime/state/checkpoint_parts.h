@@ -16,9 +16,7 @@ struct checkpoint_sink {
 uint64_t parts_measure(void);
 void parts_write(struct checkpoint_sink *to);
 
-/* Readers of a file: is every part whole? Part `name`, NULL if there is none. All parts to their
- * owners. */
-bool parts_check(const char *bytes, uint64_t size);
+/* Readers of a file: part `name`, NULL if there is none. All parts to their owners. */
 const void *parts_find(const char *bytes, uint64_t size, const char *name, uint64_t *found);
 bool parts_load(const char *bytes, uint64_t size);
 

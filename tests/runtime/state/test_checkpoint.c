@@ -159,34 +159,6 @@ ParameterizedTest(struct broken *b, checkpoint, a_damaged_file_is_refused_and_ch
     free(bytes);
 }
 
-static void mend_checksum(struct checkpoint_header *h, size_t size)
-{
-    h->checksum = 0;
-    h->checksum =
-        checkpoint_checksum(checkpoint_checksum(0, h + 1, size - sizeof *h), h, sizeof *h);
-}
-
-/* With a right checksum, too: pages that are nowhere must not be written to. */
-Test(checkpoint, pages_outside_are_refused)
-{
-    const uint64_t numbers[] = {UINT64_MAX, (uint64_t)1 << 40, CHECKPOINT_MEMORY | 1};
-    size_t size;
-    cr_redirect_stderr();
-    run(3, NULL, NULL, 0);
-    run(3, NULL, path, engine.time_ps / 2);
-    char *bytes = read_state(&size);
-    struct checkpoint_header *h = (void *)bytes;
-    struct checkpoint_page *pages = (void *)(bytes + sizeof *h + sizeof(struct checkpoint_engine));
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        build(3);
-        cr_assert(open_state(NULL, NULL, 0));
-        pages[h->page_count - 1].number = numbers[i];
-        mend_checksum(h, size);
-        cr_expect_not(checkpoint_apply(bytes, size, "file"));
-    }
-    free(bytes);
-}
-
 Test(checkpoint, a_state_of_another_model_is_refused)
 {
     cr_redirect_stderr();
