@@ -80,8 +80,8 @@ static bool send_dma(struct mmio *c)
     while (p->first != MMIO_NONE && mmio_dma_can_send(c)) {
         uint32_t i = p->first;
         struct mmio_post *post = post_at(p, i);
-        void *payload =
-            mmio_dma_send_write(c, (uint16_t)i, (uint64_t)mmio_params(c)->dma_register, 0);
+        void *payload = mmio_dma_send_write(c, (uint16_t)i, (uint64_t)mmio_params(c)->dma_register,
+                                            0, SCOPE_WAVEFRONT);
         uint8_t *line = mem_write_data(payload, MMIO_LINE);
         struct packet_fault fault;
         memset(line, 0, MMIO_LINE);

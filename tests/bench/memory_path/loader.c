@@ -129,7 +129,7 @@ static bool take_reply(struct loader *c)
 
 static void send_store(struct loader *c, uint16_t tag, const struct flight *f)
 {
-    void *payload = loader_mem_send_write(c, tag, f->address, 0);
+    void *payload = loader_mem_send_write(c, tag, f->address, 0, SCOPE_WAVEFRONT);
     uint8_t *data = mem_write_data(payload, LINE);
     memset(mem_write_mask(payload, LINE), 0xff, LINE / 8);
     for (unsigned at = 0; at < LINE; at += sizeof f->word)

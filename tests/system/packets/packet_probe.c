@@ -312,7 +312,7 @@ static void send_line(struct packet_probe *c, uint32_t slot, uint32_t line, bool
         packet_probe_mem_send_read(c, tag, address, LINE, 0, false);
         return;
     }
-    void *payload = packet_probe_mem_send_write(c, tag, address, 0);
+    void *payload = packet_probe_mem_send_write(c, tag, address, 0, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, LINE), mem_mask_full(LINE), LINE);
     memcpy(mem_write_data(payload, LINE), c->bytes[slot] + line * LINE, LINE);
 }
@@ -320,8 +320,9 @@ static void send_line(struct packet_probe *c, uint32_t slot, uint32_t line, bool
 static void send_ring(struct packet_probe *c, uint32_t i)
 {
     uint64_t address = is_outside(c, i) ? (uint64_t)1 << 45 : slot_address(c, i);
-    void *payload = packet_probe_mem_send_write(
-        c, (uint16_t)(TAG_RING + i), (uint64_t)packet_probe_params(c)->device_register, 0);
+    void *payload = packet_probe_mem_send_write(c, (uint16_t)(TAG_RING + i),
+                                                (uint64_t)packet_probe_params(c)->device_register,
+                                                0, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, LINE), mem_mask_range(0, sizeof address, LINE), LINE);
     memcpy(mem_write_data(payload, LINE), &address, sizeof address);
 }
