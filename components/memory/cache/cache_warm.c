@@ -5,8 +5,9 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
-#include "runtime/state/memory.h"
+#include "components/protocols/translate/translation_table.h"
 #include "components/sampling/warmup.h"
+#include "runtime/state/memory.h"
 
 /* One line of an access, in physical addresses. */
 struct cache_touch {
