@@ -1,5 +1,6 @@
 /* The `heddle` command: parses the command line, finds the toolkit's files, calls the command. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,11 +110,21 @@ int command_output_close(struct command_output *output, const char *path, bool o
     return status;
 }
 
+/* A file that becomes larger than the user's limit is one that cannot be written, which is said, and
+ * the other files are written all the same; also in the programs and compilers that we start. */
+static void survive_limits_of_files(void)
+{
+    struct sigaction before;
+    if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        signal(SIGXFSZ, SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     struct arena arena;
     supervise_end_with_parent();
+    survive_limits_of_files();
     arena_init(&arena);
     int status = options_parse(&options, argc, argv, compile_suggest);
     if (status < 0) {

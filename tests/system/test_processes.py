@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -350,6 +351,31 @@ def test_signal_before_files_are_written_is_an_interruption(tmp_path, mode):
     run(f"{TINY} {mode} --stats {tmp_path}/s.json -- {PROGRAM} plain", "interrupted by signal 15",
         status=143, env={"LD_PRELOAD": str(early), "AT_EXIT": "1"})
     assert json.loads((tmp_path / "s.json").read_text())["partial"] == "interruption"
+
+
+def limit_files():
+    """Of a size at which writing fails, by a signal unless that is ignored."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MOST, resource.RLIM_INFINITY))
+
+
+FILE_MOST = 60000
+
+
+@pytest.mark.parametrize("record, program, says", [
+    ("perfetto={}/p.json", "matmul_tiled", "cannot write the trace to '.*p.json': File too large"),
+    ("api={}/a", "matmul_tiled 160", "cannot be recorded: File too large"),
+    ("instructions={}/i", "matmul_tiled", "cannot be recorded: .*: File too large")])
+def test_a_file_that_becomes_too_large_leaves_the_others(tmp_path, record, program, says):
+    name, *words = program.split()
+    heddle(f"build {TINY}")  # whose compilers have no limit
+    done = subprocess.run(
+        [str(HEDDLE), "run", "--generic", TINY, "--record", record.format(tmp_path), "--stats",
+         f"{tmp_path}/s.json", "--", str(PROGRAMS / name), *words], cwd=ROOT, text=True,
+        capture_output=True, preexec_fn=limit_files, check=False)
+    assert done.returncode == 7 and re.search(says, done.stderr), done.stderr
+    assert "partial" not in json.loads((tmp_path / "s.json").read_text())
+    assert os.listdir(tmp_path) == ["s.json"]
 
 
 def test_run_that_is_ended_by_a_limit_marks_what_has_not_ended(measure):

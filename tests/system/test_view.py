@@ -175,6 +175,20 @@ def test_strangers_and_wrong_requests_are_refused(measure, tmp_path):
         same_file(plain.stats_file, shown.stats_file)
 
 
+def test_connections_that_do_not_ask_make_room(measure, tmp_path):
+    plain = measure(f"{TINY} -- vectoradd")
+    with view(f"{TINY} -- vectoradd", tmp_path / "s.json") as shown, \
+            contextlib.ExitStack() as idle:
+        port = int(shown.address.split(":")[2].partition("/")[0])
+        for i in range(60):
+            one = idle.enter_context(socket.create_connection(("127.0.0.1", port)))
+            one.sendall(b"GET /" * (i % 2))
+        assert shown.state()["state"] == "paused"
+        assert shown.ask("go", "POST")[0] == 200
+        assert shown.end()[1] == 0
+        same_file(plain.stats_file, shown.stats_file)
+
+
 def test_a_platform_that_drives_itself_is_shown(measure, tmp_path):
     plain = measure(TESTER)
     with view(f"{TESTER} --threads 2", tmp_path / "s.json") as shown:

@@ -3,6 +3,7 @@
 #include "hip_record_files.h"
 
 #include "components/hip/api/hip_recorder.h"
+#include "runtime/session/run_ledger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,12 @@ static bool is_same(const struct data_file *file, const struct rows *rows)
     return same;
 }
 
+static void cannot_write(const char *why)
+{
+    hip_recorder.refuse(why);
+    run_ledger_report(EXIT_NOT_STARTED);
+}
+
 static void write_rows(const char *name, const struct rows *rows)
 {
     FILE *stream = open_file(name, "wbe");
@@ -97,7 +104,7 @@ static void write_rows(const char *name, const struct rows *rows)
     if (stream)
         good = fclose(stream) == 0 && good;
     if (!good)
-        hip_recorder.refuse(strerror(errno));
+        cannot_write(strerror(errno));
 }
 
 const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, uint64_t pitch)
@@ -125,5 +132,5 @@ void hip_record_files_close(const struct api_trace *trace, const struct api_trac
     snprintf(part, sizeof part, "%s/%s", files.folder, PART_FILE);
     snprintf(whole, sizeof whole, "%s/%s", files.folder, API_TRACE_FILE);
     if (!good || rename(part, whole) != 0)
-        hip_recorder.refuse("the trace cannot be written");
+        cannot_write("the trace cannot be written");
 }

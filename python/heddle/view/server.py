@@ -12,6 +12,7 @@ same with and without it."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hmac
 import http.server
 import json
@@ -19,6 +20,7 @@ import os
 import pathlib
 import secrets
 import signal
+import socket
 import socketserver
 import subprocess
 import sys
@@ -146,6 +148,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     server: Server
     timeout = IDLE_SECONDS
 
+    def setup(self) -> None:
+        super().setup()
+        self.server.waiting[self.request] = None
+
+    def finish(self) -> None:
+        self.server.waiting.pop(self.request, None)
+        super().finish()
+
     def log_message(self, *_: Any) -> None:  # pylint: disable=arguments-differ
         pass
 
@@ -155,6 +165,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def _handle(self) -> None:
+        self.server.waiting.pop(self.request, None)
         with self.server.answering:
             self.server.unanswered += 1
         try:
@@ -215,13 +226,20 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, port: int, view: View, heddle: str):
         self.view, self.heddle, self.token = view, heddle, secrets.token_hex(16)
         self.answering, self.unanswered = threading.Lock(), 0
+        self.waiting: dict[Any, None] = {}  # connections that have not asked yet, by age
         super().__init__(("127.0.0.1", port), Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if threading.active_count() > CONNECTIONS + 2:
-            self.shutdown_request(request)
-        else:
+        """Too many: the oldest of those that do not ask makes room."""
+        idle = next(iter([*self.waiting]), None)
+        if threading.active_count() <= CONNECTIONS + 2 or idle:
+            if idle and threading.active_count() > CONNECTIONS + 2:
+                self.waiting.pop(idle, None)
+                with contextlib.suppress(OSError):
+                    idle.shutdown(socket.SHUT_RDWR)
             super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass  # whatever a stranger sends

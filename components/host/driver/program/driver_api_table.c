@@ -559,11 +559,11 @@ static int api_finish(void)
         engine_abandon();
     if (p->lost == DRIVER_OK && (inside || engine_is_interrupted()))
         host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
-    record_finish();
+    bool recorded = record_finish();
     int status = heddle_platform_open(PLATFORM_ABI)->finish();
     if (!inside)
         api_leave(DRIVER_OK);
-    return status;
+    return recorded || status != EXIT_CLEAN ? status : EXIT_NOT_STARTED;
 }
 
 static const struct driver_api api_table = {

@@ -191,11 +191,13 @@ static void record_query(uint64_t ticket)
         amd_recording_line("Query,%" PRIu64, number);
 }
 
-static void record_finish(void)
+/* false: a file could not be written. */
+static bool record_finish(void)
 {
     if (!instruction_recorder)
-        return;
+        return true;
     const char *why = amd_recording_finish(driver_process()->lost == DRIVER_OK);
     if (why && !engine_is_interrupted())
         fprintf(stderr, "heddle: the program cannot be recorded: %s\n", why);
+    return !amd_recording_is_unwritten();
 }

@@ -26,7 +26,7 @@ static void record_wait(uint64_t ticket);
 /* The host asked for the ticket, and time passed. */
 static void record_query(uint64_t ticket);
 
-/* The end of the program. */
-static void record_finish(void);
+/* The end of the program. false: a file could not be written. */
+static bool record_finish(void);
 
 #endif

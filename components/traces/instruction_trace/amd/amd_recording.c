@@ -21,6 +21,7 @@ static struct {
     FILE *list;
     uint64_t commands;
     bool on;
+    bool unwritten;                /* a file could not be written */
     char why[600];                 /* it ended */
     uint32_t started[MOST_GPUS];   /* launches */
     struct record_kernel *kernels; /* given to the driver and not over */
@@ -37,15 +38,33 @@ const struct instruction_recorder *amd_recording_ops(void)
     return &record_spool_ops;
 }
 
+static void stop(const char *format, va_list args)
+{
+    if (record.on)
+        vsnprintf(record.why, sizeof record.why, format, args);
+    record.on = false;
+}
+
 void amd_recording_refuse(const char *format, ...)
 {
     va_list args;
-    if (!record.on)
-        return;
     va_start(args, format);
-    vsnprintf(record.why, sizeof record.why, format, args);
+    stop(format, args);
     va_end(args);
-    record.on = false;
+}
+
+__attribute__((format(printf, 1, 2))) static void cannot_write(const char *format, ...)
+{
+    va_list args;
+    record.unwritten |= record.on;
+    va_start(args, format);
+    stop(format, args);
+    va_end(args);
+}
+
+bool amd_recording_is_unwritten(void)
+{
+    return record.unwritten;
 }
 
 static bool path_of(char path[PATH_MAX], const char *format, ...)
@@ -159,7 +178,7 @@ void amd_recording_start(uint64_t number, const struct amd_recording_start *star
     k->line_used = itrace_allocate(start->code_bytes / RECORD_LINE + 1, 1);
     k->spool = path_of(path, "spool") ? fopen(path, "w+bxe") : NULL;
     if (!k->spool || unlink(path) != 0)
-        amd_recording_refuse("no temporary file in '%s': %s", record.folder, strerror(errno));
+        cannot_write("no temporary file in '%s': %s", record.folder, strerror(errno));
     pthread_mutex_lock(&record.mutex);
     k->started = k->spool != NULL;
     pthread_mutex_unlock(&record.mutex);
@@ -194,11 +213,11 @@ void amd_recording_end(uint64_t number)
     if (failure < 0)
         amd_recording_refuse("kernel '%s' executes code outside of its module", k->title);
     else if (failure)
-        amd_recording_refuse("the temporary file in '%s': %s", record.folder, strerror(failure));
+        cannot_write("the temporary file in '%s': %s", record.folder, strerror(failure));
     if (record.on && k->started
         && (!path_of(path, "kernel-%" PRIu64 ".traceg.zst", number)
             || !record_kernel_write(k, path, &wrong)))
-        amd_recording_refuse("'%s' cannot be written: %s", path, wrong ? wrong : strerror(errno));
+        cannot_write("'%s' cannot be written: %s", path, wrong ? wrong : strerror(errno));
     kernel_free(k);
 }
 
@@ -233,12 +252,12 @@ const char *amd_recording_finish(bool good)
     written = fclose(record.list) == 0 && written;
     record.list = NULL;
     if (!written)
-        amd_recording_refuse("'%s/" AMD_RECORDING_LIST "' cannot be written: %s", record.folder,
-                             strerror(errno));
+        cannot_write("'%s/" AMD_RECORDING_LIST "' cannot be written: %s", record.folder,
+                     strerror(errno));
     if (record.on
         && (!path_of(part, PART_LIST) || !path_of(whole, AMD_RECORDING_LIST)
             || rename(part, whole) != 0))
-        amd_recording_refuse("'%s/" AMD_RECORDING_LIST "': %s", record.folder, strerror(errno));
+        cannot_write("'%s/" AMD_RECORDING_LIST "': %s", record.folder, strerror(errno));
     bool complete = record.on;
     record.on = false;
     return complete ? NULL : record.why;

@@ -64,5 +64,7 @@ void amd_recording_end(uint64_t kernel);
 __attribute__((format(printf, 1, 2))) void amd_recording_refuse(const char *format, ...);
 /* The program has ended. `good`: well. NULL: the recording is complete; else why there is none. */
 const char *amd_recording_finish(bool good);
+/* Whether there is none because a file could not be written. */
+bool amd_recording_is_unwritten(void);
 
 #endif
