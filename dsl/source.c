@@ -69,6 +69,12 @@ bool source_is_readable(const char *name)
     return stat(name, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+bool source_is_no_file(const char *name)
+{
+    struct stat status;
+    return stat(name, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 static const char *text_in_editor(const struct source_set *set, const char *name, size_t *size)
 {
     return set->open_text != NULL ? set->open_text(set->open_context, name, size) : NULL;

@@ -66,6 +66,8 @@ const char *source_line(const struct source_set *set, const struct source_file *
 /* The bytes of a span, copied, runs of white space made one space. */
 const char *source_slice(const struct source_set *set, struct span span);
 bool source_is_readable(const char *name);
+/* Is there something that is no regular file: a folder, a device? */
+bool source_is_no_file(const char *name);
 /* Is the file readable, or open in an editor? */
 bool source_exists(const struct source_set *set, const char *name);
 /* Folder part of a path, "" when it has none; and folder/name. */

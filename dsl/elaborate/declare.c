@@ -222,8 +222,13 @@ static void set_behaviour(struct program *program, struct type_info *type)
         return;
     uint32_t named = type->behaviour.v.count;
     const char **files = arena_alloc(arena, (named + 1) * sizeof *files);
-    for (uint32_t i = 0; i < named; i++)
-        files[i] = source_join(arena, type->model.folder, type->behaviour.v.items[i]->name.text);
+    for (uint32_t i = 0; i < named; i++) {
+        const struct ast_name *name = &type->behaviour.v.items[i]->name;
+        files[i] = source_join(arena, type->model.folder, name->text);
+        if (name->text != token_unclosed && source_is_no_file(files[i]))
+            diagnostic_add(program->diagnostics, E0102, name->span,
+                           "cannot read '%s': it is not a regular file", files[i]);
+    }
     if (named == 0)
         files[0] =
             source_join(arena, type->model.folder, arena_printf(arena, "%s.c", type->model.name));

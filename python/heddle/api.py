@@ -19,8 +19,10 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import errno
 import io
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -64,8 +66,17 @@ def command() -> str:
 
 
 def _call(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([command(), *words], capture_output=True, text=True, check=False,
-                          errors="replace")
+    try:
+        return subprocess.run([command(), *words], capture_output=True, text=True, check=False,
+                              errors="replace")
+    except ValueError:
+        wrong = next((word for word in words if "\0" in word), "")
+        raise Mistake(f"heddle {words[0]}: a word of the command line has a NUL: "
+                      f"{wrong[:60]!r}") from None
+    except OSError as error:
+        told = "it has too many or too long words; write values as ranges, as in 1..4096*2, or a " \
+               "sweep file" if error.errno == errno.E2BIG else error.strerror
+        raise Mistake(f"cannot start 'heddle {words[0]}': {told}") from None
 
 
 def _checked(*words: str) -> str:
@@ -189,6 +200,8 @@ def load(path: Path, settings: Mapping[str, object] | None = None) -> Platform:
 
 
 def _word(value: object) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Mistake(f"{value} is no value of a parameter or an input")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

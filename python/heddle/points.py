@@ -18,6 +18,7 @@ from typing import Any, Iterable, Sequence
 
 from heddle.files import hold
 from heddle.mistakes import Mistake
+from heddle.sweeps import intact
 
 WAITING, RUNNING, DONE, FAILED, LEFT_OUT = "waiting", "running", "done", "failed", "left out"
 
@@ -83,6 +84,7 @@ class Store:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")
             self.database.execute(SCHEMA)
+            intact.check(self.database, SCHEMA, ("status",))
             self.database.execute("UPDATE points SET state = ? WHERE state = ?", (WAITING, RUNNING))
         except sqlite3.Error as error:
             raise Mistake(f"'{folder}/points.sqlite' is no database of points: {error}; name "

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import re
 from typing import Any
@@ -19,6 +20,35 @@ def _mistake(file: pathlib.Path) -> str:
     if not file.is_file() and file.exists():
         return "it is not a regular file"
     return "it is larger than 1 GiB" if file.exists() and file.stat().st_size > MOST_BYTES else ""
+
+
+# What is no number.
+WORDS = {"name", "symbol", "limited_by", "simulated", "to"}
+FLAGS = {"overlaps", "partial"}
+
+
+def _wrong(name: str, value: Any, place: str) -> str:
+    """What is wrong with a member or with those in it: counts, sums and times are numbers of at
+    least 0."""
+    if isinstance(value, (dict, list)):
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        found = (_wrong(name if isinstance(value, list) else key, one,
+                        f"{place}[{key}]" if isinstance(value, list) else f"{place}.{key}")
+                 for key, one in inside)
+        return next((one for one in found if one), "")
+    if name in WORDS or name in FLAGS:
+        return "" if isinstance(value, str if name in WORDS else bool) else \
+            f"{place} is {value!r:.60}"
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return f"{place} is {value!r:.60}, which is no number"
+    return "" if 0 <= value < math.inf else f"{place} is {value}, which nothing counts"
+
+
+def damage(root: Statistics) -> str:
+    """The first number that no run has written; "": all could be a run's."""
+    return next((wrong for name in ("time_ps", "clocks", "kernels", "components", "connections",
+                                    "links", "host") if name in root
+                 and (wrong := _wrong(name, root[name], name))), "")
 
 
 def is_statistics(root: Any) -> bool:
@@ -40,9 +70,14 @@ def read(path: str) -> Statistics:
         raise Mistake(f"cannot read '{path}': {error.strerror}") from error
     except ValueError as error:
         raise Mistake(f"'{path}' is no JSON: {error}") from error
+    except RecursionError:
+        raise Mistake(f"'{path}' is no JSON of ours: it nests too deeply") from None
     if not is_statistics(root):
         raise Mistake(f"'{path}' is not what `heddle run --stats` writes: it lacks components, or "
                       "kernels with names")
+    wrong = damage(root)
+    if wrong:
+        raise Mistake(f"'{path}' is damaged: {wrong}")
     return dict(root)
 
 

@@ -1,4 +1,5 @@
 """Looking at a run: measures, the coloured diagram, the page of `heddle report` and its words."""
+import copy
 import csv
 import io
 import json
@@ -220,7 +221,35 @@ def test_a_run_without_its_description_still_has_a_page(measure, tmp_path):
     heddle(f"report {old} --plot roofline", "nothing for the plot", status=1)
 
 
+def places_of(value, place=()):
+    """Of all numbers of a statistics file."""
+    if isinstance(value, (dict, list)):
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        return [found for key, one in inside for found in places_of(one, (*place, key))]
+    return [place] if type(value) in (int, float) else []
+
+
+@pytest.mark.parametrize("wrong", ['"3"', "null", "-1", "true", "NaN", "Infinity"])
+def test_a_number_that_no_run_has_written_is_named(measure, tmp_path, wrong):
+    """In every section, once in each of a few places."""
+    root = measure(f"{TINY} -- matmul_tiled").stats
+    places = [place for place in places_of(root) if place[0] != "stamp"]
+    assert {place[0] for place in places} >= {"time_ps", "clocks", "kernels", "components"}
+    file = tmp_path / "damaged.json"
+    for place in places[::len(places) // 12]:
+        damaged = copy.deepcopy(root)
+        inside = damaged
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = "HERE"
+        file.write_text(json.dumps(damaged).replace('"HERE"', wrong))
+        for what in "stats", "report":
+            words = f"{what} {file}" + (f" -o {tmp_path}/page.html" if what == "report" else "")
+            heddle(words, f"damaged.json' is damaged: {re.escape(place[0])}", status=1)
+
+
 @pytest.mark.parametrize("text,says", [("", "is no JSON"), ("[]", "not what `heddle run"),
+                                       ("[" * 100000, "nests too deeply"),
                                        ('{"components": 3, "kernels": 4}', "not what `heddle run")])
 def test_what_is_no_statistics_is_refused(tmp_path, text, says):
     wrong = tmp_path / "wrong.json"

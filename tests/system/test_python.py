@@ -95,6 +95,17 @@ def test_sweep_has_frames_of_its_tables(tmp_path):
         heddle.open_sweep(tmp_path)
 
 
+@pytest.mark.parametrize("values, says", [
+    ([float("nan")], "nan is no value"), ([1, float("inf")], "inf is no value"),
+    (["1\0"], "has a NUL"), (range(3_000_000), "too many or too long words")])
+def test_values_that_cannot_be_given_are_mistakes(tmp_path, values, says):
+    with pytest.raises(heddle.Mistake, match=says):
+        heddle.sweep(TINY, [PROGRAMS / "vectoradd", "{n}"], tmp_path / "out", vary={"{n}": values})
+    with pytest.raises(heddle.Mistake, match=says):
+        heddle.load(TINY, {"gpu.cus": "1" * 3_000_000 if len(values) > 2 else values[-1]})
+    assert not (tmp_path / "out").exists()
+
+
 def test_program_of_the_guide_page_runs(tmp_path):
     page = (ROOT / "docs/guide/python.md").read_text(encoding="utf-8")
     program, = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)

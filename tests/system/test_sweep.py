@@ -1,4 +1,5 @@
 """`heddle sweep`: points, the database, engines, the page of `heddle report` about a sweep."""
+import contextlib
 import csv
 import json
 import os
@@ -333,6 +334,32 @@ def test_damaged_database_and_full_disk_are_named(swept, tmp_path):
          status=1)
     sweep(full, *SMALL)
     assert content(full) == content(swept.out)
+
+
+@pytest.mark.parametrize("change", [
+    "UPDATE points SET cycles = 'many' WHERE point = 1",
+    "UPDATE points SET cycles = -5 WHERE point = 2",
+    "UPDATE points SET time_ps = 1.5e300 WHERE point = 2",
+    "UPDATE kernels SET cycles = x'00ff'",
+    "UPDATE components SET value = 'NaN'",
+    "UPDATE host SET cpu_seconds = 'fast'",
+    "UPDATE settings SET number = 'b' WHERE point = 1",
+    "DROP TABLE host",
+    "ALTER TABLE points RENAME COLUMN cycles TO circles",
+    "UPDATE sweep SET value = 'null' WHERE name = 'plan'",
+    "DELETE FROM sweep WHERE name = 'plan'"])
+def test_what_no_sweep_has_written_in_a_database_is_named(swept, tmp_path, change):
+    """Neither a page is made of it, nor is the sweep continued."""
+    out = tmp_path / "out"
+    shutil.copytree(swept.out, out)
+    with contextlib.closing(sqlite3.connect(out / "sweep.sqlite")) as connection:
+        connection.execute(change)
+        connection.commit()
+    call([HEDDLE, "report", out, "-o", tmp_path / "page.html"], "sweep.sqlite' cannot be used",
+         status=1)
+    assert not (tmp_path / "page.html").exists()
+    if "DELETE" not in change:  # another plan can be written where there is none
+        sweep(out, *SMALL, says=["sweep.sqlite' cannot be used"], status=1)
 
 
 # ---- engines

@@ -27,6 +27,7 @@ from typing import Any, Iterator, Sequence
 
 from heddle.files import hold
 from heddle.mistakes import Mistake
+from heddle.sweeps import intact
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.values import number_of
 
@@ -65,6 +66,7 @@ CREATE TABLE IF NOT EXISTS printed (
 CREATE TABLE IF NOT EXISTS host (
     point INTEGER PRIMARY KEY, cpu_seconds REAL, wall_seconds REAL, kips REAL, peak_rss INTEGER);
 """
+SIGNED = ("number", "status", "value")  # settings, signals and what programs print
 OF_POINT = ("kernels", "components", "printed", "host")
 
 
@@ -85,6 +87,14 @@ def errors_named(path: pathlib.Path) -> Iterator[None]:
                       "points are run again") from None
 
 
+def plan_of(path: pathlib.Path, text: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(text))
+    except (TypeError, ValueError):
+        raise Mistake(f"'{path}' cannot be used: it does not say what the sweep consists of; if it "
+                      "is damaged, remove it, and the points are run again") from None
+
+
 class Reading:
     """The database as it is; somebody may be writing it."""
 
@@ -96,15 +106,16 @@ class Reading:
                 "SELECT value FROM sweep WHERE name = 'version'").fetchone()
         if not found or found[0] != VERSION:
             raise Mistake(f"'{self.path}' is of another version of heddle")
+        with errors_named(self.path):
+            intact.check(self.connection, SCHEMA, SIGNED)
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with errors_named(self.path):
             return self.connection.execute(query, values).fetchall()
 
     def plan(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(
-            self.rows("SELECT value FROM sweep WHERE name = 'plan'")[0][0])
-        return found
+        rows = self.rows("SELECT value FROM sweep WHERE name = 'plan'")
+        return plan_of(self.path, rows[0][0] if rows else "")
 
     def close(self) -> None:
         self.connection.close()
@@ -163,8 +174,11 @@ class Database:
             rows = dict(self.connection.execute("SELECT name, value FROM sweep")) if has else {}
         if rows.get("version", VERSION) != VERSION:
             raise Mistake(f"'{self.folder}' is of another version of heddle; name another folder")
+        if has:
+            with errors_named(self.path):
+                intact.check(self.connection, SCHEMA, SIGNED)
         if "plan" in rows and rows["plan"] != text:
-            before, now = json.loads(rows["plan"]), json.loads(text)
+            before, now = plan_of(self.path, rows["plan"]), json.loads(text)
             names = sorted(name for name in {**before, **now} if json.dumps(before.get(name))
                            != json.dumps(now.get(name)))  # the order counts, too
             told = "; ".join(f"{name}: {_short(before.get(name))}, not {_short(now.get(name))}"
