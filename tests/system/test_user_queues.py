@@ -84,7 +84,9 @@ def test_launches_through_user_queues_count_the_same_however_they_are_run(measur
     same_bytes(measure, f"{QUEUES} {BY_QUEUE} {{}} -- many_streams", ORDERS + ["--threads 2"])
 
 
-def test_launches_through_user_queues_need_them(run):
+def test_launches_through_user_queues_need_them(run, heddle):
+    heddle(f"check {TINY} {BY_QUEUE}", "launch_by = queue, but .*--set queues=true", "E0307",
+           status=1)
     run(f"{TINY} --generic {BY_QUEUE} -- vectoradd", "launch_by = queue, but .*--set queues=true",
         status=FAILS)
 

@@ -303,8 +303,6 @@ static enum driver_status user_destroy(struct driver *d, uint32_t queue)
 static void user_init(struct driver *d)
 {
     d->user = arena_allocate(sizeof(struct driver_user));
-    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && !user_connected(d))
-        die("driver: launch_by = queue, but %s", USER_NOT_CONNECTED);
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_sampling()->kernels)
         die("driver: launch_by = queue, but only some kernels are to be timed; take launch_by = "
             "command for that");
