@@ -324,6 +324,21 @@ def test_copy_that_no_card_can_hold_is_refused_at_once(sass, copy):
         run(f"{PLAYER} {options} --play sass={path}", "list.g:2: more than 1 TiB", status=3)
 
 
+@pytest.mark.parametrize("line, says", [
+    (load(0, 2 ** 64 - 16), "the address 0xfffffffffffffff0 of active lane 0"),
+    (load(0, 2 ** 64 - 16 - 4 * 20000), None),
+    (store(0, 2 ** 64 - 1, stride=0), "the address 0xffffffffffffffff of active lane 0"),
+    ("0000 00000003 1 R4 LDG.E 1 R2 4 2 0x1000 -4097", "0xffffffffffffffff of active lane 1"),
+    (f"0000 {FULL} 1 R300 FFMA 3 R4 R5 R6 0", "a register .R0 to R255"),
+    (f"0000 {FULL} 1 R4 FFMA 3 R4 R256 R6 0", "a register .R0 to R255"),
+    (f"0000 {FULL} 1 R4 FFMA 3 R4 R254 R6 0", "has register R254, but 'nregs = 16'"),
+    (f"0000 {FULL} 1 R4 FFMA 3 R4 UR254 R255 0", None)])
+def test_addresses_and_registers_that_no_card_has_are_named(sass, line, says):
+    path = sass.list("list.g", [sass.trace("kernel-1.traceg", 1, 1, [line, EXIT])])
+    words = [f"{PLAYER} --play sass={path}"]
+    run(*words, *([f"kernel-1.traceg:20: .*{says}"] if says else []), status=3 if says else 0)
+
+
 def test_incomplete_is_allowed_of_sass_traces_only():
     run(f"{PLAYER} {ALLOW}", "'--allow-incomplete' is for '--play sass'", status=2)
 

@@ -122,7 +122,7 @@ static bool take_register(const char **at, uint16_t *number)
     bool is_uniform = *p == 'U';
     uint64_t value;
     p += is_uniform;
-    if (*p++ != 'R' || !itrace_take_decimal(&p, &value) || value > (is_uniform ? 255 : 511))
+    if (*p++ != 'R' || !itrace_take_decimal(&p, &value) || value > 255)
         return false;
     *number = (uint16_t)(value + (is_uniform ? SASS_UNIFORM_REGISTER : 0));
     *at = p;
@@ -273,6 +273,17 @@ static bool take_deltas(struct itrace_program *program, const char **at, struct 
     return true;
 }
 
+/* Accesses end before the last line of 64 bits of addresses: behind that there is nothing, and no
+ * card has memory there. An access is at most some kilobytes wide. */
+static bool addresses_exist(struct itrace_program *program, const struct itrace_step *step)
+{
+    for (unsigned i = 0; i < step->count; i++)
+        if (step->address[i] >= UINT64_MAX - (1u << 16))
+            return fail(program, "the address 0x%llx of active lane %u: no memory lies there",
+                        (unsigned long long)step->address[i], i);
+    return true;
+}
+
 static bool take_addresses(struct itrace_program *program, const char **at,
                            struct itrace_step *step)
 {
@@ -285,11 +296,11 @@ static bool take_addresses(struct itrace_program *program, const char **at,
     step->mode = (enum itrace_mode)mode;
     switch (step->mode) {
     case ITRACE_MODE_LIST:
-        return take_list(program, at, step);
+        return take_list(program, at, step) && addresses_exist(program, step);
     case ITRACE_MODE_STRIDE:
-        return take_stride(program, at, step);
+        return take_stride(program, at, step) && addresses_exist(program, step);
     default:
-        return take_deltas(program, at, step);
+        return take_deltas(program, at, step) && addresses_exist(program, step);
     }
 }
 
