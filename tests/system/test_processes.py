@@ -100,9 +100,10 @@ def test_statically_linked_program_is_named(tmp_path):
 # ---- interruption ----
 
 def heed_interrupts():
-    """In a child: tests that were started in the background of a script ignore SIGINT, and so would
-    everything that they start."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """In a child: tests that were started in the background of a script ignore SIGINT, those under
+    nohup SIGHUP, and so would everything that they start."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT, signal.SIGXCPU):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def begin(text, folder, ready="ready"):
