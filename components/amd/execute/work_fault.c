@@ -65,7 +65,8 @@ void work_fault_bounds(const struct program_table *program, uint32_t pid, const 
     }
     const struct program_allocation *before = program_find_before(program, address);
     uint64_t page = program->page_bytes ? program->page_bytes : 1;
-    bool in_page = before && address + bytes <= (before->end + page - 1) / page * page;
+    bool in_page = before && before->use <= PROGRAM_CODE
+                   && address + bytes <= (before->end + page - 1) / page * page;
     snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s%s", access, bytes,
              address, where,
              in_page ? " (in its last page; --bounds page allows that, as hardware does)" : "");

@@ -163,6 +163,34 @@ const struct program_freed *program_find_freed(const struct program_table *table
     return NULL;
 }
 
+#define FAR_BYTES (UINT64_C(1) << 40) /* no simulated memory is as large */
+
+/* From the nearest byte of an allocation to an address. */
+static uint64_t distance(const struct program_allocation *a, uint64_t address)
+{
+    return address < a->start ? a->start - address : address >= a->end ? address - a->end + 1 : 0;
+}
+
+/* The address is of no buffer, and nearer to private memory than to all buffers: a stack that is
+ * larger than the compiler has said leaves it. */
+static bool describe_stack(const struct program_table *table, uint64_t address, uint64_t nearest,
+                           char *text, size_t size)
+{
+    uint32_t rank = program_rank(table, address);
+    for (uint32_t i = rank ? rank - 1 : 0; i <= rank && i < table->allocation_count; i++) {
+        const struct program_allocation *a = &table->allocation[i];
+        if (a->use != PROGRAM_SCRATCH || distance(a, address) >= nearest
+            || distance(a, address) >= FAR_BYTES)
+            continue;
+        snprintf(text, size,
+                 "%" PRIu64 " bytes outside of the private memory of wavefronts: does a kernel "
+                 "recurse, or need more stack than the compiler has counted?",
+                 distance(a, address));
+        return true;
+    }
+    return false;
+}
+
 void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
 {
     uint32_t number;
@@ -185,7 +213,13 @@ void program_describe(const struct program_table *table, uint64_t address, char 
     const struct program_allocation *after = high < end ? &table->allocation[high] : NULL;
     if (before && after && address >= before->end && after->start - address < address - before->end)
         before = NULL;
-    if (before && address < before->end)
+    const struct program_allocation *near = before ? before : after;
+    uint64_t nearest = near ? distance(near, address) : UINT64_MAX;
+    if (nearest > 0 && describe_stack(table, address, nearest, text, size))
+        return;
+    if (near && nearest >= FAR_BYTES)
+        snprintf(text, size, "far from all allocations: is it a pointer of the host?");
+    else if (before && address < before->end)
         snprintf(text, size,
                  "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
                  address - before->start, before->end - before->start,

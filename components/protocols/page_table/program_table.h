@@ -172,7 +172,8 @@ const struct program_freed *program_find_freed(const struct program_table *table
                                                uint32_t *number);
 
 /* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind
- * the end of the allocation of 4096 bytes at 0x...", or in one that was freed. */
+ * the end of the allocation of 4096 bytes at 0x...", in one that was freed, outside of wavefronts'
+ * private memory, or far from all as pointers of the host are. */
 void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size);
 
 #endif

@@ -91,6 +91,22 @@ Test(program_table, says_where_an_address_lies, .init = start)
                      "the driver's own memory is not named");
 }
 
+Test(program_table, says_what_an_address_is_before_what_it_is_behind, .init = start)
+{
+    add(0x1000, 0x100, 0);
+    add(0x200000, 0x1000, 0);
+    program_set_use(&table, 0x200000, PROGRAM_SCRATCH);
+    cr_expect_str_eq(describe(0x1210),
+                     "272 bytes behind the end of the allocation of 256 bytes at 0x1000");
+    static const char stack[] = " bytes outside of the private memory of wavefronts: does a kernel "
+                                "recurse, or need more stack than the compiler has counted?";
+    cr_expect_eq(strncmp(describe(0x201007), "8", 1), 0);
+    cr_expect_str_eq(describe(0x201007) + 1, stack);
+    cr_expect_str_eq(describe(0x1fff00) + 3, stack, "%s", describe(0x1fff00));
+    cr_expect_str_eq(describe(0x7ffd12345678),
+                     "far from all allocations: is it a pointer of the host?");
+}
+
 Test(program_table, a_kernel_has_one_number, .init = start)
 {
     uint32_t add_number = program_kernel(&table, "add(int*)", "_Z3addPi");
