@@ -1,7 +1,8 @@
 // Litmus tests of the memory model: one thread hands values to another through a flag, in every way that the compiler
 // knows, at every scope, and takes their return back in the same way. Arguments: the memory of data and flags (device,
 // host, noncoherent, managed, finegrained), the scope (wavefront, workgroup, agent, system, or bits: all cache policy
-// bits of loads, stores and atomics), the distance in work-groups of both threads ...
+// bits of loads, stores and atomics), the distance in work-groups of both threads ...; or `devices` as the scope: system
+// scope, and the threads are on two devices, of which the distance says the second.
 // Prints how many rows there were. A flag that never comes and a value that is old are failures.
 #include "check.hpp"
 
@@ -194,7 +195,7 @@ template <int scope> __device__ static void read_side(row r, uint32_t *data, uin
 // Two work-groups `distance` apart; at narrower scopes two wavefronts of a work-group, or two lanes of one.
 template <int scope> __global__ void hand_over(row r, int distance, uint32_t *data, uint32_t *flags, uint32_t *wrong)
 {
-    bool wide = scope == __HIP_MEMORY_SCOPE_AGENT || scope == __HIP_MEMORY_SCOPE_SYSTEM;
+    constexpr bool wide = scope == __HIP_MEMORY_SCOPE_AGENT || scope == __HIP_MEMORY_SCOPE_SYSTEM;
     int pair = wide ? blockIdx.x % distance : blockIdx.x;
     bool writes = wide ? static_cast<int>(blockIdx.x) < distance : threadIdx.x == 0;
     bool reads = wide ? !writes : threadIdx.x == (scope == __HIP_MEMORY_SCOPE_WORKGROUP ? 64 : 63);
@@ -208,6 +209,16 @@ template <int scope> __global__ void hand_over(row r, int distance, uint32_t *da
     }
     if (reads && (!wide || threadIdx.x == 0)) {
         read_side<scope>(r, data, flags, wrong);
+    }
+}
+
+// One side of a pair, on a device of its own.
+__global__ void one_side(row r, bool writes, uint32_t *data, uint32_t *flags, uint32_t *wrong)
+{
+    if (writes) {
+        write_side<__HIP_MEMORY_SCOPE_SYSTEM>(r, data, flags, wrong);
+    } else {
+        read_side<__HIP_MEMORY_SCOPE_SYSTEM>(r, data, flags, wrong);
     }
 }
 
@@ -323,6 +334,11 @@ static void judge(const memory &m, const char *what, const std::string &how, int
     }
 }
 
+static std::string name_of(row r)
+{
+    return std::string(writer_names[r.writer]) + " -> " + reader_names[r.reader] + ", " + payload_names[r.payload];
+}
+
 static void clear(const memory &m)
 {
     HIP_MUST(hipMemset(m.data, 0, pairs_most * words * stride * sizeof(uint32_t)));
@@ -334,9 +350,22 @@ template <int scope> static void run_row(const memory &m, const char *what, row 
 {
     bool wide = scope == __HIP_MEMORY_SCOPE_AGENT || scope == __HIP_MEMORY_SCOPE_SYSTEM;
     clear(m);
+    if (scope == __HIP_MEMORY_SCOPE_SYSTEM && !std::strcmp(what, "devices")) {
+        HIP_MUST(hipDeviceSynchronize());
+        HIP_MUST(hipSetDevice(distance));
+        one_side<<<1, 1>>>(r, false, m.data, m.flags, m.wrong);
+        HIP_MUST(hipSetDevice(0));
+        one_side<<<1, 1>>>(r, true, m.data, m.flags, m.wrong);
+        HIP_MUST(hipDeviceSynchronize());
+        HIP_MUST(hipSetDevice(distance));
+        HIP_MUST(hipDeviceSynchronize());
+        HIP_MUST(hipSetDevice(0));
+        judge(m, what, name_of(r), distance);
+        return;
+    }
     hand_over<scope><<<wide ? 2 * distance : 2, scope == __HIP_MEMORY_SCOPE_WORKGROUP ? 128 : 64>>>(r, distance, m.data, m.flags,
                                                                                                     m.wrong);
-    judge(m, what, std::string(writer_names[r.writer]) + " -> " + reader_names[r.reader] + ", " + payload_names[r.payload], distance);
+    judge(m, what, name_of(r), distance);
 }
 
 template <int scope> static void run_rows(const memory &m, const char *what, int distance)
@@ -407,6 +436,11 @@ int main(int argc, char **argv)
         } else if (!std::strcmp(argv[2], "agent")) {
             run_rows<__HIP_MEMORY_SCOPE_AGENT>(m, argv[2], distance);
         } else if (!std::strcmp(argv[2], "system")) {
+            run_rows<__HIP_MEMORY_SCOPE_SYSTEM>(m, argv[2], distance);
+        } else if (!std::strcmp(argv[2], "devices")) {
+            HIP_MUST(hipSetDevice(distance));
+            HIP_MUST(hipDeviceEnablePeerAccess(0, 0));
+            HIP_MUST(hipSetDevice(0));
             run_rows<__HIP_MEMORY_SCOPE_SYSTEM>(m, argv[2], distance);
         } else if (!std::strcmp(argv[2], "bits")) {
             run_bits(m, distance);

@@ -51,6 +51,17 @@ def test_every_kind_of_memory_does(measure, target, scope, memory):
     rows_pass(measure, target, memory, scope, "1 3")
 
 
+@pytest.mark.parametrize("platform, program", [
+    (f"platforms/r9nano_x4.heddle {GCN3}", "litmus"),
+    ("platforms/mi300x_x8.heddle --set gpus=2 --set xcds=2 --set arrays=1 --set vram=1GiB",
+     "litmus.gfx942")])
+@pytest.mark.parametrize("memory", ["device", *only_full("host", "managed")])
+def test_devices_see_each_other_at_system_scope(measure, platform, program, memory):
+    done = measure(f"{platform} --generic --max-cycles 200000000"
+                   f" -- {program} {memory} devices 1")
+    assert f"{ROWS} rows, 0 of them wrong" in done.output
+
+
 @pytest.mark.parametrize("options", ["--set gpu.l2=64KiB", *only_full(
     "--set gpu.xcds=6", "--set gpu.xcds=2 --set gpu.partitions=whole",
     "--set queues=true --set driver.launch_by=queue", "--threads 2")])
