@@ -7,10 +7,12 @@
  * the keeper, it must go below before one outside reads it (write back).
  *
  * When must that be? Two actors that order their accesses by fences: at the fences, which go the
- * way of the accesses and must get as far as the keeper. Two actors with moments: between any
+ * way of the accesses and must get as far as the keeper: those of system scope for any two, those
+ * of agent scope, too, for two of one agent. Two actors with moments: between any
  * moment of the writer and any of the reader, by a control that reaches the keeper before or after
- * one of them. Requests that one place must do for all (atomics) may not end in a keeper at all
- * while others outside write, if both are ordered by fences: those act at the same time.
+ * one of them. Requests that one place must do for all (atomics, coherent reads, writes that a
+ * whole scope is to see) may not end in a keeper at all while others outside write, if both are
+ * ordered by fences: those act at the same time.
  *
  * Ways of all actors to one piece of memory form a tree, so everything is counted along the ways,
  * and no pair is looked at twice: actors that differ in their place only are a class, and what a
@@ -44,13 +46,14 @@ struct settled {
 struct proof {
     struct coherence c;
     struct target target;
-    uint32_t atomic; /* bit of this request */
+    uint32_t atomic, scoped; /* bits of these requests: read-modify-write, a write with a scope */
     uint32_t round;
-    uint32_t *present;                 /* per shape: actors that get at the target */
-    uint32_t *outside;                 /* scratch: classes, one of a shape */
-    VECTOR(uint32_t) shapes;           /* that there are */
-    const struct node *end;            /* where the ways lead that are looked at */
-    VECTOR(const struct node *) ended; /* and those that have been */
+    uint32_t *present;                  /* per shape: actors that get at the target */
+    uint32_t *present_kin, *inside_kin; /* per kin: those; scratch, 0: those inside a keeper */
+    uint32_t *outside;                  /* scratch: classes, one of a shape */
+    VECTOR(uint32_t) shapes;            /* that there are */
+    const struct node *end;             /* where the ways lead that are looked at */
+    VECTOR(const struct node *) ended;  /* and those that have been */
     VECTOR(struct keeper *) touched;
     VECTOR(struct reported *) reported;
     uint64_t *here;             /* a bit for each group whose ways lead to `end` */
@@ -98,26 +101,30 @@ static bool acted(const struct proof *p, const struct keeper *keeper, unsigned e
 
 /* ---- what is missing ---- */
 
-/* An actor of `shape` whose way to the target does not lead through the keeper. */
-static const struct actor *one_outside(struct proof *p, const struct keeper *keeper, uint32_t shape)
+/* An actor like `other` whose way to the target does not lead through the keeper. */
+static const struct actor *one_outside(struct proof *p, const struct coherence_hole *hole,
+                                       const struct actor_class *other)
 {
+    bool same_agent = hole->in_band && hole->scope == FENCE_AGENT;
     struct way way;
     for (uint32_t i = 0; i < p->c.actors.count; i++) {
         const struct actor *actor = &p->c.actors.items[i];
         const struct actor_class *class = &p->c.classes.items[actor->class];
-        if (class->shape != shape || (class->own && !is_around(p, actor->node)))
+        if (class->shape != other->shape || (class->own && !is_around(p, actor->node))
+            || (same_agent && class->agent != other->agent))
             continue;
         way_find(&p->c, actor, p->target.space, p->target.address, &way);
         bool passes = way.end != p->end;
         for (uint32_t k = 0; k < way.count; k++)
-            passes |= way.steps[k].keeper == keeper;
+            passes |= way.steps[k].keeper == hole->keeper;
         if (!passes)
             return actor;
     }
     return NULL;
 }
 
-static void report(struct proof *p, struct coherence_hole hole, uint32_t inside, uint32_t shape)
+static void report(struct proof *p, struct coherence_hole hole, uint32_t inside,
+                   const struct actor_class *other)
 {
     p->holes++;
     for (uint32_t i = 0; i < p->reported.count; i++)
@@ -125,7 +132,7 @@ static void report(struct proof *p, struct coherence_hole hole, uint32_t inside,
             && p->reported.items[i]->in_band == hole.in_band)
             return;
     hole.inside = &p->c.actors.items[inside];
-    hole.outside = one_outside(p, hole.keeper, shape);
+    hole.outside = one_outside(p, &hole, other);
     hole.space = p->target.space;
     hole.owner = p->target.owner;
     hole.address = p->target.address;
@@ -150,52 +157,67 @@ static void look_between(struct proof *p, struct coherence_hole hole, uint32_t i
             hole.before = w & -w;
             hole.after = r & -r;
             if (!acted(p, hole.keeper, hole.missing, class, hole.before, hole.after)) {
-                report(p, hole, inside, other->shape);
+                report(p, hole, inside, other);
                 return;
             }
         }
 }
 
-static void look_at_writers_inside(struct proof *p, struct keeper *keeper, uint32_t number,
-                                   const struct actor_class *other)
+/* Fences of `scope` of one of class `number` inside, and of one like `other` outside. */
+static void look_at_fences(struct proof *p, struct keeper *keeper, uint32_t number,
+                           const struct actor_class *other, enum fence_scope s)
 {
     const struct actor_class *class = &p->c.classes.items[number];
     const struct presence *inside = &keeper->inside[number];
-    struct coherence_hole hole = {.keeper = keeper, .missing = EFFECT_WRITE_BACK, .in_band = true};
-    if (in_band(class) && in_band(other)
-        && (!class->release || !(keeper->release & EFFECT_WRITE_BACK) || inside->unreleased))
-        report(p, hole, inside->unreleased ? inside->unreleased - 1 : inside->first, other->shape);
-    hole.in_band = false;
-    look_between(p, hole, inside->first, class, other);
-}
-
-static void look_at_readers_inside(struct proof *p, struct keeper *keeper, uint32_t number,
-                                   const struct actor_class *other)
-{
-    const struct actor_class *class = &p->c.classes.items[number];
-    const struct presence *inside = &keeper->inside[number];
-    struct coherence_hole hole = {.keeper = keeper, .missing = EFFECT_DROP, .in_band = true};
-    if (class->acquire && in_band(other) && (!(keeper->acquire & EFFECT_DROP) || inside->unfenced))
-        report(p, hole, inside->unfenced ? inside->unfenced - 1 : inside->first, other->shape);
-    hole.in_band = false;
-    look_between(p, hole, inside->first, class, other);
-}
-
-/* One of class `number` inside, one like `other` outside. */
-static void look_at_pair(struct proof *p, struct keeper *keeper, uint32_t number,
-                         const struct actor_class *other)
-{
-    const struct actor_class *class = &p->c.classes.items[number];
-    uint32_t answered = keeper->answers & class->others;
-    if (answered && in_band(class) && in_band(other) && changes(p, other)) {
-        struct coherence_hole hole = {
-            .keeper = keeper, .in_band = true, .request = p->c.requests[__builtin_ctz(answered)]};
-        report(p, hole, keeper->inside[number].first, other->shape);
+    struct coherence_hole hole = {.keeper = keeper, .in_band = true, .scope = s};
+    uint32_t answered = keeper->answers[s] & class->others;
+    if (!in_band(class) || !in_band(other))
+        return;
+    answered &= (changes(p, other) ? ~p->scoped : 0) | (other->reads ? p->scoped : 0);
+    if (answered) {
+        hole.request = p->c.requests[__builtin_ctz(answered)];
+        report(p, hole, inside->first, other);
     }
+    hole.missing = EFFECT_WRITE_BACK;
+    if (keeper->delays != NULL && changes(p, class) && other->reads
+        && (!class->release || !(keeper->release[s] & EFFECT_WRITE_BACK) || inside->unreleased[s]))
+        report(p, hole, inside->unreleased[s] ? inside->unreleased[s] - 1 : inside->first, other);
+    hole.missing = EFFECT_DROP;
+    if (class->reads && changes(p, other) && class->acquire
+        && (!(keeper->acquire[s] & EFFECT_DROP) || inside->unfenced[s]))
+        report(p, hole, inside->unfenced[s] ? inside->unfenced[s] - 1 : inside->first, other);
+}
+
+/* What is ordered by controls, for the same two. */
+static void look_at_moments(struct proof *p, struct keeper *keeper, uint32_t number,
+                            const struct actor_class *other)
+{
+    const struct actor_class *class = &p->c.classes.items[number];
+    struct coherence_hole hole = {.keeper = keeper, .missing = EFFECT_WRITE_BACK};
     if (keeper->delays != NULL && changes(p, class) && other->reads)
-        look_at_writers_inside(p, keeper, number, other);
+        look_between(p, hole, keeper->inside[number].first, class, other);
+    hole.missing = EFFECT_DROP;
     if (class->reads && changes(p, other))
-        look_at_readers_inside(p, keeper, number, other);
+        look_between(p, hole, keeper->inside[number].first, class, other);
+}
+
+/* Actors inside, each with others of its agent outside: fences of agent scope order those. */
+static void look_at_agents(struct proof *p, struct keeper *keeper)
+{
+    const struct actor_class *classes = p->c.classes.items;
+    for (uint32_t i = 0; i < keeper->entered.count; i++)
+        p->inside_kin[classes[keeper->entered.items[i]].kin] +=
+            keeper->inside[keeper->entered.items[i]].count;
+    for (uint32_t a = 0; a < keeper->entered.count; a++) {
+        uint32_t class = keeper->entered.items[a];
+        for (uint32_t k = p->c.kin_of[classes[class].agent]; k; k = p->c.kins.items[k - 1].next) {
+            if (p->present_kin[k - 1] != p->inside_kin[k - 1])
+                look_at_fences(p, keeper, class, &classes[p->c.kins.items[k - 1].class],
+                               FENCE_AGENT);
+        }
+    }
+    for (uint32_t i = 0; i < keeper->entered.count; i++)
+        p->inside_kin[classes[keeper->entered.items[i]].kin] = 0;
 }
 
 static void look_at_keeper(struct proof *p, struct keeper *keeper)
@@ -212,8 +234,12 @@ static void look_at_keeper(struct proof *p, struct keeper *keeper)
             outside[count++] = shape;
     }
     for (uint32_t a = 0; a < keeper->entered.count; a++)
-        for (uint32_t i = 0; i < count; i++)
-            look_at_pair(p, keeper, keeper->entered.items[a], &p->c.classes.items[outside[i]]);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct actor_class *other = &p->c.classes.items[outside[i]];
+            look_at_fences(p, keeper, keeper->entered.items[a], other, FENCE_SYSTEM);
+            look_at_moments(p, keeper, keeper->entered.items[a], other);
+        }
+    look_at_agents(p, keeper);
 }
 
 /* ---- ways ---- */
@@ -262,11 +288,10 @@ static void count_along(struct proof *p, const struct actor_group *group, const 
     const struct actor_class *class = &p->c.classes.items[group->class];
     struct fences fences = group->fences;
     p->present[class->shape] += group->count;
+    p->present_kin[class->kin] += group->count;
     for (uint32_t i = group->steps; i < way->count; i++) {
         const struct way_step *step = &way->steps[i];
-        struct presence presence = {group->count, group->first,
-                                    fences.acquire ? 0 : group->last + 1,
-                                    fences.release ? 0 : group->last + 1};
+        struct presence presence = presence_of(&fences, group->count, group->first, group->last);
         if (step->keeper != NULL) {
             touch(p, step->keeper, (uint64_t)group->first * WAY_MOST + i);
             enter(p, step->keeper, group->class, &presence);
@@ -374,6 +399,7 @@ static void look_at_target(struct proof *p)
         p->end = NULL;
         p->touched.count = 0;
         memset(p->present, 0, (p->c.classes.count + 1) * sizeof *p->present);
+        memset(p->present_kin, 0, (p->c.kins.count + 1) * sizeof *p->present_kin);
         memset(p->here, 0, p->here_words * sizeof *p->here);
         more = false;
         for (uint32_t i = 0; i < p->c.groups.count; i++)
@@ -389,46 +415,6 @@ static void look_at_space(struct proof *p, const struct node *owner,
     for (uint32_t t = 0; t < space->target_count; t++) {
         p->target = (struct target){space, owner, space->base + t * space->interleave_bytes};
         look_at_target(p);
-    }
-}
-
-/* ---- leaves that say nothing ---- */
-
-/* Does some component say what accesses of this port's protocol do? */
-static bool is_spoken_of(const struct proof *p, const struct node *node, uint32_t port)
-{
-    const char *name = node->object.type->ports.v.items[port]->target.text;
-    for (uint32_t i = 0; i < p->c.keepers.count; i++) {
-        const struct keeper *keeper = p->c.keepers.items[i];
-        if (strcmp(keeper->node->object.type->ports.v.items[keeper->in_port]->target.text, name)
-            == 0)
-            return true;
-    }
-    return false;
-}
-
-static void warn_of_silent(struct proof *p, const struct node *node)
-{
-    const struct type_info *type = node->object.type;
-    if (type->model.is_composite || facts_of(node) != NULL)
-        return;
-    for (uint32_t i = 0; i < p->c.told.count; i++)
-        if (p->c.told.items[i] == type)
-            return;
-    for (uint32_t port = 0; port < type->ports.v.count; port++) {
-        if (type->ports.v.items[port]->is_in || type->port_decls[port].is_any
-            || node->ports[port].count == 0 || !is_spoken_of(p, node, port))
-            continue;
-        vector_push(p->c.e->arena, &p->c.told, type);
-        struct diagnostic *d = diagnostic_add(
-            p->c.e->diagnostics, W0706, type->ports.v.items[port]->name.span,
-            "'%s' does not say what its accesses to memory are: coherence is proved without them",
-            type->model.name);
-        diagnostic_help(p->c.e->diagnostics, d,
-                        "say it: 'coherence { accesses %s at fence.acquire : read, write; }', or "
-                        "'passes', 'keeps' and 'delays' for what comes from elsewhere",
-                        type->ports.v.items[port]->name.text);
-        return;
     }
 }
 
@@ -453,9 +439,12 @@ static void run_coherence(struct elaboration *e)
     units_find(&p.c);
     groups_find(&p.c);
     p.atomic = request_bit(&p.c, "atomic");
+    p.scoped = request_bit(&p.c, "write.scope");
     if (p.c.keepers.count == 0)
         return;
     p.present = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
+    p.present_kin = arena_alloc(e->arena, (p.c.kins.count + 1) * sizeof *p.present_kin);
+    p.inside_kin = arena_alloc(e->arena, (p.c.kins.count + 1) * sizeof *p.inside_kin);
     p.outside = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
     p.here_words = p.c.groups.count / 64 + 1;
     p.here = arena_alloc(e->arena, p.here_words * sizeof *p.here);
@@ -473,7 +462,7 @@ static void run_coherence(struct elaboration *e)
     if (!any_map)
         look_at_target(&p);
     for (uint32_t i = 0; i < e->nodes.count; i++)
-        warn_of_silent(&p, e->nodes.items[i]);
+        silence_report(&p.c, e->nodes.items[i]);
 }
 
 const struct check check_coherence = {

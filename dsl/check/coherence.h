@@ -6,8 +6,10 @@
  * for what actors do one after the other (`kernel`, `copy`): what one has written in its own, the
  * other is to see in a later one. A *control* reaches a keeper before or after a moment. Actors
  * with `fence.acquire` or `fence.release` order their accesses in band, by fences that go the way
- * of the accesses. Moments are bits of a mask. The *joint* of a way is the first interconnect whose
- * output depends on the address; before it all ways of an actor are one. */
+ * of the accesses. Two actors of one *agent* may order them by fences of agent scope or of system
+ * scope, others by those of system scope only. Moments are bits of a mask. The *joint* of a way is
+ * the first interconnect whose output depends on the address; before it all ways of an actor are
+ * one. */
 #ifndef HEDDLE_DSL_COHERENCE_H
 #define HEDDLE_DSL_COHERENCE_H
 
@@ -18,6 +20,8 @@
 #define MOMENTS_MOST  32
 #define REQUESTS_MOST 32
 
+enum fence_scope { FENCE_AGENT, FENCE_SYSTEM, FENCE_SCOPES };
+
 enum fact_verb {
     FACT_ACCESSES,
     FACT_KEEPS,
@@ -27,6 +31,7 @@ enum fact_verb {
     FACT_ON,
     FACT_BEFORE,
     FACT_AFTER,
+    FACT_AGENTS,
     FACT_VERBS
 };
 
@@ -50,8 +55,8 @@ struct control {
 struct presence {
     uint32_t count;
     uint32_t first; /* one of them */
-    uint32_t unfenced,
-        unreleased; /* 1 + one whose acquire, release fences do not get here; 0: none */
+    /* By scope: 1 + one whose acquire, release fences do not get here; 0: none. */
+    uint32_t unfenced[FENCE_SCOPES], unreleased[FENCE_SCOPES];
 };
 
 /* The actors of a group that pass a keeper before their joint. */
@@ -65,8 +70,9 @@ struct keeper {
     struct node *node;
     uint32_t in_port;
     const struct ast_item *delays; /* NULL: it keeps no written lines */
-    unsigned acquire, release;     /* what a fence from above does here: enum effects */
-    uint32_t answers;              /* requests that end here, by bit */
+    /* By scope: what a fence from above does here, enum effects; requests that end here, by bit. */
+    unsigned acquire[FENCE_SCOPES], release[FENCE_SCOPES];
+    uint32_t answers[FENCE_SCOPES];
     VECTOR(struct control) controls;
     VECTOR(struct passage) passages;
     uint32_t seen_in;         /* scratch: the target for which `inside` counts */
@@ -84,7 +90,15 @@ struct actor_class {
     bool own;        /* only memory of the composite around */
     uint32_t others; /* requests that one place must do for all, by bit */
     uint32_t moments;
-    uint32_t shape; /* the same for classes that differ in type, port and controller only */
+    uint32_t agent; /* 0: that of all to which none is given */
+    uint32_t shape; /* the same for classes that differ in type, port, controller and agent only */
+    uint32_t kin;   /* number in `kins` */
+};
+
+/* Classes of one shape and one agent. */
+struct kin {
+    uint32_t class; /* one of them */
+    uint32_t next;  /* 1 + another kin of the agent; 0: none */
 };
 
 /* What becomes of accesses that come by a path; the same for all classes of the same moments. */
@@ -106,10 +120,11 @@ struct way_step {
     bool splits; /* an interconnect with several outputs, for which a fence has no address */
 };
 
-/* Do fences of an actor get this far along its way? */
+/* Do fences of an actor get this far along its way? By scope. */
 struct fences {
-    bool acquire, release;
-    bool acquire_spreads, release_spreads; /* the last keeper sent them to all that are below */
+    bool acquire[FENCE_SCOPES], release[FENCE_SCOPES];
+    /* The last keeper sent them to all that are below. */
+    bool acquire_spreads[FENCE_SCOPES], release_spreads[FENCE_SCOPES];
 };
 
 struct way {
@@ -137,6 +152,12 @@ struct coherence {
     uint32_t ***path_at;       /* per node, port, element: 1 + path that begins there; 0: none */
     struct keeper **keeper;    /* per node */
     struct node **controller;
+    uint32_t *agent;                   /* per node */
+    uint32_t agents;                   /* the highest number of one */
+    uint32_t *first_agent;             /* per node with agents_by: one less than its first number */
+    const struct ast_item **agents_by; /* per node: what it says of agents, or NULL */
+    VECTOR(struct kin) kins;
+    uint32_t *kin_of; /* per agent: 1 + its first kin; 0: none */
     VECTOR(struct keeper *) keepers;
     VECTOR(struct actor_class) classes;
     VECTOR(struct actor) actors;
@@ -158,7 +179,14 @@ bool fact_holds(struct coherence *c, struct node *node, const struct ast_item *f
 uint32_t fact_port(const struct type_info *type, const struct ast_expr *path);
 /* "read" of "top.read.coherent"; the second member, or NULL. */
 const char *fact_member(const struct ast_expr *path, unsigned number);
-/* Effects of a request that arrives at `port`; `field` may be NULL, and `moment` for a fence. */
+/* Does a statement hold at the moment, or for the scope, of this name? */
+bool fact_is_at(const struct ast_item *fact, const char *name);
+const char *fence_scope_name(enum fence_scope scope);
+/* The effects that a statement `on` names. */
+unsigned fact_says(const struct ast_item *fact);
+/* Effects of a request that arrives at `port`; `field` may be NULL, `moment` is a scope for a
+ * fence.
+ */
 unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, const char *request,
                       const char *field, const char *moment);
 uint32_t moment_bit(struct coherence *c, const char *name);
@@ -171,9 +199,14 @@ void ways_init(struct coherence *c, struct elaboration *e);
 const struct route_path *way_path(const struct coherence *c, const struct node *node, uint32_t port,
                                   uint32_t element);
 /* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
-bool way_fence_passes(const struct way_step *step, bool release, bool *spread);
-/* Passes both fences, which have come to the step as `fences` says. */
+bool way_fence_passes(const struct way_step *step, enum fence_scope scope, bool release,
+                      bool *spread);
+struct fences way_fences_begin(void);
+/* Passes all fences, which have come to the step as `fences` says. */
 void way_fences_pass(const struct way_step *step, struct fences *fences);
+/* An actor at a step to which its fences have come as `fences` says. */
+struct presence presence_of(const struct fences *fences, uint32_t count, uint32_t first,
+                            uint32_t last);
 /* Finds the way of an access from `actor` to `address` of `space` (NULL: anywhere). */
 void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
               uint64_t address, struct way *way);
@@ -182,7 +215,10 @@ void way_find(struct coherence *c, const struct actor *actor, const struct model
 struct node *way_begin(struct coherence *c, const struct actor *actor, struct way *way);
 void way_go_on(struct coherence *c, uint32_t class, struct node *joint,
                const struct model_space *space, uint64_t address, struct way *way);
-/* Calls `found` for every leaf that requests of a port array reach, whatever their address. */
+/* Calls `found` for every leaf that requests of a port array, or of one of its elements, reach,
+ * whatever their address. */
+void way_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
+                    void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
 void way_reach(struct coherence *c, struct node *node, uint32_t port,
                void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
 /* Does a leaf take part in accesses of the protocol of its port `in`, without a word about it? */
@@ -205,11 +241,14 @@ struct coherence_hole {
     unsigned missing;                     /* enum effects; 0: `request` is answered here */
     const char *request;
     bool in_band;
+    enum fence_scope scope; /* in band */
     uint32_t before, after; /* moments: of what is written, and of what reads it */
     const struct model_space *space;
     const struct node *owner; /* in which the space is declared; NULL: there is no map */
     uint64_t address;
 };
 void hole_report(struct coherence *c, const struct coherence_hole *hole);
+/* W0706 of a leaf that says nothing of its accesses, once for its type. */
+void silence_report(struct coherence *c, const struct node *node);
 
 #endif

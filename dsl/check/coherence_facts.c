@@ -21,12 +21,15 @@ static const struct verb_rule verbs[FACT_VERBS] = {
     [FACT_DELAYS] = {"delays", true, true, false, false, false,
                      "delays IN -> OUT if write == back;"},
     [FACT_PASSES] = {"passes", true, true, true, false, false, "passes IN -> OUT at MOMENT;"},
-    [FACT_ANSWERS] = {"answers", true, false, false, false, false, "answers IN.atomic;"},
-    [FACT_ON] = {"on", true, false, true, true, false,
-                 "on IN.REQUEST at MOMENT : write_back, drop;"},
+    [FACT_ANSWERS] = {"answers", true, false, true, false, false, "answers IN.atomic at SCOPE;"},
+    [FACT_ON] =
+        {"on", true, false, true, true, false,
+         "on IN.REQUEST at MOMENT : write_back, drop; or on IN.fence.acquire at SCOPE : drop;"},
     [FACT_BEFORE] = {"before", false, false, true, true, true,
                      "before MOMENT at PORT : OUT.REQUEST;"},
     [FACT_AFTER] = {"after", false, false, true, true, true, "after MOMENT at PORT : OUT.REQUEST;"},
+    [FACT_AGENTS] = {"agents", false, false, false, false, false,
+                     "agents OUT; or agents OUT : HOW_MANY;"},
 };
 
 const struct ast_items *facts_of(const struct node *node)
@@ -93,17 +96,29 @@ static unsigned effects_of(const struct ast_exprs *said)
     return effects;
 }
 
+unsigned fact_says(const struct ast_item *fact)
+{
+    return effects_of(fact->said);
+}
+
 static bool same_word(const char *a, const char *b)
 {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static bool is_at_moment(const struct ast_item *fact, const char *moment)
+bool fact_is_at(const struct ast_item *fact, const char *name)
 {
     bool fits = fact->at_what == NULL;
     for (uint32_t i = 0; !fits && i < fact->at_what->v.count; i++)
-        fits = same_word(fact_member(fact->at_what->v.items[i], 0), moment);
+        fits = same_word(fact_member(fact->at_what->v.items[i], 0), name);
     return fits;
+}
+
+static const char *const scope_names[FENCE_SCOPES] = {"agent", "system"};
+
+const char *fence_scope_name(enum fence_scope scope)
+{
+    return scope_names[scope];
 }
 
 unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, const char *request,
@@ -113,7 +128,7 @@ unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, con
     unsigned effects = 0;
     for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
-        if (fact_verb(fact) != FACT_ON || !is_at_moment(fact, moment))
+        if (fact_verb(fact) != FACT_ON || !fact_is_at(fact, moment))
             continue;
         for (uint32_t k = 0; k < fact->left->v.count; k++) {
             const struct ast_expr *path = fact->left->v.items[k];
@@ -238,10 +253,10 @@ static void look_at_said(const struct reading *r)
 {
     const struct type_info *type = r->node->object.type;
     enum fact_verb verb = fact_verb(r->fact);
-    if (verb == FACT_ON) {
+    if (verb == FACT_ON)
         look_at_effects(r);
+    if (verb == FACT_ON || verb == FACT_AGENTS)
         return;
-    }
     for (uint32_t i = 0; i < r->fact->said->v.count; i++) {
         const struct ast_expr *path = r->fact->said->v.items[i];
         if (verb == FACT_ACCESSES) {
@@ -253,6 +268,28 @@ static void look_at_said(const struct reading *r)
             if (port != PORT_NONE)
                 look_at_request(r, port, path, 1);
         }
+    }
+}
+
+/* What a fence does and what ends in a keeper depend on a scope. */
+static bool has_scope(const struct reading *r)
+{
+    enum fact_verb verb = fact_verb(r->fact);
+    const char *request = fact_member(r->fact->left->v.items[0], 1);
+    return verb == FACT_ANSWERS
+           || (verb == FACT_ON && request != NULL && strcmp(request, "fence") == 0);
+}
+
+static void look_at_scopes(const struct reading *r)
+{
+    for (uint32_t i = 0; r->fact->at_what != NULL && i < r->fact->at_what->v.count; i++) {
+        const struct ast_expr *path = r->fact->at_what->v.items[i];
+        bool known = false;
+        for (unsigned s = 0; s < FENCE_SCOPES; s++)
+            known |= path->kind == AST_NAME && same_word(path->name.text, scope_names[s]);
+        if (!known)
+            wrong(r, path->span, "'%s' is no scope: those are agent and system",
+                  source_slice(r->e->program->sources, path->span));
     }
 }
 
@@ -279,11 +316,12 @@ static void look_at_fact(const struct reading *r)
                            "'%s' is nothing that is said of coherence", r->fact->name.text);
         diagnostic_help(r->e->diagnostics, d,
                         "statements begin with accesses, keeps, delays, passes, answers, on, "
-                        "before or after");
+                        "before, after or agents");
         return;
     }
     const struct verb_rule *rule = &verbs[verb];
-    if ((r->fact->right != NULL) != rule->has_right || (r->fact->said != NULL) != rule->has_said
+    if ((r->fact->right != NULL) != rule->has_right
+        || ((r->fact->said != NULL) != rule->has_said && verb != FACT_AGENTS)
         || (r->fact->at_what != NULL && !rule->may_at)) {
         wrong(r, r->fact->span, "something is missing in '%s', or does not belong there",
               r->fact->name.text);
@@ -292,6 +330,8 @@ static void look_at_fact(const struct reading *r)
     look_at_left(r, rule);
     if (r->fact->said != NULL)
         look_at_said(r);
+    if (has_scope(r))
+        look_at_scopes(r);
     look_at_when(r);
     struct coherence c = {.e = r->e};
     fact_holds(&c, r->node, r->fact);

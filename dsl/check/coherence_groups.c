@@ -7,16 +7,22 @@ void presence_add(struct presence *to, const struct presence *more)
     if (to->count == 0 || more->first < to->first)
         to->first = more->first;
     to->count += more->count;
-    if (more->unfenced > to->unfenced)
-        to->unfenced = more->unfenced;
-    if (more->unreleased > to->unreleased)
-        to->unreleased = more->unreleased;
+    for (unsigned s = 0; s < FENCE_SCOPES; s++) {
+        if (more->unfenced[s] > to->unfenced[s])
+            to->unfenced[s] = more->unfenced[s];
+        if (more->unreleased[s] > to->unreleased[s])
+            to->unreleased[s] = more->unreleased[s];
+    }
 }
 
 static bool same_fences(struct fences a, struct fences b)
 {
-    return a.acquire == b.acquire && a.release == b.release
-           && a.acquire_spreads == b.acquire_spreads && a.release_spreads == b.release_spreads;
+    bool same = true;
+    for (unsigned s = 0; s < FENCE_SCOPES; s++)
+        same = same && a.acquire[s] == b.acquire[s] && a.release[s] == b.release[s]
+               && a.acquire_spreads[s] == b.acquire_spreads[s]
+               && a.release_spreads[s] == b.release_spreads[s];
+    return same;
 }
 
 static bool same_group(const struct actor_group *a, const struct actor_group *b)
@@ -55,10 +61,9 @@ static void note_passage(struct coherence *c, struct keeper *keeper, uint32_t gr
 static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
                           const struct way *way)
 {
-    struct fences fences = {.acquire = true, .release = true};
+    struct fences fences = way_fences_begin();
     for (uint32_t i = 0; i < way->count; i++) {
-        struct presence one = {1, actor, fences.acquire ? 0 : actor + 1,
-                               fences.release ? 0 : actor + 1};
+        struct presence one = presence_of(&fences, 1, actor, actor);
         if (way->steps[i].keeper != NULL)
             note_passage(c, way->steps[i].keeper, group, &one, (uint64_t)actor * WAY_MOST + i);
         way_fences_pass(&way->steps[i], &fences);
@@ -80,7 +85,7 @@ void groups_find(struct coherence *c)
                                   .end = way.end,
                                   .around = own ? actor->node->parent : NULL,
                                   .steps = way.count,
-                                  .fences = {.acquire = true, .release = true},
+                                  .fences = way_fences_begin(),
                                   .first = i};
         for (uint32_t k = 0; k < way.count; k++)
             way_fences_pass(&way.steps[k], &one.fences);

@@ -1,5 +1,5 @@
 /* Says where coherence has a hole (E0507): the writer, the reader, what keeps the line, the ways of
- * both, and what would close it. */
+ * both, and what would close it; and which leaves say nothing of their accesses (W0706). */
 #include <string.h>
 
 #include "dsl/check/coherence.h"
@@ -29,6 +29,11 @@ static struct diagnostic *begin(struct coherence *c, const struct coherence_hole
     struct span span = hole->keeper->node->span;
     enum diagnostic_code code = c->e->program->options->allow_incoherent ? W0707 : E0507;
     const char *in = actor_text(c, hole->inside), *out = actor_text(c, hole->outside);
+    const char *scope = fence_scope_name(hole->scope);
+    if (hole->missing == 0 && strncmp(hole->request, "write", 5) == 0)
+        return diagnostic_add(d, code, span,
+                              "'%s' keeps what '%s' writes at %s scope, and '%s' reads past it",
+                              path, in, scope, out);
     if (hole->missing == 0)
         return diagnostic_add(d, code, span,
                               "'%s' answers '%s' of '%s' by itself, and '%s' writes past it", path,
@@ -38,9 +43,9 @@ static struct diagnostic *begin(struct coherence *c, const struct coherence_hole
     const char *lines = drop ? "old" : "written";
     if (hole->in_band)
         return diagnostic_add(d, code, span,
-                              "'%s' keeps %s lines: behind fences '%s' does not see what '%s' has "
-                              "written",
-                              path, lines, reader, writer);
+                              "'%s' keeps %s lines: behind fences of %s scope '%s' does not see "
+                              "what '%s' has written",
+                              path, lines, scope, reader, writer);
     return diagnostic_add(d, code, span,
                           "'%s' keeps %s lines: what '%s' writes in a '%s' is not seen by '%s' in "
                           "the next '%s'",
@@ -55,25 +60,33 @@ static const struct way_step *fence_stop(const struct coherence_hole *hole, cons
 {
     bool spread = false;
     for (uint32_t i = 0; i < way->count && way->steps[i].keeper != hole->keeper; i++)
-        if (!way_fence_passes(&way->steps[i], hole->missing != EFFECT_DROP, &spread))
+        if (!way_fence_passes(&way->steps[i], hole->scope, hole->missing != EFFECT_DROP, &spread))
             return &way->steps[i];
     return NULL;
 }
 
-/* The condition of a component's first statement of this kind that has one, as written; NULL: there
- * is none. Of FACT_ON the one that passes fences. */
-static const char *condition_of(struct coherence *c, const struct node *node, enum fact_verb verb)
+static bool speaks_of(struct coherence *c, const struct ast_item *fact, const char *request)
+{
+    for (uint32_t i = 0; i < fact->left->v.count; i++) {
+        const char *text = source_slice(c->e->program->sources, fact->left->v.items[i]->span);
+        const char *dot = strchr(text, '.');
+        if (dot != NULL && strcmp(dot + 1, request) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The condition, as written, of a component's first statement of this kind about this request at
+ * the scope, with one of these effects (0: any). NULL: it has none. */
+static const char *condition_of(struct coherence *c, const struct node *node, enum fact_verb verb,
+                                const char *request, enum fence_scope scope, unsigned effects)
 {
     const struct ast_items *facts = facts_of(node);
     for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
-        bool fits = fact_verb(fact) == verb && fact->value != NULL && verb != FACT_ON;
-        for (uint32_t k = 0; fact_verb(fact) == verb && verb == FACT_ON && k < fact->said->v.count;
-             k++)
-            fits |= fact->value != NULL
-                    && (strcmp(fact_member(fact->said->v.items[k], 0), "pass") == 0
-                        || strcmp(fact_member(fact->said->v.items[k], 0), "spread") == 0);
-        if (fits)
+        if (fact_verb(fact) == verb && fact->value != NULL && speaks_of(c, fact, request)
+            && fact_is_at(fact, fence_scope_name(scope))
+            && (effects == 0 || (fact_says(fact) & effects)))
             return source_slice(c->e->program->sources, fact->value->span);
     }
     return NULL;
@@ -98,12 +111,17 @@ static void help_fence(struct coherence *c, const struct coherence_hole *hole, s
             hole->keeper->delays->value != NULL ? "')" : "");
         return;
     }
+    const struct node *at = stop != NULL ? stop->node : hole->keeper->node;
+    const char *condition = condition_of(
+        c, at, FACT_ON, hole->missing == EFFECT_DROP ? "fence.acquire" : "fence.release",
+        hole->scope, stop != NULL ? EFFECT_PASS : hole->missing);
     if (stop == NULL) {
-        diagnostic_help(all, d, "'%s' does not say that it does this on a fence",
-                        hole->keeper->node->object.type->model.name);
+        diagnostic_help(all, d, "'%s' does not say that it does this on a fence of %s scope%s%s%s",
+                        at->object.type->model.name, fence_scope_name(hole->scope),
+                        condition != NULL ? ": it does with '" : "",
+                        condition != NULL ? condition : "", condition != NULL ? "'" : "");
         return;
     }
-    const char *condition = condition_of(c, stop->node, FACT_ON);
     if (stop->splits)
         diagnostic_help(all, d,
                         "fences have no address and do not pass '%s', which has several outputs",
@@ -264,8 +282,9 @@ void hole_report(struct coherence *c, const struct coherence_hole *hole)
                     way_text(c, hole->inside, hole));
     diagnostic_note(all, d, hole->outside->node->span, "the other: %s",
                     way_text(c, hole->outside, hole));
-    const char *condition =
-        hole->missing == 0 ? condition_of(c, hole->keeper->node, FACT_ANSWERS) : NULL;
+    const char *condition = hole->missing == 0 ? condition_of(c, hole->keeper->node, FACT_ANSWERS,
+                                                              hole->request, hole->scope, 0)
+                                               : NULL;
     if (hole->missing == 0)
         diagnostic_help(all, d, "let it go on to where both ways meet%s%s%s",
                         condition != NULL ? ": it ends here with '" : "",
@@ -274,4 +293,44 @@ void hole_report(struct coherence *c, const struct coherence_hole *hole)
         help_fence(c, hole, d);
     else
         help_control(c, hole, d);
+}
+
+/* ---- leaves that say nothing ---- */
+
+/* Does some component say what accesses of this port's protocol do? */
+static bool is_spoken_of(const struct coherence *c, const struct node *node, uint32_t port)
+{
+    const char *name = node->object.type->ports.v.items[port]->target.text;
+    for (uint32_t i = 0; i < c->keepers.count; i++) {
+        const struct keeper *keeper = c->keepers.items[i];
+        if (strcmp(keeper->node->object.type->ports.v.items[keeper->in_port]->target.text, name)
+            == 0)
+            return true;
+    }
+    return false;
+}
+
+void silence_report(struct coherence *c, const struct node *node)
+{
+    const struct type_info *type = node->object.type;
+    if (type->model.is_composite || facts_of(node) != NULL)
+        return;
+    for (uint32_t i = 0; i < c->told.count; i++)
+        if (c->told.items[i] == type)
+            return;
+    for (uint32_t port = 0; port < type->ports.v.count; port++) {
+        if (type->ports.v.items[port]->is_in || type->port_decls[port].is_any
+            || node->ports[port].count == 0 || !is_spoken_of(c, node, port))
+            continue;
+        vector_push(c->e->arena, &c->told, type);
+        struct diagnostic *d = diagnostic_add(
+            c->e->diagnostics, W0706, type->ports.v.items[port]->name.span,
+            "'%s' does not say what its accesses to memory are: coherence is proved without them",
+            type->model.name);
+        diagnostic_help(c->e->diagnostics, d,
+                        "say it: 'coherence { accesses %s at fence.acquire : read, write; }', or "
+                        "'passes', 'keeps' and 'delays' for what comes from elsewhere",
+                        type->ports.v.items[port]->name.text);
+        return;
+    }
 }

@@ -17,16 +17,20 @@ static void find_keeper(struct coherence *c, struct node *node)
         for (uint32_t k = 0; verb == FACT_ANSWERS && k < fact->left->v.count; k++) {
             const struct ast_expr *path = fact->left->v.items[k];
             const char *field = fact_member(path, 2);
-            if (fact_holds(c, node, fact))
-                keeper.answers |= request_bit(
-                    c, arena_printf(c->e->arena, "%s%s%s", fact_member(path, 1),
-                                    field != NULL ? "." : "", field != NULL ? field : ""));
+            uint32_t bit =
+                request_bit(c, arena_printf(c->e->arena, "%s%s%s", fact_member(path, 1),
+                                            field != NULL ? "." : "", field != NULL ? field : ""));
+            for (enum fence_scope s = 0; s < FENCE_SCOPES && fact_holds(c, node, fact); s++)
+                keeper.answers[s] |= fact_is_at(fact, fence_scope_name(s)) ? bit : 0;
         }
     }
     if (keeper.in_port == PORT_NONE)
         return;
-    keeper.acquire = fact_effects(c, node, keeper.in_port, "fence", "acquire", NULL);
-    keeper.release = fact_effects(c, node, keeper.in_port, "fence", "release", NULL);
+    for (enum fence_scope s = 0; s < FENCE_SCOPES; s++) {
+        const char *scope = fence_scope_name(s);
+        keeper.acquire[s] = fact_effects(c, node, keeper.in_port, "fence", "acquire", scope);
+        keeper.release[s] = fact_effects(c, node, keeper.in_port, "fence", "release", scope);
+    }
     struct keeper *made = arena_alloc(c->e->arena, sizeof *made);
     *made = keeper;
     c->keeper[node->model.id] = made;
@@ -81,6 +85,78 @@ static void find_controls(struct coherence *c, struct node *node, const struct a
     }
 }
 
+/* ---- agents ---- */
+
+static void meets_agent(struct coherence *c, struct wire_end to, void *data)
+{
+    const uint32_t *number = data;
+    if (c->agent[to.node->model.id] == 0)
+        c->agent[to.node->model.id] = *number;
+}
+
+/* How many agents the elements of a port are of, in equal runs. */
+static uint32_t agents_of(struct coherence *c, struct node *node, const struct ast_item *fact,
+                          uint32_t elements)
+{
+    struct scope scope = {&node->object, NULL};
+    struct type_spec type = {.dimension = MODEL_DIM_NONE};
+    if (fact->said == NULL)
+        return elements;
+    struct value value = eval_as(c->e, fact->said->v.items[0], &scope, type, node);
+    return value.ok && value.integer > 0 && value.integer < elements ? (uint32_t)value.integer
+                                                                     : elements;
+}
+
+/* The agent of what an element leads to, or of the actor that it is. */
+static uint32_t agent_at(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
+                         uint32_t first, const struct ast_item *fact)
+{
+    uint32_t elements = node->ports[port].count;
+    return first + 1 + element / (elements / agents_of(c, node, fact, elements));
+}
+
+static void find_agents(struct coherence *c, struct node *node, const struct ast_item *fact)
+{
+    uint32_t port = fact_port(node->object.type, fact->left->v.items[0]);
+    uint32_t first = c->agents;
+    for (uint32_t i = 0; port != PORT_NONE && node->ports != NULL && i < node->ports[port].count;
+         i++) {
+        uint32_t number = agent_at(c, node, port, i, first, fact);
+        way_reach_from(c, node, port, i, meets_agent, &number);
+        c->agents = number > c->agents ? number : c->agents;
+    }
+    c->first_agent[node->model.id] = first;
+    c->agents_by[node->model.id] = fact;
+}
+
+/* That of its controller, of itself, or of the element by which it acts. */
+static uint32_t agent_of(struct coherence *c, struct node *node, uint32_t port, uint32_t element)
+{
+    const struct ast_item *fact = c->agents_by[node->model.id];
+    const struct node *controller = c->controller[node->model.id];
+    if (fact != NULL && fact_port(node->object.type, fact->left->v.items[0]) == port)
+        return agent_at(c, node, port, element, c->first_agent[node->model.id], fact);
+    return controller != NULL ? c->agent[controller->model.id] : c->agent[node->model.id];
+}
+
+/* Classes of one shape and agent are looked at together. */
+static void find_kins(struct coherence *c)
+{
+    c->kin_of = arena_alloc(c->e->arena, (c->agents + 1) * sizeof *c->kin_of);
+    for (uint32_t i = 0; i < c->classes.count; i++) {
+        struct actor_class *class = &c->classes.items[i];
+        uint32_t at = c->kin_of[class->agent];
+        while (at != 0 && c->classes.items[c->kins.items[at - 1].class].shape != class->shape)
+            at = c->kins.items[at - 1].next;
+        if (at == 0) {
+            struct kin kin = {i, c->kin_of[class->agent]};
+            vector_push(c->e->arena, &c->kins, kin);
+            at = c->kin_of[class->agent] = c->kins.count;
+        }
+        class->kin = at - 1;
+    }
+}
+
 /* ---- actors ---- */
 
 static void read_kinds(struct coherence *c, struct actor_class *class, const struct ast_item *fact)
@@ -123,7 +199,7 @@ static uint32_t class_number(struct coherence *c, struct actor_class *class)
             continue;
         class->shape = class->shape < known->shape ? class->shape : known->shape;
         if (known->type == class->type && known->port == class->port
-            && known->controller == class->controller)
+            && known->controller == class->controller && known->agent == class->agent)
             return i;
     }
     vector_push(c->e->arena, &c->classes, *class);
@@ -154,6 +230,7 @@ static void find_actors(struct coherence *c, struct node *node)
         for (uint32_t k = 0; k < node->ports[port].count; k++) {
             if (way_path(c, node, port, k) == NULL)
                 continue;
+            class.agent = agent_of(c, node, port, k);
             struct actor actor = {node, port, k, class_number(c, &class)};
             vector_push(c->e->arena, &c->actors, actor);
         }
@@ -165,6 +242,9 @@ void units_find(struct coherence *c)
     struct elaboration *e = c->e;
     c->keeper = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof(struct keeper *));
     c->controller = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof(struct node *));
+    c->agent = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->agent);
+    c->first_agent = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->first_agent);
+    c->agents_by = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->agents_by);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_keeper(c, e->nodes.items[i]);
     for (uint32_t i = 0; i < e->nodes.count; i++) {
@@ -174,10 +254,13 @@ void units_find(struct coherence *c)
             if ((verb == FACT_BEFORE || verb == FACT_AFTER)
                 && fact_holds(c, e->nodes.items[i], facts->v.items[k]))
                 find_controls(c, e->nodes.items[i], facts->v.items[k]);
+            if (verb == FACT_AGENTS && fact_holds(c, e->nodes.items[i], facts->v.items[k]))
+                find_agents(c, e->nodes.items[i], facts->v.items[k]);
         }
     }
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_actors(c, e->nodes.items[i]);
+    find_kins(c);
     c->arrivals = arena_alloc(e->arena, (c->classes.count + 1) * sizeof(struct arrival *));
     for (uint32_t i = 0; i < c->keepers.count; i++) {
         struct keeper *keeper = c->keepers.items[i];

@@ -218,19 +218,41 @@ void way_find(struct coherence *c, const struct actor *actor, const struct model
         way_go_on(c, actor->class, joint, space, address, way);
 }
 
-bool way_fence_passes(const struct way_step *step, bool release, bool *spread)
+bool way_fence_passes(const struct way_step *step, enum fence_scope scope, bool release,
+                      bool *spread)
 {
     if (step->keeper == NULL)
         return !step->splits || *spread;
-    unsigned effects = release ? step->keeper->release : step->keeper->acquire;
+    unsigned effects = release ? step->keeper->release[scope] : step->keeper->acquire[scope];
     *spread = (effects & EFFECT_SPREAD) != 0;
     return (effects & EFFECT_PASS) != 0;
 }
 
+struct fences way_fences_begin(void)
+{
+    struct fences fences = {.acquire = {false}};
+    for (unsigned s = 0; s < FENCE_SCOPES; s++)
+        fences.acquire[s] = fences.release[s] = true;
+    return fences;
+}
+
 void way_fences_pass(const struct way_step *step, struct fences *fences)
 {
-    fences->acquire &= way_fence_passes(step, false, &fences->acquire_spreads);
-    fences->release &= way_fence_passes(step, true, &fences->release_spreads);
+    for (enum fence_scope s = 0; s < FENCE_SCOPES; s++) {
+        fences->acquire[s] &= way_fence_passes(step, s, false, &fences->acquire_spreads[s]);
+        fences->release[s] &= way_fence_passes(step, s, true, &fences->release_spreads[s]);
+    }
+}
+
+struct presence presence_of(const struct fences *fences, uint32_t count, uint32_t first,
+                            uint32_t last)
+{
+    struct presence presence = {.count = count, .first = first};
+    for (unsigned s = 0; s < FENCE_SCOPES; s++) {
+        presence.unfenced[s] = fences->acquire[s] ? 0 : last + 1;
+        presence.unreleased[s] = fences->release[s] ? 0 : last + 1;
+    }
+    return presence;
 }
 
 bool node_is_inside(const struct node *node, const struct node *owner)
@@ -255,6 +277,12 @@ static void reach(struct coherence *c, const struct route_path *path, unsigned d
         found(c, path->to, data);
     for (uint32_t i = 0; out != PORT_NONE && i < node->ports[out].count; i++)
         reach(c, way_path(c, node, out, i), depth + 1, found, data);
+}
+
+void way_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
+                    void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+{
+    reach(c, way_path(c, node, port, element), 0, found, data);
 }
 
 void way_reach(struct coherence *c, struct node *node, uint32_t port,

@@ -567,7 +567,7 @@ static void complete_protocol(struct completer *c)
 static void complete_facts(struct completer *c)
 {
     static const char *const verbs[] = {"accesses", "keeps",  "delays", "passes", "answers",
-                                        "on",       "before", "after",  NULL};
+                                        "on",       "before", "after",  "agents", NULL};
     static const char *const effects[] = {"write_back", "drop",  "pass", "spread",
                                           "read",       "write", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);

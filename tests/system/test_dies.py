@@ -29,7 +29,8 @@ def test_kernels_acquire_what_kernels_on_other_dies_wrote(run):
 
 
 @pytest.mark.parametrize("without", [
-    "xcd.cp.dies=one", "xcd.l2.atomics_at=here", "xcd.sa.cu.scope=agent",
+    "xcd.cp.dies=one", "xcd.l2.atomics_at=here", "xcd.sa.cu.scope=agent", "xcd.l2.scope=system",
+    "xcd.sa.l1v.release=system", "xcd.sa.l1v.scope=system",
     "xcd.sa.l1v.acquire=here --set gpu.xcd.sa.l1v.banks_below=1"])
 def test_machine_whose_dies_do_not_see_each_other_is_refused(heddle, without):
     heddle(f"check {THREE.replace('--max-cycles 20000000', '')} --set gpu.{without}", "E0507",

@@ -112,7 +112,7 @@ def test_ticks_at_every_edge_move_no_end(run, tmp_path):
 @pytest.mark.parametrize("own", ["", " --set node.l2_write=through", " --set topology=one_way",
                                  " --tick-all --tick-order random:5",
                                  " --set node.l2_caches=all --set tester.order=scoped"
-                                 " --set tester.order.agents=4"])
+                                 " --set tester.agents=4"])
 def test_memory_tester_finds_no_mistake_across_ranks(run, tmp_path, own, ranks):
     text = ("tests/system/memtest4.heddle --set tester.episodes=50 --set tester.seed=SEED"
             f"{own} --stats-no-host --stats {tmp_path}")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import coherence_changes
 from programs import only_full
 from removals import GOOD, SUBJECTS, Mutant, choose, judge, removals
 
@@ -20,6 +21,18 @@ def test_platform_without_a_part_is_refused_or_right(count):
     bad = [f"{outcome}: {text}" for outcome, text in found if outcome not in GOOD]
     assert not bad, "\n".join(bad)
     assert len({outcome for outcome, _ in found}) > 1
+
+
+@pytest.mark.parametrize("count", [10, *only_full(1000)])
+def test_coherence_settings_that_pass_check_pass_the_litmus_tests(count):
+    found = []
+    for change in coherence_changes.choose(count, seed=1):
+        with tempfile.TemporaryDirectory() as folder:
+            found.append((*coherence_changes.judge(change, Path(folder)), change))
+    bad = [f"{outcome}: {change}\n{output}" for outcome, output, change in found
+           if outcome not in GOOD]
+    assert not bad, "\n".join(bad)
+    assert len({outcome for outcome, _, _ in found}) > 1
 
 
 def test_parts_of_a_description_are_found():

@@ -143,6 +143,23 @@ static void end_claims(struct memory_tester *c, uint32_t thread)
     }
 }
 
+static void set_up_agents(struct memory_tester *c, uint32_t ports)
+{
+    uint32_t agents = (uint32_t)memory_tester_params(c)->agents;
+    if (ports % agents)
+        die("memory tester: its %u ports are not spread evenly over %u agents; set agents", ports,
+            agents);
+    if (agents > 1 && !ordered(c))
+        die("memory tester: threads of %u agents need an order of what they write; set "
+            "order = scoped",
+            agents);
+    if (!ordered(c))
+        return;
+    ordered(c)->setup(memory_tester_order(c), c->thread_count, agents,
+                      (uint32_t)memory_tester_params(c)->locations);
+    c->agents = agents;
+}
+
 static void memory_tester_init(struct memory_tester *c)
 {
     uint32_t ports = memory_tester_mem_count(c),
@@ -159,14 +176,7 @@ static void memory_tester_init(struct memory_tester *c)
     c->seen = arena_allocate((size_t)counters * ((c->increments + 63) / 64) * sizeof(uint64_t));
     place_words(c);
     pages_init(c);
-    if (ordered(c)) {
-        c->agents = ordered(c)->setup(memory_tester_order(c), c->thread_count, ports,
-                                      (uint32_t)memory_tester_params(c)->locations);
-        if (!c->agents)
-            die("memory tester: its %u ports are not spread evenly over the agents; set "
-                "order.agents",
-                ports);
-    }
+    set_up_agents(c, ports);
     for (uint32_t i = 0; i < c->thread_count; i++) {
         thread_at(c, i)->port = i / per_port;
         plan_episode(c, i);

@@ -75,17 +75,13 @@ static struct scoped_word *scoped_word(const struct scoped *p, uint32_t word)
     return arena_at(struct scoped_word, p->words) + word;
 }
 
-static uint32_t scoped_setup(struct part *self, uint32_t threads, uint32_t ports, uint32_t words)
+static void scoped_setup(struct part *self, uint32_t threads, uint32_t agents, uint32_t words)
 {
     struct scoped *p = scoped_of(self);
-    uint32_t agents = (uint32_t)scoped_params(p)->agents;
-    if (ports % agents)
-        return 0;
     p->each = threads / agents;
     p->agents = arena_allocate(agents * sizeof(struct scoped_agent));
     p->threads = arena_allocate(threads * sizeof(struct scoped_thread));
     p->words = arena_allocate(words * sizeof(struct scoped_word));
-    return agents;
 }
 
 static void scoped_begin(struct part *self, uint32_t thread, bool system)

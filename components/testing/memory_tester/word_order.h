@@ -12,9 +12,8 @@
 struct part;
 
 struct word_order_ops {
-    /* Threads are spread over the ports in equal runs. Returns the number of agents, whose threads
-     * are equal runs of all; 0: the ports do not fit. */
-    uint32_t (*setup)(struct part *self, uint32_t threads, uint32_t ports, uint32_t words);
+    /* The threads of each agent are equal runs of all. */
+    void (*setup)(struct part *self, uint32_t threads, uint32_t agents, uint32_t words);
     void (*begin)(struct part *self, uint32_t thread, bool system);
     void (*end)(struct part *self, uint32_t thread);
     /* Is the last write to the word, in an episode that has ended, ordered before what the thread
