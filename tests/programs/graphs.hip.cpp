@@ -186,6 +186,58 @@ static bool by_capture(const std::vector<int> &in, int *a, int *b, hipStream_t s
     return same_or_report("graphs: captured", got, want);
 }
 
+// Captures that another stream has joined: HIP names an error for work that does not come back, and for a question about
+// an event of the capture.
+static void joined_captures(int *a, hipStream_t stream)
+{
+    hipStream_t side, third;
+    hipEvent_t fork, joined, last;
+    hipGraph_t graph;
+    HIP_MUST(hipStreamCreate(&side));
+    HIP_MUST(hipStreamCreate(&third));
+    HIP_MUST(hipEventCreate(&fork));
+    HIP_MUST(hipEventCreate(&joined));
+    HIP_MUST(hipEventCreate(&last));
+    for (int way = 0; way < 5; way++) { // what comes back: nothing, all, all but the last, by way of a third, no work
+        HIP_MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+        HIP_MUST(hipMemsetAsync(a, 0, 4, stream));
+        HIP_MUST(hipEventRecord(fork, stream));
+        HIP_MUST(hipStreamWaitEvent(side, fork, 0));
+        if (way < 4) {
+            HIP_MUST(hipMemsetAsync(a, 1, 4, side));
+            HIP_MUST(hipEventRecord(joined, side));
+        }
+        if (way == 2) {
+            HIP_MUST(hipMemsetAsync(a, 2, 4, side));
+        }
+        if (way == 3) {
+            HIP_MUST(hipStreamWaitEvent(third, joined, 0));
+            HIP_MUST(hipMemsetAsync(a, 3, 4, third));
+            HIP_MUST(hipEventRecord(last, third));
+            HIP_MUST(hipStreamWaitEvent(stream, last, 0));
+        }
+        if (way == 1 || way == 2) {
+            HIP_MUST(hipStreamWaitEvent(stream, joined, 0));
+        }
+        bool whole = way == 1 || way == 3 || way == 4;
+        expect(hipStreamEndCapture(stream, &graph), whole ? hipSuccess : hipErrorStreamCaptureUnjoined,
+               "work that comes back, or not");
+        if (whole) {
+            HIP_MUST(hipGraphDestroy(graph));
+        }
+    }
+    for (int asks = 0; asks < 2; asks++) {
+        HIP_MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+        HIP_MUST(hipEventRecord(fork, stream));
+        expect(asks ? hipEventQuery(fork) : hipEventSynchronize(fork), hipErrorCapturedEvent, "waiting for itself");
+        expect(hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated, "a capture that waits for itself");
+    }
+    HIP_MUST(hipEventRecord(fork, stream)); // as ever
+    HIP_MUST(hipEventSynchronize(fork));
+    HIP_MUST(hipStreamDestroy(side));
+    HIP_MUST(hipStreamDestroy(third));
+}
+
 int main()
 {
     random_source random;
@@ -196,6 +248,7 @@ int main()
     int *a = to_device(in), *b = device_zeros<int>(N);
     hipStream_t stream;
     HIP_MUST(hipStreamCreate(&stream));
+    joined_captures(a, stream);
     if (!by_nodes(in, a, b, stream) || !by_capture(in, a, b, stream)) {
         return 1;
     }

@@ -5,14 +5,32 @@
 #include "hip_capture.h"
 #include "hip_stream.h"
 
+/* For each stream, how many of its captured calls something stands behind. */
+struct behind {
+    struct seen {
+        size_t stream, calls;
+    } * list;
+    size_t count, room;
+};
+
+struct member {
+    hipStream_t stream;
+    struct behind behind; /* its own calls, too */
+};
+
+struct captured_event {
+    hipEvent_t event;
+    struct behind behind;
+};
+
 struct capture {
     struct capture *next;
     unsigned long long number; /* from 1 */
     struct hip_action *actions;
     size_t action_count, action_room;
-    hipStream_t *streams; /* the first one began it */
+    struct member *streams; /* the first one began it */
     size_t stream_count, stream_room;
-    hipEvent_t *events;
+    struct captured_event *events;
     size_t event_count, event_room;
     bool spoilt;
 };
@@ -20,14 +38,48 @@ struct capture {
 static struct capture *captures;
 static unsigned long long last_number;
 
+static size_t seen_of(const struct behind *b, size_t stream)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->list[i].stream == stream)
+            return b->list[i].calls;
+    return 0;
+}
+
+static void see(struct behind *b, size_t stream, size_t calls)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct seen *one = &b->list[i];
+        if (one->stream != stream)
+            continue;
+        one->calls = one->calls < calls ? calls : one->calls;
+        return;
+    }
+    HIP_MAKE_ROOM(b->list, b->count, b->room);
+    b->list[b->count++] = (struct seen){stream, calls};
+}
+
+static void see_all(struct behind *b, const struct behind *other)
+{
+    for (size_t i = 0; i < other->count; i++)
+        see(b, other->list[i].stream, other->list[i].calls);
+}
+
+/* The place of a stream in a capture, or the count of its streams. */
+static size_t place_of(const struct capture *c, hipStream_t stream)
+{
+    size_t i = 0;
+    while (i < c->stream_count && c->streams[i].stream != stream)
+        i++;
+    return i;
+}
+
 static struct capture *capture_of(hipStream_t stream)
 {
-    for (struct capture *c = captures; c; c = c->next) {
-        for (size_t i = 0; i < c->stream_count; i++)
-            if (c->streams[i] == stream)
-                return c;
-    }
-    return NULL;
+    struct capture *c = captures;
+    while (c && place_of(c, stream) == c->stream_count)
+        c = c->next;
+    return c;
 }
 
 bool hip_captures(hipStream_t stream)
@@ -40,6 +92,9 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
     struct capture *c = capture_of(stream);
     HIP_MAKE_ROOM(c->actions, c->action_count, c->action_room);
     c->actions[c->action_count++] = *action;
+    size_t place = place_of(c, stream);
+    struct behind *behind = &c->streams[place].behind;
+    see(behind, place, seen_of(behind, place) + 1);
     return c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
 }
 
@@ -51,38 +106,79 @@ hipError_t hip_capture_spoil(hipStream_t stream)
     return hipErrorStreamCaptureUnsupported;
 }
 
+static struct captured_event *find_event(const struct capture *c, hipEvent_t event)
+{
+    for (size_t i = 0; i < c->event_count; i++)
+        if (c->events[i].event == event)
+            return &c->events[i];
+    return NULL;
+}
+
 hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
 {
     struct capture *c = capture_of(stream);
-    HIP_MAKE_ROOM(c->events, c->event_count, c->event_room);
-    c->events[c->event_count++] = event;
+    struct captured_event *found = find_event(c, event);
+    if (!found) {
+        HIP_MAKE_ROOM(c->events, c->event_count, c->event_room);
+        found = &c->events[c->event_count++];
+        *found = (struct captured_event){.event = event};
+    }
+    found->behind.count = 0;
+    see_all(&found->behind, &c->streams[place_of(c, stream)].behind);
     return hipSuccess;
 }
 
-static bool has_event(const struct capture *c, hipEvent_t event)
+hipError_t hip_capture_ask(hipEvent_t event)
 {
-    for (size_t i = 0; i < c->event_count; i++)
-        if (c->events[i] == event)
-            return true;
-    return false;
+    for (struct capture *c = captures; c; c = c->next) {
+        if (!find_event(c, event))
+            continue;
+        hip_complain("the event is one of a capture: what it stands for is written down, and "
+                     "cannot be waited for");
+        c->spoilt = true;
+        return hipErrorCapturedEvent;
+    }
+    return hipSuccess;
 }
 
 static void join(struct capture *c, hipStream_t stream)
 {
     HIP_MAKE_ROOM(c->streams, c->stream_count, c->stream_room);
-    c->streams[c->stream_count++] = stream;
+    c->streams[c->stream_count++] = (struct member){.stream = stream};
 }
 
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
 {
     struct capture *own = capture_of(stream), *c = captures;
-    while (c && !has_event(c, event))
+    while (c && !find_event(c, event))
         c = c->next;
     if (c && own && own != c)
         own->spoilt = c->spoilt = true; /* two captures cannot become one */
     if (c && !own)
         join(c, stream);
+    if (c && (!own || own == c))
+        see_all(&c->streams[place_of(c, stream)].behind, &find_event(c, event)->behind);
     return c != NULL;
+}
+
+/* Has a stream joined and done something behind which the first one does not stand? */
+static bool is_unjoined(const struct capture *c)
+{
+    for (size_t i = 1; i < c->stream_count; i++)
+        if (seen_of(&c->streams[0].behind, i) < seen_of(&c->streams[i].behind, i))
+            return true;
+    return false;
+}
+
+static void release_capture(struct capture *c)
+{
+    for (size_t i = 0; i < c->stream_count; i++)
+        hip_release(c->streams[i].behind.list);
+    for (size_t i = 0; i < c->event_count; i++)
+        hip_release(c->events[i].behind.list);
+    hip_release(c->streams);
+    hip_release(c->events);
+    hip_release(c);
 }
 
 /* ---- the API ---- */
@@ -111,17 +207,17 @@ hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size
     struct capture *c = capture_of(stream), **link = &captures;
     if (!c)
         return hipErrorIllegalState;
-    if (c->streams[0] != stream)
+    if (c->streams[0].stream != stream)
         return hipErrorStreamCaptureUnmatched;
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;
     *actions = c->actions;
     *count = c->action_count;
-    hipError_t error = c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
-    hip_release(c->streams);
-    hip_release(c->events);
-    hip_release(c);
+    hipError_t error = c->spoilt        ? hipErrorStreamCaptureInvalidated
+                       : is_unjoined(c) ? hipErrorStreamCaptureUnjoined
+                                        : hipSuccess;
+    release_capture(c);
     return error;
 }
 

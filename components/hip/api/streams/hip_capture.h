@@ -46,8 +46,10 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event);
 /* A stream waits for an event. True: the event was captured, and the stream captures, too, from now
  * on. */
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event);
-/* Ends the capture that `stream` began. Success and hipErrorStreamCaptureInvalidated give the
- * caller the list of its calls. */
+/* A program asks about an event, or waits for it: that of a capture invalidates the capture. */
+hipError_t hip_capture_ask(hipEvent_t event);
+/* Ends the capture that `stream` began. Success, hipErrorStreamCaptureInvalidated and
+ * hipErrorStreamCaptureUnjoined give the caller the list of its calls. */
 hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size_t *count);
 
 #endif

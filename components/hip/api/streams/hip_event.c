@@ -84,6 +84,9 @@ HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
     const struct event *found = find_event(event);
     if (!found)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    hipError_t error = hip_capture_ask(event);
+    if (error != hipSuccess)
+        return error;
     HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = found->number);
     return found->recorded ? hip_wait_ticket(found->ticket) : hipSuccess;
 }
@@ -93,11 +96,12 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     const struct event *found = find_event(event);
     if (!found)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    if (!found->recorded)
-        return hipSuccess;
+    hipError_t error = hip_capture_ask(event);
+    if (error != hipSuccess || !found->recorded)
+        return error;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
-    hipError_t error = hip_query_ticket(found->ticket);
+    error = hip_query_ticket(found->ticket);
     HIP_RECORD_ANSWER(line, error);
     return error;
 }

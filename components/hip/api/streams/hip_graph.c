@@ -268,7 +268,8 @@ HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, handle), hipStream_t stream, hip
     if (!handle)
         return hip_captures(stream) ? hipErrorInvalidValue : hipErrorIllegalState;
     hipError_t error = hip_capture_end(stream, &actions, &count);
-    if (error != hipSuccess && error != hipErrorStreamCaptureInvalidated)
+    if (error != hipSuccess && error != hipErrorStreamCaptureInvalidated
+        && error != hipErrorStreamCaptureUnjoined)
         return error;
     struct hip_graph *graph = make_graph();
     for (size_t i = 0; i < count; i++)
