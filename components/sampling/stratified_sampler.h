@@ -153,7 +153,7 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
 void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
                   const struct sampler_measure *measure);
 
-/* ---- estimates: sampler_estimate.c ---- */
+/* ---- estimates: stratified_estimate.c ---- */
 
 struct sampler_estimate {
     double value;     /* cycles or bytes */

@@ -17,7 +17,7 @@
 #include "dsl/source.h"
 
 struct token {
-    int kind; /* of parser.h */
+    int kind; /* a token of parser.y, or a character */
     struct span span;
     const char *text; /* names, strings without quotes; token_unclosed */
     int64_t value;    /* numbers */

@@ -86,7 +86,7 @@ enum platform_sharing {
     LINK_OWN,  /* one connection: requests one way, replies the other */
     LINK_BUS,  /* several; both directions and all their rings take turns on one medium, in order of
                   time, then of ring numbers */
-    LINK_WIRE, /* several; each direction is one medium, whose rings take turns: wire.h */
+    LINK_WIRE, /* several; each direction is one medium, whose rings take turns (shared_wire.h) */
     LINK_SHARINGS
 };
 

@@ -1,4 +1,4 @@
-/* The timing wheel; see wheel.h. Called by engine.c only. */
+/* The timing wheel; see wheel.h. */
 #include "wheel.h"
 #include "util.h"
 

@@ -1,4 +1,4 @@
-/* See place.h. The list is made by codegen/place, which sees the description; here it is only
+/* See placement.h. The list is made by codegen/place, which sees the description; here it is only
  * compared with the platform. */
 #include "placement.h"
 #include "runtime/engine/util.h"

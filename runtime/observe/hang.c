@@ -3,8 +3,8 @@
  * The graph has an edge from a component to another when it was refused by a full ring that the
  * other should empty, or when the other owes it replies. Following first edges from a waiting
  * component ends in a cycle, which is the deadlock, or at a component that waits for no other,
- * which is the culprit. All is found by counting in the rings; components add notes. Called by
- * engine.c between steps; the report is composed in a static buffer and kept. */
+ * which is the culprit. All is found by counting in the rings; components add notes. run.c asks
+ * between steps; the report is composed in a static buffer and kept. */
 #include "hang.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 """Comments of C sources stand by themselves: each names its subject. Those of tests are not looked
 at."""
 import re
+from pathlib import Path
 
 import house
 from house import files, text_of
@@ -36,6 +37,40 @@ def test_comment_has_a_subject_and_components_are_things():
              if complaint(comment)}
     house.check("comment", found, "a comment is a sentence with a noun as its subject, and a "
                                   "component is 'that' or 'which'")
+
+
+NAMED = re.compile(r"(?<![\w.*<{>/-])(?:[\w.-]+/)*([a-z]\w+\.(?:c|h|py|heddle))(?![\w(])")
+SYSTEM = re.compile(r"^\s*# *include <(.*)>", re.MULTILINE)
+FOREIGN = {"kfd_flat_memory.c", "kfd_priv.h", "pthread_cond_init.c"}  # sources of Linux and glibc
+
+
+def files_to_name():
+    """Base names: of the tree, of what it includes from a system, and of what its build makes."""
+    names = {Path(file).name for file in house.FILES}
+    for file in files("*.c", "*.h", "*.cpp"):
+        names.update(Path(header).name for header in SYSTEM.findall(text_of(file)))
+    for file in files("*meson.build"):
+        names.update(re.findall(r"'(\w+\.[ch])'", text_of(file)))
+    return names | FOREIGN
+
+
+def unknown_files(comment, known):
+    return [name for name in NAMED.findall(comment) if name not in known]
+
+
+def test_comment_names_files_that_exist():
+    known = files_to_name()
+    found = {f"{file} {name}": f"{file}:{line}: there is no {name}"
+             for file in files("*.c", "*.h", "*.l", "*.y", "*.heddle")
+             for line, comment in comments(text_of(file))
+             for name in unknown_files(comment, known)}
+    house.check("comment-file", found, "name a file by its present name; a file of another project "
+                                       "is in FOREIGN of tests/lint/test_comments.py")
+
+
+def test_unknown_file_is_found_in_a_comment():
+    comment = "See gone.h, `engine.h`, room/left.c, unit.gen.h, a.c and left.h()."
+    assert unknown_files(comment, {"engine.h"}) == ["gone.h", "left.c"]
 
 
 def test_fragments_are_told_from_sentences():

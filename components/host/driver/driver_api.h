@@ -6,11 +6,10 @@
  * that wait run the engine in the calling thread; the engine is never entered twice at once.
  *
  * Addresses: device addresses are virtual, inside the reservation given by set_window(). Sizes in
- * bytes. Copies read host memory when they are executed, not when they are enqueued, except that
- * write_now copies the source first.
+ * bytes. Copies read host memory when they are executed, not when they are enqueued.
  *
- * Errors are enum driver_status; driver_error_text() explains the last one of this thread in words
- * (what, where, fix).
+ * Errors are enum driver_status; error_text() explains the last one of this thread in words (what,
+ * where, fix).
  */
 #ifndef HEDDLE_DRIVER_API_H
 #define HEDDLE_DRIVER_API_H
@@ -92,7 +91,7 @@ struct driver_attention {
     bool (*write)(uint64_t address, const void *bytes, uint64_t size);
 };
 
-struct driver_queue_api; /* queue_api.h */
+struct driver_queue_api; /* user_queue_api.h */
 
 /* Calls of an API that make commands in a queue. */
 enum driver_stream_call {

@@ -1,6 +1,6 @@
 /* Issue: each sub-core picks one warp a cycle. When an instruction issues, all that follows is
  * known at once, since collectors, banks and units serve in order: so it is worked out then, in
- * time stamps, and one event ends it. Only memory is different (sm_memory.h).
+ * time stamps, and one event ends it. Only memory is different (sm_memory.c).
  *
  *     issue t -> latch -> collector (from t + 1) -> operands -> unit -> latency -> register file
  *

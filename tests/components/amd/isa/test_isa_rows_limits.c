@@ -1,6 +1,7 @@
 /*
- * test_isa_limits.c - clamp of integer results, dot products with their modifiers, sums of absolute
- * differences, cube maps: against arithmetic of 128 bits written here, and the manuals' tables.
+ * test_isa_rows_limits.c - clamp of integer results, dot products with their modifiers, sums of
+ * absolute differences, cube maps: against arithmetic of 128 bits written here, and the manuals'
+ * tables.
  */
 #include "covered.h"
 #include "machine.h"
