@@ -47,13 +47,19 @@ struct platform_instance {
                         stores */
 };
 
-/* bindings of an instance, copied behind `struct component` in this order:
- *   each port declaration:  scalar: {request ring, reply ring}; array: {count, first pair in
- * port_rings} each part place:        scalar: {part number};              array: {count, first
- * entry in part_refs} each store declaration: {store number} The runtime replaces part and store
- * numbers by arena offsets; part_refs likewise, as engine_base.part_refs. Owners stand before their
- * parts in `parts`. Bindings of a part: its part places only. RING_NONE / UINT32_MAX stand for "not
- * there". To be distinguishable, `binding_kinds` runs parallel to `bindings`. */
+/* clang-format off */
+/* Bindings of an instance are copied behind `struct component` in this order:
+ *
+ *     of each               scalar                        array
+ *     port declaration      {request ring, reply ring}    {count, first pair in port_rings}
+ *     part place            {part number}                 {count, first entry in part_refs}
+ *     store declaration     {store number}
+ *
+ * A part has the bindings of its part places only. RING_NONE or UINT32_MAX stands for what is not
+ * there. The runtime replaces part and store numbers by arena offsets, also those in part_refs
+ * (engine_base.part_refs). In `parts`, owners stand before their parts. `binding_kinds` runs
+ * parallel to `bindings` and says what each is. */
+/* clang-format on */
 enum platform_binding {
     BIND_RING,
     BIND_COUNT,
