@@ -40,7 +40,7 @@ static bool keeps_traces(const struct options *o)
         {o->play_instructions && (o->record_api || o->record_instructions),
          "a trace that is played cannot be recorded: it is no program", NULL},
         {o->play_instructions && state,
-         "the state of a platform that plays a trace cannot be dumped or loaded", NULL},
+         "the state of a platform that plays a trace cannot be written or restored", NULL},
         {o->play_instructions && run_is_functional(o),
          "'--mode functional' executes programs; a trace that is played is not executed", NULL},
         {o->play_instructions && o->unified,

@@ -14,8 +14,8 @@
  * and everything that is reached through it belongs to one thread at a time. One thread: one shard.
  * See run.c for how shards go on together.
  *
- * Everything here is state that can be dumped: no pointer but the table of bases, which is made
- * anew at start-up. One engine a process (`engine` is a static object of the platform's shared
+ * Everything here is state that a checkpoint can hold: no pointer but the table of bases, which is
+ * made anew at start-up. One engine a process (`engine` is a static object of the platform's shared
  * object).
  */
 #ifndef HEDDLE_RUNTIME_ENGINE_H
@@ -274,7 +274,7 @@ enum engine_result {
     ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
                         printed */
     ENGINE_LIMIT,    /* --max-cycles reached */
-    ENGINE_PAUSED,   /* the time for a dump has come: checkpoint.h */
+    ENGINE_PAUSED,   /* the time for a checkpoint has come: checkpoint.h */
     ENGINE_FAILED,   /* a component gave up: engine_fail() */
     ENGINE_INTERRUPTED /* engine_interrupt() was called */
 };

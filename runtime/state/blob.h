@@ -8,8 +8,8 @@
  *
  * `status` is a word beside the bytes, in which the component that fills a blob says how that went.
  *
- * For components of the main partition. A platform that is dumped has no blobs: only what stands
- * beside a driver makes them. */
+ * For components of the main partition. A platform whose state is written has no blobs: only what
+ * stands beside a driver makes them. */
 #ifndef HEDDLE_RUNTIME_BLOB_H
 #define HEDDLE_RUNTIME_BLOB_H
 

@@ -32,10 +32,10 @@
 #include "runtime/engine/version.h"
 
 static const struct platform_table *table;
-static const char *dump_path; /* NULL: none is wanted */
-static uint64_t dump_ps;
-static const char *dump_kernel; /* NULL, or in place of dump_ps */
-static bool dumped, dump_failed;
+static const char *save_path; /* NULL: none is wanted */
+static uint64_t save_ps;
+static const char *save_kernel; /* NULL, or in place of save_ps */
+static bool saved, save_failed;
 static uint64_t layout;
 static struct arena_ends opened; /* when the platform had been started */
 static const char *driver_refuses;
@@ -64,11 +64,11 @@ uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
 static bool write_state(void)
 {
     struct output_file file;
-    bool opened_file = output_file_open(&file, dump_path);
+    bool opened_file = output_file_open(&file, save_path);
     bool good = opened_file && image_write(file.fd, table, layout);
     if (good && output_file_publish(&file))
         return true;
-    fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", dump_path, strerror(errno));
+    fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", save_path, strerror(errno));
     if (opened_file && !good)
         output_file_discard(&file);
     return false;
@@ -76,18 +76,18 @@ static bool write_state(void)
 
 bool checkpoint_is_wanted(void)
 {
-    return dump_path && !dumped && !dump_failed;
+    return save_path && !saved && !save_failed;
 }
 
 const char *checkpoint_kernel(void)
 {
-    return dump_kernel;
+    return save_kernel;
 }
 
 void checkpoint_now(void)
 {
-    dump_kernel = NULL;
-    dump_ps = 0;
+    save_kernel = NULL;
+    save_ps = 0;
     engine_pause_now();
 }
 
@@ -95,12 +95,12 @@ enum engine_result checkpoint_run(void)
 {
     if (!checkpoint_is_wanted())
         return engine_run();
-    engine_pause_at(dump_ps);
+    engine_pause_at(save_ps);
     enum engine_result result = engine_run();
     if (result != ENGINE_PAUSED)
         return result;
-    dumped = write_state();
-    dump_failed = !dumped;
+    saved = write_state();
+    save_failed = !saved;
     engine_pause_at(ENGINE_NEVER);
     return engine_run();
 }
@@ -119,8 +119,8 @@ enum checkpoint_end checkpoint_end(void)
         fprintf(stderr,
                 "heddle: no state was written to '%s': the run ended at %" PRIu64
                 " ps, before --checkpoint-at\n",
-                dump_path, engine.time_ps);
-    return dump_failed              ? CHECKPOINT_FAILED
+                save_path, engine.time_ps);
+    return save_failed              ? CHECKPOINT_FAILED
            : checkpoint_is_wanted() ? CHECKPOINT_MISSED
                                     : CHECKPOINT_DONE;
 }
@@ -359,15 +359,15 @@ void checkpoint_set_driver(const char *why)
 /* The moment in which a state is to be written lies ahead. */
 static bool check_moment(void)
 {
-    if (!dump_path || dump_kernel)
+    if (!save_path || save_kernel)
         return true;
     struct checkpoint_header h = {.time_ps = engine.time_ps};
     if (pending.bytes)
         memcpy(&h, pending.bytes, sizeof h);
-    if (dump_ps >= h.time_ps)
+    if (save_ps >= h.time_ps)
         return true;
     fprintf(stderr,
-            "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
+            "heddle: --checkpoint-at lies before the state that was restored, which is of %" PRIu64
             " ps\n",
             h.time_ps);
     return false;
@@ -378,12 +378,12 @@ bool checkpoint_open(const struct platform_table *described)
     uint64_t cycle = option_number("checkpoint-cycle"), ps = option_number("checkpoint-ps");
     const char *restored = option_text("restore"), *set = option_text("set");
     table = described;
-    dump_path = option_text("checkpoint");
-    dump_kernel = option_text("checkpoint-kernel");
-    dump_ps = dump_kernel ? ENGINE_NEVER : cycle ? time_of_cycle(cycle) : ps;
-    dumped = dump_failed = false;
+    save_path = option_text("checkpoint");
+    save_kernel = option_text("checkpoint-kernel");
+    save_ps = save_kernel ? ENGINE_NEVER : cycle ? time_of_cycle(cycle) : ps;
+    saved = save_failed = false;
     pending.bytes = NULL;
-    if (!dump_path && !restored)
+    if (!save_path && !restored)
         return true;
     if (platform_driver() && driver_refuses) {
         fprintf(stderr,
@@ -394,6 +394,6 @@ bool checkpoint_open(const struct platform_table *described)
     }
     opened = arena_ends();
     layout = hash_layout();
-    merge_open(table, set, opened.rear, dump_path != NULL);
+    merge_open(table, set, opened.rear, save_path != NULL);
     return (!restored || load(restored)) && check_moment();
 }

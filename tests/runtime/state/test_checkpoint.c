@@ -24,7 +24,7 @@ static char path[64];
 
 static void make_path(void)
 {
-    snprintf(path, sizeof path, "/tmp/heddle-dump-%ld", (long)getpid());
+    snprintf(path, sizeof path, "/tmp/heddle-checkpoint-%ld", (long)getpid());
 }
 
 static void remove_path(void)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The memory side as a whole under synthetic loads: check.sh HEDDLE FOLDER. After every run the
-# sums of what components sent each other must agree (check.py); tick orders, threads, a dump in
-# between and a compiler that knows the parameters must change no byte.
+# sums of what components sent each other must agree (check.py); tick orders, threads, a
+# checkpoint in between and a compiler that knows the parameters must change no byte.
 set -euo pipefail
 heddle=$(realpath "$1")
 mkdir -p "$2"
@@ -76,9 +76,9 @@ mixed="$mixed $(all requests=1500)"
     run whole --generic $mixed
     run special $mixed
     cmp "$work/whole.json" "$work/special.json"
-    run dumped --generic $mixed --checkpoint "$work/state" --checkpoint-at 1500
-    run loaded --generic $mixed --restore "$work/state"
-    cmp "$work/whole.json" "$work/dumped.json"
-    cmp "$work/whole.json" "$work/loaded.json"
+    run written --generic $mixed --checkpoint "$work/state" --checkpoint-at 1500
+    run restored --generic $mixed --restore "$work/state"
+    cmp "$work/whole.json" "$work/written.json"
+    cmp "$work/whole.json" "$work/restored.json"
 }
 echo "sector memory: $runs memory sides, three ways each"
