@@ -1,7 +1,7 @@
 /* The page of `heddle run --view`. A child in Python serves it (python/heddle/view) out of the
  * board (runtime/engine/board.h), which is made here and written by the simulating processes. */
-#ifndef HEDDLE_CODEGEN_RUN_VIEW_H
-#define HEDDLE_CODEGEN_RUN_VIEW_H
+#ifndef HEDDLE_CODEGEN_COMMAND_RUN_VIEW_H
+#define HEDDLE_CODEGEN_COMMAND_RUN_VIEW_H
 
 #include "codegen/command/hand_over.h"
 

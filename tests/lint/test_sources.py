@@ -4,10 +4,12 @@ import functools
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import house
 from house import CODE, GOLDEN, ROOT, files, text_of
 
+GENERATED = (GOLDEN,)
 FUNCTION_LINES = 60
 COLUMNS = 100
 
@@ -46,6 +48,30 @@ def test_header_has_no_body_of_a_plain_function():
     house.check("header-body", found, "put the body into a .c file, or make it `static inline`")
 
 
+GUARD = re.compile(r"^#ifndef (\w+_H)\n#define (\w+_H)$", re.MULTILINE)
+
+
+def guard_of_another(file, text):
+    """The guard of a header, unless it ends in the header's name. A table has none."""
+    found = GUARD.search(text)
+    end = re.sub(r"\W", "_", Path(file).stem.upper()) + "_H"
+    return found and not (found[1] == found[2] and f"_{found[1]}".endswith("_" + end)) and found[1]
+
+
+def test_header_is_guarded_by_its_name():
+    generated = set(files(*GENERATED))
+    found = {file: f"{file}: {guard}" for file in files("*.h") if file not in generated
+             if (guard := guard_of_another(file, text_of(file)))}
+    house.check("guard", found, "a header's guard ends in its name: HEDDLE_ROOM_NAME_H")
+
+
+def test_guard_of_another_header_is_found():
+    text = "/* Text. */\n#ifndef HEDDLE_RUNTIME_WHEEL_H\n#define HEDDLE_RUNTIME_WHEEL_H\n"
+    assert not guard_of_another("runtime/engine/wheel.h", text)
+    assert guard_of_another("runtime/engine/eel.h", text)
+    assert not guard_of_another("runtime/engine/rows.h", "ROW(1)\n")
+
+
 def test_function_is_not_longer_than_a_screen():
     found = {f"{file} {name}": f"{file}:{first}: {name} has {last - first + 1} lines"
              for file, name, first, last in functions() if last - first + 1 > FUNCTION_LINES}
@@ -54,9 +80,6 @@ def test_function_is_not_longer_than_a_screen():
 
 def test_platform_is_described_without_code():
     assert not files("platforms/*.c", "platforms/*.h")
-
-
-GENERATED = (GOLDEN,)
 
 
 def long_lines(file):

@@ -1,8 +1,8 @@
 /* What the HIP library offers to heddle-play-instructions: the driver below it, since recorded
  * instruction traces have the driver's commands. Nothing of HIP may be called between the two. One
  * host thread. */
-#ifndef HEDDLE_HIP_DRIVER_H
-#define HEDDLE_HIP_DRIVER_H
+#ifndef HEDDLE_DRIVER_H
+#define HEDDLE_DRIVER_H
 
 #include "components/host/driver/driver_api.h"
 

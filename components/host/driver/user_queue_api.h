@@ -21,8 +21,8 @@
  * of their streams.
  *
  * Limit: timing mode only. */
-#ifndef HEDDLE_QUEUE_API_H
-#define HEDDLE_QUEUE_API_H
+#ifndef HEDDLE_USER_QUEUE_API_H
+#define HEDDLE_USER_QUEUE_API_H
 
 #include <stdint.h>
 

@@ -171,7 +171,7 @@ static bool step_launch(struct driver *d, struct driver_queue *q, uint32_t comma
         return false;
     k->phase = PHASE_LAUNCH_FIRST;
     if (k->size)
-        ring_written(&d->device[q->device], k->piece);
+        argument_ring_written(&d->device[q->device], k->piece);
     return true;
 }
 

@@ -426,6 +426,6 @@ static bool functional_command(struct driver *d, struct driver_command *k, uint3
     d->io.stats.commands++;
     functional_move_command(d, k, number);
     if (k->kind == DRIVER_LAUNCH && k->size)
-        ring_written(&d->device[number], k->piece);
+        argument_ring_written(&d->device[number], k->piece);
     return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number, SAMPLING_SKIPPED);
 }

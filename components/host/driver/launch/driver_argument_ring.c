@@ -15,13 +15,13 @@
 #include "components/host/driver/program/driver_handles.h"
 #include "components/host/driver/program/driver_wait.h"
 
-static struct driver_piece *ring_piece(const struct driver_device *device, uint32_t number)
+static struct driver_piece *argument_ring_piece(const struct driver_device *device, uint32_t number)
 {
     return arena_at(struct driver_piece, device->pieces) + number % DRIVER_COMMANDS;
 }
 
 /* All processes that use the device see its ring at the same address. */
-static enum driver_status ring_share(struct driver *d, uint32_t number)
+static enum driver_status argument_ring_share(struct driver *d, uint32_t number)
 {
     for (uint32_t i = d->device_count; i < d->handle_count; i++) {
         const struct driver_handle *h = driver_handle_at(d, i);
@@ -32,7 +32,7 @@ static enum driver_status ring_share(struct driver *d, uint32_t number)
     return DRIVER_OK;
 }
 
-static enum driver_status ring_open(struct driver *d, uint32_t number)
+static enum driver_status argument_ring_open(struct driver *d, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
     if (device->ring_address)
@@ -42,7 +42,7 @@ static enum driver_status ring_open(struct driver *d, uint32_t number)
         bytes /= 2;
     enum driver_status status =
         memory_allocate_own(d, number, DRIVER_PID, bytes, PROGRAM_ARGUMENTS, &device->ring_address);
-    if (status == DRIVER_OK && (status = ring_share(d, number)) != DRIVER_OK)
+    if (status == DRIVER_OK && (status = argument_ring_share(d, number)) != DRIVER_OK)
         memory_release(d, device->ring_address);
     if (status != DRIVER_OK) {
         device->ring_address = 0;
@@ -54,14 +54,16 @@ static enum driver_status ring_open(struct driver *d, uint32_t number)
     return DRIVER_OK;
 }
 
-static uint64_t ring_tail(const struct driver_device *device)
+static uint64_t argument_ring_tail(const struct driver_device *device)
 {
-    return device->pieces_held ? ring_piece(device, device->first_piece)->start : device->ring_head;
+    return device->pieces_held ? argument_ring_piece(device, device->first_piece)->start
+                               : device->ring_head;
 }
 
 /* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the
  * ring's size. UINT64_MAX: late pieces leave no room. */
-static uint64_t ring_find_start(const struct driver_device *device, uint32_t bytes, uint32_t align)
+static uint64_t argument_ring_find_start(const struct driver_device *device, uint32_t bytes,
+                                         uint32_t align)
 {
     uint64_t at = device->ring_head, size = device->ring_bytes;
     for (uint32_t i = 0; i < device->late_pieces;) {
@@ -79,35 +81,35 @@ static uint64_t ring_find_start(const struct driver_device *device, uint32_t byt
     return at + (bytes > size - at % size ? size - at % size : 0);
 }
 
-static uint32_t ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes,
-                          bool written)
+static uint32_t argument_ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes,
+                                   bool written)
 {
     uint32_t number = device->first_piece + device->pieces_held++;
-    *ring_piece(device, number) = (struct driver_piece){start, bytes, true, written};
+    *argument_ring_piece(device, number) = (struct driver_piece){start, bytes, true, written};
     return number;
 }
 
-static void ring_forget(struct driver_device *device)
+static void argument_ring_forget(struct driver_device *device)
 {
     device->first_piece++;
     device->pieces_held--;
 }
 
 /* The oldest piece that is held stays where it is. False: there are too many such pieces. */
-static bool ring_make_late(struct driver_device *device)
+static bool argument_ring_make_late(struct driver_device *device)
 {
-    const struct driver_piece *piece = ring_piece(device, device->first_piece);
+    const struct driver_piece *piece = argument_ring_piece(device, device->first_piece);
     if (device->late_pieces == DRIVER_LATE_PIECES)
         return false;
     if (piece->held)
         device->late_piece[device->late_pieces++] = (struct driver_late_piece){
             device->first_piece, (uint32_t)(piece->start % device->ring_bytes), piece->bytes};
-    ring_forget(device);
+    argument_ring_forget(device);
     return true;
 }
 
-static bool ring_is_last(const struct driver_device *device, const void *content, uint32_t bytes,
-                         uint32_t queue)
+static bool argument_ring_is_last(const struct driver_device *device, const void *content,
+                                  uint32_t bytes, uint32_t queue)
 {
     const struct driver_piece *last = &device->last_piece;
     return last->bytes == bytes && bytes && (device->last_piece_queue == queue || last->written)
@@ -115,8 +117,8 @@ static bool ring_is_last(const struct driver_device *device, const void *content
                       content, bytes);
 }
 
-static enum driver_status ring_find(struct driver *d, struct driver_device *device, uint32_t bytes,
-                                    uint32_t align, uint64_t *start)
+static enum driver_status argument_ring_find(struct driver *d, struct driver_device *device,
+                                             uint32_t bytes, uint32_t align, uint64_t *start)
 {
     enum driver_status status = DRIVER_OK;
     if (bytes > device->ring_bytes)
@@ -124,18 +126,18 @@ static enum driver_status ring_find(struct driver *d, struct driver_device *devi
                            "%u bytes of packet and arguments; at most %u can wait for %s", bytes,
                            device->ring_bytes, device->info.name);
     while (status == DRIVER_OK) {
-        *start = ring_find_start(device, bytes, align);
+        *start = argument_ring_find_start(device, bytes, align);
         bool full = *start == UINT64_MAX || device->pieces_held == DRIVER_COMMANDS;
-        if (!full && *start + bytes - ring_tail(device) <= device->ring_bytes)
+        if (!full && *start + bytes - argument_ring_tail(device) <= device->ring_bytes)
             return DRIVER_OK;
-        if (*start == UINT64_MAX || !device->pieces_held || !ring_make_late(device))
+        if (*start == UINT64_MAX || !device->pieces_held || !argument_ring_make_late(device))
             status = host_wait_some(d, d->undone);
     }
     return status;
 }
 
-static uint32_t ring_take(struct driver_device *device, uint64_t start, const void *content,
-                          uint32_t bytes, uint32_t queue)
+static uint32_t argument_ring_take(struct driver_device *device, uint64_t start,
+                                   const void *content, uint32_t bytes, uint32_t queue)
 {
     uint64_t offset = start % device->ring_bytes;
     if (start / device->ring_bytes && start / device->ring_bytes != device->ring_head_round) {
@@ -146,12 +148,12 @@ static uint32_t ring_take(struct driver_device *device, uint64_t start, const vo
     device->last_piece = (struct driver_piece){start, bytes, true, false};
     device->last_piece_queue = queue;
     memcpy(arena_at(char, device->ring_mirror) + offset, content, bytes);
-    return ring_hold(device, start, bytes, false);
+    return argument_ring_hold(device, start, bytes, false);
 }
 
-static void ring_written(struct driver_device *device, uint32_t number)
+static void argument_ring_written(struct driver_device *device, uint32_t number)
 {
-    struct driver_piece *piece = ring_piece(device, number);
+    struct driver_piece *piece = argument_ring_piece(device, number);
     if (number - device->first_piece >= device->pieces_held)
         return; /* late: it is not asked for any more */
     piece->written = true;
@@ -159,12 +161,12 @@ static void ring_written(struct driver_device *device, uint32_t number)
         device->last_piece.written = true;
 }
 
-static void ring_give(struct driver_device *device, uint32_t number)
+static void argument_ring_give(struct driver_device *device, uint32_t number)
 {
     if (number - device->first_piece < device->pieces_held) {
-        ring_piece(device, number)->held = false;
-        while (device->pieces_held && !ring_piece(device, device->first_piece)->held)
-            ring_forget(device);
+        argument_ring_piece(device, number)->held = false;
+        while (device->pieces_held && !argument_ring_piece(device, device->first_piece)->held)
+            argument_ring_forget(device);
         return;
     }
     for (uint32_t i = 0; i < device->late_pieces; i++) {

@@ -137,8 +137,8 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
     char *content = code_new(bytes);
     launch_write_arguments(device, l, k, kernarg_offset, device->last_piece.start, content);
     bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
-    if (!always && ring_is_last(device, content, bytes, queue)) {
-        k->piece = ring_hold(device, device->last_piece.start, bytes, true);
+    if (!always && argument_ring_is_last(device, content, bytes, queue)) {
+        k->piece = argument_ring_hold(device, device->last_piece.start, bytes, true);
         d->io.stats.launch_copies_saved += 2;
         free(content);
         return DRIVER_OK;
@@ -146,10 +146,10 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
     uint64_t start = 0;
     if (!device->drops && device->line > align)
         align = device->line;
-    enum driver_status status = ring_find(d, device, bytes, align, &start);
+    enum driver_status status = argument_ring_find(d, device, bytes, align, &start);
     if (status == DRIVER_OK) {
         launch_write_arguments(device, l, k, kernarg_offset, start, content);
-        k->piece = ring_take(device, start, content, bytes, queue);
+        k->piece = argument_ring_take(device, start, content, bytes, queue);
         k->size = bytes;
         d->io.stats.launch_copies += 2;
     }
@@ -368,7 +368,7 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
                                        const struct driver_launch *l, uint64_t first,
                                        uint64_t count, uint64_t *ticket)
 {
-    enum driver_status status = ring_open(d, driver_queue_at(d, queue)->device);
+    enum driver_status status = argument_ring_open(d, driver_queue_at(d, queue)->device);
     if (status != DRIVER_OK)
         return status;
     struct launch_part part = part_of(d, queue, l, first, count);

@@ -1,6 +1,6 @@
 /* The table of user-queue calls that struct driver_api leads to. */
-#ifndef HEDDLE_DRIVER_USER_QUEUE_CALLS_H
-#define HEDDLE_DRIVER_USER_QUEUE_CALLS_H
+#ifndef HEDDLE_DRIVER_USER_QUEUE_API_H
+#define HEDDLE_DRIVER_USER_QUEUE_API_H
 
 #include "components/host/driver/user_queue_api.h"
 

@@ -88,7 +88,7 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
     if (k->in_flight || k->received < k->size || !driver_doorbell_can_send(d, u->gpu))
         return false;
     if (k->size)
-        ring_written(device, k->piece);
+        argument_ring_written(device, k->piece);
     driver_doorbell_send_ring(d, u->gpu, 0, u->written++, (uint16_t)u->slot);
     dirty_note(d, q->device, k->pid);
     device->kernels_running++;

@@ -12,8 +12,8 @@
  *
  * With a cache (itrace_cache.h) the events come from it and no text is read; there are no line
  * numbers then, and no `text`. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_TRACE_H
-#define HEDDLE_COMPONENTS_ITRACE_TRACE_H
+#ifndef HEDDLE_COMPONENTS_ITRACE_H
+#define HEDDLE_COMPONENTS_ITRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
