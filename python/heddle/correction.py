@@ -1,5 +1,5 @@
-"""The correction factor of "gpu-cold-start-mitigation", section "A Possible Formula", as printed,
-of a launch that was simulated with cold caches:
+"""The correction factor of the cold-start thesis (docs/evidence/warmup.md), section "A Possible
+Formula", as printed, of a launch that was simulated with cold caches:
 
     IPC = instructions / (cycles - delta)
     delta = accesses / (controllers * line) * reuse * (dram - l2)

@@ -1,11 +1,11 @@
 """`heddle experiment`: how well each kind of warm-up does before chosen kernels, against a
-simulation of everything; the experiment of "gpu-cold-start-mitigation".
+simulation of everything; the experiment of the cold-start thesis (docs/evidence/warmup.md).
 
 Each kernel is simulated once with each warm-up, alone, so that the time that a run takes is the
-time that this warm-up costs. A functional profile of the whole program gives the document's formula
-what it needs; it corrects the run without warm-up. Plots are as in the document: perfect in black,
-full memory in light brown, memory:N in blue; what it does not have is dashed green (functional) or
-a mark (formula)."""
+time that this warm-up costs. A functional profile of the whole program gives the formula of
+the thesis what it needs; it corrects the run without warm-up. Plots are as in the thesis: perfect
+in black, full memory in light brown, memory:N in blue; what the thesis lacks is dashed green
+(functional) or a mark (formula)."""
 from __future__ import annotations
 
 import dataclasses
@@ -25,7 +25,7 @@ from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches,
 MEMORY = [f"memory:{n}" for n in range(1, 11)]
 SIMULATED = ["perfect", "none", *MEMORY, "full-memory", "functional"]
 MODES = [*SIMULATED, "formula"]
-PICKED = 4  # of a ranking, as many as the document looks at
+PICKED = 4  # of a ranking, as many as the thesis looks at
 
 
 @dataclasses.dataclass

@@ -7,7 +7,7 @@ import xml.dom.minidom
 
 EXPERIMENT_MODES = ["perfect", "none", *(f"memory:{n}" for n in range(1, 11)), "full-memory",
                     "functional", "formula"]
-# Of the formula of "gpu-cold-start-mitigation", as columns of corrections.csv.
+# Inputs of the formula of the cold-start thesis, as columns of corrections.csv.
 INPUTS = ["cycles", "accesses", "controllers", "line", "reuse", "dram", "l2"]
 
 

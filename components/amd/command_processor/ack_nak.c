@@ -8,8 +8,9 @@
  * question is under way says NAK here where it could say ACK.
  *
  * Whether several kernels can run depends on which dispatchers hear that a work-group has ended. In
- * the scheme of the document that is only the dispatcher that placed it (`hears = own`). Another
- * one that has nothing running keeps its marks for ever, and the run is over with a deadlock. */
+ * "Refactoring MGPUSim's Work-Group Dispatching Mechanism" that is only the dispatcher that placed
+ * it (`hears = own`). Another one that has nothing running keeps its marks for ever, and the run is
+ * over with a deadlock. */
 #include "ack_nak.gen.h"
 
 #include <string.h>

@@ -196,7 +196,7 @@ def page(results):
         'of every work-group up to 16 wavefronts, and the measured 4 cycles are out of reach. '
         'The answer is computed when the question leaves, so a compute unit that frees something '
         'while the question is under way says NAK where it could say ACK. '
-        '[claims.md](claims.md#dispatching) has the other claims of the document.', '',
+        '[claims.md](claims.md#dispatching) has the other claims of Sun\'s paper.', '',
         '## Cycles', '', '### ' + PROTOCOLS['no_answer'], '', *table(results['no_answer']), '',
         '### ' + PROTOCOLS['ack_nak'], '', *table(results['ack_nak']), '']))
 

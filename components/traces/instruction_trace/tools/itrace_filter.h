@@ -1,5 +1,5 @@
 /* Memory-only traces: of a trace, the instructions with addresses (shared and local memory too) and
- * EXIT. Source: the document on cold starts, "Gathering trace info". */
+ * EXIT. Source: the cold-start thesis (docs/evidence/warmup.md), "Gathering trace info". */
 #ifndef HEDDLE_COMPONENTS_ITRACE_FILTER_H
 #define HEDDLE_COMPONENTS_ITRACE_FILTER_H
 

@@ -3,7 +3,8 @@
  *
  * A reference is one active lane of one instruction. For kernel k, A_k is the set of lines (of
  * `line_bytes`) of global memory that it touches; shared and local memory are counted, but belong
- * to no set. Source: the document on cold starts, sections "Data reuse" and "Correction factor":
+ * to no set. Source: the cold-start thesis (docs/evidence/warmup.md), sections "Data reuse" and
+ * "Correction factor":
  *   forward reuse(k)  = |A_k and A_k+1| / |A_k|
  *   backward reuse(k) = |A_k-1 and A_k| / |A_k|
  *   degree of reuse   = references / different addresses

@@ -115,7 +115,7 @@ def space_of(header, step, address):
 
 @functools.lru_cache(maxsize=None)
 def count(path, line_bytes):
-    """What the document defines, by brute force."""
+    """What the cold-start thesis defines, by brute force."""
     header, steps = steps_of(read(path))
     row = dict(steps=0, threads=0, line_references=0, shared=0, local=0)
     row["global"] = 0
