@@ -18,8 +18,8 @@ from heddle.compare import Compared
 from heddle.description import Description, Row
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
+from heddle.point_runner import STATISTICS, Runner, Unreadable, expected_cost, progress_on
 from heddle.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store, digest
-from heddle.runner import STATISTICS, Runner, Unreadable, expected_cost, progress_on
 
 WORST = 12          # points that are named
 FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants all of them

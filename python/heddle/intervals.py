@@ -9,7 +9,7 @@ from typing import Any, Iterable, Iterator, Sequence, TextIO
 from heddle.measures import NAMES, Measured, of_run
 from heddle.mistakes import Mistake
 from heddle.model import Model
-from heddle.statistics import Statistics, collapse
+from heddle.statistics_file import Statistics, collapse
 
 MOST = 200  # intervals; of more, neighbours are put together
 

@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any, Iterable, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.statistics import Statistics, collapse, number
+from heddle.statistics_file import Statistics, collapse, number
 
 WAVEFRONTS = ("issued", "executing", "waiting")  # groups of wavefronts that have not ended
 # What a work-group takes: the same in all launches of a kernel.

@@ -16,7 +16,7 @@ import re
 from typing import Any, Iterable, Iterator
 
 from heddle.model import Connection, Model, Place, Terms
-from heddle.statistics import Statistics, collapse, number
+from heddle.statistics_file import Statistics, collapse, number
 
 NAMES = ("utilisation", "hit_rate", "bandwidth", "stall", "issue")
 RUN = "run"

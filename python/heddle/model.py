@@ -9,7 +9,7 @@ import subprocess
 from typing import Any, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.statistics import Statistics
+from heddle.statistics_file import Statistics
 
 Terms = list[tuple[float, str | None]]  # factor, statistic; None: cycles of the place's clock
 

@@ -10,8 +10,8 @@ from typing import Any, Mapping
 from heddle.description import SECONDS, Description, Row, conversion, fill
 from heddle.kernels import timed
 from heddle.limits import of_cycles
-from heddle.runner import Unreadable
-from heddle.statistics import Statistics
+from heddle.point_runner import Unreadable
+from heddle.statistics_file import Statistics
 
 MOST_OUTPUT = 64 * 1024  # characters that are kept, the last
 

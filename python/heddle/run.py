@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from heddle import words as command_line
-from heddle.statistics import read
+from heddle.statistics_file import read
 
 
 def main(words: Sequence[str]) -> int:

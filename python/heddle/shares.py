@@ -9,7 +9,7 @@ from heddle import words as command_line
 from heddle.measures import Measured, of_kernel, of_run
 from heddle.mistakes import Mistake
 from heddle.model import described
-from heddle.statistics import Statistics, read
+from heddle.statistics_file import Statistics, read
 
 
 def shares(found: Measured, title: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 from heddle import words as command_line
 from heddle.files import csv_text, write_or_print
 from heddle.mistakes import Mistake
-from heddle.statistics import Statistics, read
+from heddle.statistics_file import Statistics, read
 
 Number = int | float
 Key = tuple[str, str, str]  # section ("kernel", "component", ...), where, what

@@ -15,7 +15,7 @@ import pytest
 from harness import HEDDLE, PROGRAMS, ROOT, call
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import compare, description, fit, runner  # noqa: E402
+from heddle import compare, description, fit, point_runner  # noqa: E402
 from heddle.mistakes import Mistake  # noqa: E402
 from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Point, Store, digest  # noqa: E402
 
@@ -249,7 +249,8 @@ def make_points(scripts, chain=""):
 
 
 def run_points(store, points, **how):
-    found = runner.Runner(store, lambda point, log: {"said": Path(f"{log}.out").read_text()}, **how)
+    found = point_runner.Runner(
+        store, lambda point, log: {"said": Path(f"{log}.out").read_text()}, **how)
     outcomes = found.run(points)
     return [outcomes[point.key] for point in points]
 
@@ -323,10 +324,10 @@ def test_file_that_is_no_database_is_refused(tmp_path):
 
 
 def test_cost_grows_by_the_power_law_of_the_last_two():
-    assert runner.expected_cost([], 4) is None
-    assert runner.expected_cost([(2, 1.0)], 8) == pytest.approx(4)
-    assert runner.expected_cost([(1, 0.5), (2, 2.0)], 8) == pytest.approx(32)
-    assert runner.expected_cost([(1, 0.01), (2, 2.0)], 8) == pytest.approx(8)  # no start-up
+    assert point_runner.expected_cost([], 4) is None
+    assert point_runner.expected_cost([(2, 1.0)], 8) == pytest.approx(4)
+    assert point_runner.expected_cost([(1, 0.5), (2, 2.0)], 8) == pytest.approx(32)
+    assert point_runner.expected_cost([(1, 0.01), (2, 2.0)], 8) == pytest.approx(8)  # no start-up
 
 
 # ---- errors and fits

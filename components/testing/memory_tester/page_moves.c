@@ -21,7 +21,7 @@
 
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
-#include "components/protocols/translate/untold_tlb.h"
+#include "components/protocols/translate/tlb_shootdown.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/state/platform.h"
@@ -117,9 +117,9 @@ static void pages_init(struct memory_tester *c)
     if (m->frame_count < m->page_count)
         die("memory tester: %u pages do not fit into %u; raise `frames`", m->page_count,
             m->frame_count);
-    if (gpus && untold_tlb())
+    if (gpus && tlb_without_shootdown())
         die("memory tester: pages cannot move: the TLB '%s' is not told; connect its `control`",
-            untold_tlb());
+            tlb_without_shootdown());
     m->frame = arena_allocate(m->page_count * sizeof(uint32_t));
     m->owner = arena_allocate(m->frame_count * sizeof(uint32_t));
     m->wishes = arena_allocate(TESTER_WISHES * sizeof(struct tester_wish));

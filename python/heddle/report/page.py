@@ -11,7 +11,7 @@ from heddle.report import series as over_time
 from heddle.kernels import Kernel
 from heddle.measures import RUN
 from heddle.report.runs import MEASURES, Run
-from heddle.statistics import number
+from heddle.statistics_file import number
 
 HERE = Path(__file__).parent
 FINDINGS = 12  # kernels about which something is said

@@ -15,7 +15,7 @@ from heddle.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hott
 from heddle.mistakes import Mistake
 from heddle.model import described
 from heddle.shares import shares
-from heddle.statistics import read
+from heddle.statistics_file import read
 
 MEASURES = ("utilisation", "hit_rate", "bandwidth", "stall")
 

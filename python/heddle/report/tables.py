@@ -9,7 +9,7 @@ from heddle.draw import count, escape, percent, rate
 from heddle.kernels import Kernel
 from heddle.measures import RUN, Group
 from heddle.report.runs import Run
-from heddle.statistics import number
+from heddle.statistics_file import number
 
 HOTTEST = 14
 INSTRUCTIONS = 16

@@ -24,8 +24,8 @@ from typing import Any, Callable, Sequence
 from heddle import words as command_line
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
+from heddle.point_runner import duration, progress_on
 from heddle.points import digest
-from heddle.runner import duration, progress_on
 from heddle.sweeps import engine, plan as plans
 from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point

@@ -15,7 +15,7 @@
 #include "components/host/driver/driver_devices.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/protocols/translate/untold_tlb.h"
+#include "components/protocols/translate/tlb_shootdown.h"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)
 {
@@ -143,7 +143,7 @@ static void handle_info(const struct driver *d, const struct driver_handle *h,
 
 static enum driver_status shootdown_check(void)
 {
-    const char *tlb = untold_tlb();
+    const char *tlb = tlb_without_shootdown();
     return tlb ? driver_fail(DRIVER_INVALID_VALUE,
                              "mappings cannot be changed: the TLB '%s' is not told; connect its "
                              "`control` to `tlb_control` of the command processor",

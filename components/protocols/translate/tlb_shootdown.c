@@ -1,12 +1,12 @@
-/* See untold_tlb.h. */
-#include "components/protocols/translate/untold_tlb.h"
+/* See tlb_shootdown.h. */
+#include "components/protocols/translate/tlb_shootdown.h"
 
 #include <string.h>
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 
-static bool tlb_is_told(const struct platform_table *table, uint32_t leaf)
+static bool tlb_has_control(const struct platform_table *table, uint32_t leaf)
 {
     for (uint32_t r = 0; r < table->ring_count; r++)
         if (table->rings[r].receiver == leaf && !table->rings[r].is_reply
@@ -16,11 +16,11 @@ static bool tlb_is_told(const struct platform_table *table, uint32_t leaf)
     return false;
 }
 
-static const char *untold_tlb(void)
+static const char *tlb_without_shootdown(void)
 {
     const struct platform_table *table = engine_base.platform;
     for (uint32_t i = 0; i < table->instance_count; i++)
-        if (!strcmp(table->strings + table->instances[i].type, "tlb") && !tlb_is_told(table, i))
+        if (!strcmp(table->strings + table->instances[i].type, "tlb") && !tlb_has_control(table, i))
             return table->strings + table->instances[i].path;
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* `heddle run --record api`, `--record instructions` and `--play api`: what command_run.c needs to
  * record a program's calls, or what its kernels execute, and to play calls on a platform that has
  * no component of its own for it. */
-#ifndef HEDDLE_CODEGEN_COMMAND_RUN_TRACE_H
-#define HEDDLE_CODEGEN_COMMAND_RUN_TRACE_H
+#ifndef HEDDLE_CODEGEN_COMMAND_RUN_RECORD_H
+#define HEDDLE_CODEGEN_COMMAND_RUN_RECORD_H
 
 #include <stdbool.h>
 

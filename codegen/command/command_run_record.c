@@ -1,5 +1,5 @@
-/* See command_run_trace.h. The player is a program like any other: it stands beside the HIP library
- * and issues the calls of the trace through it. */
+/* See command_run_record.h. The player is a program like any other: it stands beside the HIP
+ * library and issues the calls of the trace through it. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/command_run_trace.h"
+#include "codegen/command/command_run_record.h"
 #include "codegen/command/hand_over.h"
 #include "runtime/engine/options.h"
 #include "components/traces/api_trace/api_trace.h"
