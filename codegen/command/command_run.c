@@ -167,7 +167,7 @@ int command_run(struct command *c)
     hand_over(&handed, "tables", '=', run_absolute(c, built.tables));
     char **arguments = c->options->program;
     if (c->options->play_instructions) {
-        status = run_play_trace(c, &program, &arguments);
+        status = run_play_instructions(c, &program, &arguments);
         if (status != EXIT_CLEAN)
             return status;
     }
@@ -182,7 +182,7 @@ int command_run(struct command *c)
     if (c->options->play_api) {
         status = run_plays_itself(c, &built)
                      ? (command_api_trace_check(c, c->options->play_api) ? EXIT_CLEAN : EXIT_ERRORS)
-                     : run_trace_player(c, &program, &arguments);
+                     : run_play_api(c, &program, &arguments);
         if (status != EXIT_CLEAN)
             return status;
     }

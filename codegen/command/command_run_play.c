@@ -1,5 +1,6 @@
-/* See command_run_play.h. The player is a program like any other: it stands beside the HIP library
- * and gives the commands of the trace to the driver below it. */
+/* See command_run_play.h. A player is a program like any other: it stands beside the HIP library.
+ * That of API traces issues their calls through the library, that of instructions gives the
+ * commands of the trace to the driver below it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +9,37 @@
 
 #include "codegen/command/command_run_play.h"
 
-#define PLAYER "heddle-play-instructions"
-#define LIST   "kernelslist.g"
+#define API_PLAYER         "heddle-play-api"
+#define INSTRUCTION_PLAYER "heddle-play-instructions"
+#define LIST               "kernelslist.g"
 
-int run_play_trace(struct command *c, const char **program, char ***arguments)
+int run_play_api(struct command *c, const char **program, char ***arguments)
+{
+    const struct options *o = c->options;
+    if (!c->toolkit.hip_folder) {
+        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
+                        "traces of API calls\n");
+        return EXIT_ERRORS;
+    }
+    if (!command_api_trace_check(c, o->play_api))
+        return EXIT_ERRORS;
+    *program = arena_printf(c->arena, "%s/" API_PLAYER, c->toolkit.hip_folder);
+    if (access(*program, X_OK) != 0) {
+        fprintf(stderr, "heddle run: cannot find the player of API traces, '%s'\n", *program);
+        return EXIT_ERRORS;
+    }
+    char **list = arena_alloc(c->arena, (o->module.count + 3) * sizeof *list);
+    size_t count = 0;
+    list[count++] = arena_strdup(c->arena, *program);
+    list[count++] = arena_strdup(c->arena, o->play_api);
+    for (size_t i = 0; i < o->module.count; i++)
+        list[count++] = arena_strdup(c->arena, o->module.items[i]);
+    list[count] = NULL;
+    *arguments = list;
+    return EXIT_CLEAN;
+}
+
+int run_play_instructions(struct command *c, const char **program, char ***arguments)
 {
     const char *path = c->options->play_instructions;
     struct stat status;
@@ -27,7 +55,7 @@ int run_play_trace(struct command *c, const char **program, char ***arguments)
                 strerror(errno));
         return EXIT_ERRORS;
     }
-    *program = arena_printf(c->arena, "%s/" PLAYER, c->toolkit.hip_folder);
+    *program = arena_printf(c->arena, "%s/" INSTRUCTION_PLAYER, c->toolkit.hip_folder);
     if (access(*program, X_OK) != 0) {
         fprintf(stderr, "heddle run: cannot find the player of traces, '%s'\n", *program);
         return EXIT_ERRORS;

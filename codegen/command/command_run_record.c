@@ -1,5 +1,4 @@
-/* See command_run_record.h. The player is a program like any other: it stands beside the HIP
- * library and issues the calls of the trace through it. */
+/* See command_run_record.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -14,10 +13,6 @@
 #include "runtime/engine/options.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
-
-#define PLAYER "heddle-play-api"
-
-/* ---- recording ---- */
 
 /* What can be recorded, and the file that is there when the recording is complete. */
 static const struct recording_kind {
@@ -136,32 +131,4 @@ int run_recording_end(struct command *c, const struct run_recording *recording,
         for (unsigned n = 1; recording->folder[i] && (n == 1 || n <= outcome->processes.count); n++)
             status = end_one(c, recording, i, n, status);
     return status;
-}
-
-/* ---- playing ---- */
-
-int run_trace_player(struct command *c, const char **program, char ***arguments)
-{
-    const struct options *o = c->options;
-    if (!c->toolkit.hip_folder) {
-        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
-                        "traces of API calls\n");
-        return EXIT_ERRORS;
-    }
-    if (!command_api_trace_check(c, o->play_api))
-        return EXIT_ERRORS;
-    *program = arena_printf(c->arena, "%s/" PLAYER, c->toolkit.hip_folder);
-    if (access(*program, X_OK) != 0) {
-        fprintf(stderr, "heddle run: cannot find the player of API traces, '%s'\n", *program);
-        return EXIT_ERRORS;
-    }
-    char **list = arena_alloc(c->arena, (o->module.count + 3) * sizeof *list);
-    size_t count = 0;
-    list[count++] = arena_strdup(c->arena, *program);
-    list[count++] = arena_strdup(c->arena, o->play_api);
-    for (size_t i = 0; i < o->module.count; i++)
-        list[count++] = arena_strdup(c->arena, o->module.items[i]);
-    list[count] = NULL;
-    *arguments = list;
-    return EXIT_CLEAN;
 }

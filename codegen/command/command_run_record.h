@@ -1,6 +1,5 @@
-/* `heddle run --record api`, `--record instructions` and `--play api`: what command_run.c needs to
- * record a program's calls, or what its kernels execute, and to play calls on a platform that has
- * no component of its own for it. */
+/* `heddle run --record api` and `--record instructions`: the folders that receive a program's
+ * calls, or what its kernels execute. */
 #ifndef HEDDLE_CODEGEN_COMMAND_RUN_RECORD_H
 #define HEDDLE_CODEGEN_COMMAND_RUN_RECORD_H
 
@@ -27,9 +26,5 @@ bool run_recording_begin(struct command *c, struct handed *handed, struct run_re
  * only the recording has failed. */
 int run_recording_end(struct command *c, const struct run_recording *recording,
                       const struct run_outcome *outcome, int status);
-
-/* Checks the trace, and names the program that plays it with its arguments. An exit status;
- * EXIT_CLEAN: go on. */
-int run_trace_player(struct command *c, const char **program, char ***arguments);
 
 #endif
