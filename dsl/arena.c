@@ -46,7 +46,7 @@ static struct arena_chunk *new_chunk(size_t bytes)
 {
     struct arena_chunk *chunk = calloc(1, sizeof *chunk + bytes);
     if (chunk == NULL) {
-        fprintf(stderr, "heddle: out of memory\n");
+        fprintf(stderr, "heddle: out of memory for %zu bytes of a description\n", bytes);
         exit(2);
     }
     return chunk;

@@ -265,7 +265,7 @@ bool command_files_check(const struct options *o)
                               calloc(option_spec_count, sizeof *list.titles), 0};
     bool ok = list.items && list.titles;
     if (!ok)
-        refuse(&list, &(struct named){"", "", LOOK}, "out of memory");
+        refuse(&list, &(struct named){"", "", LOOK}, "out of memory for the list of files");
     for (size_t i = 0; ok && i < o->arguments.count; i++)
         add(&list, "", o->arguments.items[i], LOOK);
     for (size_t i = 0; ok && i < option_spec_count; i++)

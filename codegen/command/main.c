@@ -87,7 +87,7 @@ bool command_output_open(struct command_output *output)
     *output = (struct command_output){0};
     output->file = open_memstream(&output->text, &output->size);
     if (!output->file)
-        fprintf(stderr, "heddle: out of memory\n");
+        fprintf(stderr, "heddle: out of memory for what the command prints\n");
     return output->file != NULL;
 }
 
@@ -95,7 +95,7 @@ int command_output_close(struct command_output *output, const char *path, bool o
 {
     int status = ok ? EXIT_CLEAN : EXIT_ERRORS;
     if (fclose(output->file) != 0) {
-        fprintf(stderr, "heddle: out of memory\n");
+        fprintf(stderr, "heddle: out of memory for what the command prints\n");
         status = EXIT_ERRORS;
     } else if (ok && path && strcmp(path, "-") != 0) {
         if (emit_write_bytes(path, output->text, output->size) == EMIT_FAILED)

@@ -402,7 +402,7 @@ static struct options_list *list_of(struct options *options, const struct option
 static void make_list(struct options_list *list, int room)
 {
     if (!list->items && !(list->items = calloc((size_t)room, sizeof *list->items))) {
-        fprintf(stderr, "heddle: out of memory\n");
+        fprintf(stderr, "heddle: out of memory for %d arguments\n", room);
         exit(EXIT_USAGE);
     }
 }

@@ -13,7 +13,7 @@ static void *allocate(size_t size)
 {
     void *made = calloc(1, size);
     if (made == NULL) {
-        fprintf(stderr, "heddle: out of memory\n");
+        fprintf(stderr, "heddle: out of memory for %zu bytes of a document\n", size);
         exit(1);
     }
     return made;

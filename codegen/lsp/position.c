@@ -13,7 +13,7 @@ void position_lines_make(struct position_lines *lines, const char *text, size_t 
             text[i] == '\n' || (text[i] == '\r' && (i + 1 == size || text[i + 1] != '\n'));
     lines->starts = calloc(lines->count, sizeof *lines->starts);
     if (lines->starts == NULL) {
-        fprintf(stderr, "heddle: out of memory\n");
+        fprintf(stderr, "heddle: out of memory for the lines of %zu bytes of a document\n", size);
         exit(1);
     }
     uint32_t line = 0;

@@ -11,7 +11,7 @@ static void *grow(void *old, size_t size)
 {
     void *grown = realloc(old, size);
     if (grown == NULL) {
-        fprintf(stderr, "heddle: out of memory\n");
+        fprintf(stderr, "heddle: out of memory for %zu bytes of a message\n", size);
         exit(1);
     }
     return grown;

@@ -35,8 +35,10 @@ struct text {
 static FILE *begin(struct text *text)
 {
     text->out = open_memstream(&text->bytes, &text->size);
-    if (!text->out)
-        bug("out of memory");
+    if (!text->out) {
+        fprintf(stderr, "heddle: out of memory for the text of a diagram\n");
+        exit(1);
+    }
     return text->out;
 }
 

@@ -132,7 +132,7 @@ bool instruction_recorder_open(uint32_t units, bool (*open)(uint32_t units))
         return open(units);
     lists = calloc(units, sizeof *lists);
     if (!lists)
-        die("out of host memory for a recording of %u units", units);
+        die("out of memory for a recording of %u units", units);
     list_count = units;
     instruction_recorder = &sender;
     return true;

@@ -22,7 +22,7 @@ static inline void *byte_list_room(struct byte_list *l, size_t bytes)
         l->room = 2 * (l->used + bytes);
         l->bytes = realloc(l->bytes, l->room);
         if (!l->bytes)
-            die("out of host memory for %zu bytes of what a run records", l->room);
+            die("out of memory for %zu bytes of what a run records", l->room);
     }
     l->used += bytes;
     return l->bytes + l->used - bytes;

@@ -322,6 +322,11 @@ bool engine_may_defer(struct component *c, void (*settle)(struct component *c, u
 void engine_flush(uint64_t time_ps);
 void engine_flush_window(void);
 
+/* The platform or its settings are such that a component cannot work, which its init finds: prints
+ * "heddle: PATH: ..." and exits with status 1, as die() (bug.h). */
+_Noreturn void engine_die(const struct component *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A component found that the simulated program did something wrong (bad address, unimplemented
  * instruction): message is kept, and the run ends with ENGINE_FAILED behind the next window, for
  * which the component ticks no more. The first failure in (time, instance) wins. */

@@ -59,7 +59,7 @@ static void grow(struct buffer *b, size_t room)
     b->room = room < 2 * b->room ? 2 * b->room : room;
     b->bytes = realloc(b->bytes, b->room);
     if (!b->bytes)
-        die("out of host memory for %zu bytes between ranks", b->room);
+        die("out of memory for %zu bytes between ranks", b->room);
 }
 
 void *rank_room(uint32_t to, size_t bytes)

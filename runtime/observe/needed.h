@@ -7,7 +7,7 @@
 static inline void *needed(void *memory, const char *what)
 {
     if (!memory)
-        die("no memory for the %s of the trace", what);
+        die("out of memory for %s", what);
     return memory;
 }
 

@@ -7,7 +7,9 @@
 
 #include "failure.h"
 #include "run_state.h"
+#include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 
@@ -15,6 +17,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread t
 static uint64_t failed_ps;
 static uint32_t failed_leaf;
 static char failure[512]; /* "": no component has failed */
+
+void engine_die(const struct component *c, const char *format, ...)
+{
+    char text[sizeof failure];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const struct platform_table *table = engine_base.platform;
+    die("%s: %s", table->strings + table->instances[c->leaf].path, text);
+}
 
 void engine_fail(const struct component *c, const char *format, ...)
 {

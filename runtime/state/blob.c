@@ -1,7 +1,6 @@
 /* See blob.h. Numbers that were given back are used again, the last one first. */
 #include "blob.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/engine/bug.h"
@@ -15,10 +14,8 @@ static struct {
 static void *ask(void *old, size_t size)
 {
     void *memory = realloc(old, size);
-    if (!memory) {
-        fprintf(stderr, "heddle: out of host memory\n");
-        exit(1);
-    }
+    if (!memory)
+        die("out of memory for %zu bytes of a list of blobs", size);
     return memory;
 }
 
@@ -37,10 +34,8 @@ static uint32_t take_number(void)
 struct blob *blob_new(size_t size)
 {
     struct blob *blob = calloc(1, sizeof *blob + size);
-    if (!blob) {
-        fprintf(stderr, "heddle: out of host memory\n");
-        exit(1);
-    }
+    if (!blob)
+        die("out of memory for %zu bytes of a blob", size);
     blob->size = size;
     blob->number = take_number();
     table.blobs[blob->number] = blob;

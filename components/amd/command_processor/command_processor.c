@@ -62,9 +62,9 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
         int64_t there = instance_param(unit, resources[i].name, resources[i].promised);
         if (there < resources[i].promised)
-            die("%s.pool hands out %s = %lld, but %s has %lld; set both alike",
-                table->strings + table->instances[c->io.base.leaf].path, resources[i].name,
-                (long long)resources[i].promised, table->strings + unit->path, (long long)there);
+            engine_die(&c->io.base, "`pool` hands out %s = %lld, but %s has %lld; set both alike",
+                       resources[i].name, (long long)resources[i].promised,
+                       table->strings + unit->path, (long long)there);
     }
 }
 

@@ -56,7 +56,7 @@ void *hip_grow(void *old, size_t size)
 {
     void *memory = realloc(old, size > 0 ? size : 1);
     if (!memory) {
-        fprintf(stderr, "heddle: out of host memory\n");
+        fprintf(stderr, "heddle: out of memory for %zu bytes of the HIP library\n", size);
         abort();
     }
     return memory;

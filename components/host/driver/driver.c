@@ -45,7 +45,8 @@ static void driver_init(struct driver *d)
     read_options();
     d->device_count = driver_gpu_count(d);
     if (d->device_count > DRIVER_DEVICES)
-        die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);
+        engine_die(&d->io.base, "%u GPUs are connected, it can use %d", d->device_count,
+                   DRIVER_DEVICES);
     d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));

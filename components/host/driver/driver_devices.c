@@ -188,9 +188,10 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             d->device[number].caches_all |= needs_system_scope(instance);
             device_note_line(&d->device[number], instance);
             if (table->groups[g].first + i >= PROGRAM_INSTANCES)
-                die("driver: '%s' is one component more than the %d that a platform with GPUs can "
-                    "have",
-                    path, PROGRAM_INSTANCES);
+                engine_die(&d->io.base,
+                           "'%s' is one component more than the %d that a platform with GPUs can "
+                           "have",
+                           path, PROGRAM_INSTANCES);
             driver_program(d)->gpu_of[table->groups[g].first + i] = (uint16_t)number;
         }
     }
@@ -230,12 +231,13 @@ static void device_init(struct driver *d, uint32_t number)
     uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);
     if (!device_find_memory(device, number, prefix, &base))
-        die("driver: GPU %u ('%s') has no memory; say `map %slocal;` in the platform", number,
-            prefix, prefix);
+        engine_die(&d->io.base, "GPU %u ('%s') has no memory; say `map %slocal;` in the platform",
+                   number, prefix, prefix);
     if (memory_register_device(&d->memory, base, device->size) != MEMORY_OK)
-        die("driver: the memory of GPU %u ('%s') overlaps that of another one; `map` gives each "
-            "its own addresses",
-            number, prefix);
+        engine_die(&d->io.base,
+                   "the memory of GPU %u ('%s') overlaps that of another one; `map` gives each "
+                   "its own addresses",
+                   number, prefix);
     driver_program(d)->memory_base[number] = base;
     driver_program(d)->memory_size[number] = device->size;
     device->bandwidth =

@@ -28,7 +28,7 @@ static void map(struct host_os *c, uint64_t address, uint64_t physical)
         bug("host_os: the page at 0x%llx is mapped already", (unsigned long long)address);
     if (!page_table_map(host_os_page_table(c), (uint32_t)host_os_params(c)->pid, address, physical,
                         PAGE_TABLE_WRITABLE))
-        die("host_os: the page at 0x%llx cannot be mapped", (unsigned long long)address);
+        engine_die(&c->io.base, "the page at 0x%llx cannot be mapped", (unsigned long long)address);
 }
 
 static void host_os_init(struct host_os *c)

@@ -147,12 +147,13 @@ static void set_up_agents(struct memory_tester *c, uint32_t ports)
 {
     uint32_t agents = (uint32_t)memory_tester_params(c)->agents;
     if (ports % agents)
-        die("memory tester: its %u ports are not spread evenly over %u agents; set agents", ports,
-            agents);
+        engine_die(&c->io.base, "its %u ports are not spread evenly over %u agents; set agents",
+                   ports, agents);
     if (agents > 1 && !ordered(c))
-        die("memory tester: threads of %u agents need an order of what they write; set "
-            "order = scoped",
-            agents);
+        engine_die(&c->io.base,
+                   "threads of %u agents need an order of what they write; set "
+                   "order = scoped",
+                   agents);
     if (!ordered(c))
         return;
     ordered(c)->setup(memory_tester_order(c), c->thread_count, agents,

@@ -83,9 +83,8 @@ static void gpus_note(struct memory_tester *c)
     struct program_table *program = memory_tester_program(c);
     uint32_t gpus = memory_tester_gpu_count(c);
     if (table->map_count < gpus || gpus > PROGRAM_GPUS)
-        die("%s: %u GPUs are connected, but `map` names %u of them (at most %d)",
-            table->strings + table->instances[c->io.base.leaf].path, gpus, table->map_count,
-            PROGRAM_GPUS);
+        engine_die(&c->io.base, "%u GPUs are connected, but `map` names %u of them (at most %d)",
+                   gpus, table->map_count, PROGRAM_GPUS);
     store_offer(program);
     for (uint32_t i = 0; i < gpus; i++) {
         uint32_t ring = engine_base.port_rings[2 * (memory_tester_io(c)->move_first + i)];
@@ -93,8 +92,7 @@ static void gpus_note(struct memory_tester *c)
         program->memory_base[i] = platform_map_base(i);
         program->memory_size[i] = platform_map_size(i);
         if (frames_each(c) * page_bytes(c) > program->memory_size[i])
-            die("%s: GPU %u has no room for %u pages",
-                table->strings + table->instances[c->io.base.leaf].path, i, frames_each(c));
+            engine_die(&c->io.base, "GPU %u has no room for %u pages", i, frames_each(c));
     }
 }
 
@@ -115,11 +113,12 @@ static void pages_init(struct memory_tester *c)
         (uint32_t)(((uint64_t)memory_tester_params(c)->span + page_bytes(c) - 1) / page_bytes(c));
     m->frame_count = gpus ? gpus * frames_each(c) : m->page_count;
     if (m->frame_count < m->page_count)
-        die("memory tester: %u pages do not fit into %u; raise `frames`", m->page_count,
-            m->frame_count);
+        engine_die(&c->io.base, "%u pages do not fit into %u; raise `frames`", m->page_count,
+                   m->frame_count);
     if (gpus && tlb_without_shootdown())
-        die("memory tester: pages cannot move: the TLB '%s' is not told; connect its `control`",
-            tlb_without_shootdown());
+        engine_die(&c->io.base,
+                   "pages cannot move: the TLB '%s' is not told; connect its `control`",
+                   tlb_without_shootdown());
     m->frame = arena_allocate(m->page_count * sizeof(uint32_t));
     m->owner = arena_allocate(m->frame_count * sizeof(uint32_t));
     m->wishes = arena_allocate(TESTER_WISHES * sizeof(struct tester_wish));

@@ -23,7 +23,7 @@ static void *ask(size_t size)
 {
     void *memory = calloc(1, size);
     if (memory == NULL) {
-        fprintf(stderr, "heddle: out of host memory while reading an API trace\n");
+        fprintf(stderr, "heddle: out of memory for %zu bytes of an API trace\n", size);
         exit(1);
     }
     return memory;

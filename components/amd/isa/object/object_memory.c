@@ -20,7 +20,7 @@ void *object_memory_take(struct object_memory *memory, size_t count, size_t size
         block = calloc(1, sizeof *block + count * size);
     }
     if (!block) {
-        fprintf(stderr, "heddle: out of host memory while reading a code object\n");
+        fprintf(stderr, "heddle: out of memory for a code object\n");
         exit(1);
     }
     block->next = memory->blocks;

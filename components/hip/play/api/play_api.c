@@ -55,7 +55,7 @@ void *play_allocate(size_t size)
 {
     void *memory = calloc(1, size > 0 ? size : 1);
     if (!memory) {
-        fprintf(stderr, "heddle: out of host memory\n");
+        fprintf(stderr, "heddle: out of memory for %zu bytes of an API trace\n", size);
         exit(1);
     }
     return memory;

@@ -179,9 +179,10 @@ static void sample_init(const struct driver *d)
     for (uint32_t i = 0; i < d->device_count; i++) {
         uint32_t ring = engine_base.port_rings[2 * (driver_io(d)->gpu_first + i)];
         if (!warm_set_apart(host, d->io.base.leaf, t->rings[ring].receiver))
-            die("driver: --kernels needs a simulated host that shares nothing with the GPUs but "
-                "the driver; GPU %u and the host '%s' are connected with each other",
-                i, platform_string(t->instances[host].path));
+            engine_die(&d->io.base,
+                       "--kernels needs a simulated host that shares nothing with the GPUs but "
+                       "the driver; GPU %u and the host '%s' are connected with each other",
+                       i, platform_string(t->instances[host].path));
     }
 }
 

@@ -41,13 +41,14 @@ static void migrate_init(struct driver *d)
 {
     uint32_t touches = driver_touch_count(d), moves = driver_move_count(d);
     if (touches != moves)
-        die("driver: %u page migration controllers ask (`touch`) and %u are told (`move`); connect "
-            "both of each",
-            touches, moves);
+        engine_die(&d->io.base,
+                   "%u page migration controllers ask (`touch`) and %u are told (`move`); connect "
+                   "both of each",
+                   touches, moves);
     if (!touches)
         return;
     if (shootdown_check() != DRIVER_OK)
-        die("driver: pages cannot migrate: %s", driver_failure());
+        engine_die(&d->io.base, "pages cannot migrate: %s", driver_failure());
     d->migrate.requests = arena_allocate(DRIVER_PAGE_REQUESTS * sizeof(struct driver_page_request));
     d->migrate.written = arena_allocate(DRIVER_WRITTEN * sizeof(struct driver_written));
     for (uint32_t i = 0; i < moves; i++)

@@ -17,7 +17,7 @@ static void *code_new(size_t bytes)
 {
     void *made = calloc(1, bytes);
     if (!made)
-        die("out of memory for %zu bytes", bytes);
+        die("out of memory for %zu bytes of registered code", bytes);
     return made;
 }
 

@@ -74,7 +74,7 @@ static void record_set_number(uint64_t ticket, uint64_t number)
         driver_process()->record_numbers = realloc(driver_process()->record_numbers,
                                                    room * sizeof *driver_process()->record_numbers);
         if (!driver_process()->record_numbers)
-            die("out of memory for %" PRIu64 " bytes",
+            die("out of memory for %" PRIu64 " bytes of a recording",
                 room * (uint64_t)sizeof *driver_process()->record_numbers);
         memset(driver_process()->record_numbers + driver_process()->record_room, 0,
                (room - driver_process()->record_room) * sizeof *driver_process()->record_numbers);

@@ -304,8 +304,9 @@ static void user_init(struct driver *d)
 {
     d->user = arena_allocate(sizeof(struct driver_user));
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_sampling()->kernels)
-        die("driver: launch_by = queue, but only some kernels are to be timed; take launch_by = "
-            "command for that");
+        engine_die(&d->io.base,
+                   "launch_by = queue, but only some kernels are to be timed; take launch_by = "
+                   "command for that");
 }
 
 static enum driver_status user_close(struct driver *d, uint32_t queue)

@@ -9,7 +9,7 @@
 static void *checked(void *memory)
 {
     if (!memory) {
-        fprintf(stderr, "heddle: out of host memory while reading a trace\n");
+        fprintf(stderr, "heddle: out of memory for a trace of instructions\n");
         exit(1);
     }
     return memory;
