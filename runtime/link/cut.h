@@ -22,11 +22,11 @@ struct cut_arrivals {
     uint64_t rank_ps[RANK_MOST]; /* last, so that only as many are sent as there are ranks */
 };
 
-/* Takes in hand what was sent to other ranks in the window that ends. */
+/* Collects the messages that were sent to other ranks in the window that ends. */
 void cut_collect(void);
-/* Has anything been taken in hand since the ranks met last? */
+/* Has cut_collect() taken anything since the ranks met last? */
 bool cut_leaves(void);
-/* Tells the other ranks that, and which slots were freed. */
+/* Sends the other ranks what cut_collect() has taken, and which slots were freed. */
 void cut_send(struct cut_arrivals *arrivals);
 /* Takes in what `from` has sent. The clocks of all shards stand before the end of the window. */
 void cut_take(uint32_t from);

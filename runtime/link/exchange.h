@@ -25,7 +25,8 @@ bool exchange_is_pending(void);
 /* Must exchange_deliver() be called for this shard in the window that begins? When not, what the
  * shard has sent before is forgotten here. By the leader. */
 bool exchange_is_due(uint32_t shard, const struct window_plan *plan);
-/* Has the shard something to do in that window: an edge, or exchange_deliver()? Likewise. */
+/* Has the shard an edge, or a call of exchange_deliver(), in the window of `plan`? By the leader.
+ */
 bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
 /* Takes in what the other shards sent to `shard` in the window before that of `plan`, when its
  * clocks have been moved to their last edges before `start_ps`, forgets what `shard` itself sent

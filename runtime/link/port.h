@@ -1,5 +1,5 @@
-/* What the generated port functions share: rings that may be absent, and passing on messages whose
- * protocol the component does not know. */
+/* Helpers of the generated port functions: rings that may be absent, and forwarding of messages
+ * whose protocol the component does not know. */
 #ifndef HEDDLE_RUNTIME_PORT_H
 #define HEDDLE_RUNTIME_PORT_H
 
@@ -51,7 +51,7 @@ static inline void port_copy(struct ring *to, uint64_t limit,
     ring_put(to, limit, kind, messages[kind].wire_bytes, messages[kind].awaited);
 }
 
-/* Likewise, by the place of the ring. */
+/* port_copy() into the ring at `place`. */
 static inline void port_forward(uint32_t place, uint64_t limit,
                                 const struct platform_message *messages, const struct message *m,
                                 const void *payload, uint16_t tag)

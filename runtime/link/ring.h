@@ -72,7 +72,7 @@ static inline uint64_t ring_limit(uint64_t now)
     return now << 16 | 0xffff;
 }
 
-/* What the sender of a ring waits for: room for a message, or for two when it has room for one. */
+/* Does the sender of a ring wait for room: for one message, or for a second one? */
 enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
 
 /* Not 0: ring_put() does all that a message takes. A narrow ring uses fewer slots than its depth,
@@ -97,7 +97,7 @@ struct ring {
     uint16_t latency;  /* cycles; 0: ask the engine (link, clocks differ, or more than fits) */
     uint16_t step;     /* size of a slot, in units of 8 bytes */
     uint16_t width;    /* messages a cycle */
-    uint16_t burst;    /* of these, sent in cycle `sent` */
+    uint16_t burst;    /* messages sent in cycle `sent` */
     uint8_t pending_bit;
     uint8_t receiver_domain;
     uint8_t simple;       /* within the marks of arrivals, and not traced: enum ring_simple */
@@ -178,10 +178,10 @@ void ring_wake_sender(struct ring *r, uint64_t cycle);
 /* The message that a drop has brought to the head is seen from `cycle` on. */
 void ring_head_waits(struct ring *r, uint64_t limit, uint64_t cycle);
 
-/* What the functions below do, for callers that have looked the ring up and use it several times.
- */
+/* Sending and receiving by pointer, for callers that use a looked-up ring several times; the
+ * functions at the end of this file do the same by the ring's place. */
 
-/* Room for one more message in this cycle? Of a narrow ring, false says nothing. */
+/* Is there room for one more message in this cycle? For a narrow ring, false means unknown. */
 static inline bool ring_is_free(const struct ring *r, uint64_t limit)
 {
     return message_stamp(ring_slot(r->tail)) <= limit && (r->sent < limit || r->burst < r->width);
@@ -218,7 +218,7 @@ static inline bool ring_has_had_its_cycle(const struct ring *r, uint64_t limit)
     return r->sent == limit && r->burst >= r->width;
 }
 
-/* Nothing has come free since the sender was refused a slot; false says nothing. */
+/* true: nothing has come free since the sender was refused a slot. false: unknown. */
 static inline bool ring_is_still_full(const struct ring *r)
 {
     return r->sender_waits == RING_WAITS;
@@ -245,7 +245,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
 /* ring_put_any() at the cost that the platform's tables give for a message of this kind. */
 void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited);
 
-/* What sending comes to where nothing but a latency lies between the ends. */
+/* ring_put() for a ring with nothing but a latency between its ends. */
 static inline void ring_put_simple(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
 {
     uint64_t stamp = limit + r->ahead + (kind << 8);
@@ -316,7 +316,7 @@ static inline bool ring_drop(struct ring *r, uint64_t limit)
     return false;
 }
 
-/* The functions above by the place of the ring, as single ports name it. */
+/* Sending and receiving by the place of the ring (ring_placed()), as single ports name it. */
 
 static inline bool ring_can_send(uint32_t place, uint64_t limit)
 {

@@ -21,7 +21,7 @@ struct others {
     uint32_t ring;
 };
 
-/* What ring_forget() goes by. */
+/* State of ring_forget(). */
 struct wide_rings {
     size_t left;      /* bytes of slots given up since slots went back to the system */
     uint64_t moved[]; /* a bit for each ring that has left its first slots */
@@ -199,8 +199,8 @@ static bool is_taken(const struct ring *r, uint32_t slot)
     return message_stamp(ring_slot(slot)) > ring_limit(now);
 }
 
-/* What is taken stands side by side, the newest before the tail. Where it begins; 0: it is more
- * than a quarter of all slots, or goes round the end. */
+/* The first of the taken slots, which stand side by side, the newest before the tail; 0: they are
+ * more than a quarter of all slots, or go round the end. */
 static uint32_t find_taken(const struct ring *r, uint32_t end)
 {
     uint32_t from = end, most = (r->end - r->first) / 4;

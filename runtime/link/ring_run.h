@@ -15,10 +15,11 @@ struct message;
 struct platform_table;
 struct ring;
 
-/* First of all that is allocated: the rings stand at the same place of every arena. */
+/* Called before anything else is allocated: the rings stand at the same place of every arena. */
 void ring_reserve(void);
 void ring_open(const struct platform_table *table);
-/* When the components are initialised: what those of other ranks have added to rings. */
+/* Called when the components are initialised: takes over the delays that components of other ranks
+ * have added to rings. */
 void ring_agree(void);
 /* Between two runs, on a large platform: rings that have more slots than they need give them up.
  * When they have given up `least` bytes the memory goes back to the system: less than RING_FORGETS
@@ -38,8 +39,7 @@ void ring_settle_mixed(void);
 #define RING_OWN UINT64_MAX
 void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
                 uint64_t granted_ps);
-/* There, too: one that was sent at another rank, for the receiver of ring `number`, which is here.
- */
+/* In timeline.c: traces a message that another rank has sent to the receiver of ring `number`. */
 void ring_trace_arrival(uint32_t number, const struct message *m);
 /* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
  * by exchange.c, in the shard of the receiver. */

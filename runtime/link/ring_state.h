@@ -8,7 +8,8 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 
-/* What a ring's control block has no room for and fast paths do not need. */
+/* The rest of a ring's description, which fast paths do not need: where it leads and where its
+ * slots stand. */
 struct ring_route {
     uint32_t latency; /* cycles of the server; wires only */
     uint32_t sender;  /* component id */
@@ -21,7 +22,7 @@ struct ring_route {
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint8_t split;    /* between two shards: this is one of two rings */
     uint32_t depth;   /* slots */
-    uint32_t room;    /* of these, for how many there is room where they stand */
+    uint32_t room;    /* slots for which there is room where they stand now */
     uint32_t few;     /* where the first ones stand */
     uint32_t middle;  /* where there is room for NARROW of them; 0: not on this platform */
     uint32_t wide;    /* where there is room for all; 0: they begin where it stands */

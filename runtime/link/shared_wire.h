@@ -39,9 +39,9 @@ void shared_wire_deepen(uint32_t number);
 void shared_wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes);
 /* At the end of a step: grants what the wires of the shard can take by now. */
 void shared_wire_settle(uint32_t shard);
-/* Between windows: the same for wires of several shards, up to `end_ps`, exclusive. */
+/* Between windows: grants what wires of several shards can take before `end_ps`. */
 void shared_wire_settle_mixed(uint64_t end_ps);
-/* Earliest time at which one of these is to decide; ENGINE_NEVER: nothing waits. */
+/* Earliest time at which a wire of several shards is to decide; ENGINE_NEVER: nothing waits. */
 uint64_t shared_wire_mixed_next(void);
 /* When a run begins, perhaps with state that was loaded: finds the times of decisions. */
 void shared_wire_find(void);
@@ -51,8 +51,7 @@ uint32_t shared_wire_channel_count(uint32_t link, unsigned half);
 const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigned half,
                                                           uint32_t index);
 
-/* In ring.c. Sends a message that was sent at `time_ps` over its link now, and tells its
- * receiver.
+/* In ring.c. Sends a message that was sent at `time_ps` over its link now, and tells its receiver.
  */
 void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,
                 uint64_t decided_ps);

@@ -10,8 +10,8 @@ void deferred_open(void); /* for a platform */
 bool deferred_is_left(void);
 /* Does that work; the components tick again at their first edges at or after `end_ps`. */
 void deferred_do(uint64_t end_ps);
-/* Nothing else is left to do: wakes those that have put work off, for what is left of it. true:
- * there are some. */
+/* Called when nothing else is left to do: wakes the components that have put off work. false: there
+ * are none. */
 bool deferred_wake_last(void);
 
 #endif

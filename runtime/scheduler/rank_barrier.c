@@ -67,7 +67,7 @@ static void send(struct rank_barrier *m, uint64_t limit_ps)
             memcpy(&words[i], rank_last(i, word_bytes()), word_bytes());
 }
 
-/* What all say together. */
+/* Combines the words of all ranks into what holds for each of them. */
 static void agree(struct rank_barrier *m)
 {
     m->next_ps = m->alone_ps = ENGINE_NEVER;
@@ -116,7 +116,7 @@ void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps)
     take(m, min_u64(m->end_ps, limit_ps));
 }
 
-/* What this rank had at the end of the window. */
+/* From now on statistics read as at the end of the window; RANK_BARRIER_LAST: as they are. */
 static void show(uint32_t window)
 {
     if (!stats_log_ticked)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a rank brings, and, afterwards, what holds for all ranks together. */
+/* Before rank_barrier_wait(), the state of one rank; afterwards, that of all ranks together. */
 struct rank_barrier {
     uint64_t end_ps;  /* of the window */
     uint64_t now_ps;  /* of the last edge */

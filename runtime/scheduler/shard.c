@@ -36,7 +36,7 @@ struct engine engine;
 struct engine_bases engine_base;
 struct shard shards[ENGINE_MAX_DOMAINS];
 
-/* What a domain will do next. */
+/* When a clock domain has its next edge with something to tick. */
 struct domain_plan {
     _Alignas(64) bool awake; /* something in active or next */
     bool arrivals;           /* not awake: a message is on its way */
@@ -44,16 +44,16 @@ struct domain_plan {
     uint64_t next_ps;
 };
 
-/* What a walk needs of a group. */
+/* How to tick the active components of a group, by bitmap word. */
 struct word_walk {
     uint64_t (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     char *instances;
-    uint32_t first, behind; /* its words */
+    uint32_t first, behind; /* the group's words: [first, behind) */
 };
 
 static const struct engine_group *groups;
 static uint32_t *word_groups;        /* by bitmap word: the group it belongs to */
-static struct word_walk *word_walks; /* alike */
+static struct word_walk *word_walks; /* by bitmap word */
 static struct wheel *wheels;
 static struct wheel_node *wheel_nodes;
 static uint32_t *wheel_heaps[ENGINE_MAX_DOMAINS];
@@ -238,9 +238,9 @@ static void walk_arranged(uint32_t domain)
     }
 }
 
-/* Groups stand in the order of their words, so those with something to do are met in order. Nothing
- * becomes active while they are walked. `bits` say which of the words from `from` on
- * to look at; those before *walked have been. Not 0: some stay active. */
+/* Ticks the active components of all groups that have a word in `bits` (bit i: word from + i), in
+ * order of words, which is that of groups. Words before *walked have been ticked. Nothing becomes
+ * active meanwhile. Returns 0 when none stays active. */
 static inline uint64_t walk_busy(uint64_t now, uint64_t bits, uint32_t from, uint32_t *walked)
 {
     uint64_t left = 0;
@@ -267,8 +267,9 @@ STEP_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near, 
                 : words_merge(active, next, near, count);
 }
 
-/* Merges those to tick in this cycle: still active, woken in the one before, reached by a message.
- * Returns which of the first 64 words have any; busy[] says so of the others. */
+/* Merges into `active` the components to tick in this cycle: those still active, those woken in the
+ * cycle before, and those that a message reaches. Bit w of the result: word w of the domain has
+ * some; for words from 64 on, busy[] has the bits. */
 STEP_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d, uint64_t cycle,
                                  bool wide)
 {
@@ -286,7 +287,8 @@ STEP_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d,
     return bits;
 }
 
-/* `bits`: what the function above has returned. Not 0: some stay active. */
+/* Ticks the active components of a domain in ascending order. `bits`: the result of merge_awake().
+ * Returns 0 when none stays active. */
 static inline uint64_t walk_ascending(uint32_t domain, const struct engine_domain *d, uint64_t bits)
 {
     uint32_t walked = 0;
@@ -339,7 +341,7 @@ static void watch_edge(struct shard *l, const struct engine_domain *d)
         stats_log_ticked[d->first_word + w] |= engine_base.active[d->first_word + w];
 }
 
-/* What is not as in most runs: others look at the edge, or there is another order. */
+/* Runs an edge that an observer watches, or in another order than ascending. */
 STEP_RARE bool run_edge_rarely(struct shard *l, uint32_t domain, uint64_t bits)
 {
     const struct engine_domain *d = &engine.domains[domain];

@@ -52,7 +52,7 @@ enum cu_wave_state {
     WAVE_FAULTED
 };
 
-/* What came of an attempt to issue. BLOCKED: again later. FAULT: the run has failed. */
+/* Result of an attempt to issue. BLOCKED: to be tried later. FAULT: the run has failed. */
 enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
 /* A wavefront. The first cache line holds what each turn needs; then comes the rest, with the
@@ -60,7 +60,7 @@ enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 struct cu_wave {
     _Alignas(64) uint64_t ready_at;
     uint64_t since;        /* up to this cycle its time is accounted for; may be the next turn */
-    uint64_t line_address; /* of the line that holds the pc */
+    uint64_t line_address; /* address of the line that holds the pc */
     uint32_t decoded;      /* entry of the decode cache for the next instruction */
     uint32_t instructions;
     uint32_t account; /* arena offset: where its time is written down, by enum work_cycles_kind */
@@ -84,7 +84,7 @@ struct cu_wave {
     uint32_t vgpr;       /* arena offset of its registers */
     uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
-    uint32_t line_code[CU_MAX_LINE_SLOTS]; /* the same of all lines in the buffer */
+    uint32_t line_code[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     /* 1 + version of the program when it was seen that all lines of the window, as far as they are
      * code, were there or coming; 0: since the window has moved it was not. */
@@ -94,7 +94,7 @@ struct cu_wave {
      * `held_until`: address, data, more data. */
     uint64_t held_until, written;
     uint16_t held[3];
-    uint8_t held_dwords; /* of data */
+    uint8_t held_dwords; /* registers of each data operand */
     /* With sgpr_order: the scalar register that a vector instruction wrote last, and the cycle from
      * which on another may write it. */
     uint16_t sgpr;
@@ -112,7 +112,7 @@ struct cu_wave {
 enum { CU_PLAYED = 1, CU_MEMORY_ONLY = 2 };
 
 struct cu_group {
-    uint16_t tag; /* of the request to answer */
+    uint16_t tag; /* tag of the request to answer */
     uint8_t used;
     uint8_t waves, ended, at_barrier;
     uint8_t ledger;
@@ -144,19 +144,19 @@ struct cu_ledger {
 struct cu_late {
     uint8_t ahead; /* instructions that were executed together; 0: nothing is known */
     uint8_t count; /* turns that can be left out: as many, or one less */
-    uint8_t valu;  /* of these, vector instructions; the others are scalar ones */
-    uint8_t bytes; /* of code */
+    uint8_t valu;  /* vector instructions among `count`; the others are scalar */
+    uint8_t bytes; /* bytes of code of all of them */
     uint8_t last;  /* enum cu_kind of the last one */
     /* Cycles from the first turn on: to the last one, to when the vector ALU is free again, to the
      * turn behind them. */
     uint8_t last_turn, valu_end, cycles;
-    /* What their time counts for: cycles by enum work_cycles_kind, `shares` of them. */
+    /* How their time is accounted for: `shares` pairs of enum work_cycles_kind and cycles. */
     uint8_t shares;
     uint8_t share[CU_LATE_SHARES], share_cycles[CU_LATE_SHARES];
 };
 
-/* What a turn of a SIMD looks at: in the first cache line all that it needs while no wavefront
- * waits for a unit. */
+/* State of a SIMD. The first cache line has all that a turn needs while no wavefront waits for a
+ * unit. */
 struct cu_simd {
     _Alignas(64) uint8_t kinds; /* bit k: ready[k] is not 0 */
     uint8_t turn[CU_KINDS];     /* slot after the one that issued last */
@@ -170,8 +170,8 @@ struct cu_simd {
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
-/* The wavefront is in the wheel for the turn behind these; `run` says more of them if it has a
- * count. */
+/* Turns of a SIMD's wavefront that are left out; the wheel has it for the turn behind them. `run`
+ * describes them if its count is not 0. */
 struct cu_late_turns {
     uint64_t until;
     struct cu_late run;
@@ -179,25 +179,25 @@ struct cu_late_turns {
 
 struct compute_unit {
     struct compute_unit_io io;
-    /* What every tick looks at, a cache line, */
+    /* First cache line: state that every tick uses. */
     _Alignas(64) uint64_t
         wheel_used;    /* cycles in which a wavefront or a SIMD has something to do */
     uint64_t lds_next; /* cycle in which the first LDS operation ends */
     uint64_t finished; /* groups that are to be answered */
     uint32_t vmem_send_count, smem_send_count;
     uint32_t retired;     /* instructions of this tick */
-    uint32_t fetch_simds; /* those whose fetch_wanted is not 0 */
-    uint32_t late_simds;  /* those with turns that have been left out */
+    uint32_t fetch_simds; /* SIMDs whose fetch_wanted is not 0 */
+    uint32_t late_simds;  /* SIMDs with turns that have been left out */
     /* Arena offsets; there are more below. */
     uint32_t code;    /* struct cu_code, shared */
     uint32_t waves;   /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars; /* struct isa_wave, alike */
-    /* what every turn does, another one, if there are four SIMDs, */
-    uint16_t valu_cycles[ISA_TIMING_COUNT]; /* that the vector ALU is busy with an instruction */
+    /* Second cache line, with four SIMDs: state that every turn uses. */
+    uint16_t valu_cycles[ISA_TIMING_COUNT]; /* cycles of the vector ALU for an instruction */
     bool may_be_late;                       /* turns may be left out: cu_late.c */
     uint8_t tables;                         /* number of those in cu_execute.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
-    /* and what memory operations do. */
+    /* State of memory operations. */
     _Alignas(64) uint32_t vmem_send_head;
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
@@ -252,7 +252,7 @@ struct compute_unit {
     uint64_t span_start, span_end;
     uint32_t span_version;
     uint32_t code_version;
-    uint64_t code_start, code_end;  /* the same for instruction fetches */
+    uint64_t code_start, code_end;  /* bounds for instruction fetches */
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
 };
 

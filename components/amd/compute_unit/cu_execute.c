@@ -38,7 +38,7 @@ struct execute_late {
     uint32_t checked, code;
     uint64_t pc;
     struct cu_late turns;
-    uint64_t times; /* that they were left out, and are not in the counts of `decoded` yet */
+    uint64_t times; /* how often they were left out, not yet in the counts of `decoded` */
 };
 
 static struct execute_domain {

@@ -16,7 +16,7 @@ struct cu_code_line {
     uint8_t bytes[CU_LINE];
 };
 
-/* What units share that share a decode cache. */
+/* State of a decode cache, which several units may share. */
 struct cu_code {
     struct decoded decoded[DECODE_ENTRIES];
     struct cu_code_line lines[CU_CODE_LINES];

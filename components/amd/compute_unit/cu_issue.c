@@ -66,7 +66,7 @@ __attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, 
     return false;
 }
 
-/* Executes likewise, unless that was done with an instruction before. */
+/* issue_execute_now(), unless the instruction was executed together with an earlier one. */
 static inline bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  const struct isa_inst *inst)
 {
@@ -148,8 +148,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     return ISSUE_DONE;
 }
 
-/* What the turn `now` of a vector instruction counts for, which keeps the vector ALU for `cycles`.
- */
+/* Accounts for a vector instruction that issues at `now` and keeps the vector ALU for `cycles`. */
 static inline void issue_count_vector(struct compute_unit *c, struct cu_wave *w, unsigned issued,
                                       uint64_t now, uint64_t cycles)
 {
@@ -159,7 +158,7 @@ static inline void issue_count_vector(struct compute_unit *c, struct cu_wave *w,
     wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
 }
 
-/* A scalar instruction likewise; it keeps its wavefront. */
+/* Accounts for a scalar instruction that issues at `now` and keeps its wavefront for `cycles`. */
 static inline void issue_count_scalar(struct compute_unit *c, struct cu_wave *w, uint64_t now,
                                       uint64_t cycles)
 {
@@ -377,7 +376,7 @@ static uint64_t issue_unit_free(const struct cu_simd *s, unsigned kind)
     return s->matrix_free > s->valu_free ? s->matrix_free : s->valu_free;
 }
 
-/* Those of the wavefronts `bits` that have the highest priority among them. */
+/* The wavefronts of `bits` that have the highest priority. */
 static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, uint64_t bits)
 {
     uint64_t best = 0;

@@ -189,8 +189,8 @@ static inline bool vmem_is_full(const struct compute_unit *c)
     return !c->vmem_free_count || !cu_has_lines(c);
 }
 
-/* What is needed of the description until the instruction is over. Most leave `rest` to
- * the next instruction, in the host's cache. */
+/* Keeps the access in `rest` for an instruction that needs it until its end. Most do not, and the
+ * next instruction uses the same `rest`, which is in the host's cache. */
 static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
 {
     const struct isa_memory *m = &cu_vmem_rest_at(c, rest)->access;
@@ -204,7 +204,7 @@ static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
     c->rest_free_count--;
 }
 
-/* What its lanes store, or have an atomic work with; a `played` one has none of that. */
+/* Stages the operands of a store or an atomic; a `played` instruction has none. */
 static void vmem_stage(const struct compute_unit *c, const struct isa_context *context,
                        struct cu_vmem_rest *rest, const struct cu_vmem *e, bool played)
 {

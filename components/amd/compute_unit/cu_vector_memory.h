@@ -24,7 +24,7 @@ struct cu_vmem {
     uint64_t base;       /* linear: address of lane 0 */
     uint64_t mask;       /* lanes that move bytes */
     uint16_t wave;
-    uint16_t next;      /* of the same wavefront */
+    uint16_t next;      /* next instruction of the same wavefront */
     uint16_t unsent;    /* first line not sent */
     uint16_t remaining; /* lines not answered */
     uint16_t rest;      /* struct cu_vmem_rest, or CU_NONE */
@@ -40,7 +40,7 @@ struct cu_vmem {
     struct isa_inst inst;
 };
 
-/* What an instruction of another shape needs besides. */
+/* Further state of an instruction whose lanes are neither linear nor within lines. */
 struct cu_vmem_rest {
     struct isa_memory access;
     uint8_t compare[ISA_LANES * 8];

@@ -90,8 +90,8 @@ static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, u
         w->conflicts = lds_conflicts_until(c, now);
 }
 
-/* And it does so among those of its SIMD that are ready. Whether its turn is looked at is the
- * caller's business. */
+/* Enters the wavefront among the ready ones of its SIMD. Whether the SIMD tries its next turn is up
+ * to the caller. */
 static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w)
 {
     w->state = WAVE_READY;

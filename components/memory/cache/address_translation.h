@@ -21,7 +21,7 @@ enum address_translation_result {
 };
 
 struct address_translation {
-    uint64_t physical; /* of the byte itself */
+    uint64_t physical; /* address of the byte, not of its page */
     bool writable;
 };
 

@@ -32,8 +32,8 @@
 #define PARKED_NONE 0  /* those that wait are numbered from 1 on */
 #define HINT_WAYS   8u /* of a word */
 
-/* What a hit or a plain miss goes through is inlined into one function; what is rare is kept out of
- * it, so that the common way saves few registers. */
+/* CACHE_INLINE: the path of hits and plain misses, inlined into one function. CACHE_RARE: all else,
+ * kept out of line so that the common path saves few registers. */
 #define CACHE_INLINE static inline __attribute__((always_inline))
 #define CACHE_RARE   static __attribute__((noinline))
 
@@ -56,7 +56,7 @@ struct cache_target {
     uint8_t op;
     uint8_t size;
     bool returns;
-    uint8_t piece; /* of the line, that is answered: its first byte */
+    uint8_t piece; /* first byte, in the line, of the part that is answered */
 };
 
 enum { MSHR_INSTALLED = 1, MSHR_SERVED };
@@ -65,7 +65,7 @@ struct cache_mshr {
     uint64_t address;
     uint32_t line;        /* LINE_NONE: detached */
     uint32_t first, last; /* targets behind the first one */
-    uint16_t targets;     /* that wait */
+    uint16_t targets;     /* requests that wait */
     uint8_t used;
     bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
     uint8_t installed; /* the answer has been merged into the line, its targets are being served:
@@ -85,11 +85,11 @@ enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLI
 struct cache_sent {
     uint16_t tag;
     uint8_t kind;
-    uint8_t piece;   /* of the answer, that goes above: its first byte */
+    uint8_t piece;   /* first byte, in the answer, of the part that goes above */
     uint16_t second; /* tag of another write that has joined this one */
     bool joined;
 #ifdef HEDDLE_PROFILE
-    uint8_t served, second_served; /* what both were counted as */
+    uint8_t served, second_served; /* where this write and the joined one were served */
 #endif
 };
 
@@ -129,16 +129,15 @@ enum { PAGE_FAULT = 1, PAGE_AGAIN = 2 };
 /* Why the oldest request could not be taken: tells whether it is worth trying again. */
 enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_RESPONSE, HOLD_OTHER };
 
-/* What has become of a request whose page is looked up. HELD: it stays the oldest of its port.
- * NOTHING: there is none. */
+/* Result of translating the oldest request of a port. ASIDE: it waits for its page. HELD: it stays
+ * where it is. NOTHING: the port has no request. */
 enum translated { TRANSLATED, ASIDE, HELD, NOTHING };
 
 enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_PAUSED };
 
 struct cache {
     struct cache_io io;
-    /* What every request looks at, in one of the host's cache lines. Arena offsets; there are more
-     * below. */
+    /* Arena offsets and state that every request uses, in one of the host's cache lines. */
     uint32_t sets;       /* struct cache_set [sets], of set_bytes() each */
     uint32_t data;       /* [line] by line_place() */
     uint32_t places;     /* uint16_t [1 + lines]: how many there are, and of each line 1 + its
@@ -155,9 +154,8 @@ struct cache {
     bool any_lines;   /* false: none has been claimed since all were dropped */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
-    /* What misses and writes look at. */
-    uint32_t head_set; /* that of the next request, which could not be asked for: only takes bring
-                          lines */
+    /* Arena offsets and state that misses and writes use; hits do not touch them. */
+    uint32_t head_set; /* the set in which the next request missed (head_missed) */
     uint32_t masks;    /* struct mem_mask by line_place(); write-back and write-through only */
     uint32_t sent;
     uint32_t targets;
@@ -169,11 +167,11 @@ struct cache {
     uint32_t parked;
     uint32_t parked_data;
     uint32_t pages;   /* struct cache_queue by number of the page asked for */
-    uint32_t faults;  /* uint8_t, the same: PAGE_FAULT, PAGE_AGAIN */
+    uint32_t faults;  /* uint8_t by number of the page asked for: PAGE_FAULT, PAGE_AGAIN */
     uint32_t faulted; /* requests that wait for a page to become writable */
     uint32_t payload_stride;
     bool job_write_back, job_drop;
-    bool job_passes;   /* some have been sent it */
+    bool job_passes;   /* caches below have been sent the fence */
     uint32_t job_pass; /* caches below that have yet to be sent the fence */
     struct cache_last_write last_write;
     uint64_t below_next; /* with below_interval: the first cycle in which a line may go below */
@@ -359,7 +357,7 @@ static inline bool hold(struct cache *c, enum cache_hold why)
     return false;
 }
 
-/* What the request at hand was counted as. */
+/* Notes where the present request was served, for its answer (mem_served.h). */
 static inline void note_served(struct cache *c, unsigned served)
 {
 #ifdef HEDDLE_PROFILE
@@ -370,7 +368,8 @@ static inline void note_served(struct cache *c, unsigned served)
 #endif
 }
 
-/* Keeps that with what goes below, until its answer is here. */
+/* Keeps the note of note_served() with a request that goes below, until it is answered. `second`:
+ * the request is a write that has joined `sent`. */
 static inline void keep_served(const struct cache *c, struct cache_sent *sent, bool second)
 {
 #ifdef HEDDLE_PROFILE

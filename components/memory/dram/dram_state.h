@@ -13,8 +13,7 @@
 
 enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 
-/* What a tick does with a request is one function to the compiler: as several, a third of its
- * instructions went to calls. */
+/* Functions of a tick, inlined into one: a third of their instructions went to calls. */
 #define DRAM_INLINE inline __attribute__((always_inline))
 
 /* A request of a timed dram that has been taken. What it is answered with stands apart, so that
@@ -44,15 +43,15 @@ struct dram {
     struct dram_queue queues[DRAM_PORTS];
     struct index_pool free_requests;
     uint32_t requests; /* arena offset: struct dram_entry by number */
-    uint32_t lines;    /* the same: bytes of reads and atomics, [line] each */
+    uint32_t lines;    /* arena offset: bytes of reads and atomics by number, [line] each */
     uint32_t mask;
     uint32_t taken[DRAM_PORTS]; /* not answered */
-    uint32_t half;              /* of the numbers */
+    uint32_t half;              /* half of the numbers of requests */
     uint8_t refused;            /* bit i: the part has no room for the oldest of port i */
     bool lazy;                  /* commands without a waiting request are left for later:
                                  * dram_settle_timed() */
     uint64_t first_due;         /* cycle of the earliest answer in the queues, or ENGINE_NEVER */
-    uint64_t look;              /* cycle in which another one may be known to be due; the same */
+    uint64_t look;              /* cycle in which the next answer may become due, or ENGINE_NEVER */
     /* With a cache in front. */
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
@@ -69,7 +68,7 @@ static inline struct part *dram_part(const struct dram *c)
     return arena_at(struct part, c->io.timing);
 }
 
-/* What request `number` is answered with. */
+/* The bytes that answer request `number`. */
 static inline char *dram_bytes(const struct dram *c, uint32_t number)
 {
     return arena_at(char, c->lines) + (size_t)number * dram_line(c);

@@ -36,7 +36,7 @@ void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint6
 
 enum hbm_direction { HBM_READ, HBM_WRITE };
 
-/* What reads and writes have in common is compiled for each: the direction is a constant then. */
+/* Functions of both directions, compiled for each with the direction as a constant. */
 #define HBM_INLINE inline __attribute__((always_inline))
 
 /* How a request got its row. */
@@ -54,7 +54,7 @@ struct hbm_queue {
     uint64_t valid;
     uint64_t hits;  /* places whose row is open */
     uint64_t busy;  /* banks at which a request waits */
-    uint64_t open;  /* of these, those that want a column of their open row: hbm_sort_bank() */
+    uint64_t open;  /* banks at which a request wants a column of the open row: hbm_sort_bank() */
     uint32_t first; /* of the oldest request; the place is this % 64 */
     uint32_t next;
     uint32_t count;
@@ -120,7 +120,7 @@ struct hbm {
     uint32_t channels[HBM_CHANNELS]; /* arena offsets */
     uint32_t full;                   /* queues that had no room: hbm_queue_bit() */
     uint32_t reserved;
-    uint64_t rooms;         /* of these, those that a request has left since */
+    uint64_t rooms;         /* queues of `full` that a request has left since */
     uint64_t next, next_ps; /* earliest of the channels */
 };
 

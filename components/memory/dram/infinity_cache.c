@@ -25,7 +25,7 @@
 struct infinity_cache {
     struct infinity_cache_io io;
     uint32_t lower; /* arena offset: uint32_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
-    uint32_t upper; /* the same, alike */
+    uint32_t upper; /* arena offset: as `lower`, the upper halves */
     uint32_t line;
     bool far; /* some are in the upper halves */
     uint64_t sets;
