@@ -117,7 +117,7 @@ static void pages_init(struct memory_tester *c)
                    m->frame_count);
     if (gpus && tlb_without_shootdown())
         engine_die(&c->io.base,
-                   "pages cannot move: the TLB '%s' is not told; connect its `control`",
+                   "pages cannot move: no shoot-down reaches the TLB '%s'; connect its `control`",
                    tlb_without_shootdown());
     m->frame = arena_allocate(m->page_count * sizeof(uint32_t));
     m->owner = arena_allocate(m->frame_count * sizeof(uint32_t));

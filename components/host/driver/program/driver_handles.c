@@ -145,8 +145,8 @@ static enum driver_status shootdown_check(void)
 {
     const char *tlb = tlb_without_shootdown();
     return tlb ? driver_fail(DRIVER_INVALID_VALUE,
-                             "mappings cannot be changed: the TLB '%s' is not told; connect its "
-                             "`control` to `tlb_control` of the command processor",
+                             "mappings cannot be changed: no shoot-down reaches the TLB '%s'; "
+                             "connect its `control` to `tlb_control` of the command processor",
                              tlb)
                : DRIVER_OK;
 }
