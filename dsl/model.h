@@ -386,8 +386,6 @@ struct model_connection {
     uint32_t reply_depth; /* reply ring */
     uint32_t width;
     const struct model_link_type *link; /* NULL: plain wire */
-    uint32_t bus;  /* `via shared`: connections with the same number above 0 share the bandwidth of
-                      `link`; 0: own link */
     uint32_t wire; /* 1 + index in model.wires, whose `link` this is then; 0: none */
     bool reversed; /* with `wire`: requests lead away from its end */
     bool crosses;  /* joins two partitions */

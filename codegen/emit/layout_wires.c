@@ -37,7 +37,7 @@ static uint32_t protocol_number(struct builder *b, const struct model_protocol *
 
 static bool share_link(const struct model_connection *a, const struct model_connection *b)
 {
-    return (a->bus || a->wire) && a->bus == b->bus && a->wire == b->wire;
+    return a->wire && a->wire == b->wire;
 }
 
 /* "wire[2] -> gpu[2]": its forward half leads there. */
@@ -51,8 +51,7 @@ static const char *link_name(struct builder *b, const struct model_connection *c
                         *wire->end->path ? wire->end->path : b->model->name);
 }
 
-/* 1 + the link's index. Connections of one bus or wire share theirs; a bus is named by the first of
- * them. */
+/* 1 + the link's index. Connections of one wire share theirs. */
 static uint32_t add_link(struct builder *b, const struct model_connection *connection)
 {
     if (!connection->link)
@@ -61,9 +60,7 @@ static uint32_t add_link(struct builder *b, const struct model_connection *conne
         if (share_link(connection, b->model->connections[i]))
             return b->rings.items[b->request_ring[i]].link;
     struct platform_link link = {.name = layout_add_string(b, link_name(b, connection)),
-                                 .shared = connection->wire  ? LINK_WIRE
-                                           : connection->bus ? LINK_BUS
-                                                             : LINK_OWN,
+                                 .shared = connection->wire ? LINK_WIRE : LINK_OWN,
                                  .bandwidth_bytes_per_s = connection->link->bandwidth_bytes_per_s,
                                  .latency_ps = connection->link->latency_ps};
     vector_push(b->arena, &b->links, link);

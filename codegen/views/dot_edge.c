@@ -60,7 +60,6 @@ static void write_label(const struct dot_pen *pen, uint32_t index)
     if (count > 1)
         fprintf(pen->out, "×%" PRIu32 " ", count);
     if (e->link) {
-        fputs(e->is_bus ? "shared " : "", pen->out);
         escape_html(pen->out, e->link->name);
         fprintf(pen->out, "<BR/>%s<BR/>%s",
                 params_bandwidth_text(e->link->bandwidth_bytes_per_s, bandwidth),

@@ -340,15 +340,15 @@ static bool same_link(const struct model_link_type *a, const struct model_link_t
 static bool same_edge(const struct dot_edge *a, const struct dot_edge *b)
 {
     return a->from == b->from && a->to == b->to && a->from_port == b->from_port
-           && a->to_port == b->to_port && same_link(a->link, b->link) && a->is_bus == b->is_bus
-           && a->is_wire == b->is_wire && a->around == b->around && a->latency_cy == b->latency_cy;
+           && a->to_port == b->to_port && same_link(a->link, b->link) && a->is_wire == b->is_wire
+           && a->around == b->around && a->latency_cy == b->latency_cy;
 }
 
 /* In an overview ports and directions do not count. */
 static bool same_edge_in_overview(const struct dot_edge *a, const struct dot_edge *b)
 {
     bool ends = (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
-    return ends && same_link(a->link, b->link) && a->is_bus == b->is_bus && !a->wire == !b->wire
+    return ends && same_link(a->link, b->link) && !a->wire == !b->wire
            && a->latency_cy == b->latency_cy && a->traffic == b->traffic;
 }
 
@@ -447,7 +447,6 @@ static void add_connection(struct builder *b, const struct model_connection *c,
     struct dot_edge edge = {.protocol = c->protocol,
                             .traffic = traffic_of(c),
                             .link = c->link,
-                            .is_bus = c->bus != 0,
                             .is_wire = inside && c->wire,
                             .wire = inside ? c->wire : 0,
                             .latency_cy = c->link ? 0 : c->latency_cy,

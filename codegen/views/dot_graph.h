@@ -65,7 +65,6 @@ struct dot_edge {
     const struct model_protocol *protocol;
     enum dot_traffic traffic; /* of the protocol; orders to a cache or a TLB are control */
     const struct model_link_type *link; /* NULL: a wire */
-    bool is_bus;                        /* its connections share the link */
     bool is_wire;                       /* with those of the other edges of `wire`, a box */
     uint32_t wire;                      /* the first wire of its box, as in model_connection */
     bool two_way;                       /* of an overview: requests lead both ways */

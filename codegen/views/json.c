@@ -151,8 +151,6 @@ static json_t *connection_json(const struct model *m, const struct model_connect
                   "to", port_ref_json(c->to), "protocol", c->protocol->name);
     if (c->link)
         json_object_set_new(one, "link", json_string(c->link->name));
-    if (c->link && c->bus)
-        json_object_set_new(one, "bus", json_integer(c->bus));
     if (c->wire) {
         json_object_set_new(one, "wire", json_string(m->wires[c->wire - 1].path));
         json_object_set_new(one, "reversed", json_boolean(c->reversed));

@@ -181,7 +181,6 @@ struct wire {
     struct wire_end left, right;
     struct link_use *link;
     const struct ast_expr *latency;
-    uint32_t bus;
     struct shared_wire *shared; /* NULL: none */
 };
 
@@ -302,7 +301,6 @@ struct elaboration {
     VECTOR(struct model_space *) spaces;
     VECTOR(struct model_partition) partitions;
     VECTOR(struct model_connection *) connections;
-    uint32_t bus_count;
 };
 
 /* Bounds on what one description may expand to. The largest platforms that come with heddle take a

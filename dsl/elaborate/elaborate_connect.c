@@ -49,7 +49,7 @@ static bool attach(struct elaboration *e, struct wire *wire, const struct wire_e
 
 static void add_wire(struct elaboration *e, struct node *node, const struct statement *s,
                      struct wire_end left, struct wire_end right, struct link_use *link,
-                     const struct ast_expr *latency, uint32_t bus, struct shared_wire *shared)
+                     const struct ast_expr *latency, struct shared_wire *shared)
 {
     if (!elaborate_count_work(e, 4, s->item->span))
         return;
@@ -60,7 +60,6 @@ static void add_wire(struct elaboration *e, struct node *node, const struct stat
                           .right = right,
                           .link = link,
                           .latency = latency,
-                          .bus = bus,
                           .shared = shared};
     if (shared != NULL)
         vector_push(e->arena, &shared->uses, wire);
@@ -157,7 +156,7 @@ static void connect_over(struct elaboration *e, struct node *node, const struct 
     struct link_use *use = arena_alloc(e->arena, sizeof *use);
     *use = (struct link_use){s->item->via.text, s->wires->link};
     for (uint32_t i = 0; i < left->v.count; i++, wire += step)
-        add_wire(e, node, s, left->v.items[i], right->v.items[i], use, s->item->latency, 0, wire);
+        add_wire(e, node, s, left->v.items[i], right->v.items[i], use, s->item->latency, wire);
 }
 
 static void connect_pairs(struct elaboration *e, struct node *node, const struct statement *s,
@@ -178,10 +177,8 @@ static void connect_pairs(struct elaboration *e, struct node *node, const struct
         connect_over(e, node, s, left, right);
         return;
     }
-    uint32_t bus = s->link != NULL && s->item->is_shared ? ++e->bus_count : 0;
     for (uint32_t i = 0; i < left->v.count; i++)
-        add_wire(e, node, s, left->v.items[i], right->v.items[i], s->link, s->item->latency, bus,
-                 NULL);
+        add_wire(e, node, s, left->v.items[i], right->v.items[i], s->link, s->item->latency, NULL);
 }
 
 static bool same_ends(const struct ends *a, const struct ends *b)
@@ -221,7 +218,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     }
     for (uint32_t i = 0; i < left->v.count; i++) {
         struct wire_end in = {x, (uint32_t)x->in_port, (uint32_t)base + i};
-        add_wire(e, node, s, left->v.items[i], in, s->over, s->item->latency, 0, NULL);
+        add_wire(e, node, s, left->v.items[i], in, s->over, s->item->latency, NULL);
     }
     if (s != first) {
         struct ends targets = {0};
@@ -237,7 +234,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     }
     for (uint32_t i = 0; i < right->v.count; i++) {
         struct wire_end out = {x, (uint32_t)x->out_port, i};
-        add_wire(e, node, s, out, right->v.items[i], s->over, s->item->latency, 0, NULL);
+        add_wire(e, node, s, out, right->v.items[i], s->over, s->item->latency, NULL);
     }
     struct ends otherwise = {0};
     if (!flatten(e, node, &s->otherwise, &otherwise))
@@ -250,7 +247,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     }
     if (otherwise.v.count == 1) {
         struct wire_end out = {x, (uint32_t)x->out_port, right->v.count};
-        add_wire(e, node, s, out, otherwise.v.items[0], s->over, s->item->latency, 0, NULL);
+        add_wire(e, node, s, out, otherwise.v.items[0], s->over, s->item->latency, NULL);
     }
 }
 

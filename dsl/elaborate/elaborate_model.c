@@ -172,10 +172,9 @@ static bool is_reversed(const struct wire *wire)
 /* A medium whose senders stand in several partitions is granted between windows. */
 static void narrow_window(struct elaboration *e, const struct model_connection *a)
 {
-    for (uint32_t i = 0; (a->bus || a->wire) && i < a->id; i++) {
+    for (uint32_t i = 0; a->wire && i < a->id; i++) {
         const struct model_connection *b = e->connections.items[i];
-        if (a->bus == b->bus && a->wire == b->wire
-            && a->from->owner->partition != b->from->owner->partition
+        if (a->wire == b->wire && a->from->owner->partition != b->from->owner->partition
             && (e->model->window_ps == 0 || a->link->latency_ps < e->model->window_ps))
             e->model->window_ps = a->link->latency_ps;
     }
@@ -203,7 +202,6 @@ static struct model_connection *make_connection(struct elaboration *e,
                                   .reply_depth = to->depth,
                                   .width = path_width(e, path),
                                   .link = link,
-                                  .bus = wire->bus,
                                   .wire = wire->shared != NULL ? wire->shared->model : 0,
                                   .reversed = is_reversed(wire),
                                   .crosses = path->from.node->partition != path->to.node->partition,

@@ -129,12 +129,6 @@ struct shared_wire *wires_choose(struct elaboration *e, const struct statement *
 {
     const char *name = s->item->via.text;
     int64_t first, count;
-    if (s->item->is_shared) {
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0414, s->item->via.span,
-                                              "'%s' is a wire, which is shared as it is", name);
-        diagnostic_help(e->diagnostics, d, "write 'via %s'", name);
-        return NULL;
-    }
     if (!choose(e, s, &first, &count))
         return NULL;
     if (count != 1 && count != pairs) {

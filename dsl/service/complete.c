@@ -356,11 +356,9 @@ static void complete_connection(struct completer *c)
 {
     static const char *const options[] = {"via", "latency", "over", "by", "else", "on", NULL};
     const struct token *last = cursor_before(&c->cursor, 1), *before = cursor_before(&c->cursor, 2);
-    if (token_is(last, "via") || token_is(last, "over") || token_is(last, "shared")) {
+    if (token_is(last, "via") || token_is(last, "over")) {
         add_top(c, AST_LINK);
         add_members(c, c->type, WIRES);
-        if (token_is(last, "via"))
-            add(c, SERVICE_KEYWORD, "shared", "", "one link for all connections of the statement");
     } else if (last->kind == '=' && cursor_before(&c->cursor, 3) != NULL
                && token_is(cursor_before(&c->cursor, 3), "via")) {
         complete_types(c);

@@ -175,7 +175,6 @@ struct ast_item *ast_connect(struct parser *p, struct ast_exprs *left, struct as
     item->latency = options.latency;
     item->via = options.via;
     item->which = options.which;
-    item->is_shared = options.is_shared;
     item->target = options.type;
     item->on = options.on;
     item->body = options.body;

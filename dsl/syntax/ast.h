@@ -98,7 +98,7 @@ enum ast_kind {
     AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
     AST_SETTING, /* name, value; fill_body when the value is PART { ... }; path: what the name is a
                     member of, NULL: the instance itself */
-    AST_CONNECT, /* left, right, latency, via, which, is_shared, target: type of via, on, body,
+    AST_CONNECT, /* left, right, latency, via, which, target: type of via, on, body,
                     over,   by, otherwise */
     AST_SPACE,   /* name, left: targets, each, interleave, hashed */
     AST_MAP,     /* left, at */
@@ -136,7 +136,7 @@ struct ast_item {
     bool hashed; /* of a space */
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
-    bool is_in, is_reply, unsized, optional, half_open, pow2, is_shared;
+    bool is_in, is_reply, unsized, optional, half_open, pow2;
 };
 
 /* What may follow a declaration in any order, while the parser gathers it. */
@@ -165,7 +165,6 @@ struct ast_connect_options {
     struct ast_name via, type, on, over;
     struct ast_expr *which, *latency, *by, *otherwise;
     struct ast_items *body;
-    bool is_shared;
 };
 
 struct ast_fact_options {

@@ -110,7 +110,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %token PARTITION "'partition'" CLOCK "'clock'" IF "'if'" FOR "'for'" ELSE "'else'" STORE "'store'"
 %token READS "'reads'" BEHAVIOUR "'behaviour'" REQUEST "'request'" REPLY "'reply'"
 %token OPTIONAL "'optional'" DEPTH "'depth'"
-%token WIDTH "'width'" LATENCY "'latency'" VIA "'via'" SHARED "'shared'" OVER "'over'" BY "'by'"
+%token WIDTH "'width'" LATENCY "'latency'" VIA "'via'" OVER "'over'" BY "'by'"
 %token COHERENCE "'coherence'" MEASURE "'measure'" OF "'of'"
 %token EACH "'each'" INTERLEAVE "'interleave'" HASHED "'hashed'" AT "'at'" ON "'on'" POW2 "'pow2'"
 %token FILE_START EXPRESSION_START
@@ -406,7 +406,7 @@ which: '[' '*' ']'          { $$ = ast_expr_new(p, AST_ALL, @$); }
                               $$->c = $4; }
      ;
 
-connect_options: %empty     { $$ = (struct ast_connect_options){ .is_shared = false }; }
+connect_options: %empty     { $$ = (struct ast_connect_options){ .via.text = NULL }; }
                | connect_options LATENCY expr
                             { once(p, $1.latency != NULL, @2, "latency");
                               $$ = $1;
@@ -420,11 +420,6 @@ connect_options: %empty     { $$ = (struct ast_connect_options){ .is_shared = fa
                               $$ = $1;
                               $$.via = $3;
                               $$.which = $4; }
-               | connect_options VIA SHARED name
-                            { once(p, $1.via.text != NULL, @2, "via");
-                              $$ = $1;
-                              $$.via = $4;
-                              $$.is_shared = true; }
                | connect_options VIA name '=' type_name on_clock
                             { once(p, $1.via.text != NULL, @2, "via");
                               $$ = $1;

@@ -169,8 +169,6 @@ static int classify_operand(const struct filter *f, int before, uint32_t i)
         return HASHED;
     if (before == BY && raw_is_word(f, i, "space"))
         return SPACE;
-    if (before == VIA && raw_is_word(f, i, "shared") && raw_kind(f, i + 1) == WORD)
-        return SHARED;
     if (before == ELSE && raw_is_word(f, i, "if"))
         return IF;
     if (before == ':' && raw_is_word(f, i, "enum") && raw_kind(f, i + 1) == '{')

@@ -90,9 +90,7 @@ struct platform_ring {
 /* Which rings share a link. */
 enum platform_sharing {
     LINK_OWN,  /* one connection: requests one way, replies the other */
-    LINK_BUS,  /* several; both directions and all their rings take turns on one medium, in order of
-                  time, then of ring numbers */
-    LINK_WIRE, /* several; each direction is one medium, whose rings take turns (shared_wire.h) */
+    LINK_WIRE, /* several; each direction is one medium, whose rings take turns: shared_wire.h */
     LINK_SHARINGS
 };
 

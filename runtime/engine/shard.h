@@ -3,7 +3,7 @@
  *
  * Ownership: while shards run, a shard and all that is reached through its domains belong to the
  * thread that runs it; between windows everything belongs to the leader (scheduler/run.c).
- * Links read and write the fields that say when a shared link has something to decide. */
+ * Links read and write the fields that say when a shared wire has something to decide. */
 #ifndef HEDDLE_RUNTIME_SHARD_H
 #define HEDDLE_RUNTIME_SHARD_H
 
@@ -24,7 +24,7 @@ struct shard {
     uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
     bool live;           /* not only periodic wake-ups are left */
-    bool step_end;       /* shared links have something to settle */
+    bool step_end;       /* shared wires have something to settle */
     uint8_t watched;     /* enum shard_watch: what else is done at an edge */
     uint32_t waits;      /* senders that wait for room which another shard makes */
     _Alignas(64) uint64_t random_state; /* for orders of ticks */

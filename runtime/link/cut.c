@@ -205,17 +205,16 @@ static bool check_links(const struct platform_table *table)
         const struct platform_ring *r = &table->rings[i];
         if (!r->link || table->links[r->link - 1].shared == LINK_OWN)
             continue;
-        bool bus = table->links[r->link - 1].shared == LINK_BUS;
         for (uint32_t k = 0; k < i; k++) {
             const struct platform_ring *other = &table->rings[k];
             if (other->link != r->link
-                || (!bus && (other->is_reply ^ other->reversed) != (r->is_reply ^ r->reversed))
+                || (other->is_reply ^ other->reversed) != (r->is_reply ^ r->reversed)
                 || rank_at(ring_sender_domain(ring_at(k)))
                        == rank_at(ring_sender_domain(ring_at(i))))
                 continue;
             if (ranks.number == 0)
                 fprintf(stderr,
-                        "heddle: several ranks cannot be used with the shared link %s yet, over "
+                        "heddle: several ranks cannot be used with the shared wire %s yet, over "
                         "which %s and %s send from different ranks\n",
                         table->strings + table->links[r->link - 1].name,
                         table->strings + table->rings[k].name, table->strings + r->name);

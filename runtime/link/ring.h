@@ -28,7 +28,7 @@
  * stamp mean nothing. */
 #define RING_FULL ((uint64_t)1 << 63)
 #define RING_UNKNOWN                                                                               \
-    (((uint64_t)1 << 47) - 1) /* cycle of a message that still waits for a shared link */
+    (((uint64_t)1 << 47) - 1) /* cycle of a message that still waits for a shared wire */
 
 struct message {
     uint64_t stamp;

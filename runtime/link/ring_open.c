@@ -98,12 +98,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     else
         ring_share_slots(split_near(number));
     ring_find_simple(r);
-    if (p->link) {
-        uint32_t back = p->is_reply ^ p->reversed;
-        route->half = table->links[p->link - 1].shared == LINK_BUS ? 0 : (uint8_t)back;
-        if (split_near(number) == number)
-            ring_count_link(p, route);
-    }
+    route->half = (uint8_t)(p->is_reply ^ p->reversed);
 }
 
 void ring_reserve(void)
@@ -116,15 +111,12 @@ void ring_reserve(void)
 
 void ring_open(const struct platform_table *table)
 {
-    uint32_t total = split_ring_total(), slots = 0;
+    uint32_t total = split_ring_total();
     ring_open_room(table);
     ring_routes = arena_at(struct ring_route, arena_allocate(total * sizeof *ring_routes));
     ring_open_links(table);
-    for (uint32_t i = 0; i < total; i++) {
+    for (uint32_t i = 0; i < total; i++)
         open_ring(table, i);
-        slots += table->rings[i].link ? table->rings[i].depth : 0;
-    }
-    ring_open_buses(slots);
     ring_trace_all(false);
     shared_wire_open(table);
     ring_ends_open(table);

@@ -1,4 +1,4 @@
-/* Rings as the runtime handles them: opening, shared links, what crosses shards, and their use.
+/* Rings as the runtime handles them: opening, what crosses shards, and their use.
  * What a component does with a ring is in ring.h and port.h.
  *
  * Life cycle: ring_reserve() first of all that is allocated; ring_open() when the instances stand.
@@ -29,12 +29,7 @@ void ring_forget(size_t least);
 /* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
  * set again when one has been loaded. */
 void ring_trace_all(bool on);
-/* Gives the messages of a shard that waited for a shared link their times, in order of ring number.
- * Links that several shards send over are left to ring_settle_mixed(), which the leader calls at
- * the end of a window. */
-void ring_settle_links(uint32_t shard);
-void ring_settle_mixed(void);
-/* In timeline.c: a message sent at `time_ps` while tracing, over a shared link that granted it at
+/* In timeline.c: a message sent at `time_ps` while tracing, over a shared wire that granted it at
  * `granted_ps`; RING_OWN: over none. */
 #define RING_OWN UINT64_MAX
 void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
@@ -53,7 +48,7 @@ struct ring_link_use {
     uint64_t bytes;
     uint64_t busy_ps;
 };
-/* Use of one half of a link: 0 forward (requests), 1 backward. A shared link is all in half 0. */
+/* Use of one half of a link: 0 forward (requests), 1 backward. */
 const struct ring_link_use *ring_link_use(uint32_t link, unsigned half);
 
 /* Messages sent so far over all rings. */

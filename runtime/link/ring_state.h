@@ -1,5 +1,5 @@
-/* What the files of a ring share: ring.c (messages), ring_room.c (slots), ring_link.c (links and
- * buses), ring_open.c (start). Nothing else includes this. */
+/* What the files of a ring share: ring.c (messages), ring_room.c (slots), ring_link.c
+ * (links), ring_open.c (start). Nothing else includes this. */
 #ifndef HEDDLE_RUNTIME_RING_STATE_H
 #define HEDDLE_RUNTIME_RING_STATE_H
 
@@ -31,9 +31,6 @@ struct ring_route {
 struct ring_link_half {
     uint64_t free_ps;
     uint64_t fraction; /* in 1 / bandwidth ps */
-    uint32_t rings;
-    uint32_t shard; /* of the senders */
-    bool mixed;     /* they are in several shards */
     struct ring_link_use use;
 };
 
@@ -81,12 +78,8 @@ void ring_announce_late(struct ring *r, uint64_t ready);
 /* ---- ring_link.c ---- */
 
 void ring_open_links(const struct platform_table *table);
-/* `slots`: of all rings over links, each of which may wait for a bus at once. */
-void ring_open_buses(uint32_t slots);
-/* Counts the senders of a link, when a ring over it has been opened. */
-void ring_count_link(const struct platform_ring *p, const struct ring_route *route);
 /* The message at the tail is sent over a link at `now_ps`: the cycle in which it is seen, or
- * RING_UNKNOWN, if other rings share the link. */
+ * RING_UNKNOWN, if it is a shared wire. */
 uint64_t ring_send_over_link(struct ring *r, unsigned kind, uint32_t bytes, uint64_t now_ps);
 
 /* ---- ring_room.c ---- */

@@ -70,11 +70,10 @@ static void add_links(const struct platform_table *table)
 {
     section = "links";
     for (uint32_t i = 0; i < table->link_count; i++) {
-        bool bus = table->links[i].shared == LINK_BUS;
         const char *name = platform_string(table->links[i].name);
-        for (unsigned half = 0; half < (bus ? 1u : 2u); half++) {
+        for (unsigned half = 0; half < 2; half++) {
             const struct ring_link_use *use = ring_link_use(i, half);
-            const char *direction = bus ? "shared" : half ? "backward" : "forward";
+            const char *direction = half ? "backward" : "forward";
             uint32_t rank = rank_is_alone() ? 0 : stats_rank_of_half(i, half);
             add(name, direction, ".messages", &use->messages, rank);
             add(name, direction, ".bytes", &use->bytes, rank);

@@ -186,9 +186,9 @@ static void write_links(void)
     for (uint32_t i = 0; i < table->link_count; i++) {
         json_open(&out, platform_string(table->links[i].name), '{');
         json_uint(&out, "latency_ps", table->links[i].latency_ps);
-        for (unsigned half = 0; half < (table->links[i].shared == LINK_BUS ? 1u : 2u); half++) {
+        for (unsigned half = 0; half < 2; half++) {
             const struct ring_link_use *use = ring_link_use(i, half);
-            json_open(&out, table->links[i].shared == LINK_BUS ? "shared" : names[half], '{');
+            json_open(&out, names[half], '{');
             out.flat = true;
             json_uint(&out, "messages", use->messages);
             json_uint(&out, "bytes", use->bytes);

@@ -1,5 +1,5 @@
 /* See stats_ranks.h. All ranks have the same tables, so no names travel, and only what has changed
- * does. What a shared link was used for is known where all its senders are (link/cut.c). */
+ * does. What a shared wire was used for is known where all its senders are (link/cut.c). */
 #include "stats_ranks.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ static void find_halves(const struct platform_table *t)
         const struct platform_ring *r = &t->rings[i];
         if (!r->link)
             continue;
-        bool back = t->links[r->link - 1].shared != LINK_BUS && r->is_reply ^ r->reversed;
+        bool back = r->is_reply ^ r->reversed;
         half_ranks[2 * (r->link - 1) + back] = (uint8_t)platform_rank_of(r->sender);
     }
 }

@@ -47,8 +47,8 @@
  * the growth since `arrival_ps`). */
 struct event {
     uint64_t time_ps;
-    uint64_t order_ps; /* when it happened: of what a shared link granted, when it did so */
-    uint32_t order;    /* instance; ORDER_BUS, ORDER_WIRE: granted, after all instances */
+    uint64_t order_ps; /* when it happened: of what a shared wire granted, when it did so */
+    uint32_t order;    /* instance; ORDER_WIRE: granted, after all instances */
     uint32_t sequence;
     char phase;
     uint8_t fields[RING_FIELD_BYTES];
@@ -61,7 +61,7 @@ struct event {
     const char *layout; /* of the fields */
 };
 
-enum { ORDER_BUS = UINT32_MAX - 1, ORDER_WIRE };
+#define ORDER_WIRE UINT32_MAX
 
 struct collected {
     _Alignas(64) struct event *events;
@@ -291,24 +291,19 @@ void timeline_write_growth(const char *path, const char *counter, uint64_t from_
 
 static uint32_t order_of(uint32_t ring, uint64_t granted_ps)
 {
-    const struct platform_ring *p = &table->rings[ring];
-    return granted_ps == RING_OWN                          ? p->sender
-           : table->links[p->link - 1].shared == LINK_WIRE ? ORDER_WIRE
-                                                           : ORDER_BUS;
+    return granted_ps == RING_OWN ? table->rings[ring].sender : ORDER_WIRE;
 }
 
-/* In a step buses grant in order of rings, then wires in that of links, each its two ways. */
+/* In a step wires grant in order of links, each its two ways. */
 static uint32_t place_in(uint32_t order, uint32_t ring)
 {
     const struct platform_ring *p = &table->rings[ring];
-    if (order == ORDER_WIRE)
-        return 2 * p->link + (p->is_reply ^ p->reversed);
-    return order == ORDER_BUS ? ring : 0;
+    return order == ORDER_WIRE ? 2 * p->link + (p->is_reply ^ p->reversed) : 0;
 }
 
 static uint32_t place_of(const struct event *e)
 {
-    return e->order == ORDER_WIRE || e->order == ORDER_BUS ? place_in(e->order, e->number) : 0;
+    return e->order == ORDER_WIRE ? place_in(e->order, e->number) : 0;
 }
 
 void ring_trace_arrival(uint32_t ring, const struct message *m)
@@ -352,7 +347,7 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
     add_event(ring_sender_domain(r) / engine.clock_count, &e);
 }
 
-/* What one instance did is in the collection of one shard, in order; what shared links granted, in
+/* What one instance did is in the collection of one shard, in order; what shared wires granted, in
  * that of the senders' shards. */
 static int by_time(const void *a, const void *b)
 {

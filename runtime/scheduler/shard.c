@@ -1,7 +1,7 @@
 /* One shard: from time to time, from edge to edge, from unit to unit.
  *
  * A step is one point in time: all clock domains of the shard that have an edge there run it (in
- * order of domain number), then shared links, which may not depend on the order of ticks, are
+ * order of domain number), then shared wires, which may not depend on the order of ticks, are
  * settled. In an edge, first the wheel's bucket, `next` and the marks of arriving messages are
  * merged into `active`, then every group with an active bit is walked.
  *
@@ -20,7 +20,6 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/link/ring_run.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
 #include "run.h"
@@ -449,7 +448,6 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps)
 STEP_RARE void settle_step(struct shard *l, uint32_t shard)
 {
     l->step_end = false;
-    ring_settle_links(shard);
     shared_wire_settle(shard);
 }
 

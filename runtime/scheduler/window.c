@@ -12,7 +12,6 @@
 #include "runtime/engine/shard.h"
 #include "runtime/engine/util.h"
 #include "runtime/link/exchange.h"
-#include "runtime/link/ring_run.h"
 #include "runtime/link/shared_wire.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
@@ -141,7 +140,7 @@ static void run_solo(uint32_t shard)
     window_plan.end_ps = max_u64(last, window_plan.end_ps);
 }
 
-/* Shards together, up to each sample that lies within the window. What waits for shared links is
+/* Shards together, up to each sample that lies within the window. What waits for shared wires is
  * granted as far as time has come, so that their counters are those of a single shard. */
 static void run_together(uint64_t due)
 {
@@ -150,7 +149,6 @@ static void run_together(uint64_t due)
     while (series_next() < last_ps) {
         window_plan.until_ps = series_next();
         thread_pool_run(run, due);
-        ring_settle_mixed();
         shared_wire_settle_mixed(window_plan.until_ps);
         series_take();
         run = run_rest;
@@ -182,7 +180,6 @@ void window_run(uint64_t time)
 
 void window_close(void)
 {
-    ring_settle_mixed();
     shared_wire_settle_mixed(within_limit(window_plan.end_ps));
     failure_close_window();
     if (rank_is_alone()) {

@@ -3,7 +3,7 @@
  * and those of the file take their place.
  *
  * Invariant: the engine stands between two steps, so nothing is kept outside of what is written:
- * no message waits for a shared link, no extension has a window's end to settle. */
+ * no message waits for a shared wire, no extension has a window's end to settle. */
 #include "checkpoint.h"
 
 #include <errno.h>

@@ -275,19 +275,16 @@ Test(elaborate, seconds_become_cycles_of_the_receiver_rounded_up)
     compile_close(compilation);
 }
 
-Test(elaborate, a_shared_link_is_one_bus_and_a_named_one_has_its_own_values)
+Test(elaborate, a_named_link_has_its_own_values)
 {
     const struct model *m =
-        compile_body("", "r[4] : requester; m[4] : memory;"
-                         "r[0 .. 1].mem -> m[0 .. 1].top via shared wire;"
-                         "r[2].mem -> m[2].top via wire;"
-                         "r[3].mem -> m[3].top via far = wire { latency = 1us; };");
-    cr_expect_eq(m->connections[0]->bus, m->connections[1]->bus);
-    cr_expect_gt(m->connections[0]->bus, 0);
-    cr_expect_eq(m->connections[2]->bus, 0);
-    cr_expect_str_eq(m->connections[3]->link->name, "far");
-    cr_expect_eq(m->connections[3]->link->latency_ps, 1000000);
-    cr_expect_eq(m->connections[3]->link->bandwidth_bytes_per_s, 1000000000);
+        compile_body("", "r[2] : requester; m[2] : memory;"
+                         "r[0].mem -> m[0].top via wire;"
+                         "r[1].mem -> m[1].top via far = wire { latency = 1us; };");
+    cr_expect_str_eq(m->connections[0]->link->name, "wire");
+    cr_expect_str_eq(m->connections[1]->link->name, "far");
+    cr_expect_eq(m->connections[1]->link->latency_ps, 1000000);
+    cr_expect_eq(m->connections[1]->link->bandwidth_bytes_per_s, 1000000000);
     compile_close(compilation);
 }
 
@@ -310,7 +307,6 @@ Test(elaborate, wires_are_shared_and_lead_to_one_instance)
         cr_expect_str_eq(wire->path, wire == model->wires ? "hop[0]" : "hop[1]");
         cr_expect_eq(wire->end, asks ? c->to->owner : c->from->owner);
         cr_expect_eq(c->reversed, !asks);
-        cr_expect_eq(c->bus, 0);
         cr_expect_eq(c->link, wire->link);
         cr_expect_eq(c->link->bandwidth_bytes_per_s, 3000000000);
         cr_expect_eq(c->link->latency_ps, 20000);

@@ -356,10 +356,9 @@ static const char *const additions[] = {
 };
 
 /* The words before which an optional part begins. */
-static const int optional_words[] = {IN,     POW2, OPTIONAL, DEPTH, WIDTH, LATENCY,    VIA,
-                                     SHARED, OVER, BY,       ELSE,  EACH,  INTERLEAVE, HASHED,
-                                     AT,     ON,   IF,       '=',   ':',   ARROW,      ',',
-                                     '[',    '(',  '{',      OF,    TO,    UNTIL};
+static const int optional_words[] = {
+    IN, POW2, OPTIONAL, DEPTH, WIDTH, LATENCY, VIA, OVER, BY,  ELSE, EACH, INTERLEAVE, HASHED,
+    AT, ON,   IF,       '=',   ':',   ARROW,   ',', '[',  '(', '{',  OF,   TO,         UNTIL};
 
 static bool is_one_of(int kind, const int *kinds, size_t count)
 {

@@ -6,8 +6,8 @@
 
 #define NODES       90
 #define CONNECTIONS 200
-#define BUS_PS      33000
-#define WIRES       3
+#define WIRE_PS     33000
+#define WIRES       4
 
 static uint64_t state;
 static uint32_t parts; /* 0: not cut */
@@ -33,19 +33,17 @@ static void connect(uint32_t protocol, uint32_t from, uint32_t to, uint32_t *in_
     struct build_wire wire =
         probe_wire(protocol, 1 + below(12), 1 + below(2), 1 + below(below(4) ? 6 : 300));
     wire.latency += cut ? least_cycles : 0;
-    if (number % 10 == 2) {
+    if (number % 10 == 0 || number % 10 == 2) {
         wire.latency = 0;
-        wire.link = 2 + below(WIRES);
+        wire.link = 1 + below(WIRES);
         wire.reversed = below(2);
-    } else if (number % 10 == 0 || number % 10 == 1) {
+    } else if (number % 10 == 1) {
         char name[32];
         snprintf(name, sizeof name, "link[%u]", number);
         wire.latency = 0;
-        wire.link = number % 10 == 0
-                        ? 1
-                        : 1
-                              + build_link(name, 1000000000u + below(1000000000),
-                                           below(200000) + (cut ? BUS_PS : 0), LINK_OWN);
+        wire.link = 1
+                    + build_link(name, 1000000000u + below(1000000000),
+                                 below(200000) + (cut ? WIRE_PS : 0), LINK_OWN);
     }
     build_connect((struct build_end){from, PROBE_OUT, out_count[from]++},
                   (struct build_end){to, PROBE_IN, in_count[to]++}, wire);
@@ -64,10 +62,9 @@ static const struct platform_table *describe(uint64_t seed)
         snprintf(path, sizeof path, "clock[%u]", i);
         build_domain(path, clocks[i]);
     }
-    build_link("bus", 20000000000u, BUS_PS, LINK_BUS);
     for (uint32_t i = 0; i < WIRES; i++) {
         snprintf(path, sizeof path, "wire[%u]", i);
-        build_link(path, 3000000000u + i, BUS_PS + 4000 * i, LINK_WIRE);
+        build_link(path, 3000000000u + i, WIRE_PS + 4000 * i, LINK_WIRE);
     }
     for (uint32_t i = 0; i < NODES; i++) {
         snprintf(path, sizeof path, "node[%u]", i);

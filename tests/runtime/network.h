@@ -1,4 +1,4 @@
-/* A platform of probes that talk at random, over wires, links, shared wires and a bus, in three
+/* A platform of probes that talk at random, over wires, links, and shared wires, in three
  * clock domains: the same for the same seed. For tests that compare whole runs. */
 #ifndef HEDDLE_TESTS_RUNTIME_NETWORK_H
 #define HEDDLE_TESTS_RUNTIME_NETWORK_H

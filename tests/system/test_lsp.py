@@ -169,7 +169,7 @@ COMPLETIONS = [
     ("    x : pair { lower.write = |", {"back", "around"}, {"write"}),
     ("    x : pair { mode = |", {"back", "through"}, {"around"}),
     ("    upper.bottom -> |", {"lower", "bottom"}, {"size", "lines", "back"}),
-    ("    upper.bottom -> lower[*].top via |", {"bus", "pcie", "shared"}, {"upper", "top"}),
+    ("    upper.bottom -> lower[*].top via |", {"bus", "pcie"}, {"upper", "top"}),
     ("    upper.bottom -> lower[*].top |", {"via", "latency", "over", "by"}, {"upper", "param"}),
     ("    upper.bottom -> lower[*].top via q = crossbar { |", {"latency", "width"}, {"size"}),
     ("    param x : |", {"int", "bytes", "cycles", "B/s", "enum"}, {"cache", "top"}),

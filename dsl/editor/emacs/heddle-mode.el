@@ -15,7 +15,7 @@
     "check" "map" "partition" "behaviour" "coherence" "if" "else" "for"))
 
 (defconst heddle-options
-  '("via" "over" "by" "shared" "latency" "depth" "width" "on" "at" "each" "interleave" "hashed"
+  '("via" "over" "by" "latency" "depth" "width" "on" "at" "each" "interleave" "hashed"
     "optional" "pow2"))
 
 (defconst heddle-types

@@ -386,32 +386,3 @@ ParameterizedTest(struct link_case *k, ring, a_link_takes_its_bandwidth_and_late
     cr_assert_eq(ring_link_use(link, 0)->bytes, 200 * k->bytes);
     cr_assert_eq(ring_link_use(link, 0)->messages, 200);
 }
-
-Test(ring, a_shared_link_serves_all_its_rings_one_after_the_other)
-{
-    uint64_t last = 0;
-    build_start("bus");
-    uint32_t core = build_domain("core", FAST);
-    uint32_t protocol = probe_protocol(100, false);
-    uint32_t link = build_link("bus", 10000000000, 0, LINK_BUS); /* 10 ns a message */
-    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, false);
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 10, 0, false);
-        struct build_wire wire = probe_wire(protocol, 16, 1, 0);
-        wire.link = link + 1;
-        build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, i},
-                      wire);
-    }
-    probe_build();
-    cr_assert_eq(engine_run(), ENGINE_IDLE);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < probe_logged; i++) {
-        if (probe_log[i].event != PROBE_RECEIVED)
-            continue;
-        cr_assert_eq(probe_log[i].cycle, 1 + 10 * ++count);
-        cr_assert_gt(probe_log[i].cycle, last);
-        last = probe_log[i].cycle;
-    }
-    cr_assert_eq(count, 40);
-    cr_assert_eq(ring_link_use(link, 0)->busy_ps, 400000);
-}

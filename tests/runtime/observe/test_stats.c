@@ -115,7 +115,7 @@ Test(stats, the_file_has_all_its_parts)
     cr_assert_eq(number(json_object_get(root, "components"), "node[3]", "values", "count"),
                  (long long)probe_received(3));
     cr_assert_eq(number(root, "clocks", "clock[1]", "hz"), 1132000000);
-    cr_assert_geq(number(json_object_get(root, "links"), "bus", "shared", "bytes"), 48);
+    cr_assert_geq(number(json_object_get(root, "links"), "wire[0]", "forward", "bytes"), 48);
     cr_assert_str_eq(json_object_iter_key(json_object_iter_at(root, "host")), "host");
     cr_assert_null(json_object_iter_next(root, json_object_iter_at(root, "host")),
                    "host is the last");
