@@ -89,13 +89,8 @@ const struct model *compile_components(struct compilation *c, const char *file);
 /* `heddle check`: compile_platform() for a file with a platform, else compile_components(). */
 const struct model *compile_check(struct compilation *c, const char *file, const char *platform);
 
-/* Names of the platforms in the main file, in order; valid after one of the above. */
-size_t compile_platform_count(const struct compilation *c);
-const char *compile_platform_name(const struct compilation *c, size_t index);
-
 /* Diagnostics, sorted by place. */
 size_t compile_error_count(const struct compilation *c);
-size_t compile_warning_count(const struct compilation *c);
 size_t compile_diagnostic_count(const struct compilation *c);
 const struct compile_diagnostic *compile_diagnostic_at(const struct compilation *c, size_t index);
 /* With source line, caret, notes, and a last line that counts; prints nothing when there are none.

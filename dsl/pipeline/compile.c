@@ -237,24 +237,9 @@ const struct model *compile_check(struct compilation *c, const char *file, const
     return has_errors(c) ? NULL : model;
 }
 
-size_t compile_platform_count(const struct compilation *c)
-{
-    return c->platforms.count;
-}
-
-const char *compile_platform_name(const struct compilation *c, size_t index)
-{
-    return index < c->platforms.count ? c->platforms.items[index] : NULL;
-}
-
 size_t compile_error_count(const struct compilation *c)
 {
     return c->diagnostics.error_count;
-}
-
-size_t compile_warning_count(const struct compilation *c)
-{
-    return c->diagnostics.warning_count;
 }
 
 size_t compile_diagnostic_count(const struct compilation *c)

@@ -181,12 +181,6 @@ void ring_head_waits(struct ring *r, uint64_t limit, uint64_t cycle);
 /* Sending and receiving by pointer, for callers that use a looked-up ring several times; the
  * functions at the end of this file do the same by the ring's place. */
 
-/* Is there room for one more message in this cycle? For a narrow ring, false means unknown. */
-static inline bool ring_is_free(const struct ring *r, uint64_t limit)
-{
-    return message_stamp(ring_slot(r->tail)) <= limit && (r->sent < limit || r->burst < r->width);
-}
-
 /* A ring that is empty, and whose sender knows of all room, begins again with its first slot: which
  * slots messages take makes no difference to anybody, and those used last are in the host's caches.
  * Of a ring between shards the halves never meet, so it goes round. */
@@ -197,7 +191,8 @@ static inline void ring_begin_again(struct ring *r, uint64_t limit)
         r->head = r->tail = r->first;
 }
 
-/* Like ring_is_free(); when not, the sender is woken as soon as there is room. */
+/* Room for one more message in this cycle? When not, the sender is woken as soon as there is room.
+ */
 static inline bool ring_has_room(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(r->tail));

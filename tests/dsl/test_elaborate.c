@@ -445,10 +445,9 @@ Test(elaborate, the_platforms_of_the_library_check_clean)
         struct compile_options options = {.library_root = fixture_library()};
         struct compilation *c = compile_open(&options);
         const struct model *m = compile_platform(c, path, NULL);
-        if (m == NULL || compile_warning_count(c) > 0)
-            compile_print_diagnostics(c, stderr, false);
+        compile_print_diagnostics(c, stderr, false);
         cr_expect_not_null(m, "%s", names[i]);
-        cr_expect_eq(compile_warning_count(c), 0, "%s", names[i]);
+        cr_expect_eq(compile_diagnostic_count(c), 0, "%s", names[i]);
         compile_close(c);
     }
 }
@@ -473,8 +472,6 @@ Test(elaborate, imports_may_form_circles_and_are_found_on_include_paths)
         cr_assert_not_null(m);
         cr_expect_str_eq(m->name, i == 1 ? "first" : "second");
         cr_expect_eq(m->instance_count, instances[i]);
-        cr_expect_eq(compile_platform_count(c), 2);
-        cr_expect_str_eq(compile_platform_name(c, 0), "first");
         cr_expect_eq(compile_file_count(c), 3);
         cr_expect_str_eq(compile_file_name(c, 0), "elsewhere/text.heddle");
         compile_close(c);
