@@ -72,7 +72,7 @@ ParameterizedTest(struct wire_case *k, ring, a_wire_follows_depth_width_and_late
     }
 }
 
-/* {depth, latency, delay}; 128 cycles are as far as arrivals are marked. */
+/* {depth, latency, delay}; ENGINE_NEAR cycles are as far as arrivals are marked. */
 struct delay_case {
     uint32_t depth, latency, delay;
 };
@@ -80,7 +80,14 @@ struct delay_case {
 ParameterizedTestParameters(ring, a_delay_postpones_messages_and_not_credits)
 {
     static struct delay_case cases[] = {
-        {1, 1, 0}, {1, 1, 9}, {16, 1, 9}, {4, 5, 3}, {16, 1, 126}, {16, 1, 127}, {8, 30, 300},
+        {1, 1, 0},
+        {1, 1, 9},
+        {16, 1, 9},
+        {4, 5, 3},
+        {16, 1, ENGINE_NEAR - 2},
+        {16, 1, ENGINE_NEAR - 1},
+        {16, 1, ENGINE_NEAR},
+        {8, 30, 2 * ENGINE_NEAR},
     };
     return cr_make_param_array(struct delay_case, cases, sizeof cases / sizeof cases[0]);
 }

@@ -68,9 +68,26 @@ struct wire_case {
 ParameterizedTestParameters(window, a_wire_between_shards_is_a_wire)
 {
     static struct wire_case cases[] = {
-        {1, 1, 2, 0},   {4, 1, 5, 0}, {9, 1, 5, 0},     {10, 1, 5, 0},      {11, 2, 5, 0},
-        {16, 4, 3, 0},  {7, 3, 2, 0}, {64, 8, 10, 0},   {1, 1, 70, 0},      {200, 1, 70, 0},
-        {8, 1, 130, 0}, {4, 1, 5, 3}, {16, 1, 126, 20}, {400, 16, 5000, 0},
+        {1, 1, 2, 0},
+        {4, 1, 5, 0},
+        {9, 1, 5, 0},
+        {10, 1, 5, 0},
+        {11, 2, 5, 0},
+        {16, 4, 3, 0},
+        {7, 3, 2, 0},
+        {64, 8, 10, 0},
+        {1, 1, 70, 0},
+        {200, 1, 70, 0},
+        {4, 1, 5, 3},
+        {1, 1, ENGINE_NEAR - 2, 0},
+        {2, 1, ENGINE_NEAR - 2, 0},
+        {8, 1, ENGINE_NEAR - 1, 0},
+        {8, 1, ENGINE_NEAR, 0},
+        {16, 1, ENGINE_NEAR - 2, 0},
+        {16, 1, ENGINE_NEAR - 2, 1},
+        {16, 1, ENGINE_NEAR - 2, 2},
+        {16, 1, ENGINE_NEAR - 2, 20},
+        {400, 16, 10 * ENGINE_NEAR, 0},
     };
     return cr_make_param_array(struct wire_case, cases, sizeof cases / sizeof cases[0]);
 }
