@@ -8,21 +8,6 @@
 
 #include "runtime/engine/version.h"
 
-/* Spellings of earlier versions, which are answered with today's. */
-static const struct renamed {
-    const char *before, *now;
-} renamed[] = {
-    {"--trace", "--record perfetto=FILE"},
-    {"--record-api-trace", "--record api=DIR"},
-    {"--record-trace", "--record instructions=DIR"},
-    {"--api-trace", "--play api=FILE|DIR"},
-    {"--play-trace", "--play instructions=DIR|LIST"},
-    {"--sass-trace", "--play sass=LIST"},
-    {"--dump", "--checkpoint FILE"},
-    {"--dump-at", "--checkpoint-at WHEN"},
-    {"--load", "--restore FILE"},
-};
-
 enum { TITLE_BYTES = 64 };
 
 const char *options_command_name(enum options_command command)
@@ -97,13 +82,6 @@ static const struct option_spec *find_option(const struct options *options, cons
 
 static int unknown_option(const struct options *options, const char *word, options_suggest *suggest)
 {
-    size_t size = strcspn(word, "=");
-    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
-        if (strlen(renamed[i].before) == size && strncmp(word, renamed[i].before, size) == 0) {
-            fprintf(stderr, "heddle %s: '%s' is now '%s'\n", name_of(options), renamed[i].before,
-                    renamed[i].now);
-            return usage(name_of(options));
-        }
     const char *names[256];
     size_t count = 0;
     for (size_t i = 0; i < option_spec_count && count < sizeof names / sizeof names[0]; i++)

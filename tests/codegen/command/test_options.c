@@ -119,35 +119,3 @@ Test(options, named_kinds)
     cr_expect_eq(PARSE(&o, "sample", "f", "--play", "api=a"), EXIT_USAGE);
     options_release(&o);
 }
-
-/* Spellings of earlier versions are answered with today's. */
-Test(options, renamed)
-{
-    static const char *const before[][2] = {
-        {"--trace", "--record perfetto=FILE"},
-        {"--record-api-trace", "--record api=DIR"},
-        {"--record-trace", "--record instructions=DIR"},
-        {"--api-trace", "--play api=FILE|DIR"},
-        {"--play-trace", "--play instructions=DIR|LIST"},
-        {"--sass-trace", "--play sass=LIST"},
-        {"--dump", "--checkpoint FILE"},
-        {"--dump-at=5", "--checkpoint-at WHEN"},
-        {"--load", "--restore FILE"},
-    };
-    cr_redirect_stderr();
-    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
-        struct options o;
-        cr_expect_eq(PARSE(&o, "run", "f", before[i][0], "x"), EXIT_USAGE, "%s", before[i][0]);
-        options_release(&o);
-    }
-    char said[4096] = "";
-    FILE *err = cr_get_redirected_stderr();
-    fclose(stderr); /* the end of what is read */
-    said[fread(said, 1, sizeof said - 1, err)] = '\0';
-    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
-        char line[128];
-        snprintf(line, sizeof line, "'%.*s' is now '%s'", (int)strcspn(before[i][0], "="),
-                 before[i][0], before[i][1]);
-        cr_expect(strstr(said, line) != NULL, "no %s in: %s", line, said);
-    }
-}
