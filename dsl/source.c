@@ -12,6 +12,12 @@ void source_set_init(struct source_set *set, struct arena *arena)
     *set = (struct source_set){.arena = arena, .next_base = 1};
 }
 
+const char *source_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 const char *source_folder_of(struct arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -70,6 +70,8 @@ bool source_is_readable(const char *name);
 bool source_is_no_file(const char *name);
 /* Is the file readable, or open in an editor? */
 bool source_exists(const struct source_set *set, const char *name);
+/* A path without its folders. */
+const char *source_base_name(const char *path);
 /* Folder part of a path, "" when it has none; and folder/name. */
 const char *source_folder_of(struct arena *arena, const char *path);
 const char *source_join(struct arena *arena, const char *folder, const char *name);

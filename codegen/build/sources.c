@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codegen/emit/input.h"
-#include "codegen/emit/names.h"
+#include "dsl/source.h"
 
 static const struct model_type *unit_type(const struct layout_unit *unit, uint32_t index)
 {
@@ -43,7 +43,7 @@ static const char *namesake(const struct layout_unit *unit, uint32_t end, const 
     for (uint32_t t = 0; t < end; t++) {
         const struct model_type *type = unit_type(unit, t);
         for (uint32_t i = 0; i < type->behaviour_count; i++)
-            if (strcmp(name_base(type->behaviour[i]), name_base(file)) == 0
+            if (strcmp(source_base_name(type->behaviour[i]), source_base_name(file)) == 0
                 && strcmp(type->behaviour[i], file) != 0)
                 return type->behaviour[i];
     }

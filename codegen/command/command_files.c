@@ -13,6 +13,7 @@
 
 #include "codegen/command/options_table.h"
 #include "codegen/emit/input.h"
+#include "dsl/source.h"
 
 enum use {
     READ,     /* a file */
@@ -72,14 +73,7 @@ static bool folder_of(const char *path, char folder[PATH_MAX])
     return realpath(slash ? copy : ".", folder) != NULL;
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* One file, whether it is there already or would be made. */
-static bool is_same(const char *a, const char *b)
+bool command_files_are_same(const char *a, const char *b)
 {
     struct stat x, y;
     char folder[PATH_MAX], other[PATH_MAX];
@@ -88,8 +82,8 @@ static bool is_same(const char *a, const char *b)
         return false;
     if (is_there)
         return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-    return strcmp(base_of(a), base_of(b)) == 0 && folder_of(a, folder) && folder_of(b, other)
-           && strcmp(folder, other) == 0;
+    return strcmp(source_base_name(a), source_base_name(b)) == 0 && folder_of(a, folder)
+           && folder_of(b, other) && strcmp(folder, other) == 0;
 }
 
 /* Whether a file can be made in a folder, found out by making one: some folders forbid it to all
@@ -115,7 +109,7 @@ static bool check_written(const struct named_list *list, const struct named *fil
         return refuse(list, file, "this is a folder; give the name of a file");
     if (is_there && file->use == WRITE_WHOLE && !S_ISREG(status.st_mode))
         return refuse(list, file, "this is a link, pipe or device; give the name of a file");
-    if (!*base_of(file->path))
+    if (!*source_base_name(file->path))
         return refuse(list, file, "this is a folder; give the name of a file");
     if (is_there && !S_ISREG(status.st_mode))
         return true;
@@ -214,7 +208,7 @@ static bool check_others(const struct named_list *list, const struct named *file
     for (size_t i = 0; is_written(file) && i < list->count; i++) {
         const struct named *other = &list->items[i];
         if (other == file || other->use == WRITE_INTO || other->use == WRITE_NEW
-            || !is_same(file->path, other->path))
+            || !command_files_are_same(file->path, other->path))
             continue;
         snprintf(why, sizeof why,
                  is_written(other) ? "'%s %s' writes the same file" : "'%s%s' is read from there",

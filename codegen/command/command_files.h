@@ -9,5 +9,7 @@
 
 /* false: what is wrong was said on stderr. `heddle run` checks its program itself. */
 bool command_files_check(const struct options *options);
+/* One file, whether it is there already or would be made. Pipes and devices are never the same. */
+bool command_files_are_same(const char *a, const char *b);
 
 #endif

@@ -10,11 +10,13 @@
 #include <sys/stat.h>
 
 #include "codegen/command/command.h"
+#include "codegen/command/command_files.h"
 #include "codegen/command/command_trace.h"
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
+#include "dsl/source.h"
 
 struct tool {
     struct command *c;
@@ -55,18 +57,13 @@ static bool open_trace(struct tool *tool, struct itrace *trace, const char *path
     return itrace_open(trace, path, &options);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* `name` in -o, or in the folder of `input`. */
 static const char *place(struct tool *tool, const char *input, const char *name)
 {
     if (tool->folder)
         return arena_printf(tool->c->arena, "%s/%s", tool->folder, name);
-    return arena_printf(tool->c->arena, "%.*s%s", (int)(base_name(input) - input), input, name);
+    return arena_printf(tool->c->arena, "%.*s%s", (int)(source_base_name(input) - input), input,
+                        name);
 }
 
 /* The name without .xz or .zst: what is written is not packed. */
@@ -85,17 +82,10 @@ static const char *unpacked_name(struct tool *tool, const char *name)
 /* kernel-1.traceg.xz -> kernel-mem-1.traceg */
 static const char *memory_name(struct tool *tool, const char *path)
 {
-    const char *name = unpacked_name(tool, base_name(path));
+    const char *name = unpacked_name(tool, source_base_name(path));
     if (strncmp(name, "kernel-", 7) == 0)
         return arena_printf(tool->c->arena, "kernel-mem-%s", name + 7);
     return arena_printf(tool->c->arena, "mem-%s", name);
-}
-
-/* Is the file that `path` names the input itself? */
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static bool filter_one(struct tool *tool, const char *path, const char *to)
@@ -103,7 +93,7 @@ static bool filter_one(struct tool *tool, const char *path, const char *to)
     struct itrace trace;
     uint64_t kept;
     bool ok = open_trace(tool, &trace, path, false, ITRACE_GAPS_COUNTED);
-    if (ok && is_same_file(path, to))
+    if (ok && command_files_are_same(path, to))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
     if (ok && itrace_filter(&trace, to, &kept)) {
         itrace_report_unknown(&trace);
@@ -123,7 +113,7 @@ static void filter(struct tool *tool, const char *path)
     const char *list_path = place(tool, path, "kernelslist-mem.g");
     bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true}),
          is_list = ok && list.commands[0].line;
-    if (is_list && is_same_file(path, list_path))
+    if (is_list && command_files_are_same(path, list_path))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
     if (ok && is_list && !itrace_output_open(&output, list_path))
         ok = fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));

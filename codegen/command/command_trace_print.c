@@ -6,18 +6,13 @@
 #include <string.h>
 
 #include "codegen/views/escape.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+#include "dsl/source.h"
 
 static int file_width(const struct itrace_stats_run *run)
 {
     int width = 6;
     for (size_t i = 0; i < run->count; i++) {
-        int size = (int)strlen(base_name(run->kernels[i].file));
+        int size = (int)strlen(source_base_name(run->kernels[i].file));
         width = size > width ? size : width;
     }
     return width;
@@ -59,7 +54,8 @@ static void print_classes(const struct itrace_stats_run *run, int width, FILE *o
             fprintf(out, " %9s", sass_class_name((enum sass_class)c));
     fputc('\n', out);
     for (size_t i = 0; i < run->count; i++)
-        print_class_row(&run->kernels[i], &total, base_name(run->kernels[i].file), width, out);
+        print_class_row(&run->kernels[i], &total, source_base_name(run->kernels[i].file), width,
+                        out);
     if (run->count > 1)
         print_class_row(&total, &total, "all", width, out);
 }
@@ -77,7 +73,7 @@ static void print_memory(const struct itrace_stats_run *run, int width, FILE *ou
         fprintf(out,
                 "  %-*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
                 " %10" PRIu64 " %12" PRIu64 "\n",
-                width, base_name(s->file), s->references[ITRACE_SPACE_SHARED],
+                width, source_base_name(s->file), s->references[ITRACE_SPACE_SHARED],
                 s->references[ITRACE_SPACE_LOCAL], s->references[ITRACE_SPACE_GLOBAL], s->addresses,
                 s->line_references, s->lines, s->lines * run->line_bytes);
     }
@@ -92,7 +88,7 @@ static void print_reuse(const struct itrace_stats_run *run, int width, FILE *out
             "name");
     for (size_t i = 0; i < run->count; i++) {
         const struct itrace_stats *s = &run->kernels[i];
-        fprintf(out, "  %-*s %10.4f %10.4f %10.4f  %s\n", width, base_name(s->file),
+        fprintf(out, "  %-*s %10.4f %10.4f %10.4f  %s\n", width, source_base_name(s->file),
                 itrace_stats_degree(s), itrace_stats_forward(s), itrace_stats_backward(s),
                 s->kernel);
     }
@@ -139,7 +135,7 @@ void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out)
     fputs(amd ? ",valu,salu,vmem,smem,lds,branches,special,vector_line_references\n" : "\n", out);
     for (size_t i = 0; i < run->count; i++) {
         const struct itrace_stats *s = &run->kernels[i];
-        escape_csv(out, base_name(s->file), ",");
+        escape_csv(out, source_base_name(s->file), ",");
         escape_csv(out, s->kernel, "");
         fprintf(out, ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                 s->kernel_id, itrace_arch_name(s->arch), s->blocks, s->warps, s->static_count,

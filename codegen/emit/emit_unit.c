@@ -5,6 +5,7 @@
  * become direct; otherwise the part's kind selects it. */
 #include "codegen/emit/emitters.h"
 #include "dsl/message_layout.h"
+#include "dsl/source.h"
 #include "codegen/emit/names.h"
 
 #include <inttypes.h>
@@ -167,11 +168,11 @@ static void emit_sources(struct emit *e, const struct layout_unit *unit)
             while (!has_source(unit->parts.items[before].type, part->behaviour[f]))
                 before++;
             if (before == i && !has_source(unit->type, part->behaviour[f]))
-                emit(e, "#include \"%s\"\n", name_base(part->behaviour[f]));
+                emit(e, "#include \"%s\"\n", source_base_name(part->behaviour[f]));
         }
     }
     for (uint32_t f = 0; f < unit->type->behaviour_count; f++)
-        emit(e, "#include \"%s\"\n", name_base(unit->type->behaviour[f]));
+        emit(e, "#include \"%s\"\n", source_base_name(unit->type->behaviour[f]));
     emit(e, "\n");
 }
 
@@ -241,7 +242,7 @@ static void emit_descriptor(struct emit *e, const struct layout_unit *unit)
     emit(e, "extern const struct unit_type %s;\nconst struct unit_type %s = {\n", unit->symbol,
          unit->symbol);
     emit(e, "    .name = \"%s\",\n    .source = \"%s\",\n", type->name,
-         name_base(type->behaviour[type->behaviour_count - 1]));
+         source_base_name(type->behaviour[type->behaviour_count - 1]));
     emit(e,
          "    .instance_bytes = sizeof(struct %s),\n    .io_words_offset = sizeof(struct "
          "component),\n",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dsl/reserved.h"
+#include "dsl/source.h"
 
 const char *name_c(struct arena *arena, const char *name)
 {
@@ -26,12 +27,6 @@ const char *name_upper(struct arena *arena, const char *name)
     return upper;
 }
 
-const char *name_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 const char *name_folder(struct arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -44,7 +39,7 @@ const char *name_place(struct arena *arena, struct model_place place)
 {
     if (!place.file)
         return "built in";
-    return arena_printf(arena, "%s:%u", name_base(place.file), place.line);
+    return arena_printf(arena, "%s:%u", source_base_name(place.file), place.line);
 }
 
 const char *name_enum(struct arena *arena, const struct model_enum *choice, const char *owner,

@@ -16,9 +16,6 @@ const char *name_message(struct arena *arena, const char *name);
 /* "replacement_policy" -> "REPLACEMENT_POLICY". */
 const char *name_upper(struct arena *arena, const char *name);
 
-/* File name without its folder. */
-const char *name_base(const char *path);
-
 /* Folder of a path: "" without one. */
 const char *name_folder(struct arena *arena, const char *path);
 

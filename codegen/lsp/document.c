@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen/lsp/uri.h"
+#include "dsl/source.h"
 
 #define SERVICE_USES 64
 
@@ -33,19 +34,13 @@ char *documents_real_path(const char *path)
     return real != NULL ? real : copy(path, strlen(path));
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 struct document *documents_at(const struct documents *all, const char *path)
 {
     for (struct document *d = all->first; d != NULL; d = d->next)
         if (strcmp(d->path, path) == 0)
             return d;
     for (struct document *d = all->first; d != NULL; d = d->next) {
-        if (strcmp(base_name(d->path), base_name(path)) != 0)
+        if (strcmp(source_base_name(d->path), source_base_name(path)) != 0)
             continue;
         char *real = documents_real_path(path);
         bool is_same = strcmp(d->path, real) == 0;

@@ -2,6 +2,7 @@
  * that follow from a declaration alone. Works in two steps, because order of declaration does not
  * matter: declare_item() enters a name; declare_finish.c follows what refers to others. */
 #include "dsl/elaborate/declare.h"
+#include "dsl/source.h"
 
 #include <string.h>
 
@@ -154,26 +155,20 @@ static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* Generated code includes the C files of a unit by their base names, so these must differ. */
 static void check_file(struct program *program, const struct item_list *files,
                        const struct ast_item *item)
 {
     for (uint32_t i = 0; i < files->v.count; i++) {
         const struct ast_item *before = files->v.items[i];
-        if (strcmp(base_name(before->name.text), base_name(item->name.text)) != 0
+        if (strcmp(source_base_name(before->name.text), source_base_name(item->name.text)) != 0
             || item->name.text == token_unclosed)
             continue;
         bool is_same = strcmp(before->name.text, item->name.text) == 0;
         struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span,
                                               is_same ? "the file '%s' is named twice"
                                                       : "a second file is called '%s'",
-                                              base_name(item->name.text));
+                                              source_base_name(item->name.text));
         diagnostic_note(program->diagnostics, d, before->name.span, "first named here");
         if (!is_same)
             diagnostic_help(program->diagnostics, d,

@@ -10,6 +10,7 @@
 
 #include "dsl/elaborate/declare.h"
 #include "dsl/reserved.h"
+#include "dsl/source.h"
 
 /* A declaration, or a member of an enumeration. */
 struct origin {
@@ -251,8 +252,7 @@ static bool is_unit(const char *text)
 static void check_behaviour(struct names *n, const struct type_info *type)
 {
     for (uint32_t i = 0; i < type->model.behaviour_count; i++) {
-        const char *path = type->model.behaviour[i], *slash = strrchr(path, '/');
-        const char *base = slash != NULL ? slash + 1 : path;
+        const char *base = source_base_name(type->model.behaviour[i]);
         size_t length = strlen(base);
         if (length < 3 || strcmp(base + length - 2, ".c") != 0)
             continue;
