@@ -9,6 +9,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/splitmix64.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"
 #include "runtime/engine/unit.h"
@@ -495,8 +496,5 @@ struct harness_message harness_fence(uint64_t cycle, uint16_t tag, unsigned scop
 
 uint64_t harness_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix64(state);
 }

@@ -89,7 +89,7 @@ struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t lin
 struct harness_message harness_fence(uint64_t cycle, uint16_t tag, unsigned scope, bool acquire,
                                      bool release);
 
-/* A generator of random numbers with a period of 2^64 (splitmix64). */
+/* A generator of random numbers with a period of 2^64. */
 uint64_t harness_random(uint64_t *state);
 
 #endif

@@ -23,6 +23,7 @@
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/translate/tlb_shootdown.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/splitmix64.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/state/platform.h"
 
@@ -99,7 +100,7 @@ static void gpus_note(struct memory_tester *c)
 /* Cycles to the next move. */
 static uint64_t moves_calm(struct memory_tester *c)
 {
-    return 1 + random_step(&c->moves.random) % (uint64_t)memory_tester_params(c)->calm;
+    return 1 + splitmix64(&c->moves.random) % (uint64_t)memory_tester_params(c)->calm;
 }
 
 static void pages_init(struct memory_tester *c)
@@ -154,7 +155,7 @@ static bool page_is_on(const struct memory_tester *c, uint32_t page, uint32_t gp
 /* A free physical page of the GPU, from a random one on. */
 static bool frame_find(struct memory_tester *c, uint32_t gpu)
 {
-    uint32_t first = (uint32_t)(random_step(&c->moves.random) % frames_each(c));
+    uint32_t first = (uint32_t)(splitmix64(&c->moves.random) % frames_each(c));
     for (uint32_t i = 0; i < frames_each(c); i++) {
         c->moves.to = gpu * frames_each(c) + (first + i) % frames_each(c);
         if (!*frame_owner(c, c->moves.to))
@@ -179,7 +180,7 @@ static bool choose_wished(struct memory_tester *c)
     m->kind = w->wish == PAGE_WISH_WRITE ? KIND_WRITE : KIND_COPY;
     if (w->wish == PAGE_WISH_WRITE)
         return copied;
-    return memory_tester_params(c)->copies && random_step(&m->random) % 2
+    return memory_tester_params(c)->copies && splitmix64(&m->random) % 2
            && !page_is_on(c, m->page, m->gpu) && frame_find(c, m->gpu);
 }
 
@@ -187,9 +188,9 @@ static bool choose_random(struct memory_tester *c)
 {
     struct tester_moves *m = &c->moves;
     uint32_t gpus = memory_tester_gpu_count(c);
-    uint32_t dice = (uint32_t)(random_step(&m->random) % 8);
-    m->page = (uint32_t)(random_step(&m->random) % m->page_count);
-    m->gpu = (uint32_t)(random_step(&m->random) % gpus);
+    uint32_t dice = (uint32_t)(splitmix64(&m->random) % 8);
+    m->page = (uint32_t)(splitmix64(&m->random) % m->page_count);
+    m->gpu = (uint32_t)(splitmix64(&m->random) % gpus);
     bool copied = page_flags(c, m->page) & PAGE_TABLE_COPIED;
     m->kind = memory_tester_params(c)->copies && dice < 5 ? KIND_COPY
               : copied                                    ? KIND_WRITE
@@ -286,7 +287,7 @@ static void moves_swap(struct memory_tester *c)
 static void moves_choose(struct memory_tester *c)
 {
     struct tester_moves *m = &c->moves;
-    m->wished = m->wish_count && random_step(&m->random) % 4;
+    m->wished = m->wish_count && splitmix64(&m->random) % 4;
     if (!(m->wished ? choose_wished(c) : choose_random(c)))
         moves_enter(c, MOVES_ANSWER);
     else if (!m->paused && (m->kind != KIND_COPY || !(page_flags(c, m->page) & PAGE_TABLE_COPIED)))
@@ -306,7 +307,7 @@ static bool moves_begin(struct memory_tester *c)
         memory_tester_wake_at(c, m->due);
         return false;
     }
-    m->left = (uint32_t)(random_step(&m->random) % 3);
+    m->left = (uint32_t)(splitmix64(&m->random) % 3);
     moves_choose(c);
     return true;
 }

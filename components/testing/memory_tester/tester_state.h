@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/splitmix64.h"
 #include "word_order.h"
 
 #define TESTER_LINE         64u
@@ -124,19 +125,9 @@ struct memory_tester {
     struct tester_moves moves;
 };
 
-/* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
- */
-static inline uint64_t random_step(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static inline uint64_t next_random(struct memory_tester *c)
 {
-    return random_step(&c->random);
+    return splitmix64(&c->random);
 }
 
 static inline uint32_t below(struct memory_tester *c, uint64_t limit)

@@ -12,6 +12,7 @@
 
 #include "atomic_op.gen.h"
 #include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/splitmix64.h"
 #include "runtime/observe/hang.h"
 
 #define PROBES                                                                                     \
@@ -45,14 +46,9 @@ static uint8_t *expected_line(const struct tester *c, uint32_t line)
     return arena_at(uint8_t, c->expected) + (size_t)line * line_bytes(c);
 }
 
-/* Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014 (SplitMix64).
- */
 static uint64_t mix(uint64_t x)
 {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return splitmix64(&x);
 }
 
 static uint64_t draw(const struct tester *c, uint32_t what)

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/engine/splitmix64.h"
+
 static uint64_t state;
 
 static size_t choose(size_t count)
 {
-    state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    uint64_t z = state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return count ? (size_t)((z ^ z >> 31) % count) : 0;
+    uint64_t random = splitmix64(&state);
+    return count ? (size_t)(random % count) : 0;
 }
 
 unsigned damage_seeds(void)
