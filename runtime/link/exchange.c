@@ -116,13 +116,13 @@ bool exchange_has_work(uint32_t shard, const struct window_plan *plan)
 /* Keeps those that must wait on. */
 static void look_again(uint32_t shard)
 {
-    struct shard *l = &shards[shard];
+    struct shard *s = &shards[shard];
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < l->waits; i++) {
+    for (uint32_t i = 0; i < s->waits; i++) {
         if (!ring_look_again(waits[shard].rings[i]))
             waits[shard].rings[kept++] = waits[shard].rings[i];
     }
-    l->waits = kept;
+    s->waits = kept;
 }
 
 bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps)

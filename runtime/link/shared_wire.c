@@ -130,12 +130,12 @@ static uint64_t settle_halves(uint64_t *bits, uint32_t first, uint32_t end, uint
 
 void shared_wire_settle(uint32_t shard)
 {
-    struct shard *l = &shards[shard];
+    struct shard *s = &shards[shard];
     uint32_t end = shard + 1 < engine.shard_count ? shard_first[shard + 1] : mixed_first;
     if (shard_first[shard] == end)
         return;
-    l->wire_ps = settle_halves(waits[shard], shard_first[shard], end, l->now_ps + 1);
-    l->step_end |= l->wire_ps != ENGINE_NEVER;
+    s->wire_ps = settle_halves(waits[shard], shard_first[shard], end, s->now_ps + 1);
+    s->step_end |= s->wire_ps != ENGINE_NEVER;
 }
 
 void shared_wire_settle_mixed(uint64_t end_ps)

@@ -20,6 +20,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "runtime/engine/splitmix64.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
 #include "run.h"
@@ -153,15 +154,6 @@ static bool tick(uint32_t id, const struct engine_group *g)
     return g->unit->tick(c);
 }
 
-/* splitmix64: any full-period generator would do; the results must not depend on it. */
-static uint64_t random_next(struct shard *l)
-{
-    uint64_t z = l->random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static uint32_t collect_ids(const struct engine_domain *d, uint32_t *ids)
 {
     uint32_t count = 0;
@@ -177,7 +169,7 @@ static uint32_t collect_ids(const struct engine_domain *d, uint32_t *ids)
     return count;
 }
 
-static void arrange_ids(struct shard *l, uint32_t *ids, uint32_t count)
+static void arrange_ids(struct shard *s, uint32_t *ids, uint32_t count)
 {
     if (tick_order == ENGINE_ASCENDING)
         return;
@@ -189,7 +181,7 @@ static void arrange_ids(struct shard *l, uint32_t *ids, uint32_t count)
     if (tick_order == ENGINE_DESCENDING)
         return;
     for (uint32_t i = count; i > 1; i--) {
-        uint32_t j = (uint32_t)(random_next(l) % i);
+        uint32_t j = (uint32_t)(splitmix64(&s->random_state) % i);
         uint32_t swapped = ids[i - 1];
         ids[i - 1] = ids[j];
         ids[j] = swapped;
@@ -332,20 +324,20 @@ static inline uint64_t near_next(uint32_t domain)
     return found ? next + ENGINE_NEAR - row + (uint64_t)(found - used) : ENGINE_NEVER;
 }
 
-static void watch_edge(struct shard *l, const struct engine_domain *d)
+static void watch_edge(struct shard *s, const struct engine_domain *d)
 {
-    if (l->watched & SHARD_FROZEN)
+    if (s->watched & SHARD_FROZEN)
         leave_frozen(d);
-    for (uint32_t w = 0; l->watched & SHARD_LOGGED && w < d->word_count; w++)
+    for (uint32_t w = 0; s->watched & SHARD_LOGGED && w < d->word_count; w++)
         stats_log_ticked[d->first_word + w] |= engine_base.active[d->first_word + w];
 }
 
 /* Runs an edge that an observer watches, or in another order than ascending. */
-STEP_RARE bool run_edge_rarely(struct shard *l, uint32_t domain, uint64_t bits)
+STEP_RARE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
 {
     const struct engine_domain *d = &engine.domains[domain];
-    if (l->watched)
-        watch_edge(l, d);
+    if (s->watched)
+        watch_edge(s, d);
     if (arranged)
         walk_arranged(domain);
     else
@@ -354,7 +346,7 @@ STEP_RARE bool run_edge_rarely(struct shard *l, uint32_t domain, uint64_t bits)
 }
 
 /* true: some are awake behind it. */
-STEP_INLINE bool run_edge(struct shard *l, uint32_t domain, uint64_t cycle, bool wide)
+STEP_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
 {
     struct engine_domain *d = &engine.domains[domain];
     struct wheel *w = &wheels[domain];
@@ -363,8 +355,8 @@ STEP_INLINE bool run_edge(struct shard *l, uint32_t domain, uint64_t cycle, bool
     if (engine_unlikely(wheel_is_due(w, cycle)))
         wheel_take(w, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
-    if (engine_unlikely(l->watched || arranged))
-        return run_edge_rarely(l, domain, bits);
+    if (engine_unlikely(s->watched || arranged))
+        return run_edge_rarely(s, domain, bits);
     if (walk_ascending(domain, d, bits))
         return true;
     const uint64_t *next = engine_base.next + d->first_word;
@@ -407,9 +399,9 @@ STEP_INLINE void plan_domain(uint32_t domain)
 }
 
 /* The shard's domains are `clocks`, from `first` on. */
-STEP_INLINE void plan_step(struct shard *l, uint32_t first, uint32_t clocks)
+STEP_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
 {
-    uint64_t next_ps = l->wire_ps;
+    uint64_t next_ps = s->wire_ps;
     bool live = next_ps != ENGINE_NEVER;
     for (uint32_t i = 0; i < clocks; i++) {
         const struct domain_plan *p = &plans[first + i];
@@ -417,8 +409,8 @@ STEP_INLINE void plan_step(struct shard *l, uint32_t first, uint32_t clocks)
         live |= p->awake || p->arrivals || wheels[first + i].live;
         next_ps = min_u64(p->next_ps, next_ps);
     }
-    l->next_ps = next_ps;
-    l->live = live;
+    s->next_ps = next_ps;
+    s->live = live;
 }
 
 void shard_plan(uint32_t shard)
@@ -445,29 +437,29 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps)
     }
 }
 
-STEP_RARE void settle_step(struct shard *l, uint32_t shard)
+STEP_RARE void settle_step(struct shard *s, uint32_t shard)
 {
-    l->step_end = false;
+    s->step_end = false;
     shared_wire_settle(shard);
 }
 
 /* `clocks`: of the platform; where that is a constant, the loops over them are none. */
 STEP_INLINE void run_steps(uint32_t shard, uint32_t clocks, bool wide)
 {
-    struct shard *l = &shards[shard];
+    struct shard *s = &shards[shard];
     const uint32_t first = shard * clocks;
-    while (l->next_ps < l->until_ps) {
-        uint64_t time = l->next_ps;
-        l->now_ps = time;
+    while (s->next_ps < s->until_ps) {
+        uint64_t time = s->next_ps;
+        s->now_ps = time;
         for (uint32_t i = 0; i < clocks; i++) {
             struct domain_plan *p = &plans[first + i];
             if (p->next_ps == time)
-                p->awake = run_edge(l, first + i, p->next_cycle, wide);
+                p->awake = run_edge(s, first + i, p->next_cycle, wide);
         }
-        if (engine_unlikely(l->step_end))
-            settle_step(l, shard);
-        plan_step(l, first, clocks);
-        if (engine_unlikely(!l->live))
+        if (engine_unlikely(s->step_end))
+            settle_step(s, shard);
+        plan_step(s, first, clocks);
+        if (engine_unlikely(!s->live))
             window_ask_end();
     }
 }
@@ -547,7 +539,8 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].wire_ps = ENGINE_NEVER;
     order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
-    word_groups = arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *order));
+    word_groups =
+        arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *word_groups));
     word_walks = arena_derive(((size_t)id_count / 64 + 1) * sizeof *word_walks);
     for (uint32_t g = 0; g < group_count; g++)
         place_group(g);
@@ -556,8 +549,8 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     wheel_nodes = arena_at(struct wheel_node,
                            arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
-        uint32_t room = engine.domains[i].word_count * 64 + 1;
-        busy[i] = arena_derive((room / 4096 + 8) * sizeof *busy[i]);
+        uint32_t words = engine.domains[i].word_count, room = words * 64 + 1;
+        busy[i] = arena_derive(((size_t)words + 63) / 64 * sizeof *busy[i]);
         wheel_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));
     }
     engine_show_pointers();

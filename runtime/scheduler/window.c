@@ -22,14 +22,14 @@ static uint64_t alone_ps;  /* until then `solo` runs on, but for samples on the 
 
 void window_ask_end(void)
 {
-    struct shard *l = solo;
-    if (!l)
+    struct shard *s = solo;
+    if (!s)
         return;
-    uint64_t end = window_end(l->now_ps);
+    uint64_t end = window_end(s->now_ps);
     if (end < alone_ps)
         alone_ps = end;
-    if (end < l->until_ps)
-        l->until_ps = end;
+    if (end < s->until_ps)
+        s->until_ps = end;
 }
 
 uint64_t window_last_step(uint64_t least)
@@ -66,11 +66,11 @@ uint64_t window_next(bool *live)
 /* One shard alone, while there is nothing to do in any other: on the way it stops for samples. */
 static void run_alone(uint32_t shard)
 {
-    struct shard *l = &shards[shard];
-    alone_ps = l->until_ps;
+    struct shard *s = &shards[shard];
+    alone_ps = s->until_ps;
     for (;;) {
         uint64_t sample_ps = series_next();
-        l->until_ps = min_u64(sample_ps, alone_ps);
+        s->until_ps = min_u64(sample_ps, alone_ps);
         shard_run(shard);
         if (sample_ps >= alone_ps)
             return; /* what is due at the end of a window is taken before the next step */
@@ -88,12 +88,12 @@ static void run_on(uint32_t shard)
 
 static void run_window(uint32_t shard)
 {
-    struct shard *l = &shards[shard];
+    struct shard *s = &shards[shard];
     const struct window_plan *plan = &window_published.plan;
-    l->until_ps = plan->until_ps;
+    s->until_ps = plan->until_ps;
     if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
         shard_plan(shard);
-    l->watched = (uint8_t)((l->watched & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
+    s->watched = (uint8_t)((s->watched & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
     run_on(shard);
 }
 
@@ -160,10 +160,10 @@ static void run_together(uint64_t due)
 void window_run(uint64_t time)
 {
     if (engine.shard_count == 1) {
-        struct shard *l = &shards[0];
-        l->until_ps = window_free_until();
+        struct shard *s = &shards[0];
+        s->until_ps = window_free_until();
         run_alone(0);
-        window_plan.end_ps = window_end(l->now_ps);
+        window_plan.end_ps = window_end(s->now_ps);
         return;
     }
     window_plan.end_ps = window_end(time);
