@@ -28,6 +28,7 @@
 #include "codegen/build/sources.h"
 #include "codegen/build/stamp.h"
 #include "dsl/compile.h"
+#include "dsl/source.h"
 #include "runtime/engine/sha256.h"
 
 struct words {
@@ -60,11 +61,12 @@ struct build {
     VECTOR(struct compiled) compiled;
 };
 
-/* Levels of optimisation. Most of the time that a run takes passes in a few units; those that say
- * COLD_MACRO take less than a hundredth of it, and half as long to be compiled with less effort. */
-#define WARM_UNIT  "-O3"
-#define COLD_UNIT  "-Og"
-#define COLD_MACRO "UNIT_COLD"
+/* Levels of optimisation. Most of the time that a run takes passes in a few units; those that
+ * have the line COLD_LINE take less than a hundredth of it, and half as long to be compiled with
+ * less effort. */
+#define WARM_UNIT "-O3"
+#define COLD_UNIT "-Og"
+#define COLD_LINE "#define UNIT_COLD"
 
 static void add_words(struct build *b, struct words *list, const char *text)
 {
@@ -169,7 +171,7 @@ static void choose_folder(struct build *b)
     for (size_t i = 0; i < request->include_count; i++)
         sha256_add_string(&hash, realpath(request->include[i], real) ? real : request->include[i]);
     sha256_finish(&hash, digest);
-    char *stem = arena_strdup(b->arena, name_base(request->file));
+    char *stem = arena_strdup(b->arena, source_base_name(request->file));
     stem[strcspn(stem, ".")] = '\0';
     b->folder = arena_printf(b->arena, "%s/platforms/%s-%.16s", b->cache, stem, digest);
 }
@@ -228,14 +230,30 @@ static void add_job(struct build *b, const char *what, const struct words *argv,
 
 #define PROFILE_MACRO "HEDDLE_PROFILE"
 
-/* Does a C file of the unit's behaviour have the word? */
-static bool mentions(struct build *b, const struct layout_unit *unit, const char *word)
+static bool has_word(const char *text, const char *word)
+{
+    return strstr(text, word);
+}
+
+/* A comment that names the macro is no such line. */
+static bool has_line(const char *text, const char *line)
+{
+    size_t size = strlen(line);
+    for (const char *at = text; (at = strstr(at, line)); at += size)
+        if ((at == text || at[-1] == '\n') && at[size + strspn(at + size, " \t\r")] == '\n')
+            return true;
+    return false;
+}
+
+/* Does a C file of the unit's behaviour have it? */
+static bool has(struct build *b, const struct layout_unit *unit,
+                bool (*is_in)(const char *text, const char *what), const char *what)
 {
     size_t size;
     bool found = false;
     for (uint32_t i = 0; unit && !found && i < unit->type->behaviour_count; i++) {
         const char *text = depend_read_file(b->arena, unit->type->behaviour[i], &size);
-        found = text && strstr(text, word);
+        found = text && is_in(text, what);
     }
     return found;
 }
@@ -243,14 +261,14 @@ static bool mentions(struct build *b, const struct layout_unit *unit, const char
 static struct words flags_of(struct build *b, const struct layout_unit *unit)
 {
     struct words flags = {0};
-    bool is_cold = mentions(b, unit, COLD_MACRO);
+    bool is_cold = has(b, unit, has_line, COLD_LINE);
     for (uint32_t i = 0; i < b->flags.count; i++) {
         bool is_level = is_cold && strcmp(b->flags.items[i], WARM_UNIT) == 0;
         vector_push(b->arena, &flags, is_level ? COLD_UNIT : b->flags.items[i]);
         is_cold &= !is_level; /* only the first one is not the user's */
     }
     /* A profile compiles only the units anew that count by instruction. */
-    if (b->request->profile && mentions(b, unit, PROFILE_MACRO))
+    if (b->request->profile && has(b, unit, has_word, PROFILE_MACRO))
         vector_push(b->arena, &flags, "-D" PROFILE_MACRO);
     return flags;
 }

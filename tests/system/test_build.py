@@ -56,19 +56,36 @@ def test_what_came_compiled_is_not_compiled(heddle, tmp_path):
     build("third", " 1 compiled, linked")
 
 
-@pytest.mark.specialised
-def test_units_that_say_so_are_compiled_with_less_effort(heddle, tmp_path):
-    compiler, log = tmp_path / "cc", tmp_path / "log"
+def levels_of(heddle, platform, folder):
+    """{C file: levels of optimisation}, by a compiler that writes down what it is told."""
+    compiler, log = folder / "cc", folder / "log"
     compiler.write_text(f'#!/bin/sh\necho "$@" >>"{log}"\nfor last; do :; done\n'
                         'case $last in /*) echo >"$last" ;; esac\n')  # not when it is to link
     compiler.chmod(0o755)
-    heddle(f"build {TINY}", "cannot write", status=1,  # there is no library to be renamed
-           env={"HEDDLE_CC": str(compiler), "HEDDLE_CACHE": str(tmp_path / "cache"),
+    heddle(f"build {platform}", "cannot write", status=1,  # there is no library to be renamed
+           env={"HEDDLE_CC": str(compiler), "HEDDLE_CACHE": str(folder / "cache"),
                 "HEDDLE_CFLAGS": ""})
-    levels = {words.split()[-3].rsplit("/")[-1]: [w for w in words.split() if w.startswith("-O")]
-              for words in log.read_text().splitlines()}
+    return {words.split()[-3].rsplit("/")[-1]: [w for w in words.split() if w.startswith("-O")]
+            for words in log.read_text().splitlines()}
+
+
+@pytest.mark.specialised
+def test_units_that_say_so_are_compiled_with_less_effort(heddle, tmp_path):
+    levels = levels_of(heddle, TINY, tmp_path)
     assert levels["driver__1.c"] == ["-Og"]
     assert levels["compute_unit__1.c"] == levels["cache__1.c"] == ["-O3"]
+
+
+@pytest.mark.specialised
+@pytest.mark.parametrize("line, level", [
+    ("#define UNIT_COLD", "-Og"), ("/* Unlike the driver, no UNIT_COLD. */", "-O3"),
+    ("// #define UNIT_COLD", "-O3"), ("#define UNIT_COLD_START", "-O3"),
+    ("#define UNIT_COLD  ", "-Og")])
+def test_a_comment_makes_no_unit_cold(heddle, tmp_path, line, level):
+    heddle(f"new component pipe -o {tmp_path}/pipe")
+    source = tmp_path / "pipe/pipe.c"
+    source.write_text(f"{line}\n{source.read_text()}")
+    assert levels_of(heddle, f"{tmp_path}/pipe/pipe_test.heddle", tmp_path)["pipe__1.c"] == [level]
 
 
 def test_clang_has_nothing_to_say(heddle, tmp_path):
