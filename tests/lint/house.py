@@ -1,12 +1,10 @@
-"""The checkout's files, and where a rule of the house is not kept yet."""
-import fcntl
+"""The checkout's files, and what a rule of the house finds in them."""
 import fnmatch
 import os
 import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-EXCEPTIONS = Path(__file__).with_name("exceptions.txt")
 CODE = ("dsl", "codegen", "runtime", "components")
 GOLDEN = "tests/codegen/golden/*"  # as the generator writes them
 
@@ -36,34 +34,8 @@ def text_of(file):
     return (ROOT / file).read_text(encoding="utf-8", errors="replace")
 
 
-def exceptions(rule):
-    """Patterns of what need not keep a rule yet. The list only shrinks."""
-    lines = (line.split("#")[0].split() for line in EXCEPTIONS.read_text().splitlines())
-    return [" ".join(words[1:]) for words in lines if words and words[0] == rule]
-
-
-def shrink(rule, unneeded):
-    """Takes exceptions off the list. Other workers take off others."""
-    with open(EXCEPTIONS, "r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        lines = [line for line in file.readlines()
-                 if line.split("#")[0].split()[:1] != [rule]
-                 or " ".join(line.split("#")[0].split()[1:]) not in unneeded]
-        file.seek(0)
-        file.writelines(lines)
-        file.truncate()
-
-
-def check(rule, found, advice):
-    """`found`: {what: message}. Everything found is a failure, but what is an exception; so is an
-    exception that is no longer needed, which SHRINK_EXCEPTIONS=1 takes off the list."""
-    patterns = exceptions(rule)
-    wrong = [message for what, message in sorted(found.items())
-             if not any(fnmatch.fnmatch(what, p) for p in patterns)]
-    kept = [p for p in patterns if not any(fnmatch.fnmatch(what, p) for what in found)]
+def check(found, advice):
+    """`found`: {what: message}. Everything found is a failure."""
+    wrong = [message for _, message in sorted(found.items())]
     text = "\n".join(wrong[:40]) + ("\n..." if len(wrong) > 40 else "")
     assert not wrong, f"{len(wrong)} times: {advice}\n{text}"
-    if os.environ.get("SHRINK_EXCEPTIONS"):
-        shrink(rule, kept)
-        return
-    assert not kept, f"no longer needed in tests/lint/exceptions.txt: {rule} " + ", ".join(kept)

@@ -35,7 +35,7 @@ def test_comment_has_a_subject_and_components_are_things():
     found = {f"{file} {comment}": f"{file}:{line}: {complaint(comment)}: {comment[:70]}"
              for file in sources() for line, comment in comments(text_of(file))
              if complaint(comment)}
-    house.check("comment", found, "a comment is a sentence with a noun as its subject, and a "
+    house.check(found, "a comment is a sentence with a noun as its subject, and a "
                                   "component is 'that' or 'which'")
 
 

@@ -17,4 +17,4 @@ def test_sources_are_formatted():
     told = subprocess.run(["clang-format", "--dry-run", *sources], cwd=ROOT, capture_output=True,
                           text=True).stderr
     found = {line.split(":")[0]: line for line in told.splitlines() if "[-Wclang-format" in line}
-    house.check("format", found, "run ./dev format")
+    house.check(found, "run ./dev format")

@@ -89,13 +89,13 @@ def is_known(name):
 def test_path_on_a_page_exists():
     found = {f"{page} {path}": f"{page}: {path}" for page in pages()
              for path in named_paths(text_of(page)) if not exists(path)}
-    house.check("page-path", found, "a page names a file or folder that is not there")
+    house.check(found, "a page names a file or folder that is not there")
 
 
 def test_name_on_a_page_exists():
     found = {f"{page} {name}": f"{page}: {name}" for page in references()
              for name in spans(text_of(page)) if not is_known(name)}
-    house.check("page-name", found, "a page names a test, function or variable that is not there")
+    house.check(found, "a page names a test, function or variable that is not there")
 
 
 def test_readme_begins_with_the_two_commands():

@@ -45,7 +45,7 @@ def test_header_has_no_body_of_a_plain_function():
     """Its code belongs into a .c file, which another file can be compiled without."""
     found = {f"{file} {name}": f"{file}:{first}: {name}" for file, name, first, last in functions()
              if file.endswith(".h") and not is_inline(file, first, last)}
-    house.check("header-body", found, "put the body into a .c file, or make it `static inline`")
+    house.check(found, "put the body into a .c file, or make it `static inline`")
 
 
 GUARD = re.compile(r"^#ifndef (\w+_H)\n#define (\w+_H)$", re.MULTILINE)
@@ -75,7 +75,7 @@ def test_guard_of_another_header_is_found():
 def test_function_is_not_longer_than_a_screen():
     found = {f"{file} {name}": f"{file}:{first}: {name} has {last - first + 1} lines"
              for file, name, first, last in functions() if last - first + 1 > FUNCTION_LINES}
-    house.check("function-length", found, f"a function has at most {FUNCTION_LINES} lines")
+    house.check(found, f"a function has at most {FUNCTION_LINES} lines")
 
 
 def test_platform_is_described_without_code():
@@ -102,7 +102,7 @@ def test_line_is_not_longer_than_the_limit():
         if file not in generated:
             for number, line in long_lines(file):
                 found.setdefault(file, f"{file}:{number}: {len(line)} columns")
-    house.check("columns", found, f"a line has at most {COLUMNS} columns")
+    house.check(found, f"a line has at most {COLUMNS} columns")
 
 
 # A target's name is data: of its row (targets.tab), and of the numbers that ELF files have.
@@ -121,7 +121,7 @@ def test_code_asks_for_traits_not_for_a_target():
     found = {f"{file} {line}": f"{file}:{line}"
              for file in files("*.c", "*.h", folders=CODE) if file not in TARGET_NAMES
              for line in names_a_target(text_of(file))}
-    house.check("target-name", found, "ask for a trait of isa_target.h, which targets.tab gives")
+    house.check(found, "ask for a trait of isa_target.h, which targets.tab gives")
 
 
 def test_target_is_found_where_code_names_one():
