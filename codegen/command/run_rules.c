@@ -32,47 +32,47 @@ static bool keeps_traces(const struct options *o)
 {
     bool state = o->checkpoint || o->restore, program = o->program || o->play_api;
     const struct rule rules[] = {
-        {o->play_instructions && o->program, "either a program or '--play instructions', not both",
-         NULL},
-        {o->play_instructions && (o->play_api || o->play_sass),
-         "'--play instructions', '--play api' and '--play sass' are different traces; give one",
-         NULL},
-        {o->play_instructions && (o->record_api || o->record_instructions),
-         "a trace that is played cannot be recorded: it is no program", NULL},
-        {o->play_instructions && state,
-         "the state of a platform that plays a trace cannot be written or restored", NULL},
-        {o->play_instructions && run_is_functional(o),
-         "'--mode functional' executes programs; a trace that is played is not executed", NULL},
-        {o->play_instructions && o->unified,
-         "'--unified' is for programs: a trace says which GPU each kernel runs on", NULL},
-        {o->module.count && !o->play_api,
-         "'--module' is for the kernels of a trace; name it: --play api=DIR", NULL},
-        {o->play_api && o->program, "either a program or '--play api', not both", NULL},
-        {o->play_api && state && o->kernels,
-         "'--kernels' counts launches from the beginning; without '--checkpoint' and '--restore'",
-         NULL},
-        {o->play_api && state && o->record_instructions,
-         "'--record instructions' records a whole run; without '--checkpoint' and '--restore'",
-         NULL},
-        {o->record_api && !program,
-         "'--record api' records a program; name one: heddle run PLATFORM --record api=DIR -- "
-         "PROGRAM ARGS...",
-         NULL},
-        {o->record_instructions && !program,
-         "'--record instructions' records a program; name one: heddle run PLATFORM --record "
-         "instructions=DIR -- PROGRAM ARGS...",
-         NULL},
-        {o->record_instructions && o->kernels,
-         "'--record instructions' records all launches in the same way; leave out '--kernels'",
-         NULL},
-        {o->record_instructions && o->unified,
-         "'--record instructions' cannot record a device of several GPUs; leave out '--unified'",
-         NULL},
-        {o->allow_incomplete && !o->play_sass,
-         "'--allow-incomplete' is for '--play sass'; give that, too", NULL},
-        {o->play_sass && o->program,
-         "'--play sass' plays a trace instead of a program; leave out what stands behind '--'",
-         NULL},
+        {.broken = o->play_instructions && o->program,
+         .text = "either a program or '--play instructions', not both"},
+        {.broken = o->play_instructions && (o->play_api || o->play_sass),
+         .text = "'--play instructions', '--play api' and '--play sass' are different traces; give "
+                 "one"},
+        {.broken = o->play_instructions && (o->record_api || o->record_instructions),
+         .text = "a trace that is played cannot be recorded: it is no program"},
+        {.broken = o->play_instructions && state,
+         .text = "the state of a platform that plays a trace cannot be written or restored"},
+        {.broken = o->play_instructions && run_is_functional(o),
+         .text = "'--mode functional' executes programs; a trace that is played is not executed"},
+        {.broken = o->play_instructions && o->unified,
+         .text = "'--unified' is for programs: a trace says which GPU each kernel runs on"},
+        {.broken = o->module.count && !o->play_api,
+         .text = "'--module' is for the kernels of a trace; name it: --play api=DIR"},
+        {.broken = o->play_api && o->program, .text = "either a program or '--play api', not both"},
+        {.broken = o->play_api && state && o->kernels,
+         .text = "'--kernels' counts launches from the beginning; without '--checkpoint' and "
+                 "'--restore'"},
+        {.broken = o->play_api && state && o->record_instructions,
+         .text =
+             "'--record instructions' records a whole run; without '--checkpoint' and '--restore'"},
+        {.broken = o->record_api && !program,
+         .text =
+             "'--record api' records a program; name one: heddle run PLATFORM --record api=DIR -- "
+             "PROGRAM ARGS..."},
+        {.broken = o->record_instructions && !program,
+         .text =
+             "'--record instructions' records a program; name one: heddle run PLATFORM --record "
+             "instructions=DIR -- PROGRAM ARGS..."},
+        {.broken = o->record_instructions && o->kernels,
+         .text =
+             "'--record instructions' records all launches in the same way; leave out '--kernels'"},
+        {.broken = o->record_instructions && o->unified,
+         .text = "'--record instructions' cannot record a device of several GPUs; leave out "
+                 "'--unified'"},
+        {.broken = o->allow_incomplete && !o->play_sass,
+         .text = "'--allow-incomplete' is for '--play sass'; give that, too"},
+        {.broken = o->play_sass && o->program,
+         .text =
+             "'--play sass' plays a trace instead of a program; leave out what stands behind '--'"},
     };
     return KEEPS(rules);
 }
@@ -107,39 +107,41 @@ static bool keeps_mode(const struct options *o)
     char error[64];
     snprintf(error, sizeof error, "--error %s", o->error ? o->error : "");
     const struct rule rules[] = {
-        {o->error && !sampled,
-         "is for '--mode sampled'; of launches that are chosen while a program runs, '--interval' "
-         "says it",
-         error},
-        {sampled && !o->program && !o->play_sass,
-         "'--mode sampled' executes a program; name one: heddle run PLATFORM --mode sampled -- "
-         "PROGRAM ARGS...",
-         NULL},
-        {functional && !o->program && !o->play_api && !o->play_sass,
-         "'--mode functional' executes a program; name one: heddle run PLATFORM --mode functional "
-         "-- PROGRAM ARGS...",
-         NULL},
-        {functional && o->record_perfetto,
-         "'--record perfetto' shows messages between components; there are none with '--mode "
-         "functional'",
-         NULL},
-        {functional && o->report,
-         "'--report' tells where time went; there is none with '--mode functional'", NULL},
-        {!o->every && (o->series || o->series_counter.count),
-         "needs an interval of simulated time; give '--every 10us', too",
-         o->series ? "--series" : "--series-counter"},
-        {o->every && !o->series && !o->record_perfetto,
-         "'--every' says how often '--series FILE' and '--record perfetto=FILE' tell counters; "
-         "give either, too",
-         NULL},
-        {o->every && functional,
-         "'--every' tells what happens over time; there is none with '--mode functional'", NULL},
-        {shown && !o->record_perfetto, "says what '--record perfetto=FILE' shows, which is missing",
-         shown},
-        {o->unified && !o->program && !o->play_api,
-         "'--unified' is for programs; name one: heddle run PLATFORM --unified GPUS -- PROGRAM "
-         "ARGS...",
-         NULL},
+        {.broken = o->error && !sampled,
+         .text = "is for '--mode sampled'; of launches that are chosen while a program runs, "
+                 "'--interval' "
+                 "says it",
+         .option = error},
+        {.broken = sampled && !o->program && !o->play_sass,
+         .text =
+             "'--mode sampled' executes a program; name one: heddle run PLATFORM --mode sampled -- "
+             "PROGRAM ARGS..."},
+        {.broken = functional && !o->program && !o->play_api && !o->play_sass,
+         .text = "'--mode functional' executes a program; name one: heddle run PLATFORM --mode "
+                 "functional "
+                 "-- PROGRAM ARGS..."},
+        {.broken = functional && o->record_perfetto,
+         .text =
+             "'--record perfetto' shows messages between components; there are none with '--mode "
+             "functional'"},
+        {.broken = functional && o->report,
+         .text = "'--report' tells where time went; there is none with '--mode functional'"},
+        {.broken = !o->every && (o->series || o->series_counter.count),
+         .text = "needs an interval of simulated time; give '--every 10us', too",
+         .option = o->series ? "--series" : "--series-counter"},
+        {.broken = o->every && !o->series && !o->record_perfetto,
+         .text =
+             "'--every' says how often '--series FILE' and '--record perfetto=FILE' tell counters; "
+             "give either, too"},
+        {.broken = o->every && functional,
+         .text = "'--every' tells what happens over time; there is none with '--mode functional'"},
+        {.broken = shown && !o->record_perfetto,
+         .text = "says what '--record perfetto=FILE' shows, which is missing",
+         .option = shown},
+        {.broken = o->unified && !o->program && !o->play_api,
+         .text =
+             "'--unified' is for programs; name one: heddle run PLATFORM --unified GPUS -- PROGRAM "
+             "ARGS..."},
     };
     return KEEPS(rules) && keeps_sampled(o);
 }
@@ -151,35 +153,33 @@ static bool keeps_sampling(const struct options *o, const struct sampling *sampl
     bool memory = o->profile && strcmp(o->profile, "memory") == 0;
     bool state = o->checkpoint || o->restore;
     const struct rule rules[] = {
-        {instructions && functional,
-         "'--profile instructions' tells where cycles went; there are "
-         "none with '--mode functional'",
-         NULL},
-        {(blocks || memory) && !functional,
-         "looks at kernels as they are executed with '--mode functional'; give that, too",
-         blocks ? "--profile blocks" : "--profile memory"},
-        {o->kernels && !o->program && !o->play_instructions && !o->play_sass,
-         "'--kernels' chooses launches of a program, or kernels of '--play sass' or '--play "
-         "instructions'; name one: heddle run PLATFORM --kernels LIST -- PROGRAM ARGS...",
-         NULL},
-        {sampling->automatic && !o->stats && !run_is_sampled(o),
-         "'--kernels auto' tells what all launches take in the statistics; give '--stats FILE', "
-         "too, or use heddle sample",
-         NULL},
-        {sampling->automatic && o->play_instructions,
-         "'--kernels auto' executes all launches of a program; of a trace, choose launches by "
-         "number or name",
-         NULL},
-        {sampling->automatic && state,
-         "'--kernels auto' goes on for a whole run; without '--checkpoint' and '--restore'", NULL},
-        {o->kernels && functional,
-         "'--kernels' chooses what is simulated in detail; nothing is "
-         "with '--mode functional'",
-         NULL},
-        {o->addresses && !memory,
-         "'--addresses FILE' is written by a profile; give '--mode "
-         "functional --profile memory', too",
-         NULL},
+        {.broken = instructions && functional,
+         .text = "'--profile instructions' tells where cycles went; there are "
+                 "none with '--mode functional'"},
+        {.broken = (blocks || memory) && !functional,
+         .text = "looks at kernels as they are executed with '--mode functional'; give that, too",
+         .option = blocks ? "--profile blocks" : "--profile memory"},
+        {.broken = o->kernels && !o->program && !o->play_instructions && !o->play_sass,
+         .text =
+             "'--kernels' chooses launches of a program, or kernels of '--play sass' or '--play "
+             "instructions'; name one: heddle run PLATFORM --kernels LIST -- PROGRAM ARGS..."},
+        {.broken = sampling->automatic && !o->stats && !run_is_sampled(o),
+         .text = "'--kernels auto' tells what all launches take in the statistics; give '--stats "
+                 "FILE', "
+                 "too, or use heddle sample"},
+        {.broken = sampling->automatic && o->play_instructions,
+         .text =
+             "'--kernels auto' executes all launches of a program; of a trace, choose launches by "
+             "number or name"},
+        {.broken = sampling->automatic && state,
+         .text =
+             "'--kernels auto' goes on for a whole run; without '--checkpoint' and '--restore'"},
+        {.broken = o->kernels && functional,
+         .text = "'--kernels' chooses what is simulated in detail; nothing is "
+                 "with '--mode functional'"},
+        {.broken = o->addresses && !memory,
+         .text = "'--addresses FILE' is written by a profile; give '--mode "
+                 "functional --profile memory', too"},
     };
     return KEEPS(rules);
 }
@@ -193,19 +193,21 @@ static bool keeps_state(const struct options *o)
                          : o->checkpoint_at ? "--checkpoint-at"
                                             : "--restore";
     const struct rule rules[] = {
-        {state && o->program,
-         "is for platforms that drive themselves and for '--play api': half of the state of a "
-         "program's run is the program's own; record its calls first (--record api=DIR)",
-         option},
-        {state && run_is_functional(o),
-         "is about simulated time; there is none with '--mode functional'", option},
-        {!o->checkpoint != !o->checkpoint_at,
-         "'--checkpoint FILE' and '--checkpoint-at WHEN' belong together", NULL},
-        {at_kernel && !o->play_api,
-         "'--checkpoint-at kernel:' is for '--play api'; give a cycle "
-         "or a time",
-         NULL},
-        {o->watch.count && o->program, "'--watch' is for platforms that drive themselves", NULL},
+        {.broken = state && o->program,
+         .text =
+             "is for platforms that drive themselves and for '--play api': half of the state of a "
+             "program's run is the program's own; record its calls first (--record api=DIR)",
+         .option = option},
+        {.broken = state && run_is_functional(o),
+         .text = "is about simulated time; there is none with '--mode functional'",
+         .option = option},
+        {.broken = !o->checkpoint != !o->checkpoint_at,
+         .text = "'--checkpoint FILE' and '--checkpoint-at WHEN' belong together"},
+        {.broken = at_kernel && !o->play_api,
+         .text = "'--checkpoint-at kernel:' is for '--play api'; give a cycle "
+                 "or a time"},
+        {.broken = o->watch.count && o->program,
+         .text = "'--watch' is for platforms that drive themselves"},
     };
     return KEEPS(rules);
 }

@@ -94,6 +94,15 @@ def test_every_form_has_the_same_rows(own, tmp_path):
         "none, first { bits : int = 2 in 1 .. 8; way : enum { up, down } = up }")
 
 
+@pytest.mark.parametrize("prefix, paths", [
+    ("x", ["a."]), ("a.", ["a.size=", "a.other."]), ("a[1].", ["a[1].size=", "a[1].other."]),
+    ("a.other.", ["a.other.bits=", "a.other.way="]),
+    ("a.other.way=", ["a.other.way=up", "a.other.way=down"]), ("a.none.", []), ("a.pick.", [])])
+def test_paths_go_one_step_further(own, prefix, paths):
+    told = heddle(f"params {own} --paths '{prefix}'").stdout
+    assert told.splitlines() == paths
+
+
 def test_a_description_with_mistakes_has_no_table(own, tmp_path):
     heddle(f"params {own} --platform two", "no platform is called 'two'", status=1)
     heddle(f"params {own} --set a.size=1 -o {tmp_path}/table", "error", status=1)

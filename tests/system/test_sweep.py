@@ -86,6 +86,17 @@ def test_points_are_runs_of_heddle_run(swept, measure):
     assert not list((swept.out / "work").glob("*"))
 
 
+def test_statistics_of_points_are_kept_when_asked(swept, tmp_path):
+    out = tmp_path / "kept"
+    sweep(out, "--generic", "--keep", "--vary", "{n}=256..512*2")
+    for number, row in enumerate(rows_of(out), 1):
+        stats = json.loads((out / f"statistics/{number:06}.json").read_text())
+        assert stats["time_ps"] == int(row["time_ps"])
+        assert stats["stamp"]["parameters"]
+    assert len(list((out / "statistics").iterdir())) == 2
+    assert not list(swept.out.glob("statistics/*"))
+
+
 def test_killed_at_any_moment_it_goes_on(swept, tmp_path, full):
     """Killed five times: the tables of an unbroken sweep, and no process stays. In full a thousand
     points, of which the driver costs less than a twentieth."""
