@@ -264,8 +264,6 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
 /* The bare mnemonic ("v_add_f32"), valid for ever. */
 const char *isa_mnemonic(const struct isa_inst *inst);
 
-const char *isa_unit_name(enum isa_unit unit);
-
 /* Passes of the matrix unit that a matrix instruction takes, 2 to 16 (AMD, matrix instruction
  * calculator; LLVM's scheduling model has the same). */
 unsigned isa_matrix_passes(const struct isa_inst *inst);
@@ -432,8 +430,6 @@ enum isa_atomic {
  */
 void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const void *operand,
                       const void *compare, void *old);
-
-const char *isa_atomic_name(enum isa_atomic op);
 
 /* ---- vector memory --------------------------------------------------------------------------- */
 

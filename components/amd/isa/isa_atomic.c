@@ -153,12 +153,3 @@ void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const vo
     if (old)
         store(old, bytes, before);
 }
-
-const char *isa_atomic_name(enum isa_atomic op)
-{
-    static const char *const names[ISA_ATOMIC_COUNT] = {
-        "swap", "cmpswap", "add",  "sub",        "smin",       "umin", "smax",
-        "umax", "and",     "or",   "xor",        "inc",        "dec",  "fcmpswap",
-        "fmin", "fmax",    "fadd", "pk_add_f16", "pk_add_bf16"};
-    return op < ISA_ATOMIC_COUNT ? names[op] : "unknown";
-}

@@ -350,13 +350,6 @@ const char *isa_mnemonic(const struct isa_inst *inst)
     return inst->size && inst->op < ISA_OP_COUNT ? isa_table[inst->op].mnemonic : "invalid";
 }
 
-const char *isa_unit_name(enum isa_unit unit)
-{
-    static const char *const names[ISA_UNIT_COUNT] = {"salu", "valu",   "smem",   "vmem",
-                                                      "lds",  "branch", "special"};
-    return unit < ISA_UNIT_COUNT ? names[unit] : "unknown";
-}
-
 const char *isa_status_text(enum isa_status status)
 {
     switch (status) {

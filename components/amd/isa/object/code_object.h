@@ -70,9 +70,6 @@ enum code_object_value_kind {
         CODE_OBJECT_VALUE_UNKNOWN
 };
 
-/* The spelling of metadata version 3; "unknown" otherwise. */
-const char *code_object_value_kind_name(enum code_object_value_kind kind);
-
 /* Hidden arguments are filled by the runtime, the others by the program. */
 bool code_object_value_is_hidden(enum code_object_value_kind kind);
 

@@ -43,11 +43,6 @@ static const char *const kind_names[][2] = {
 #undef X
 };
 
-const char *code_object_value_kind_name(enum code_object_value_kind kind)
-{
-    return kind < CODE_OBJECT_VALUE_UNKNOWN ? kind_names[kind][0] : "unknown";
-}
-
 bool code_object_value_is_hidden(enum code_object_value_kind kind)
 {
     return kind >= CODE_OBJECT_VALUE_HIDDEN_NONE && kind < CODE_OBJECT_VALUE_UNKNOWN;

@@ -35,7 +35,7 @@ static uint64_t argument(const struct code_object_kernel *kernel, const uint8_t 
             return value;
         }
     }
-    cr_assert_fail("kernel '%s' has no %s", kernel->name, code_object_value_kind_name(kind));
+    cr_assert_fail("kernel '%s' has no argument of kind %d", kernel->name, (int)kind);
     return 0;
 }
 
