@@ -13,7 +13,8 @@ uint64_t window_next(bool *live);
 /* Runs all shards through the window in which `time` lies; a single one goes on until a component
  * asks for the end of a window. window_plan.end_ps becomes the end of the last one. */
 void window_run(uint64_t time);
-/* Ends a window: grants turns of shared wires, notes failures and does the work that was put off. */
+/* Ends a window: grants turns of shared wires, notes failures and does the work that was put off.
+ */
 void window_close(void);
 /* The end of time that may be run without a look, a pause or the limit. */
 uint64_t window_free_until(void);

@@ -64,8 +64,8 @@ def test_comment_names_files_that_exist():
              for file in files("*.c", "*.h", "*.l", "*.y", "*.heddle")
              for line, comment in comments(text_of(file))
              for name in unknown_files(comment, known)}
-    house.check("comment-file", found, "name a file by its present name; a file of another project "
-                                       "is in FOREIGN of tests/lint/test_comments.py")
+    house.check(found, "name a file by its present name; a file of another project "
+                       "is in FOREIGN of tests/lint/test_comments.py")
 
 
 def test_unknown_file_is_found_in_a_comment():

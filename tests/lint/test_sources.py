@@ -62,7 +62,7 @@ def test_header_is_guarded_by_its_name():
     generated = set(files(*GENERATED))
     found = {file: f"{file}: {guard}" for file in files("*.h") if file not in generated
              if (guard := guard_of_another(file, text_of(file)))}
-    house.check("guard", found, "a header's guard ends in its name: HEDDLE_ROOM_NAME_H")
+    house.check(found, "a header's guard ends in its name: HEDDLE_ROOM_NAME_H")
 
 
 def test_guard_of_another_header_is_found():

@@ -181,7 +181,8 @@ def test_fences_of_agent_scope_are_not_enough_for_l2s_of_one_gpu(run):
 
 @pytest.mark.parametrize("options, says", [
     ("--set tester.agents=4", "threads of 4 agents need an order .* set order = scoped"),
-    ("--set tester.agents=3 --set tester.order=scoped", "heddle: tester: its 8 ports are not spread evenly over 3")])
+    ("--set tester.agents=3 --set tester.order=scoped",
+     "heddle: tester: its 8 ports are not spread evenly over 3")])
 def test_agents_of_the_tester_need_an_order_and_even_runs(run, options, says):
     run(f"{FOUR} --generic {options}", says, status=1)
 
@@ -237,4 +238,6 @@ def test_pages_do_not_move_where_a_tlb_is_not_told(run, tmp_path):
     platform = tmp_path / "moves.heddle"
     text = Path(MOVES).read_text(encoding="utf-8")
     platform.write_text(text.replace("cp.tlb_control[*]    -> l2tlb.control latency 5cy;", ""))
-    run(f"{platform} --generic", "heddle: tester: pages cannot move: no shoot-down reaches the TLB 'node.0..l2tlb'", status=1)
+    run(f"{platform} --generic",
+        "heddle: tester: pages cannot move: no shoot-down reaches the TLB 'node.0..l2tlb'",
+        status=1)
