@@ -14,7 +14,7 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
-#include "components/protocols/translate/translation_table.h"
+#include "components/protocols/translate/translated_page.h"
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
 {

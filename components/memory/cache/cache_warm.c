@@ -5,7 +5,7 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
-#include "components/protocols/translate/translation_table.h"
+#include "components/protocols/translate/translated_page.h"
 #include "components/sampling/warmup.h"
 #include "runtime/state/memory.h"
 

@@ -18,25 +18,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/engine.h"
 
 #define TRANSLATION_NONE          UINT32_MAX
 #define TRANSLATION_SMALLEST_PAGE 12 /* bits */
 
 struct translation_entry {
-    uint64_t
-        key; /* first byte of the page, plus log2 of its size, which is below 4096; 0: not valid */
+    uint64_t key;      /* first byte of the page, plus log2 of its size (< 4096); 0: not valid */
     uint64_t physical; /* first byte */
     uint32_t pid;
     uint32_t chain;        /* next of the same hash bucket */
     uint32_t newer, older; /* neighbours in the set's order of use, from when it is first taken */
-    bool writable;
-};
-
-/* What an answer says of a page. */
-struct translated_page {
-    uint64_t physical; /* first byte */
-    uint8_t page_bits, fragment_bits;
     bool writable;
 };
 
