@@ -41,8 +41,8 @@ int isa_decode_interpolation_vop3(struct isa_decoder *d)
     return 0;
 }
 
-/* Registers of data, with the one that tells of faults. LLVM does not know all sizes of all: it
- * takes the first that it has instead. */
+/* Registers of data, with the one that tells of faults. LLVM does not know all sizes of atomics: it
+ * takes the least that it has instead, and five for four. */
 static unsigned image_dwords(const struct isa_decoder *d)
 {
     const struct isa_inst *inst = d->out;
@@ -57,7 +57,7 @@ static unsigned image_dwords(const struct isa_decoder *d)
     values += fault;
     if (inst->op == ISA_OP_image_atomic_cmpswap)
         return values == 4 ? 4 : 2;
-    return values == 2 ? 2 : 1;
+    return values == 2 ? 2 : values == 4 ? 5 : 1;
 }
 
 /* The least number of dwords in any encoding of the instruction. A tuple that runs past the last

@@ -101,10 +101,29 @@ static bool extended_form_exists(const struct isa_decoder *d, unsigned code)
            && d->out->op != ISA_OP_v_pk_fmac_f16 && d->kind != KIND_X;
 }
 
+/* v_nop has a second word, too, if no field of it names a source. */
+static int decode_bare(struct isa_decoder *d, unsigned code)
+{
+    bool gfx9 = isa_is_gfx9(d->target), sdwa = code == SDWA_CODE;
+    uint32_t sources = sdwa ? (gfx9 ? 0xbfbfe0ffu : 0x3f3f20ffu) : 0x00f000ffu;
+    if (d->out->op != ISA_OP_v_nop || (code != SDWA_CODE && code != DPP_CODE))
+        return 0;
+    if (!isa_decoder_fetch(d, 1))
+        return ISA_ERROR_TRUNCATED;
+    if (d->word[1] & sources) {
+        d->out->size = 4;
+        return 0;
+    }
+    int error = sdwa ? decode_sdwa(d, false) : decode_dpp(d);
+    d->out->src[0] = ISA_NO_OPERAND;
+    d->out->vgprs = 0;
+    return error;
+}
+
 static int vector_source0(struct isa_decoder *d, unsigned code, bool compare)
 {
     if (d->row->type[1] == TYPE_NONE)
-        return 0;
+        return decode_bare(d, code);
     if (code == SDWA_CODE || code == DPP_CODE) {
         if (!extended_form_exists(d, code))
             return ISA_ERROR_INVALID;

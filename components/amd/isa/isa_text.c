@@ -129,8 +129,11 @@ static void put_scalar(struct isa_text *t)
     const uint8_t *type = t->row->type;
     if (type[0] != TYPE_NONE)
         isa_text_operand(t, inst->dst, type[0]);
+    /* Where LLVM wants a pair of registers, constants print as those of one. */
+    bool jumps = t->row->kind == KIND_BR && type[0] == TYPE_NONE && type[2] == TYPE_NONE;
     if (type[1] != TYPE_NONE)
-        isa_text_operand(t, inst->src[0], type[1]);
+        isa_text_operand(t, inst->src[0],
+                         jumps && isa_text_is_constant(inst->src[0]) ? TYPE_U32 : type[1]);
     if (type[2] == TYPE_IDXIMM)
         put_gpr_index(t, (unsigned)inst->simm);
     else if (type[2] != TYPE_NONE)

@@ -79,33 +79,65 @@ static void put_inline_float(struct isa_text *t, unsigned code, unsigned type)
                             : "0.15915494");
 }
 
-/* Inline floats in 16-bit integer operands print as their bits. */
-static const char *const inline_half_bits[] = {"0x3800", "0xb800", "0x3c00", "0xbc00", "0x4000",
-                                               "0xc000", "0x4400", "0xc400", "0x3118"};
+/* The inline floats as bits: of singles, of the upper halves of doubles (1/(2 pi) has bits in the
+ * lower), of halves. */
+static const uint32_t literal_singles[9] = {0x3f000000, 0xbf000000, 0x3f800000,
+                                            0xbf800000, 0x40000000, 0xc0000000,
+                                            0x40800000, 0xc0800000, 0x3e22f983};
+static const uint32_t literal_doubles[8] = {0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbff00000,
+                                            0x40000000, 0xc0000000, 0x40100000, 0xc0100000};
+static const uint32_t literal_halves[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                           0xc000, 0x4400, 0xc400, 0x3118};
 
-/* A literal that equals an inline constant prints as that constant. TYPE_B32 asks for the bits. */
+/* How a literal prints that equals an inline constant. */
+struct literal_shape {
+    uint32_t mask; /* bits of it that the operand has */
+    bool sign;     /* negative integers are constants */
+    unsigned most; /* the largest integer that is one */
+    const uint32_t *floats;
+    unsigned float_count;
+};
+
+static struct literal_shape literal_shape_of(unsigned type)
+{
+    switch (type) {
+    case TYPE_B32: /* asks for the bits */
+        return (struct literal_shape){UINT32_MAX, false, 0, NULL, 0};
+    case TYPE_F64:
+    case TYPE_M64: /* the literal is the upper half */
+        return (struct literal_shape){UINT32_MAX, false, 0, literal_doubles, 8};
+    case TYPE_F16:
+    case TYPE_M16:
+        return (struct literal_shape){0xffff, true, 64, literal_halves, 9};
+    case TYPE_WF16:
+    case TYPE_PF16:
+        return (struct literal_shape){UINT32_MAX, true, 64, literal_halves, 9};
+    default:
+        break;
+    }
+    if (isa_type_dwords(type) == 2)
+        return (struct literal_shape){UINT32_MAX, false, 64, NULL, 0};
+    return (struct literal_shape){UINT32_MAX, true, 64, literal_singles, 9};
+}
+
+/* A literal that equals an inline constant prints as that constant. */
 static void put_literal(struct isa_text *t, unsigned type)
 {
-    static const uint32_t singles[9] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
-                                        0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
-    static const uint16_t halves[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
-                                       0xc000, 0x4400, 0xc400, 0x3118};
-    bool integer = type == TYPE_U16 || type == TYPE_I16;
-    bool half = type == TYPE_F16 || type == TYPE_M16, wide = isa_type_dwords(type) == 2;
-    uint32_t value = half ? t->inst->literal & 0xffff : t->inst->literal;
-    int64_t number = wide ? (int64_t)value : half ? (int16_t)value : (int32_t)value;
-    if (type != TYPE_B32 && type != TYPE_F64 && number >= -16 && number <= 64) {
-        isa_text_put(t, "%d", (int)number);
+    struct literal_shape shape = literal_shape_of(type);
+    uint32_t value = t->inst->literal & shape.mask;
+    uint32_t negative = -value & shape.mask;
+    bool is_small = value <= shape.most && type != TYPE_B32;
+    if (is_small || (shape.sign && negative <= 16)) {
+        isa_text_put(t, "%s%" PRIu32, is_small ? "" : "-", is_small ? value : negative);
         return;
     }
-    for (unsigned i = 0; i < 9 && !wide && type != TYPE_B32; i++) {
-        if (value == (half ? halves[i] : singles[i])) {
+    for (unsigned i = 0; i < shape.float_count; i++) {
+        if (value == shape.floats[i]) {
             put_inline_float(t, 240 + i, type);
             return;
         }
     }
-    value = integer ? value & 0xffff : value;
-    isa_text_put(t, "0x%" PRIx32, value);
+    isa_text_put(t, "0x%" PRIx32, type == TYPE_U16 || type == TYPE_I16 ? value & 0xffff : value);
 }
 
 void isa_text_source(struct isa_text *t, unsigned code, unsigned type)
@@ -123,7 +155,7 @@ void isa_text_source(struct isa_text *t, unsigned code, unsigned type)
     else if (code >= 235 && code <= 239)
         isa_text_put(t, "%s", apertures[code - 235]);
     else if (code >= 240 && code <= 248 && (type == TYPE_U16 || type == TYPE_I16))
-        isa_text_put(t, "%s", inline_half_bits[code - 240]);
+        isa_text_put(t, "0x%" PRIx32, literal_halves[code - 240]); /* as their bits */
     else if (code >= 240 && code <= 248)
         put_inline_float(t, code, type);
     else if (code >= ISA_VCCZ && code <= ISA_LDS_DIRECT)

@@ -33,8 +33,8 @@ static void put_modified(struct isa_text *t, unsigned i)
     isa_text_separate(t);
     isa_text_put(t, "%s%s%s", neg ? (isa_text_is_constant(code) && !abs ? "neg(" : "-") : "",
                  abs ? "|" : "", sext ? "sext(" : "");
-    /* LLVM's one SDWA operand that is an integer with floats as constants. */
-    bool exponent = inst->op == ISA_OP_v_ldexp_f16 && (inst->flags & ISA_IS_SDWA);
+    /* LLVM's one operand that is an integer with floats as constants. */
+    bool exponent = inst->op == ISA_OP_v_ldexp_f16;
     isa_text_source(t, code, exponent ? TYPE_F16 : type);
     isa_text_put(t, "%s%s%s", abs ? "|" : "", neg && isa_text_is_constant(code) && !abs ? ")" : "",
                  sext ? ")" : "");
@@ -188,7 +188,7 @@ static void put_vector(struct isa_text *t)
     if (inst->clamp)
         isa_text_put(t, " clamp");
     isa_text_put(t, "%s", omods[inst->omod & 3]);
-    if (inst->flags & ISA_IS_SDWA)
+    if ((inst->flags & ISA_IS_SDWA) && t->row->type[1] != TYPE_NONE)
         put_sdwa(t);
     if (inst->flags & ISA_IS_DPP)
         put_dpp(t);
