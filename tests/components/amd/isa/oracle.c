@@ -89,35 +89,20 @@ bool oracle_is_unsafe(const uint32_t word[3])
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const struct oracle_format formats[] = {
-    {"SOP2", 0x80000000, 0x007fffff, 23, 7, true},
-    {"SOPK", 0xb0000000, 0x007fffff, 23, 5, true},
-    {"SOP1", 0xbe800000, 0x007f00ff, 8, 8, true},
-    {"SOPC", 0xbf000000, 0x0000ffff, 16, 7, true},
-    {"SOPP", 0xbf800000, 0x0000ffff, 16, 7, true},
-    {"SMEM", 0xc0000000, 0x0003ffff, 18, 8, true},
-    {"VOP2", 0x00000000, 0x01ffffff, 25, 6, true},
-    {"VOP1", 0x7e000000, 0x01fe01ff, 9, 8, true},
-    {"VOPC", 0x7c000000, 0x0001ffff, 17, 8, true},
-    {"VOP3", 0xd0000000, 0x0000ffff, 16, 10, true},
-    {"VINTRP", 0xd4000000, 0x03fcffff, 16, 2, true},
-    {"DS", 0xd8000000, 0x0201ffff, 17, 8, false},
-    {"FLAT", 0xdc000000, 0x02033fff, 18, 7, true},
-    {"GLOBAL", 0xdc008000, 0x02033fff, 18, 7, false},
-    {"SCRATCH", 0xdc004000, 0x02033fff, 18, 7, false},
-    {"SEGMENT3", 0xdc00c000, 0x02033fff, 18, 7, false},
-    {"MUBUF", 0xe0000000, 0x0203ffff, 18, 7, true},
-    {"MTBUF", 0xe8000000, 0x03f87fff, 15, 4, true},
-    {"MIMG", 0xf0000000, 0x0203ffff, 18, 7, true},
-    {"EXP", 0xc4000000, 0x03ffffff, 26, 0, false},
-    {"SDWA", 0x000000f9, 0x01fffe00, 25, 6, false},
-    {"DPP", 0x000000fa, 0x01fffe00, 25, 6, false},
-    {"SDWA1", 0x7e0000f9, 0x01fe0000, 9, 8, false},
-    {"DPP1", 0x7e0000fa, 0x01fe0000, 9, 8, false},
-    {"SDWAC", 0x7c0000f9, 0x0001fe00, 17, 8, false},
-    {"DPPC", 0x7c0000fa, 0x0001fe00, 17, 8, false},
-    {"ENCODING", 0x00000000, 0x03ffffff, 26, 6, false},
+#define FORMAT(name, fixed, free, shift, bits, has_opcodes, second, flags, ...) \
+    {name, fixed, free, shift, bits, has_opcodes, second, flags, {__VA_ARGS__}},
+#define FLAGS(...)                 {__VA_ARGS__}
+#define REGISTER(low, count)      {low, count, ORACLE_REGISTER, 0, {0}}
+#define CONSTANT(low, count)      {low, count, ORACLE_CONSTANT, 0, {0}}
+#define LITERAL(low, count)       {low, count, ORACLE_LITERAL, 0, {0}}
+#define VOP3(low, neg, abs)       {low, 9, ORACLE_CONSTANT, 0, {neg, abs}}
+#define SDWA(low, scalar, ...)    {low, 8, ORACLE_CONSTANT, scalar, {__VA_ARGS__}}
+#define DPP(low, neg, abs)        {low, 8, ORACLE_REGISTER, 0, {neg, abs}}
+#include "oracle_formats.tab"
 };
+/* clang-format on */
 
 size_t oracle_format_count(void)
 {

@@ -25,12 +25,29 @@ unsigned oracle_decode(struct oracle *oracle, const uint32_t word[3], char text[
 /* True for words on which LLVM's printer runs into code that it thinks unreachable. */
 bool oracle_is_unsafe(const uint32_t word[3]);
 
+enum { ORACLE_FIELDS = 5, ORACLE_FLAGS = 8, ORACLE_MODIFIERS = 3 };
+
+/* What a field can name: registers; inline constants, too; the literal as well. */
+enum oracle_operand { ORACLE_REGISTER, ORACLE_CONSTANT, ORACLE_LITERAL };
+
+/* A field that names an operand. Bits are counted from the first word's lowest, those of the second
+ * word from 32; bit 0 is none. */
+struct oracle_field {
+    uint8_t shift, bits;
+    uint8_t operand;                     /* enum oracle_operand */
+    uint8_t scalar;                      /* the bit that makes a vector register a scalar operand */
+    uint8_t modifiers[ORACLE_MODIFIERS]; /* neg, abs, sext */
+};
+
 /* The formats as the top bits of a word, with the field that holds the opcode. */
 struct oracle_format {
     const char *name;
     uint32_t fixed, free; /* bits of the first word outside the opcode */
     unsigned shift, bits;
     bool has_opcodes; /* LLVM takes a word of each that there is, even with bits at random */
+    uint32_t second;  /* a second word that exists */
+    uint8_t flags[ORACLE_FLAGS]; /* bits that change operands or text */
+    struct oracle_field fields[ORACLE_FIELDS];
 };
 
 size_t oracle_format_count(void);

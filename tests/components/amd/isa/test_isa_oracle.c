@@ -2,11 +2,12 @@
  * test_isa_oracle.c - decoder and disassembler against LLVM 19.
  *
  * Every opcode of every format, existing or not, with fields from zero to random, one bit after the
- * other turned over, and random words: what LLVM takes must be an instruction here, too, of the
- * same size and text, and an opcode of which LLVM takes no word must not be one. LLVM refuses bits
- * that the hardware ignores; nothing is asked of other words. oracle_allow.txt lists where LLVM is
- * odd. HEDDLE_FULL asks for a hundred times as many words. Skipped, loudly, where there is no
- * libLLVM.
+ * other turned over, and random words; then, for opcodes that exist, words that differ in one field
+ * (sweep.h). What LLVM takes must be an instruction here, too, of the same size and text, and an
+ * opcode of which LLVM takes no word must not be one. LLVM refuses bits that the hardware ignores;
+ * nothing is asked of other words. oracle_allow.txt lists where LLVM is odd. HEDDLE_FULL asks for a
+ * hundred times as many random words and for all values of all fields. Skipped, loudly, where there
+ * is no libLLVM.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -14,8 +15,16 @@
 
 #include "machine.h"
 #include "oracle.h"
+#include "sweep.h"
 
-enum { ALLOWED_MOST = 64, ROUNDS = 32, ROUNDS_FULL = 3200, SHOWN = 4, LEAST_WORDS = 100000 };
+enum {
+    ALLOWED_MOST = 64,
+    ROUNDS = 32,
+    ROUNDS_FULL = 3200,
+    SHOWN = 4,
+    LEAST_WORDS = 100000,
+    LEAST_OPCODES = 1500
+};
 
 struct allowed {
     bool refused; /* we call it no instruction; otherwise the texts differ */
@@ -54,10 +63,14 @@ static bool is_allowed(enum isa_target target, const char *theirs, bool refused)
     return false;
 }
 
-struct tally {
-    unsigned long words, equal, allowed, different;
-    unsigned taken, taken_by_llvm; /* words of this opcode */
-    unsigned shown;                /* differences of this format */
+struct comparison {
+    struct oracle *oracle;
+    enum isa_target target;
+    bool full;
+    unsigned long words, equal, doubted, allowed, different;
+    unsigned long swept, swept_opcodes; /* words that differ in one field; where they begin */
+    unsigned taken, taken_by_llvm;      /* words of this opcode */
+    unsigned shown;                     /* differences of this format */
 };
 
 static bool is_size(int result)
@@ -85,70 +98,81 @@ static bool strip_doubts(char *text)
     return any;
 }
 
-static void compare_words(struct oracle *oracle, enum isa_target target, const uint32_t word[3],
-                          struct tally *tally)
+/* Returns the size that LLVM gives the instruction. */
+static unsigned compare_words(void *context, const uint32_t word[3])
 {
+    struct comparison *c = context;
     char theirs[ORACLE_TEXT] = "", ours[ISA_MAX_TEXT] = "";
     struct isa_inst inst;
     if (oracle_is_unsafe(word))
-        return;
-    unsigned size = oracle_decode(oracle, word, theirs);
+        return 0;
+    unsigned size = oracle_decode(c->oracle, word, theirs);
     bool doubted = strip_doubts(theirs);
-    int result = isa_decode(target, word, 12, &inst);
+    int result = isa_decode(c->target, word, 12, &inst);
     bool taken = is_size(result);
     if (taken)
         isa_format(&inst, UINT64_MAX, ours, sizeof ours);
-    tally->words++;
-    tally->taken += taken;
-    tally->taken_by_llvm += size > 0;
+    c->words++;
+    c->taken += taken;
+    c->taken_by_llvm += size > 0;
     if (!size || (taken && size == inst.size && is_same_text(theirs, ours)))
-        tally->equal++;
-    else if (((doubted && !taken) || is_allowed(target, theirs, !taken)))
-        tally->allowed++;
-    else if (tally->different++, tally->shown++ < SHOWN)
-        cr_expect(false, "%s %08x %08x: %d '%s', LLVM says %u '%s'", isa_target_name(target),
+        c->equal++;
+    else if (doubted && !taken)
+        c->doubted++;
+    else if (is_allowed(c->target, theirs, !taken))
+        c->allowed++;
+    else if (c->different++, c->shown++ < SHOWN)
+        cr_expect(false, "%s %08x %08x: %d '%s', LLVM says %u '%s'", isa_target_name(c->target),
                   word[0], word[1], taken ? inst.size : result, ours, size, theirs);
+    return size;
 }
 
-static void compare_format(struct oracle *oracle, enum isa_target target, size_t index,
-                           unsigned rounds, struct tally *tally)
+static void compare_opcode(struct comparison *c, size_t index, unsigned opcode, uint64_t *state)
 {
     const struct oracle_format *format = oracle_format(index);
-    uint64_t state = 1000 * index + target;
-    tally->shown = 0;
-    for (unsigned opcode = 0; opcode < 1u << format->bits; opcode++) {
-        tally->taken = tally->taken_by_llvm = 0;
-        for (unsigned round = 0; round < rounds; round++) {
-            uint32_t word[3];
-            oracle_words(format, opcode, round, &state, word);
-            compare_words(oracle, target, word, tally);
-        }
-        if (format->has_opcodes && !tally->taken_by_llvm)
-            cr_expect_eq(tally->taken, 0, "%s: %s has no opcode %u", isa_target_name(target),
-                         format->name, opcode);
+    struct sweep sweep = {c->full, compare_words, c};
+    c->taken = c->taken_by_llvm = 0;
+    for (unsigned round = 0; round < (c->full ? ROUNDS_FULL : ROUNDS); round++) {
+        uint32_t word[3];
+        oracle_words(format, opcode, round, state, word);
+        compare_words(c, word);
     }
+    if (format->has_opcodes && !c->taken_by_llvm)
+        cr_expect_eq(c->taken, 0, "%s: %s has no opcode %u", isa_target_name(c->target),
+                     format->name, opcode);
+    if (!c->taken_by_llvm)
+        return;
+    unsigned long before = c->words;
+    c->swept_opcodes += sweep_opcode(&sweep, format, opcode);
+    c->swept += c->words - before;
 }
 
 static void compare(enum isa_target target)
 {
-    struct oracle *oracle = oracle_open(target);
-    struct tally tally = {0};
-    if (!oracle) {
+    const char *full = getenv("HEDDLE_FULL"); /* set and empty without --full */
+    struct comparison c = {.oracle = oracle_open(target), .target = target, .full = full && *full};
+    if (!c.oracle) {
         fprintf(stderr, "SKIPPED: libLLVM 19 is not installed; decoder and disassembler were not "
                         "compared with it\n");
         cr_skip_test("no libLLVM");
         return;
     }
     read_allowed();
-    const char *full = getenv("HEDDLE_FULL"); /* set and empty without --full */
-    unsigned rounds = full && *full ? ROUNDS_FULL : ROUNDS;
-    for (size_t i = 0; i < oracle_format_count(); i++)
-        compare_format(oracle, target, i, rounds, &tally);
-    fprintf(stderr, "%s: %lu words, %lu equal, %lu allowed to differ, %lu different\n",
-            isa_target_name(target), tally.words, tally.equal, tally.allowed, tally.different);
-    cr_expect_eq(tally.different, 0);
-    cr_expect_geq(tally.words, LEAST_WORDS);
-    cr_expect_lt(tally.allowed, tally.words / 50, "the list of what may differ allows too much");
+    for (size_t i = 0; i < oracle_format_count(); i++) {
+        uint64_t state = 1000 * i + target;
+        c.shown = 0;
+        for (unsigned opcode = 0; opcode < 1u << oracle_format(i)->bits; opcode++)
+            compare_opcode(&c, i, opcode, &state);
+    }
+    fprintf(stderr,
+            "%s: %lu words (%lu of them field by field, of %lu opcodes), %lu equal, %lu that LLVM "
+            "doubts, %lu allowed to differ, %lu different\n",
+            isa_target_name(target), c.words, c.swept, c.swept_opcodes, c.equal, c.doubted,
+            c.allowed, c.different);
+    cr_expect_eq(c.different, 0);
+    cr_expect_geq(c.words, LEAST_WORDS);
+    cr_expect_geq(c.swept_opcodes, LEAST_OPCODES);
+    cr_expect_lt(c.allowed, c.words / 100, "the list of what may differ allows too much");
 }
 
 Test(isa_oracle, gfx803_agrees_with_llvm)
