@@ -235,7 +235,7 @@ static void try_part(const struct model_type *type, const char *file, const char
 /* Of the values for a component one in so many is tried. */
 static size_t step(const struct model_type *type)
 {
-    return is_full() ? 1 : (type->is_composite ? 13 : 2) * (SANITIZED ? 2 : 1);
+    return is_full() ? 1 : (type->is_composite ? 13 : 2) * (SANITIZED ? 7 : 1);
 }
 
 static void try_types_of(const char *path)
@@ -273,7 +273,7 @@ Test(one_wrong, each_setting_of_each_component_and_part_has_an_answer_to_each_va
 /* Every parameter of every instance of a platform by --set, as a user tries numbers. */
 static void try_platform(const char *path)
 {
-    const size_t every = is_full() ? 2 : 12;
+    const size_t every = is_full() ? 2 : SANITIZED ? 47 : 12;
     static char text[1 << 18];
     char set[600];
     const char *sets[1] = {set};
@@ -489,7 +489,7 @@ static void mutate_all(const char *folder, unsigned every)
     list_paths(folder);
     unsigned sum = 0;
     for (size_t i = 0; i < path_count; i++)
-        sum += mutate(paths[i], is_full() ? 1 : every * (SANITIZED ? 5 : 1), (unsigned)i * 7);
+        sum += mutate(paths[i], is_full() ? 1 : every * (SANITIZED ? 19 : 1), (unsigned)i * 7);
     cr_expect_gt(sum, 0);
     if (is_full())
         fprintf(stderr, "%s: %u descriptions with one change\n", folder, sum);
@@ -512,5 +512,5 @@ Test(one_wrong, each_token_of_a_platform_in_another_way_has_an_answer)
     for (size_t i = 0; i < path_count; i++)
         if (strstr(paths[i], "/tiny.") != NULL
             || (is_full() && strstr(paths[i], "/pod") == NULL && strstr(paths[i], "_x8") == NULL))
-            mutate(paths[i], is_full() ? 1 : 29, 0);
+            mutate(paths[i], is_full() ? 1 : SANITIZED ? 113 : 29, 0);
 }
