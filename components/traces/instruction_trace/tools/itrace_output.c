@@ -29,7 +29,7 @@ static void remove_unfinished(int signal_number)
 
 void itrace_output_guard(void)
 {
-    static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction old, action = {.sa_handler = remove_unfinished};
         /* What the shell ignores for a program in the background stays ignored. */
@@ -91,9 +91,17 @@ bool itrace_output_open(struct itrace_output *output, const char *path)
     return false;
 }
 
+/* Why a write to a stream failed, which does not keep it: one more byte fails for the same reason.
+ */
+static int reason_of(FILE *file)
+{
+    char byte = 0;
+    return write(fileno(file), &byte, 1) < 0 ? errno : EIO;
+}
+
 bool itrace_output_commit(struct itrace_output *output)
 {
-    int reason = ferror(output->file) ? EIO : 0;
+    int reason = ferror(output->file) ? reason_of(output->file) : 0;
     if (!reason && fflush(output->file) != 0)
         reason = errno;
     if (fclose(output->file) != 0 && !reason)

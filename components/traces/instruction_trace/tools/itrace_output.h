@@ -19,7 +19,7 @@ bool itrace_output_open(struct itrace_output *output, const char *path);
 bool itrace_output_commit(struct itrace_output *output);
 void itrace_output_abandon(struct itrace_output *output);
 
-/* SIGHUP, SIGINT, SIGTERM and SIGXFSZ remove unfinished files and then do what they do. */
+/* SIGHUP, SIGINT and SIGTERM remove unfinished files and then do what they do. */
 void itrace_output_guard(void);
 
 #endif
