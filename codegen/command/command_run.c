@@ -10,7 +10,6 @@
 #include "codegen/command/command_run_view.h"
 #include "codegen/command/hand_over.h"
 #include "codegen/command/python.h"
-#include "runtime/engine/options.h"
 
 /* Compilers at a time, more than any machine has room for. */
 #define JOBS_MOST 1024
@@ -55,15 +54,6 @@ int command_build(struct command *c)
     return EXIT_CLEAN;
 }
 
-/* The path of what process `number` writes. */
-static const char *path_of(struct command *c, const char *path, unsigned number)
-{
-    size_t size = options_number_path(path, number, false, NULL, 0) + 1;
-    char *text = arena_alloc(c->arena, size);
-    options_number_path(path, number, false, text, size);
-    return text;
-}
-
 /* What Python says of the file of each process that has written one; a process that failed before
  * has said why. `program`: NULL, or what the table is about. */
 static int print_each(struct command *c, const char *what, const char *path, const char *program,
@@ -72,7 +62,7 @@ static int print_each(struct command *c, const char *what, const char *path, con
     struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
-        const char *of_process = path_of(c, path, i);
+        const char *of_process = run_numbered_path(c, path, i, false);
         if (status != 0 && (stat(of_process, &file) != 0 || file.st_size == 0))
             continue;
         if (count > 1)
@@ -89,8 +79,8 @@ static void print_samples(struct command *c, const char *path, const struct run_
     struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
-        if (stat(path_of(c, path, i), &file) == 0 && file.st_size != 0)
-            python_print(c, "sample", path_of(c, path, i), NULL);
+        if (stat(run_numbered_path(c, path, i, false), &file) == 0 && file.st_size != 0)
+            python_print(c, "sample", run_numbered_path(c, path, i, false), NULL);
     }
 }
 
@@ -98,7 +88,7 @@ static void print_samples(struct command *c, const char *path, const struct run_
 static void remove_each(struct command *c, const char *path, const struct run_outcome *outcome)
 {
     for (unsigned i = 1; path && (i == 1 || i <= outcome->processes.count); i++)
-        unlink(path_of(c, path, i));
+        unlink(run_numbered_path(c, path, i, false));
 }
 
 static int run(struct command *c, const struct build_result *built, struct handed *handed,

@@ -8,6 +8,9 @@
 
 /* Seen from the root folder, in the command's arena; NULL for NULL. */
 const char *run_absolute(struct command *c, const char *path);
+/* The path of what process `number` of a run writes (options_number_path()), in the command's
+ * arena. */
+const char *run_numbered_path(struct command *c, const char *path, unsigned number, bool folder);
 /* What the options come to for the platform. -1 to go on, or an exit status: what is wrong was
  * said. */
 struct handed;

@@ -93,19 +93,11 @@ bool run_recording_begin(struct command *c, struct handed *handed, struct run_re
     return true;
 }
 
-static const char *folder_of(struct command *c, const char *folder, unsigned number)
-{
-    size_t size = options_number_path(folder, number, true, NULL, 0) + 1;
-    char *text = arena_alloc(c->arena, size);
-    options_number_path(folder, number, true, text, size);
-    return text;
-}
-
 static int end_one(struct command *c, const struct run_recording *recording, size_t kind,
                    unsigned number, int status)
 {
-    const char *folder = folder_of(c, recording->folder[kind], number);
-    const char *part = folder_of(c, recording->part[kind], number);
+    const char *folder = run_numbered_path(c, recording->folder[kind], number, true);
+    const char *part = run_numbered_path(c, recording->part[kind], number, true);
     const char *trace = arena_printf(c->arena, "%s/%s", part, recording_kinds[kind].complete);
     bool complete = access(trace, F_OK) == 0;
     if (complete && rename(part, folder) == 0) {

@@ -10,6 +10,7 @@
 #include "codegen/command/hand_over.h"
 #include "components/sampling/sampling_options.h"
 #include "dsl/quantity.h"
+#include "runtime/engine/options.h"
 
 const char *run_absolute(struct command *c, const char *path)
 {
@@ -17,6 +18,14 @@ const char *run_absolute(struct command *c, const char *path)
     if (!path || path[0] == '/' || !getcwd(folder, sizeof folder))
         return path;
     return arena_printf(c->arena, "%s/%s", folder, path);
+}
+
+const char *run_numbered_path(struct command *c, const char *path, unsigned number, bool folder)
+{
+    size_t size = options_number_path(path, number, folder, NULL, 0) + 1;
+    char *text = arena_alloc(c->arena, size);
+    options_number_path(path, number, folder, text, size);
+    return text;
 }
 
 bool run_is_functional(const struct options *o)
