@@ -1,7 +1,7 @@
 /* Is what one writes seen by all others (E0507)?
  *
  * For every piece of memory on the map and every actor the way of its accesses is followed
- * (coherence_ways.c). A keeper that all actors pass shows the same lines to all of them. One that
+ * (coherence_routes.c). A keeper that all actors pass shows the same lines to all of them. One that
  * only some pass, the *inside*, needs two things: when one outside has written, those inside must
  * lose their copies before they read it (drop); when one inside has written and the line stays in
  * the keeper, it must go below before one outside reads it (write back).

@@ -193,7 +193,7 @@ uint32_t moment_bit(struct coherence *c, const char *name);
 const char *moment_name(const struct coherence *c, uint32_t bits);
 uint32_t request_bit(struct coherence *c, const char *text);
 
-/* coherence_ways.c */
+/* coherence_routes.c */
 void ways_init(struct coherence *c, struct elaboration *e);
 /* The path from an `out` port, or NULL. */
 const struct route_path *way_path(const struct coherence *c, const struct node *node, uint32_t port,
