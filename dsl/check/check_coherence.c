@@ -1,24 +1,24 @@
 /* Is what one writes seen by all others (E0507)?
  *
- * For every piece of memory on the map and every actor the way of its accesses is followed
+ * For every piece of memory on the map and every actor the route of its accesses is followed
  * (coherence_routes.c). A keeper that all actors pass shows the same lines to all of them. One that
  * only some pass, the *inside*, needs two things: when one outside has written, those inside must
  * lose their copies before they read it (drop); when one inside has written and the line stays in
  * the keeper, it must go below before one outside reads it (write back).
  *
  * When must that be? Two actors that order their accesses by fences: at the fences, which go the
- * way of the accesses and must get as far as the keeper: those of system scope for any two, those
+ * route of the accesses and must get as far as the keeper: those of system scope for any two, those
  * of agent scope, too, for two of one agent. Two actors with moments: between any
  * moment of the writer and any of the reader, by a control that reaches the keeper before or after
  * one of them. Requests that one place must do for all (atomics, coherent reads, writes that a
  * whole scope is to see) may not end in a keeper at all while others outside write, if both are
  * ordered by fences: those act at the same time.
  *
- * Ways of all actors to one piece of memory form a tree, so everything is counted along the ways,
- * and no pair is looked at twice: actors that differ in their place only are a class, and what a
- * keeper lacks depends on the class inside and the shape of the class outside. Actors that have one
- * joint are followed together (coherence_groups.c). Keepers before it are looked at only once for
- * all pieces of memory of a composite that the same groups get at. */
+ * Routes of all actors to one piece of memory form a tree, so everything is counted along the
+ * routes, and no pair is looked at twice: actors that differ in their place only are a class, and
+ * what a keeper lacks depends on the class inside and the shape of the class outside. Actors that
+ * have one joint are followed together (coherence_groups.c). Keepers before it are looked at only
+ * once for all pieces of memory of a composite that the same groups get at. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,11 +52,11 @@ struct proof {
     uint32_t *present_kin, *inside_kin; /* per kin: those; scratch, 0: those inside a keeper */
     uint32_t *outside;                  /* scratch: classes, one of a shape */
     VECTOR(uint32_t) shapes;            /* that there are */
-    const struct node *end;             /* where the ways lead that are looked at */
+    const struct node *end;             /* where the routes lead that are looked at */
     VECTOR(const struct node *) ended;  /* and those that have been */
     VECTOR(struct keeper *) touched;
     VECTOR(struct reported *) reported;
-    uint64_t *here;             /* a bit for each group whose ways lead to `end` */
+    uint64_t *here;             /* a bit for each group whose routes lead to `end` */
     uint32_t here_words, holes; /* holes: found in this round, whether reported or not */
     VECTOR(struct settled) settled;
 };
@@ -101,22 +101,22 @@ static bool acted(const struct proof *p, const struct keeper *keeper, unsigned e
 
 /* ---- what is missing ---- */
 
-/* An actor like `other` whose way to the target does not lead through the keeper. */
+/* An actor like `other` whose route to the target does not lead through the keeper. */
 static const struct actor *one_outside(struct proof *p, const struct coherence_hole *hole,
                                        const struct actor_class *other)
 {
     bool same_agent = hole->in_band && hole->scope == FENCE_AGENT;
-    struct way way;
+    struct route route;
     for (uint32_t i = 0; i < p->c.actors.count; i++) {
         const struct actor *actor = &p->c.actors.items[i];
         const struct actor_class *class = &p->c.classes.items[actor->class];
         if (class->shape != other->shape || (class->own && !is_around(p, actor->node))
             || (same_agent && class->agent != other->agent))
             continue;
-        way_find(&p->c, actor, p->target.space, p->target.address, &way);
-        bool passes = way.end != p->end;
-        for (uint32_t k = 0; k < way.count; k++)
-            passes |= way.steps[k].keeper == hole->keeper;
+        route_find(&p->c, actor, p->target.space, p->target.address, &route);
+        bool passes = route.end != p->end;
+        for (uint32_t k = 0; k < route.count; k++)
+            passes |= route.steps[k].keeper == hole->keeper;
         if (!passes)
             return actor;
     }
@@ -242,7 +242,7 @@ static void look_at_keeper(struct proof *p, struct keeper *keeper)
     look_at_agents(p, keeper);
 }
 
-/* ---- ways ---- */
+/* ---- routes ---- */
 
 /* Into the list of classes that are inside, in their order. */
 static void note_class(struct proof *p, struct keeper *keeper, uint32_t class)
@@ -283,45 +283,45 @@ static bool is_here(const struct proof *p, uint32_t group)
 }
 
 /* Counts a group from its joint on. */
-static void count_along(struct proof *p, const struct actor_group *group, const struct way *way)
+static void count_along(struct proof *p, const struct actor_group *group, const struct route *route)
 {
     const struct actor_class *class = &p->c.classes.items[group->class];
     struct fences fences = group->fences;
     p->present[class->shape] += group->count;
     p->present_kin[class->kin] += group->count;
-    for (uint32_t i = group->steps; i < way->count; i++) {
-        const struct way_step *step = &way->steps[i];
+    for (uint32_t i = group->steps; i < route->count; i++) {
+        const struct route_step *step = &route->steps[i];
         struct presence presence = presence_of(&fences, group->count, group->first, group->last);
         if (step->keeper != NULL) {
-            touch(p, step->keeper, (uint64_t)group->first * WAY_MOST + i);
+            touch(p, step->keeper, (uint64_t)group->first * ROUTE_MOST + i);
             enter(p, step->keeper, group->class, &presence);
         }
-        way_fences_pass(step, &fences);
+        route_fences_pass(step, &fences);
     }
 }
 
-/* Counts a group if its ways end at p->end; sets p->end if nothing has yet. True: they end
+/* Counts a group if its routes end at p->end; sets p->end if nothing has yet. True: they end
  * elsewhere, at a leaf that is still to be looked at. */
 static bool follow(struct proof *p, uint32_t number)
 {
     const struct actor_group *group = &p->c.groups.items[number];
-    struct way way;
-    way.count = group->steps;
-    way.end = group->end;
+    struct route route;
+    route.count = group->steps;
+    route.end = group->end;
     if (p->c.classes.items[group->class].own && !is_around(p, group->around))
         return false;
     if (group->joint != NULL)
-        way_go_on(&p->c, group->class, group->joint, p->target.space, p->target.address, &way);
+        route_go_on(&p->c, group->class, group->joint, p->target.space, p->target.address, &route);
     for (uint32_t i = 0; i < p->ended.count; i++)
-        if (p->ended.items[i] == way.end)
+        if (p->ended.items[i] == route.end)
             return false;
-    if (way.end == NULL)
+    if (route.end == NULL)
         return false;
-    p->end = p->end == NULL ? way.end : p->end;
-    if (p->end != way.end)
+    p->end = p->end == NULL ? route.end : p->end;
+    if (p->end != route.end)
         return true;
     p->here[number / 64] |= (uint64_t)1 << number % 64;
-    count_along(p, group, &way);
+    count_along(p, group, &route);
     return false;
 }
 
@@ -370,7 +370,7 @@ static int by_order(const void *a, const void *b)
     return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
 }
 
-/* Looks at the keepers that actors reach on the way to p->end. */
+/* Looks at the keepers that actors reach on the route to p->end. */
 static void look_at_end(struct proof *p)
 {
     bool settled = is_settled(p);
@@ -388,7 +388,7 @@ static void look_at_end(struct proof *p)
         settle(p);
 }
 
-/* An address may mean different things to different actors, as registers do: those whose ways end
+/* An address may mean different things to different actors, as registers do: those whose routes end
  * at one leaf share what is there. */
 static void look_at_target(struct proof *p)
 {
@@ -435,7 +435,7 @@ static void run_coherence(struct elaboration *e)
     bool any_map = false;
     if (!is_whole(e))
         return;
-    ways_init(&p.c, e);
+    routes_init(&p.c, e);
     units_find(&p.c);
     groups_find(&p.c);
     p.atomic = request_bit(&p.c, "atomic");

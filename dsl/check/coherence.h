@@ -1,5 +1,5 @@
-/* What components say of themselves in `coherence { }`, and the ways of accesses to memory, for the
- * proof in check_coherence.c.
+/* What components say of themselves in `coherence { }`, and the routes of accesses to memory, for
+ * the proof in check_coherence.c.
  *
  * Words. An *actor* is a port of a leaf that sends accesses (`accesses`). A *keeper* is a leaf that
  * keeps copies of what passes (`keeps`), written lines among them (`delays`). A *moment* is a name
@@ -7,16 +7,16 @@
  * other is to see in a later one. A *control* reaches a keeper before or after a moment. Actors
  * with `fence.acquire` or `fence.release` order their accesses in band, by fences that go the way
  * of the accesses. Two actors of one *agent* may order them by fences of agent scope or of system
- * scope, others by those of system scope only. Moments are bits of a mask. The *joint* of a way is
- * the first interconnect whose output depends on the address; before it all ways of an actor are
- * one. */
+ * scope, others by those of system scope only. Moments are bits of a mask. The *joint* of a route
+ * is the first interconnect whose output depends on the address; before it all routes of an actor
+ * are one. */
 #ifndef HEDDLE_DSL_COHERENCE_H
 #define HEDDLE_DSL_COHERENCE_H
 
 #include "dsl/elaborate/elaborate.h"
 
 #define PORT_NONE     UINT32_MAX
-#define WAY_MOST      64 /* steps; longer ways lead nowhere */
+#define ROUTE_MOST    64 /* steps; longer routes lead nowhere */
 #define MOMENTS_MOST  32
 #define REQUESTS_MOST 32
 
@@ -51,7 +51,7 @@ struct control {
     unsigned effects;
 };
 
-/* Actors of one class whose way leads through a keeper. */
+/* Actors of one class whose route leads through a keeper. */
 struct presence {
     uint32_t count;
     uint32_t first; /* one of them */
@@ -76,7 +76,7 @@ struct keeper {
     VECTOR(struct control) controls;
     VECTOR(struct passage) passages;
     uint32_t seen_in;         /* scratch: the target for which `inside` counts */
-    uint64_t order;           /* of the first that got here: actor * WAY_MOST + step */
+    uint64_t order;           /* of the first that got here: actor * ROUTE_MOST + step */
     struct presence *inside;  /* per class */
     VECTOR(uint32_t) entered; /* classes that are inside, in order */
 };
@@ -114,29 +114,30 @@ struct actor {
     uint32_t class;
 };
 
-struct way_step {
+struct route_step {
     struct node *node;
     struct keeper *keeper; /* NULL: it passes things on */
     bool splits; /* an interconnect with several outputs, for which a fence has no address */
 };
 
-/* Do fences of an actor get this far along its way? By scope. */
+/* Do fences of an actor get this far along its route? By scope. */
 struct fences {
     bool acquire[FENCE_SCOPES], release[FENCE_SCOPES];
     /* The last keeper sent them to all that are below. */
     bool acquire_spreads[FENCE_SCOPES], release_spreads[FENCE_SCOPES];
 };
 
-struct way {
-    struct way_step steps[WAY_MOST];
+struct route {
+    struct route_step steps[ROUTE_MOST];
     uint32_t count;
     struct node *end; /* NULL: it leads nowhere */
 };
 
-/* Actors of a class that have one joint and come to it alike: from there on their ways are one. */
+/* Actors of a class that have one joint and come to it alike: from there on their routes are one.
+ */
 struct actor_group {
     uint32_t class;
-    struct node *joint; /* NULL: their ways are one from the beginning, and end at `end` */
+    struct node *joint; /* NULL: their routes are one from the beginning, and end at `end` */
     struct node *end;
     const struct node *around;       /* the composite around each of them */
     uint32_t steps;                  /* before the joint */
@@ -194,42 +195,43 @@ const char *moment_name(const struct coherence *c, uint32_t bits);
 uint32_t request_bit(struct coherence *c, const char *text);
 
 /* coherence_routes.c */
-void ways_init(struct coherence *c, struct elaboration *e);
+void routes_init(struct coherence *c, struct elaboration *e);
 /* The path from an `out` port, or NULL. */
-const struct route_path *way_path(const struct coherence *c, const struct node *node, uint32_t port,
-                                  uint32_t element);
+const struct route_path *route_next_path(const struct coherence *c, const struct node *node,
+                                         uint32_t port, uint32_t element);
 /* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
-bool way_fence_passes(const struct way_step *step, enum fence_scope scope, bool release,
-                      bool *spread);
-struct fences way_fences_begin(void);
+bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
+                        bool *spread);
+struct fences route_fences_begin(void);
 /* Passes all fences, which have come to the step as `fences` says. */
-void way_fences_pass(const struct way_step *step, struct fences *fences);
+void route_fences_pass(const struct route_step *step, struct fences *fences);
 /* An actor at a step to which its fences have come as `fences` says. */
 struct presence presence_of(const struct fences *fences, uint32_t count, uint32_t first,
                             uint32_t last);
-/* Finds the way of an access from `actor` to `address` of `space` (NULL: anywhere). */
-void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
-              uint64_t address, struct way *way);
-/* These find a way in two parts. The first ends at the joint, which it returns; NULL: there is
- * none, or the way leads nowhere (`end` NULL). The second adds the steps from the joint on. */
-struct node *way_begin(struct coherence *c, const struct actor *actor, struct way *way);
-void way_go_on(struct coherence *c, uint32_t class, struct node *joint,
-               const struct model_space *space, uint64_t address, struct way *way);
+/* Finds the route of an access from `actor` to `address` of `space` (NULL: anywhere). */
+void route_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
+                uint64_t address, struct route *route);
+/* These find a route in two parts. The first ends at the joint, which it returns; NULL: there is
+ * none, or the route leads nowhere (`end` NULL). The second adds the steps from the joint on. */
+struct node *route_begin(struct coherence *c, const struct actor *actor, struct route *route);
+void route_go_on(struct coherence *c, uint32_t class, struct node *joint,
+                 const struct model_space *space, uint64_t address, struct route *route);
 /* Calls `found` for every leaf that requests of a port array, or of one of its elements, reach,
  * whatever their address. */
-void way_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
-                    void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
-void way_reach(struct coherence *c, struct node *node, uint32_t port,
-               void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
+void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
+                      void (*found)(struct coherence *c, struct wire_end to, void *data),
+                      void *data);
+void route_reach(struct coherence *c, struct node *node, uint32_t port,
+                 void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
 /* Does a leaf take part in accesses of the protocol of its port `in`, without a word about it? */
-uint32_t way_silent_exit(const struct node *node, uint32_t in);
+uint32_t route_silent_exit(const struct node *node, uint32_t in);
 
 bool node_is_inside(const struct node *node, const struct node *owner);
 
 /* coherence_units.c: keepers, actors and controllers. */
 void units_find(struct coherence *c);
 
-/* coherence_groups.c: actors whose ways are one from their joint on. */
+/* coherence_groups.c: actors whose routes are one from their joint on. */
 void groups_find(struct coherence *c);
 /* Adds actors to those that are inside. */
 void presence_add(struct presence *to, const struct presence *more);

@@ -1,5 +1,5 @@
-/* Actors whose ways are one from some place on. A GPU has hundreds of compute units that reach its
- * memory by one crossbar; from there on a piece of memory needs one way for all of them. */
+/* Actors whose routes are one from some place on. A GPU has hundreds of compute units that reach
+ * its memory by one crossbar; from there on a piece of memory needs one route for all of them. */
 #include "dsl/check/coherence.h"
 
 void presence_add(struct presence *to, const struct presence *more)
@@ -57,16 +57,16 @@ static void note_passage(struct coherence *c, struct keeper *keeper, uint32_t gr
     vector_push(c->e->arena, &c->groups.items[group].keepers, keeper);
 }
 
-/* Notes the keepers of an actor's way before the joint. */
+/* Notes the keepers of an actor's route before the joint. */
 static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
-                          const struct way *way)
+                          const struct route *route)
 {
-    struct fences fences = way_fences_begin();
-    for (uint32_t i = 0; i < way->count; i++) {
+    struct fences fences = route_fences_begin();
+    for (uint32_t i = 0; i < route->count; i++) {
         struct presence one = presence_of(&fences, 1, actor, actor);
-        if (way->steps[i].keeper != NULL)
-            note_passage(c, way->steps[i].keeper, group, &one, (uint64_t)actor * WAY_MOST + i);
-        way_fences_pass(&way->steps[i], &fences);
+        if (route->steps[i].keeper != NULL)
+            note_passage(c, route->steps[i].keeper, group, &one, (uint64_t)actor * ROUTE_MOST + i);
+        route_fences_pass(&route->steps[i], &fences);
     }
 }
 
@@ -75,23 +75,23 @@ void groups_find(struct coherence *c)
     uint32_t *first_at = arena_alloc(c->e->arena, (c->e->nodes.count + 1) * sizeof *first_at);
     for (uint32_t i = 0; i < c->actors.count; i++) {
         const struct actor *actor = &c->actors.items[i];
-        struct way way;
-        struct node *joint = way_begin(c, actor, &way);
-        if (joint == NULL && way.end == NULL)
+        struct route route;
+        struct node *joint = route_begin(c, actor, &route);
+        if (joint == NULL && route.end == NULL)
             continue;
         bool own = c->classes.items[actor->class].own;
         struct actor_group one = {.class = actor->class,
                                   .joint = joint,
-                                  .end = way.end,
+                                  .end = route.end,
                                   .around = own ? actor->node->parent : NULL,
-                                  .steps = way.count,
-                                  .fences = way_fences_begin(),
+                                  .steps = route.count,
+                                  .fences = route_fences_begin(),
                                   .first = i};
-        for (uint32_t k = 0; k < way.count; k++)
-            way_fences_pass(&way.steps[k], &one.fences);
+        for (uint32_t k = 0; k < route.count; k++)
+            route_fences_pass(&route.steps[k], &one.fences);
         uint32_t group = group_number(c, &one, first_at);
         c->groups.items[group].count++;
         c->groups.items[group].last = i;
-        note_passages(c, i, group, &way);
+        note_passages(c, i, group, &route);
     }
 }

@@ -1,5 +1,5 @@
-/* Says where coherence has a hole (E0507): the writer, the reader, what keeps the line, the ways of
- * both, and what would close it; and which leaves say nothing of their accesses (W0706). */
+/* Says where coherence has a hole (E0507): the writer, the reader, what keeps the line, the routes
+ * of both, and what would close it; and which leaves say nothing of their accesses (W0706). */
 #include <string.h>
 
 #include "dsl/check/coherence.h"
@@ -11,15 +11,15 @@ static const char *actor_text(const struct coherence *c, const struct actor *act
 }
 
 /* "a -> b -> c": the leaves that an access passes. */
-static const char *way_text(struct coherence *c, const struct actor *actor,
-                            const struct coherence_hole *hole)
+static const char *route_text(struct coherence *c, const struct actor *actor,
+                              const struct coherence_hole *hole)
 {
-    struct way way;
-    way_find(c, actor, hole->space, hole->address, &way);
+    struct route route;
+    route_find(c, actor, hole->space, hole->address, &route);
     const char *text = actor_text(c, actor);
-    for (uint32_t i = 0; i < way.count; i++)
-        text = arena_printf(c->e->arena, "%s -> %s", text, way.steps[i].node->object.path);
-    return arena_printf(c->e->arena, "%s -> %s", text, way.end->object.path);
+    for (uint32_t i = 0; i < route.count; i++)
+        text = arena_printf(c->e->arena, "%s -> %s", text, route.steps[i].node->object.path);
+    return arena_printf(c->e->arena, "%s -> %s", text, route.end->object.path);
 }
 
 static struct diagnostic *begin(struct coherence *c, const struct coherence_hole *hole)
@@ -56,12 +56,14 @@ static struct diagnostic *begin(struct coherence *c, const struct coherence_hole
 /* ---- fences ---- */
 
 /* What keeps a fence from the keeper; NULL: nothing does. */
-static const struct way_step *fence_stop(const struct coherence_hole *hole, const struct way *way)
+static const struct route_step *fence_stop(const struct coherence_hole *hole,
+                                           const struct route *route)
 {
     bool spread = false;
-    for (uint32_t i = 0; i < way->count && way->steps[i].keeper != hole->keeper; i++)
-        if (!way_fence_passes(&way->steps[i], hole->scope, hole->missing != EFFECT_DROP, &spread))
-            return &way->steps[i];
+    for (uint32_t i = 0; i < route->count && route->steps[i].keeper != hole->keeper; i++)
+        if (!route_fence_passes(&route->steps[i], hole->scope, hole->missing != EFFECT_DROP,
+                                &spread))
+            return &route->steps[i];
     return NULL;
 }
 
@@ -96,9 +98,9 @@ static void help_fence(struct coherence *c, const struct coherence_hole *hole, s
 {
     const struct actor_class *class = &c->classes.items[hole->inside->class];
     struct diagnostics *all = c->e->diagnostics;
-    struct way way;
-    way_find(c, hole->inside, hole->space, hole->address, &way);
-    const struct way_step *stop = fence_stop(hole, &way);
+    struct route route;
+    route_find(c, hole->inside, hole->space, hole->address, &route);
+    const struct route_step *stop = fence_stop(hole, &route);
     if (hole->missing == EFFECT_WRITE_BACK && !class->release) {
         diagnostic_help(
             all, d,
@@ -278,15 +280,15 @@ void hole_report(struct coherence *c, const struct coherence_hole *hole)
 {
     struct diagnostics *all = c->e->diagnostics;
     struct diagnostic *d = begin(c, hole);
-    diagnostic_note(all, d, hole->inside->node->span, "one way: %s",
-                    way_text(c, hole->inside, hole));
+    diagnostic_note(all, d, hole->inside->node->span, "one route: %s",
+                    route_text(c, hole->inside, hole));
     diagnostic_note(all, d, hole->outside->node->span, "the other: %s",
-                    way_text(c, hole->outside, hole));
+                    route_text(c, hole->outside, hole));
     const char *condition = hole->missing == 0 ? condition_of(c, hole->keeper->node, FACT_ANSWERS,
                                                               hole->request, hole->scope, 0)
                                                : NULL;
     if (hole->missing == 0)
-        diagnostic_help(all, d, "let it go on to where both ways meet%s%s%s",
+        diagnostic_help(all, d, "let it go on to where both routes meet%s%s%s",
                         condition != NULL ? ": it ends here with '" : "",
                         condition != NULL ? condition : "", condition != NULL ? "'" : "");
     else if (hole->in_band)

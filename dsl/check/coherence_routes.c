@@ -1,11 +1,11 @@
-/* The way of an access: from path to path, through interconnects as they route, through leaves as
+/* The route of an access: from path to path, through interconnects as they route, through leaves as
  * they say that they pass things on, until a leaf takes it. */
 #include <string.h>
 
 #include "dsl/check/coherence.h"
 #include "runtime/engine/hash.h"
 
-void ways_init(struct coherence *c, struct elaboration *e)
+void routes_init(struct coherence *c, struct elaboration *e)
 {
     c->e = e;
     c->path_at = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->path_at);
@@ -24,8 +24,8 @@ void ways_init(struct coherence *c, struct elaboration *e)
     }
 }
 
-const struct route_path *way_path(const struct coherence *c, const struct node *node, uint32_t port,
-                                  uint32_t element)
+const struct route_path *route_next_path(const struct coherence *c, const struct node *node,
+                                         uint32_t port, uint32_t element)
 {
     if (port == PORT_NONE || node->ports == NULL || element >= node->ports[port].count)
         return NULL;
@@ -64,9 +64,9 @@ static const struct route_path *forward(const struct coherence *c, const struct 
     if (port == PORT_NONE || node->ports == NULL)
         return NULL;
     if (node->space != NULL)
-        return way_path(c, node, port, output_by_space(node, address));
+        return route_next_path(c, node, port, output_by_space(node, address));
     if (node->ports[port].count == 1)
-        return way_path(c, node, port, 0);
+        return route_next_path(c, node, port, 0);
     uint32_t path =
         node->routes_to != NULL && space != NULL ? node->routes_to[space->id] : NO_ROUTE;
     return path != NO_ROUTE ? &c->e->paths.items[path] : NULL;
@@ -77,7 +77,7 @@ static const char *protocol_of(const struct node *node, uint32_t port)
     return node->object.type->ports.v.items[port]->target.text;
 }
 
-uint32_t way_silent_exit(const struct node *node, uint32_t in)
+uint32_t route_silent_exit(const struct node *node, uint32_t in)
 {
     const struct item_list *ports = &node->object.type->ports;
     for (uint32_t i = 0; i < ports->v.count && facts_of(node) == NULL; i++)
@@ -103,7 +103,7 @@ static const struct route_path *pass(struct coherence *c, struct node *node, uin
 {
     const struct ast_items *facts = facts_of(node);
     if (facts == NULL)
-        return way_path(c, node, way_silent_exit(node, in), element);
+        return route_next_path(c, node, route_silent_exit(node, in), element);
     for (uint32_t i = 0; i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
         enum fact_verb verb = fact_verb(fact);
@@ -117,9 +117,9 @@ static const struct route_path *pass(struct coherence *c, struct node *node, uin
             continue;
         for (uint32_t k = 0; k < fact->right->v.count; k++) {
             uint32_t out = fact_port(type, fact->right->v.items[k]);
-            const struct route_path *path = way_path(c, node, out, element);
+            const struct route_path *path = route_next_path(c, node, out, element);
             if (path == NULL)
-                path = way_path(c, node, out, 0);
+                path = route_next_path(c, node, out, 0);
             if (path != NULL)
                 return path;
         }
@@ -127,13 +127,14 @@ static const struct route_path *pass(struct coherence *c, struct node *node, uin
     return NULL;
 }
 
-static void add_step(const struct coherence *c, struct way *way, struct node *node, bool forwards)
+static void add_step(const struct coherence *c, struct route *route, struct node *node,
+                     bool forwards)
 {
     uint32_t port = forwards ? forward_port(node) : PORT_NONE;
-    way->steps[way->count++] =
-        (struct way_step){.node = node,
-                          .keeper = c->keeper[node->model.id],
-                          .splits = port != PORT_NONE && node->ports[port].count > 1};
+    route->steps[route->count++] =
+        (struct route_step){.node = node,
+                            .keeper = c->keeper[node->model.id],
+                            .splits = port != PORT_NONE && node->ports[port].count > 1};
 }
 
 /* The table of arrivals of a class: that of the first class with the same moments. */
@@ -178,9 +179,9 @@ static bool is_joint(const struct node *node)
 /* Adds the steps from `path` on; `to_joint`: those before the joint, which is returned. */
 static struct node *go_on(struct coherence *c, uint32_t class, const struct route_path *path,
                           const struct model_space *space, uint64_t address, bool to_joint,
-                          struct way *way)
+                          struct route *route)
 {
-    while (path != NULL && way->count < WAY_MOST) {
+    while (path != NULL && route->count < ROUTE_MOST) {
         const struct arrival *arrival = arrive(c, class, path);
         if (arrival->node == NULL)
             return NULL;
@@ -188,38 +189,38 @@ static struct node *go_on(struct coherence *c, uint32_t class, const struct rout
             return arrival->node;
         path = arrival->forwards ? forward(c, arrival->node, space, address) : arrival->next;
         if (path == NULL && !arrival->forwards)
-            way->end = arrival->node;
+            route->end = arrival->node;
         else
-            add_step(c, way, arrival->node, arrival->forwards);
+            add_step(c, route, arrival->node, arrival->forwards);
     }
     return NULL;
 }
 
-struct node *way_begin(struct coherence *c, const struct actor *actor, struct way *way)
+struct node *route_begin(struct coherence *c, const struct actor *actor, struct route *route)
 {
-    way->count = 0;
-    way->end = NULL;
-    return go_on(c, actor->class, way_path(c, actor->node, actor->port, actor->element), NULL, 0,
-                 true, way);
+    route->count = 0;
+    route->end = NULL;
+    return go_on(c, actor->class, route_next_path(c, actor->node, actor->port, actor->element),
+                 NULL, 0, true, route);
 }
 
-void way_go_on(struct coherence *c, uint32_t class, struct node *joint,
-               const struct model_space *space, uint64_t address, struct way *way)
+void route_go_on(struct coherence *c, uint32_t class, struct node *joint,
+                 const struct model_space *space, uint64_t address, struct route *route)
 {
-    add_step(c, way, joint, true);
-    go_on(c, class, forward(c, joint, space, address), space, address, false, way);
+    add_step(c, route, joint, true);
+    go_on(c, class, forward(c, joint, space, address), space, address, false, route);
 }
 
-void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
-              uint64_t address, struct way *way)
+void route_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
+                uint64_t address, struct route *route)
 {
-    struct node *joint = way_begin(c, actor, way);
+    struct node *joint = route_begin(c, actor, route);
     if (joint != NULL)
-        way_go_on(c, actor->class, joint, space, address, way);
+        route_go_on(c, actor->class, joint, space, address, route);
 }
 
-bool way_fence_passes(const struct way_step *step, enum fence_scope scope, bool release,
-                      bool *spread)
+bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
+                        bool *spread)
 {
     if (step->keeper == NULL)
         return !step->splits || *spread;
@@ -228,7 +229,7 @@ bool way_fence_passes(const struct way_step *step, enum fence_scope scope, bool 
     return (effects & EFFECT_PASS) != 0;
 }
 
-struct fences way_fences_begin(void)
+struct fences route_fences_begin(void)
 {
     struct fences fences = {.acquire = {false}};
     for (unsigned s = 0; s < FENCE_SCOPES; s++)
@@ -236,11 +237,11 @@ struct fences way_fences_begin(void)
     return fences;
 }
 
-void way_fences_pass(const struct way_step *step, struct fences *fences)
+void route_fences_pass(const struct route_step *step, struct fences *fences)
 {
     for (enum fence_scope s = 0; s < FENCE_SCOPES; s++) {
-        fences->acquire[s] &= way_fence_passes(step, s, false, &fences->acquire_spreads[s]);
-        fences->release[s] &= way_fence_passes(step, s, true, &fences->release_spreads[s]);
+        fences->acquire[s] &= route_fence_passes(step, s, false, &fences->acquire_spreads[s]);
+        fences->release[s] &= route_fence_passes(step, s, true, &fences->release_spreads[s]);
     }
 }
 
@@ -272,22 +273,24 @@ static void reach(struct coherence *c, const struct route_path *path, unsigned d
     if (path == NULL || !path->whole || depth == REACH_DEPTH)
         return;
     struct node *node = path->to.node;
-    uint32_t out = node_forwards(node) ? forward_port(node) : way_silent_exit(node, path->to.port);
+    uint32_t out =
+        node_forwards(node) ? forward_port(node) : route_silent_exit(node, path->to.port);
     if (!node_forwards(node))
         found(c, path->to, data);
     for (uint32_t i = 0; out != PORT_NONE && i < node->ports[out].count; i++)
-        reach(c, way_path(c, node, out, i), depth + 1, found, data);
+        reach(c, route_next_path(c, node, out, i), depth + 1, found, data);
 }
 
-void way_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
-                    void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
+                      void (*found)(struct coherence *c, struct wire_end to, void *data),
+                      void *data)
 {
-    reach(c, way_path(c, node, port, element), 0, found, data);
+    reach(c, route_next_path(c, node, port, element), 0, found, data);
 }
 
-void way_reach(struct coherence *c, struct node *node, uint32_t port,
-               void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+void route_reach(struct coherence *c, struct node *node, uint32_t port,
+                 void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
     for (uint32_t i = 0; i < node->ports[port].count; i++)
-        reach(c, way_path(c, node, port, i), 0, found, data);
+        reach(c, route_next_path(c, node, port, i), 0, found, data);
 }

@@ -76,12 +76,12 @@ static void find_controls(struct coherence *c, struct node *node, const struct a
         uint32_t port = fact_port(node->object.type, fact->at_what->v.items[i]);
         s.reach = port == PORT_NONE ? REACH_OWN : REACH_PORT;
         if (port != PORT_NONE)
-            way_reach(c, node, port, meets_actor, &s);
+            route_reach(c, node, port, meets_actor, &s);
     }
     for (uint32_t i = 0; i < fact->said->v.count; i++) {
         uint32_t port = fact_port(node->object.type, fact->said->v.items[i]);
         s.request = fact_member(fact->said->v.items[i], 1);
-        way_reach(c, node, port, meets_keeper, &s);
+        route_reach(c, node, port, meets_keeper, &s);
     }
 }
 
@@ -122,7 +122,7 @@ static void find_agents(struct coherence *c, struct node *node, const struct ast
     for (uint32_t i = 0; port != PORT_NONE && node->ports != NULL && i < node->ports[port].count;
          i++) {
         uint32_t number = agent_at(c, node, port, i, first, fact);
-        way_reach_from(c, node, port, i, meets_agent, &number);
+        route_reach_from(c, node, port, i, meets_agent, &number);
         c->agents = number > c->agents ? number : c->agents;
     }
     c->first_agent[node->model.id] = first;
@@ -228,7 +228,7 @@ static void find_actors(struct coherence *c, struct node *node)
         if (!class.reads && !class.writes && class.others == 0)
             continue;
         for (uint32_t k = 0; k < node->ports[port].count; k++) {
-            if (way_path(c, node, port, k) == NULL)
+            if (route_next_path(c, node, port, k) == NULL)
                 continue;
             class.agent = agent_of(c, node, port, k);
             struct actor actor = {node, port, k, class_number(c, &class)};

@@ -208,13 +208,13 @@ static uint32_t shard_of(uint32_t ring)
     return ring_sender_domain(ring_at(ring)) / engine.clock_count;
 }
 
-/* Ways over the links of a platform, by 2 * link + half, at start: which rings go there. */
-struct ways {
-    uint32_t *first; /* in `rings`; one more than there are ways */
-    uint32_t *rings; /* in order of way, then of number */
+/* The rings of each half of a link, at start. A half has the number 2 * link + half. */
+struct half_rings {
+    uint32_t *first; /* in `rings`; one more than there are halves */
+    uint32_t *rings; /* in order of half, then of number */
 };
 
-static uint32_t way_of(const struct platform_table *table, uint32_t ring)
+static uint32_t half_number(const struct platform_table *table, uint32_t ring)
 {
     const struct platform_ring *r = &table->rings[ring];
     return r->link && table->links[r->link - 1].shared == LINK_WIRE
@@ -222,19 +222,19 @@ static uint32_t way_of(const struct platform_table *table, uint32_t ring)
                : UINT32_MAX;
 }
 
-static struct ways find_ways(const struct platform_table *table)
+static struct half_rings sort_rings_by_half(const struct platform_table *table)
 {
     uint32_t count = 2 * table->link_count;
-    struct ways w = {arena_derive((count + 2) * sizeof *w.first),
-                     arena_derive((table->ring_count + 1) * sizeof *w.rings)};
+    struct half_rings w = {arena_derive((count + 2) * sizeof *w.first),
+                           arena_derive((table->ring_count + 1) * sizeof *w.rings)};
     for (uint32_t i = 0; i < table->ring_count; i++)
-        if (way_of(table, i) != UINT32_MAX)
-            w.first[way_of(table, i) + 2]++;
+        if (half_number(table, i) != UINT32_MAX)
+            w.first[half_number(table, i) + 2]++;
     for (uint32_t i = 2; i < count + 2; i++)
         w.first[i] += w.first[i - 1];
     for (uint32_t i = 0; i < table->ring_count; i++)
-        if (way_of(table, i) != UINT32_MAX)
-            w.rings[w.first[way_of(table, i) + 1]++] = i;
+        if (half_number(table, i) != UINT32_MAX)
+            w.rings[w.first[half_number(table, i) + 1]++] = i;
     return w;
 }
 
@@ -251,12 +251,12 @@ void shared_wire_deepen(uint32_t number)
         give_room(&channels[channel_of[number] - 1]);
 }
 
-static void open_half(const struct ways *w, uint32_t way, struct shared_wire_half *h,
+static void open_half(const struct half_rings *w, uint32_t half, struct shared_wire_half *h,
                       uint32_t *used)
 {
     h->first = *used;
-    h->count = w->first[way + 1] - w->first[way];
-    for (uint32_t k = w->first[way]; k < w->first[way + 1]; k++) {
+    h->count = w->first[half + 1] - w->first[half];
+    for (uint32_t k = w->first[half]; k < w->first[half + 1]; k++) {
         struct channel *c = &channels[*used];
         c->use.ring = w->rings[k];
         c->half = (uint32_t)(h - halves);
@@ -266,21 +266,21 @@ static void open_half(const struct ways *w, uint32_t way, struct shared_wire_hal
 }
 
 /* `mixed` or all senders in `shard`? */
-static bool belongs(const struct ways *w, uint32_t way, uint32_t shard, bool mixed)
+static bool belongs(const struct half_rings *w, uint32_t half, uint32_t shard, bool mixed)
 {
     uint32_t found = UINT32_MAX;
     bool several = false;
-    for (uint32_t k = w->first[way]; k < w->first[way + 1]; k++) {
+    for (uint32_t k = w->first[half]; k < w->first[half + 1]; k++) {
         several |= found != UINT32_MAX && found != shard_of(w->rings[k]);
         found = shard_of(w->rings[k]);
     }
     return found != UINT32_MAX && several == mixed && (mixed || found == shard);
 }
 
-static void open_halves(const struct ways *w, uint32_t way_count, uint32_t shard, bool mixed,
-                        uint32_t *used)
+static void open_halves(const struct half_rings *w, uint32_t number_of_halves, uint32_t shard,
+                        bool mixed, uint32_t *used)
 {
-    for (uint32_t i = 0; i < way_count; i++) {
+    for (uint32_t i = 0; i < number_of_halves; i++) {
         if (!belongs(w, i, shard, mixed))
             continue;
         struct shared_wire_half *h = &halves[half_count++];
@@ -307,7 +307,7 @@ void shared_wire_open(const struct platform_table *table)
     mixed_next = ENGINE_NEVER;
     for (uint32_t i = 0; i < table->ring_count; i++)
         rings += table->rings[i].link && table->links[table->rings[i].link - 1].shared == LINK_WIRE;
-    const struct ways w = find_ways(table);
+    const struct half_rings w = sort_rings_by_half(table);
     channels = arena_at(struct channel, arena_allocate(rings * sizeof *channels));
     halves = arena_at(struct shared_wire_half, arena_allocate(rings * sizeof *halves));
     channel_of = arena_at(uint32_t, arena_allocate(ring_count * sizeof *channel_of));

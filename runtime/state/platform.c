@@ -39,7 +39,7 @@ static uint32_t *instance_ids; /* component id of each instance */
 static uint8_t *instance_domains;
 static uint32_t *part_offsets; /* arena offset of each part */
 static uint32_t *store_offsets;
-static struct platform_way *ways; /* of the spaces */
+static struct platform_interleaving *interleavings; /* of the spaces */
 static const void *driver_api;
 
 const char *platform_string(uint32_t offset)
@@ -106,12 +106,12 @@ uint64_t platform_map_size(uint32_t number)
 
 int32_t platform_route(int32_t space, uint64_t address)
 {
-    return platform_way_target(&ways[space], address);
+    return platform_target(&interleavings[space], address);
 }
 
-struct platform_way platform_way(int32_t space)
+struct platform_interleaving platform_interleaving(int32_t space)
 {
-    return ways[space];
+    return interleavings[space];
 }
 
 int32_t platform_space(uint64_t address)
@@ -133,15 +133,16 @@ static void open_spaces(void)
 {
     uint64_t first = UINT64_MAX;
     uint64_t end = 0;
-    ways = arena_at(struct platform_way, arena_allocate(table->space_count * sizeof *ways));
+    interleavings = arena_at(struct platform_interleaving,
+                             arena_allocate(table->space_count * sizeof *interleavings));
     for (uint32_t i = 0; i < table->space_count; i++) {
         const struct platform_space *s = &table->spaces[i];
-        ways[i] =
-            (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false, 0};
-        ways[i].powers = is_power(s->interleave) && is_power(s->target_count);
-        ways[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
+        interleavings[i] = (struct platform_interleaving){
+            s->base, s->size, s->interleave, s->target_count, 0, false, 0};
+        interleavings[i].powers = is_power(s->interleave) && is_power(s->target_count);
+        interleavings[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
         if (s->hashed)
-            ways[i].fold = (uint8_t)__builtin_ctz(s->target_count);
+            interleavings[i].fold = (uint8_t)__builtin_ctz(s->target_count);
     }
     /* Platforms without `map` (traces, testers) use their spaces as they stand. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;

@@ -43,7 +43,7 @@ int32_t platform_route(int32_t space, uint64_t address);
 
 /* How a space is spread over its targets, for components that route often: to be kept from init
  * on. `space` must be a space, not -1. */
-struct platform_way {
+struct platform_interleaving {
     uint64_t base;
     uint64_t size;
     uint64_t interleave;
@@ -52,9 +52,9 @@ struct platform_way {
     bool powers;
     uint8_t fold; /* hashed: bits of a target number; else 0 */
 };
-struct platform_way platform_way(int32_t space);
+struct platform_interleaving platform_interleaving(int32_t space);
 
-static inline int32_t platform_way_target(const struct platform_way *w, uint64_t address)
+static inline int32_t platform_target(const struct platform_interleaving *w, uint64_t address)
 {
     uint64_t offset = address - w->base;
     if (offset >= w->size)

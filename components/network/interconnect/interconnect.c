@@ -54,7 +54,7 @@ static inline void interconnect_setup(const struct interconnect_unit *u, uint32_
     x->by_map = row->route_count != 0;
     x->routes = row->routes;
     if (u->component->route_space >= 0)
-        x->way = platform_way(u->component->route_space);
+        x->interleaving = platform_interleaving(u->component->route_space);
     if (!u->from_count || !u->to_count)
         return;
     const uint32_t *from = engine_base.port_rings + 2 * u->from_first;
@@ -93,7 +93,7 @@ INTERCONNECT_INLINE int32_t interconnect_way(const struct interconnect_unit *u, 
         return (int32_t)sector_hash(u->hash, address / u->chunk);
     if (c->route_space < 0 && x->side[0].targets == 1)
         return 0;
-    int32_t target = c->route_space < 0 ? -1 : platform_way_target(&x->way, address);
+    int32_t target = c->route_space < 0 ? -1 : platform_target(&x->interleaving, address);
     if (engine_unlikely(x->by_map)) {
         int32_t space = platform_space(address);
         target =

@@ -66,8 +66,8 @@ struct interconnect_side {
 };
 
 struct interconnect {
-    struct platform_way way;          /* when there is a space that routes */
-    struct interconnect_side side[2]; /* requests, replies */
+    struct platform_interleaving interleaving; /* when there is a space that routes */
+    struct interconnect_side side[2];          /* requests, replies */
     struct index_pool free_origins;
     uint32_t origins; /* struct interconnect_origin by number */
     uint32_t routes;  /* by the map: first word in the platform's routes */
