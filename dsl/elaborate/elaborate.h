@@ -393,9 +393,13 @@ int64_t ranges_total(struct elaboration *e, const struct port_ranges *ranges);
 /* elaborate_path.c */
 /* `count(x)` in an expression. */
 struct value path_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope);
-/* A parameter of a child: "l2.size". */
-struct value path_value(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
-                        const struct type_spec *expected);
+/* "l2.size": a parameter of a child, or of what is connected to a port. */
+struct value path_value(struct elaboration *e, const struct ast_expr *x, const struct scope *scope);
+
+/* elaborate_connected.c */
+/* "work.vgprs": the parameter of all that is connected to a port of `node`, if they agree. */
+struct value connected_value(struct elaboration *e, const struct ast_expr *x, struct node *node,
+                             uint32_t port);
 
 /* elaborate_connect.c */
 void connect_all(struct elaboration *e);

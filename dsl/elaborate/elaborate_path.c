@@ -420,14 +420,23 @@ struct value path_count(struct elaboration *e, const struct ast_expr *x, const s
     return result.integer >= 0 ? result : bad;
 }
 
-struct value path_value(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
-                        const struct type_spec *expected)
+struct value path_value(struct elaboration *e, const struct ast_expr *x, const struct scope *scope)
 {
     static const struct value bad = {.ok = false};
-    (void)expected;
     struct node_list nodes = {0};
     struct object *object = scope->object;
-    if (&object->node->object != object || !path_nodes(e, object->node, x->a, scope, &nodes))
+    if (&object->node->object != object) {
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0202, x->span,
+                                              "a part has no ports or instances to ask");
+        diagnostic_help(e->diagnostics, d,
+                        "pass the value on where the part is made: '{ %s = ...; }'", x->name.text);
+        return bad;
+    }
+    int32_t port =
+        x->a->kind == AST_NAME ? item_list_find(&object->type->ports, x->a->name.text) : -1;
+    if (port >= 0)
+        return connected_value(e, x, object->node, (uint32_t)port);
+    if (!path_nodes(e, object->node, x->a, scope, &nodes))
         return bad;
     if (nodes.v.count != 1) {
         diagnostic_add(e->diagnostics, E0407, x->a->span,

@@ -490,7 +490,7 @@ struct value eval(struct elaboration *e, const struct ast_expr *x, const struct 
         return eval_call(e, x, scope);
     case AST_MEMBER:
         if (scope->object != NULL)
-            return path_value(e, x, scope, expected);
+            return path_value(e, x, scope);
         break;
     default:
         break;

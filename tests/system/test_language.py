@@ -39,10 +39,11 @@ def test_unknown_option_is_answered_with_the_known_one(run):
     run("platforms/tiny.heddle --stat x -- vectoradd", "stats", status=2)
 
 
-@pytest.mark.parametrize("setting", ["gpu.cp.vgprs=128", "gpu.sa[0].cu[2].lds=32KiB"])
-def test_command_processor_and_compute_units_agree_on_resources(heddle, setting):
-    heddle(f"check platforms/tiny.heddle --set '{setting}'",
-           "simds, wavefronts, vgprs, sgprs and lds", status=1)
+@pytest.mark.parametrize("setting, text", [
+    ("gpu.cp.vgprs=128", "simds, wavefronts, vgprs, sgprs and lds"),
+    ("gpu.sa[0].cu[2].lds=32KiB", "needs one 'lds': it is 64KiB of .* and 32KiB of ")])
+def test_command_processor_and_compute_units_agree_on_resources(heddle, setting, text):
+    heddle(f"check platforms/tiny.heddle --set '{setting}'", text, status=1)
 
 
 def test_circle_of_interconnects_without_bubble_is_an_error(heddle):
