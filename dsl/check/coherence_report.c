@@ -94,6 +94,29 @@ static const char *condition_of(struct coherence *c, const struct node *node, en
     return NULL;
 }
 
+/* Fences have no address: past several outputs gets only what the step before sends to each. */
+static void help_split(struct coherence *c, const struct coherence_hole *hole,
+                       const struct route *route, const struct route_step *stop,
+                       struct diagnostic *d)
+{
+    struct diagnostics *all = c->e->diagnostics;
+    diagnostic_help(all, d,
+                    "fences have no address and do not pass '%s', which has several outputs",
+                    stop->node->object.path);
+    const struct route_step *before = stop > route->steps ? stop - 1 : NULL;
+    while (before != NULL && before->keeper == NULL)
+        before = before > route->steps ? before - 1 : NULL;
+    const char *condition =
+        before == NULL
+            ? NULL
+            : condition_of(c, before->node, FACT_ON,
+                           hole->missing == EFFECT_DROP ? "fence.acquire" : "fence.release",
+                           hole->scope, EFFECT_SPREAD);
+    if (condition != NULL)
+        diagnostic_help(all, d, "'%s' sends one to each output with '%s'",
+                        before->node->object.path, condition);
+}
+
 static void help_fence(struct coherence *c, const struct coherence_hole *hole, struct diagnostic *d)
 {
     const struct actor_class *class = &c->classes.items[hole->inside->class];
@@ -125,9 +148,7 @@ static void help_fence(struct coherence *c, const struct coherence_hole *hole, s
         return;
     }
     if (stop->splits)
-        diagnostic_help(all, d,
-                        "fences have no address and do not pass '%s', which has several outputs",
-                        stop->node->object.path);
+        help_split(c, hole, &route, stop, d);
     else if (condition != NULL)
         diagnostic_help(all, d, "the fences end at '%s'; it passes them on with '%s'",
                         stop->node->object.path, condition);
@@ -264,10 +285,48 @@ static bool help_statements(struct coherence *c, const struct coherence_hole *ho
     return found;
 }
 
+/* The outermost space around `node` that no `map` names, or NULL. */
+static const struct model_space *space_off_map(const struct node *node)
+{
+    const struct model_space *space = NULL;
+    for (; node != NULL; node = node->parent)
+        for (uint32_t i = 0; i < node->spaces.count; i++)
+            if (node->spaces.items[i].model != NULL && !node->spaces.items[i].model->mapped)
+                space = node->spaces.items[i].model;
+    return space;
+}
+
+/* A statement `at own` concerns the memory around its component, which the map tells. Is there one
+ * beside the keeper whose memory is on no map? */
+static bool help_map(struct coherence *c, const struct coherence_hole *hole, struct diagnostic *d)
+{
+    for (uint32_t i = 0; i < c->e->nodes.count; i++) {
+        const struct node *node = c->e->nodes.items[i];
+        const struct ast_items *facts = facts_of(node);
+        const struct model_space *space = space_off_map(node);
+        if (facts == NULL || space == NULL || !node_is_inside(hole->keeper->node, node->parent)
+            || (hole->owner != NULL && node_is_inside(node, hole->owner)))
+            continue;
+        for (uint32_t k = 0; k < facts->v.count; k++) {
+            const struct ast_item *fact = facts->v.items[k];
+            if (fact->at_what == NULL || strcmp(fact_member(fact->at_what->v.items[0], 0), "own"))
+                continue;
+            diagnostic_help(c->e->diagnostics, d,
+                            "'%s' looks after memory of its own, but no 'map' says which that is: "
+                            "add 'map %s;' to the platform",
+                            node->object.path, space->path);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void help_control(struct coherence *c, const struct coherence_hole *hole,
                          struct diagnostic *d)
 {
     const char *effect = hole->missing == EFFECT_DROP ? "drop" : "write_back";
+    if (help_map(c, hole, d))
+        return;
     if (help_statements(c, hole, d, true) || help_statements(c, hole, d, false))
         return;
     diagnostic_help(c->e->diagnostics, d,

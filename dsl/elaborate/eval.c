@@ -39,16 +39,22 @@ const char *value_text(struct elaboration *e, const struct value *value)
     }
 }
 
-static bool same_enum(const struct model_enum *a, const struct model_enum *b)
+/* Whether every choice of `part` is one of `all`, in any order. */
+static bool enum_includes(const struct model_enum *all, const struct model_enum *part)
 {
-    if (a == b)
-        return true;
-    if (a == NULL || b == NULL || a->count != b->count)
-        return false;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (strcmp(a->names[i], b->names[i]) != 0)
+    if (all == part || all == NULL || part == NULL)
+        return all == part;
+    for (uint32_t i = 0; i < part->count; i++)
+        if (model_enum_find(all, part->names[i]) < 0)
             return false;
     return true;
+}
+
+/* The number that a choice of another enumeration has in one that includes it. */
+static int64_t enum_number(const struct model_enum *all, const struct value *value)
+{
+    return all == value->choice ? value->integer
+                                : model_enum_find(all, value->choice->names[value->integer]);
 }
 
 static const struct binding *find_binding(const struct scope *scope, const char *name)
@@ -346,8 +352,11 @@ static struct value eval_binary(struct elaboration *e, const struct ast_expr *x,
         return arithmetic(e, x, &a, &b);
     bool by_size = x->op != EQUAL && x->op != UNEQUAL;
     if (a.dimension != b.dimension || (by_size && !quantity_is_ordered(a.dimension))
-        || (a.dimension == MODEL_DIM_ENUM && !same_enum(a.choice, b.choice)))
+        || (a.dimension == MODEL_DIM_ENUM && !enum_includes(a.choice, b.choice)
+            && !enum_includes(b.choice, a.choice)))
         return mismatch(e, x, &a, &b);
+    if (a.dimension == MODEL_DIM_ENUM)
+        return truth((enum_number(a.choice, &b) == a.integer) == (x->op == EQUAL));
     if (a.dimension == MODEL_DIM_STRING)
         return truth((strcmp(a.string, b.string) == 0) == (x->op == EQUAL));
     return truth(compare(x->op, a.integer, b.integer));
@@ -513,7 +522,9 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
     if (!value.ok)
         return bad;
     if (value.dimension == expected.dimension
-        && (value.dimension != MODEL_DIM_ENUM || same_enum(value.choice, expected.choice))) {
+        && (value.dimension != MODEL_DIM_ENUM || enum_includes(expected.choice, value.choice))) {
+        if (value.dimension == MODEL_DIM_ENUM)
+            value.integer = enum_number(expected.choice, &value);
         value.choice = expected.choice;
         return value;
     }
@@ -526,7 +537,8 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
         quantity_is_ordered(value.dimension) && quantity_is_ordered(expected.dimension);
     struct diagnostic *d = diagnostic_add(
         e->diagnostics, quantities ? E0301 : E0309, x->span, "expected %s, this is %s (%s)",
-        type_text(e, expected), quantity_dimension_name(value.dimension), value_text(e, &value));
+        type_text(e, expected), type_text(e, (struct type_spec){value.dimension, value.choice}),
+        value_text(e, &value));
     if (value.dimension == MODEL_DIM_NONE && quantities) {
         if (x->kind == AST_NUMBER)
             diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'%s",

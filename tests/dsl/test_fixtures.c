@@ -70,6 +70,13 @@ struct mistake {
 
 #define PARTS "import \"lib/parts\";\nplatform p {\nclock core = 1GHz;\n"
 
+#define COHERENCE "import \"lib/coherence\";\n"
+#define MACHINE                                                                                    \
+    "component machine {\nboss : boss;  worker : worker;  copier : copier;  memory : memory;\n"    \
+    "near : keep { write = back; };\nspace all : memory, each 1MiB;\n"                             \
+    "boss.work[0] -> worker.work;\nboss.far[0] -> near.control;\nworker.mem -> near.top;\n"        \
+    "near.bottom, copier.mem -> memory.top via net = crossbar by space all;\n}\n"
+
 static const struct mistake mistakes[] = {
     {"typo in a parameter", PARTS "a : requester { rat = 2; };\nm : memory;\na.mem -> m.top;\n}\n",
      4, 17, "has no parameter 'rat'", "did you mean 'rate'?"},
@@ -93,6 +100,24 @@ static const struct mistake mistakes[] = {
      PARTS "a[2] : requester;\nm[2] : memory;\na[*].mem -> m[*].top;\nspace s : m[0], each 1MiB;\n"
            "space t : m[1], each 1MiB;\nmap s at 0x0;\nmap t at 0x1000;\n}\n",
      10, 5, "overlaps", "is mapped here"},
+    {"memory on no map",
+     COHERENCE MACHINE "platform p {\nclock core = 1GHz;\nmachine : machine;\n}\n", 4, 1,
+     "'machine.near' keeps written lines", "add 'map machine.all;'"},
+    {"memory of one of two machines on no map",
+     COHERENCE MACHINE "platform p {\nclock core = 1GHz;\nmachine[2] : machine;\n"
+                       "map machine[0].all;\n}\n",
+     4, 1, "'machine[1].near' keeps written lines", "add 'map machine[1].all;'"},
+    {"fences to one of two banks",
+     COHERENCE "platform p {\nclock core = 1GHz;\nboss : boss;\nworker[2] : worker;\n"
+               "upper[2] : wide { to_all = false; passes = true; scope = far; };\nbank[4] : keep;\n"
+               "memory[2] : memory;\nspace all : memory[*], each 1MiB, interleave 128B;\n"
+               "boss.work[*] -> worker[*].work;\n"
+               "boss.near[*] -> upper[*].control, bank[*].control;\n"
+               "worker[*].mem -> upper[*].top;\n"
+               "upper[0].bottom -> bank[0 .. 1].top via one = crossbar by space all;\n"
+               "upper[1].bottom -> bank[2 .. 3].top via two = crossbar by space all;\n"
+               "bank[*].bottom -> memory[*].top via net = crossbar by space all;\nmap all;\n}\n",
+     7, 1, "behind fences", "'upper[0]' sends one to each output with 'to_all'"},
 };
 
 static bool is_said(const struct compile_diagnostic *d, const char *words)
