@@ -72,15 +72,30 @@ void rank_run_meet(void)
     stats_log_forget();
 }
 
+/* Has something happened in this stretch that other ranks are to know? */
+static bool must_meet(void)
+{
+    return cut_leaves() || series_has_tracks() || extensions_ask(0) != ENGINE_NEVER
+           || engine_failure() || rank_channels_are_filling();
+}
+
 /* No other rank has anything to do until `this_run.met.alone_ps`: windows before that need no
  * meeting, unless there is something to tell. */
 static bool goes_on_alone(uint64_t time_ps, bool live)
 {
-    return live && this_run.met.alone_ps > window_plan.end_ps && !cut_leaves()
-           && !series_has_tracks() && extensions_ask(0) == ENGINE_NEVER && !engine_failure()
-           && !rank_channels_are_filling()
+    return live && this_run.met.alone_ps > window_plan.end_ps && !must_meet()
            && window_end(time_ps) <= window_start(this_run.met.alone_ps)
            && window_start(time_ps) < this_run.look_ps;
+}
+
+/* How far a single shard may run through the ends of windows. In the stretch no other rank can
+ * reach it; behind that, others do nothing unless they are told something. While statistics are
+ * logged, windows in which others may have a mark are run one by one. */
+static uint64_t free_until(uint64_t last_ps)
+{
+    if (this_run.met.alone_ps > last_ps && must_meet())
+        return last_ps;
+    return this_run.met.alone_ps > last_ps || stats_log_ticked ? this_run.met.alone_ps : last_ps;
 }
 
 /* Is there another window to run before this rank meets the others, which is at `last_ps` or
@@ -127,11 +142,8 @@ void rank_run_stretch(uint64_t time_ps)
     bool more;
     uint64_t last_ps = stretch_end(time_ps);
     begun_ps = window_start(time_ps);
-    this_run.free_ps =
-        this_run.met.alone_ps > last_ps || stats_log_ticked ? this_run.met.alone_ps : last_ps;
-    if (series_has_tracks() && this_run.free_ps > last_ps)
-        this_run.free_ps = last_ps;
     do {
+        this_run.free_ps = free_until(last_ps);
         series_take_until(time_ps);
         window_run(time_ps);
         if (window_plan.end_ps < last_ps && (deferred_is_left() || engine_is_stopping()))
