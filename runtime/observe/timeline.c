@@ -174,7 +174,7 @@ static void write_growth(const struct event *e)
 static void begin_span(const struct event *e)
 {
     if (e->phase == 'k')
-        timeline_select_launch_begin(e->name, e->id);
+        timeline_select_launch_begin(e->number, e->name, e->id);
     if (!timeline_selects_instance(e->number))
         return;
     timeline_spans_add(e->number, (struct timeline_span){e->id, e->time_ps, e->name});
@@ -190,7 +190,7 @@ static void end_span(const struct event *e)
     bool counted = timeline_selects_now(e->time_ps);
     bool known = timeline_spans_take(e->number, e->id, e->name, &span);
     bool shown = known && timeline_selects_span(span.begin_ps, e->time_ps);
-    timeline_select_launch_end(e->name, e->id, e->time_ps);
+    timeline_select_launch_end(e->number, e->name, e->id, e->time_ps);
     if (shown && timeline_select_limits_time())
         write_span(e->number, 'b', span.id, span.name, span.begin_ps);
     if (shown)

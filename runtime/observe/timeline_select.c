@@ -20,7 +20,9 @@ struct wanted {
     bool seen;
 };
 
+/* Known by its component, too: that of a driver's command has an id and a name as well. */
 struct launch {
+    uint32_t instance;
     const char *name;
     uint64_t id;
     bool wanted;
@@ -124,20 +126,26 @@ static bool is_wanted(const char *name, uint32_t number)
     return any;
 }
 
-void timeline_select_launch_begin(const char *name, uint64_t id)
+void timeline_select_launch_begin(uint32_t instance, const char *name, uint64_t id)
 {
     if (!selection.wanted_count)
         return;
     struct launch *k = needed(malloc(sizeof *k), "selection");
-    *k = (struct launch){name, id, is_wanted(name, ++selection.launches), selection.open};
+    bool wanted = is_wanted(name, ++selection.launches);
+    *k = (struct launch){instance, name, id, wanted, selection.open};
     selection.open = k;
     selection.open_wanted += k->wanted;
 }
 
-void timeline_select_launch_end(const char *name, uint64_t id, uint64_t now_ps)
+static bool is_launch(const struct launch *k, uint32_t instance, const char *name, uint64_t id)
+{
+    return k->instance == instance && k->id == id && strcmp(k->name, name) == 0;
+}
+
+void timeline_select_launch_end(uint32_t instance, const char *name, uint64_t id, uint64_t now_ps)
 {
     struct launch **at = &selection.open;
-    while (*at && ((*at)->id != id || (*at)->name != name))
+    while (*at && !is_launch(*at, instance, name, id))
         at = &(*at)->next;
     struct launch *k = *at;
     if (!k)

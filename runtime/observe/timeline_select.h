@@ -19,8 +19,9 @@ bool timeline_selects_ring(uint32_t ring);
 bool timeline_selects_time(uint64_t time_ps);
 
 /* From here on in the order of time. */
-void timeline_select_launch_begin(const char *name, uint64_t id);
-void timeline_select_launch_end(const char *name, uint64_t id, uint64_t now_ps);
+void timeline_select_launch_begin(uint32_t instance, const char *name, uint64_t id);
+/* Any span of `instance` ends; it need not be a launch. */
+void timeline_select_launch_end(uint32_t instance, const char *name, uint64_t id, uint64_t now_ps);
 bool timeline_selects_now(uint64_t now_ps);
 /* Was anything selected between these times? For a span that ends now. */
 bool timeline_selects_span(uint64_t begin_ps, uint64_t now_ps);

@@ -2,7 +2,7 @@
 count the same however they are run. The machine is a small mi300x."""
 import pytest
 
-from harness import PROGRAMS, same_bytes
+from harness import FAILS, PROGRAMS, same_bytes
 
 SMALL = ("platforms/mi300x.heddle --max-cycles 20000000 --set gpu.xcds={} --set gpu.arrays=1"
          " --set gpu.io_dies=2 --set gpu.memory_channels=2 --set gpu.channels=4 --set gpu.l2=64KiB"
@@ -57,6 +57,12 @@ def test_launch_on_several_dies_is_one_record(measure):
     assert done.components["gpu.dealer"]["kernels"] == 1
     assert [done.components[f"gpu.xcd[{i}].cp"]["kernels"] for i in range(3)] == [1, 1, 1]
     assert done.total(r"gpu\.xcd\[1\].*cu", "work_groups") == 35
+
+
+def test_launch_on_several_dies_is_one_in_a_trace(run, tmp_path):
+    """What each die does of it is no launch of its own."""
+    run(f"{THREE} --generic --record perfetto={tmp_path}/trace --record-kernel 9"
+        f" -- {DIES} 3 kernels", "was to show launch 9 of 5$", status=FAILS)
 
 
 def test_dies_count_the_same_however_they_are_run(measure):

@@ -251,7 +251,10 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->common.dispatcher = (uint16_t)number;
     preload_begin(c, d, &o.descriptor);
     launch_record(c, d, &o);
-    timeline_begin_launch(&c->io.base, number, name);
+    if (o.shares)
+        timeline_begin(&c->io.base, number, name);
+    else
+        timeline_begin_launch(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));
     return true;
