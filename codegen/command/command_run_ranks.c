@@ -113,11 +113,12 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
                1);
         return true;
     }
-    if (launched->number == 0)
-        fprintf(stderr,
-                "heddle run: mpirun has started %u ranks, but heddle was built without the MPI "
-                "of %s; install its development package and build again, or run without mpirun\n",
-                launched->count, launched->library);
+    /* Each rank may run a heddle of its own. */
+    fprintf(stderr,
+            "heddle run: mpirun has started %u ranks, but the heddle of rank %u was built without "
+            "the MPI of %s; install its development package there and build again, or run without "
+            "mpirun\n",
+            launched->count, launched->number, launched->library);
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* The options of `heddle run` whose values are more than a word or a number: what each may be, and
  * what of it is handed over. run_rules.c knows which belong together. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,8 @@ static bool parse_window(const struct options *o, struct handed *handed)
                 text);
         return false;
     }
-    hand_over_number(handed, "record-from", from_ps);
-    hand_over_number(handed, "record-to", to_ps);
+    hand_over(handed, "record-window", '=',
+              arena_printf(handed->arena, "%" PRIu64 "..%" PRIu64, from_ps, to_ps));
     return true;
 }
 

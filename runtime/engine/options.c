@@ -217,6 +217,39 @@ const char *options_shared(void)
     return options.shared ? options.shared : "";
 }
 
+/* Is the item of `length` bytes one of those in `text`? */
+static bool has_item(const char *text, const char *item, size_t length)
+{
+    for (; *text; text += strcspn(text, ";"), text += *text == ';')
+        if (strcspn(text, ";") == length && strncmp(text, item, length) == 0)
+            return true;
+    return false;
+}
+
+/* Appends the item as "--KEY VALUE"; the values of a list stand behind each other. */
+static void put_typed(char *text, size_t size, const char *item, size_t length)
+{
+    size_t begin = strlen(text), key = strcspn(item, "=>:");
+    snprintf(text + begin, size - begin, "%s--%.*s %.*s", begin ? " " : "", (int)key, item,
+             (int)(length - key - 1), item + key + 1);
+    unescape(text + begin);
+    for (char *c = text + begin; *c; c++)
+        if (*c == '\n' || (*c == ' ' && !c[1]))
+            *c = c[1] ? ' ' : '\0';
+}
+
+char *options_difference(const char *shared, const char *other)
+{
+    size_t size = 3 * strlen(shared) + 1; /* "a>" becomes " --a " */
+    char *text = calloc(size, 1);
+    for (size_t length; text && *shared; shared += length + (shared[length] == ';')) {
+        length = strcspn(shared, ";");
+        if (!has_item(other, shared, length))
+            put_typed(text, size, shared, length);
+    }
+    return text;
+}
+
 /* ---- writing ---- */
 
 static size_t put(char *text, size_t size, size_t length, char c)

@@ -55,6 +55,9 @@ bool options_end(void);
 bool options_write(void);
 /* The pairs in which all ranks must agree, as text; a file that is written only by its key. */
 const char *options_shared(void);
+/* As a user types them, the pairs of one such text that the other lacks: "--max-cycles 5"; "" when
+ * there are none. The caller frees it. */
+char *options_difference(const char *shared, const char *other);
 
 /* ---- writing ---- */
 

@@ -249,7 +249,16 @@ uint64_t rank_sum(uint64_t own)
     return sum;
 }
 
-bool rank_agree(const char *what, const char *text)
+static void say_difference(const char *what, uint32_t rank, const char *ours, const char *theirs)
+{
+    fprintf(stderr,
+            "heddle: ranks 0 and %u differ in the %s: '%s' and '%s'; start the same heddle with "
+            "the same files and options at all ranks\n",
+            rank, what, ours, theirs);
+}
+
+bool rank_agree(const char *what, const char *text,
+                char *(*differs)(const char *one, const char *other))
 {
     bool same = true;
     for (uint32_t i = 0; i < ranks.count; i++)
@@ -262,11 +271,13 @@ bool rank_agree(const char *what, const char *text)
         const char *theirs = rank_take(i, rank_left(i));
         if (strcmp(text, theirs) == 0)
             continue;
+        char *ours_only = differs ? differs(text, theirs) : NULL;
+        char *theirs_only = differs ? differs(theirs, text) : NULL;
         if (same && ranks.number == 0)
-            fprintf(stderr,
-                    "heddle: ranks 0 and %u differ in the %s: '%s' and '%s'; start the same heddle "
-                    "with the same files and options at all ranks\n",
-                    i, what, text, theirs);
+            say_difference(what, i, ours_only ? ours_only : text,
+                           theirs_only ? theirs_only : theirs);
+        free(ours_only);
+        free(theirs_only);
         same = false;
     }
     return same;

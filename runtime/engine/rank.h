@@ -82,7 +82,9 @@ void rank_call(enum rank_command command);
 enum rank_command rank_await(void);
 /* A number that all ranks tell, summed. */
 uint64_t rank_sum(uint64_t own);
-/* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. */
-bool rank_agree(const char *what, const char *text);
+/* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. `differs`: makes what
+ * of one text is to be said, where the other is too; the caller frees it. NULL: all of it. */
+bool rank_agree(const char *what, const char *text,
+                char *(*differs)(const char *one, const char *other));
 
 #endif

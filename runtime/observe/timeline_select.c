@@ -72,12 +72,13 @@ static bool want_launch(const char *text)
 
 bool timeline_select_open(const struct platform_table *table)
 {
-    uint64_t to_ps = option_number("record-to");
+    const char *window = option_text("record-window"); /* "FROM..TO" in picoseconds */
     const char *launches = option_text("record-kernel"), *paths = option_text("record-path");
     memset(&selection, 0, sizeof selection);
     selection.table = table;
-    selection.from_ps = option_number("record-from");
-    selection.to_ps = to_ps ? to_ps : UINT64_MAX;
+    selection.to_ps = UINT64_MAX;
+    if (window)
+        sscanf(window, "%" SCNu64 "..%" SCNu64, &selection.from_ps, &selection.to_ps);
     if (launches && !path_pattern_each(launches, want_launch))
         return false;
     if (!paths)

@@ -34,9 +34,11 @@ bool ranks_agree(const struct platform_table *table)
     if (rank_is_alone())
         return true;
     hash_own_file(file);
-    return rank_agree("version", HEDDLE_VERSION) && rank_agree("platform", table->model_hash)
-           && rank_agree("code of the platform", file) && rank_agree("options", options_shared())
-           && rank_agree("placement", placement_text());
+    return rank_agree("version", HEDDLE_VERSION, NULL)
+           && rank_agree("platform", table->model_hash, NULL)
+           && rank_agree("code of the platform", file, NULL)
+           && rank_agree("options", options_shared(), options_difference)
+           && rank_agree("placement", placement_text(), NULL);
 }
 
 int ranks_serve(void)

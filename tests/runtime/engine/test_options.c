@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Test(options, what_is_put_is_read_again)
@@ -89,6 +90,24 @@ Test(options, ranks_share_what_decides)
     cr_expect(options_write());
     cr_assert(options_open("seed=1"));
     cr_expect_not(options_write());
+}
+
+Test(options, what_ranks_differ_in_is_said_as_it_is_typed)
+{
+    static const struct {
+        const char *one, *other, *want;
+    } cases[] = {
+        {"seed=1;set=a=1%0ab=2;stats>", "seed=1;stats>", "--set a=1 b=2"},
+        {"seed=1;stats>", "seed=1;set=a=1", "--stats"},
+        {"stats>;seed=1", "seed=11", "--stats --seed 1"},
+        {"seed=1", "seed=1", ""},
+        {"", "seed=1", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = options_difference(cases[i].one, cases[i].other);
+        cr_expect_str_eq(text, cases[i].want);
+        free(text);
+    }
 }
 
 Test(options, a_further_process_writes_files_of_its_own)
