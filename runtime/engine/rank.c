@@ -304,10 +304,12 @@ static const struct rank_transport *load(const char *path)
     return function();
 }
 
-/* Some libraries that MPI uses take signals; how a run is interrupted is for us, or the program. */
+/* MPI and libraries that it uses take signals. How a run is interrupted is for us, or the program,
+ * and a program that fails says the same as without MPI. */
 static bool open_transport(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+    static const int signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGXCPU,
+                                  SIGABRT, SIGBUS,  SIGFPE, SIGSEGV};
     enum { COUNT = sizeof signals / sizeof signals[0] };
     struct sigaction before[COUNT];
     for (size_t i = 0; i < COUNT; i++)
