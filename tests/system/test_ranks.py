@@ -48,17 +48,6 @@ def test_number_of_ranks_changes_no_byte(run, tmp_path, library):
     same_file(tmp_path / "one.trace", tmp_path / "two.trace")
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-@pytest.mark.parametrize("program", "devices peer_copies contexts driver_memory allreduce halo"
-                                    " matmul_gpus gpu_threads managed streams bad_oob".split())
-def test_number_of_ranks_changes_no_byte_of_any_program(run, tmp_path, program, ranks):
-    text = PLATFORM.replace("gpus=2", "gpus=4")
-    run(f"{text} --stats {tmp_path}/one.json --stats-no-host -- {program}", status=ANY)
-    by_ranks(ranks, f"{text} --stats {tmp_path}/two.json --stats-no-host -- {program}", status=ANY)
-    same_file(tmp_path / "one.json", tmp_path / "two.json")
-
-
 # Whatever can be cut: GPUs, shader arrays, a processor beside them.
 SPLIT = {
     "ring4": "platforms/ring4.heddle --set gpu.arrays=2 --set gpu.banks=2 --set gpu.vram=64MiB",
@@ -215,6 +204,27 @@ def test_functional_mode_is_for_rank_0_alone():
     assert done.stdout.count("PASS") == 1
 
 
+@pytest.mark.parametrize("option", ["--record-path gpu[0]", "--record-window 1us..3us",
+                                    "--record-kernel 1", "--max-cycles 99999"])
+def test_option_in_which_ranks_differ_is_named(tmp_path, option):
+    words = [HEDDLE, "run", *words_of(f"{PLATFORM} --record perfetto={tmp_path}/trace")]
+    given = option.replace("1us..3us", "1000000..3000000").replace("[", r"\[")
+    call([*launcher("openmpi"), "-n", 1, *words, *words_of(option), "--", PROGRAMS / "devices", ":",
+          "-n", 1, *words, "--", PROGRAMS / "devices"],
+         f"ranks 0 and 1 differ in the options: '{given}' and ''; ", status=7, env=PASS_AS_ROOT)
+
+
+def test_rank_without_mpi_says_so(tmp_path):
+    """Its heddle is another one than that of rank 0, which has MPI."""
+    home = (BUILD / "codegen/heddle.home").read_text().splitlines()
+    (tmp_path / "heddle.home").write_text("\n".join(line for line in home
+                                                    if not line.startswith("mpi=")) + "\n")
+    words = [HEDDLE, "run", *words_of(f"{PLATFORM} -- devices")]
+    call([*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, "env", f"HEDDLE_HOME={tmp_path}",
+          *words], "the heddle of rank 1 was built without the MPI of openmpi; install", status=7,
+         env=PASS_AS_ROOT)
+
+
 def test_ranks_of_different_platforms_end_at_once():
     words = [HEDDLE, "run", *words_of(PLATFORM), "--", PROGRAMS / "devices"]
     other = [str(word).replace("banks=2", "banks=4") for word in words]
@@ -344,6 +354,15 @@ def test_recording_of_instructions_is_that_of_one_process(run, tmp_path):
     assert len(names) > 10 and names == sorted(os.listdir(tmp_path / "two"))
     for name in names:
         same_file(tmp_path / "one" / name, tmp_path / "two" / name)
+
+
+@pytest.mark.parametrize("kernel", [1, pytest.param(2, marks=pytest.mark.full)])
+def test_trace_of_a_kernel_is_that_of_one_process(run, tmp_path, kernel):
+    text = (f"{PLATFORM} --record perfetto={tmp_path}/NAME.trace --record-kernel {kernel}"
+            " -- peers 64")
+    run(text.replace("NAME", "one"))
+    by_ranks(2, text.replace("NAME", "two"))
+    same_file(tmp_path / "one.trace", tmp_path / "two.trace")
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.full)])
