@@ -44,10 +44,11 @@ library_pages() { # FOLDER
     sed -i "s|$PWD/||g" "$1"/*.md # places relative to the checkout
 }
 
-# What the HIP library has stands in strong symbols, what it refuses in weak ones.
+# What the HIP library has stands in strong symbols, what it refuses in weak ones. Some are C++.
 hip_functions() { # KIND
     nm -D "$(dirname "$heddle")/../components/hip/libamdhip64.so" |
-        awk -v kind="$1" '$2 == kind && $3 ~ /^hip[A-Z]/ { sub("@.*", "", $3); print $3 }' |
+        awk -v kind="$1" '$2 == kind { sub("@.*", "", $3); print $3 }' | c++filt -p |
+        grep -E '^(hip_impl::)?hip(rtc)?[A-Z]' |
         LC_ALL=C sort -u | paste -sd ' ' | fold -s -w 98 | sed 's/ *$//'
 }
 
@@ -56,7 +57,9 @@ hip_page() {
 # HIP functions
 
 The library that \`heddle run\` puts in front of a program is HIP 5.2's, with each name that the
-distribution's library has. Kernels may use everything but images and the global data share
+distribution's library has, and hipRTC under its own name (libhiprtc.so.5) as well. What a later HIP
+has beside those names, such as hiprtcGetBitcode, it has not: the loader ends a program that was
+linked with it, and says which name is missing. Kernels may use everything but images and the global data share
 ([instructions](../evidence/instructions.md)). Work-groups of a cooperative launch can meet (grid
 sync).
 
@@ -68,7 +71,8 @@ $(hip_functions T)
 
 ## These answer hipErrorNotSupported
 
-The first call of each says so on standard error. Among them are nodes of events in graphs, arrays,
+The program goes on with that error. The first call of each says so on standard error, and the end of
+the run how many calls there were. Among them are nodes of events in graphs, arrays,
 textures, graphics, and memory that processes share. Nodes of a graph that is launched are made one
 after the other, so branches do not run side by side.
 

@@ -1,4 +1,5 @@
-/* Handles: what a program holds of a stream, an event, a module, a kernel, a pool or a graph.
+/* Handles: what a program holds of a stream, an event, a module, a kernel, a pool, a graph
+ * or a program of hipRTC.
  *
  * A handle is a number, not the address of what it stands for. No number is given out twice in a
  * run. So a handle that was destroyed is refused for ever, whatever has been made since, and
@@ -16,7 +17,8 @@ enum hip_handle_kind {
     HIP_HANDLE_POOL,
     HIP_HANDLE_GRAPH,
     HIP_HANDLE_GRAPH_NODE,
-    HIP_HANDLE_GRAPH_EXEC
+    HIP_HANDLE_GRAPH_EXEC,
+    HIP_HANDLE_RTC_PROGRAM
 };
 
 /* A new handle of `object`. */

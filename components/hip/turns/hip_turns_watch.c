@@ -47,7 +47,9 @@ static bool needs_hip(const struct link_map *object)
         if (entry->d_tag == DT_STRTAB)
             strings = (const char *)(uintptr_t)entry->d_un.d_ptr;
     for (const ElfW(Dyn) *entry = object->l_ld; strings && entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_NEEDED && begins_with(strings + entry->d_un.d_val, "libamdhip64.so"))
+        if (entry->d_tag == DT_NEEDED
+            && (begins_with(strings + entry->d_un.d_val, "libamdhip64.so")
+                || begins_with(strings + entry->d_un.d_val, "libhiprtc.so")))
             return true;
     return false;
 }
@@ -68,7 +70,7 @@ static struct link_map *object_of(const void *code)
 /* Libraries that create threads for their callers: this one, C++'s, and those of sanitizers. */
 static bool is_carrier(const struct link_map *object)
 {
-    static const char *const carriers[] = {"libamdhip64.", "libstdc++.", "libc++.",
+    static const char *const carriers[] = {"libamdhip64.", "libhiprtc.", "libstdc++.",  "libc++.",
                                            "libtsan.",     "libasan.",   "libclang_rt."};
     for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++)
         if (begins_with(name_of(object), carriers[i]))

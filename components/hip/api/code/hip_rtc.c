@@ -1,0 +1,430 @@
+/* hipRTC: programs that hold device code as text and have it compiled while they run.
+ *
+ * A program is a source with headers, until it is compiled; then it has code, a log, and the
+ * mangled names of the expressions that were asked about. An expression is found by a table of
+ * addresses that is compiled behind the source: what stands at an entry's address is what the
+ * expression means. Error codes are those of HIP 5.2's library, but that it ends with the program
+ * where a pointer is null or a handle unknown. */
+#include "components/hip/api/hip_handle.h"
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/turns/hip_turns.h"
+#include "hip_rtc_compiler.h"
+
+#include <hip/hiprtc.h>
+
+#include <ctype.h>
+#include <stdio.h>
+
+#define NAME_TABLE "__heddle_hiprtc_names"
+
+enum { RTC_MAJOR = 9, RTC_MINOR = 0 }; /* as HIP 5.2's hiprtcVersion() says */
+
+struct expression {
+    char *text;
+    char *lowered; /* NULL until compiled */
+};
+
+struct program {
+    char *name, *source;
+    struct hip_rtc_header *headers;
+    size_t header_count;
+    struct expression *expressions;
+    size_t expression_count, expression_room;
+    bool compiled;
+    struct hip_rtc_result result; /* empty until compiled */
+};
+
+/* A function of hipRTC: its body holds the lock. */
+#define RTC_DEFINE(name, arguments, ...)                                                           \
+    static hiprtcResult name##_body(__VA_ARGS__);                                                  \
+    hiprtcResult name(__VA_ARGS__)                                                                 \
+    {                                                                                              \
+        hip_doing(#name);                                                                          \
+        hip_turns_check_caller();                                                                  \
+        hip_lock();                                                                                \
+        hiprtcResult rtc_result = name##_body arguments;                                           \
+        hip_unlock();                                                                              \
+        return rtc_result;                                                                         \
+    }                                                                                              \
+    static hiprtcResult name##_body(__VA_ARGS__)
+
+static struct program *find_program(hiprtcProgram handle)
+{
+    return hip_handle_find(HIP_HANDLE_RTC_PROGRAM, handle);
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(hip_allocate(size), text, size);
+}
+
+static void forget_result(struct program *program)
+{
+    for (size_t i = 0; i < program->expression_count; i++) {
+        hip_release(program->expressions[i].lowered);
+        program->expressions[i].lowered = NULL;
+    }
+    hip_release(program->result.code);
+    hip_release(program->result.log);
+    program->result = (struct hip_rtc_result){0};
+}
+
+/* ---- what the compiler reads ---- */
+
+/* A line that makes messages and __FILE__ name `name` from the next one on. */
+static void print_line(FILE *out, size_t number, const char *name)
+{
+    fprintf(out, "\n#line %zu \"", number);
+    for (; *name; name++) {
+        if (*name == '"' || *name == '\\')
+            fputc('\\', out);
+        fputc((unsigned char)*name < ' ' ? ' ' : *name, out);
+    }
+    fputs("\"\n", out);
+}
+
+static char *make_source(const struct program *program)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs("#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n", out);
+    print_line(out, 1, program->name);
+    fputs(program->source, out);
+    if (program->expression_count > 0) {
+        print_line(out, 1, "name expression");
+        fputs("extern \"C\" { extern __device__ const void *const " NAME_TABLE "[]; "
+              "__attribute__((used)) __device__ const void *const " NAME_TABLE "[] = {",
+              out);
+        for (size_t i = 0; i < program->expression_count; i++) {
+            print_line(out, i + 1, "name expression");
+            fprintf(out, "(const void *)&%s,", program->expressions[i].text);
+        }
+        fputs("\n}; }\n", out);
+    }
+    fclose(out);
+    return text;
+}
+
+/* The value of an option that names the target, or NULL. `*next`: the value is the next option. */
+static const char *target_of(const char *option, bool *next)
+{
+    static const char *const names[] = {"--offload-arch", "--gpu-architecture", "--cuda-gpu-arch",
+                                        "-arch"};
+    *next = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(option, names[i], length) != 0)
+            continue;
+        if (option[length] == '=')
+            return option + length + 1;
+        if (option[length] == '\0') {
+            *next = true;
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Takes out of the options those that name the target; the last one counts. */
+static const char *take_target(const char **options, size_t *count)
+{
+    const char *target = NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        bool next = false;
+        const char *value = options[i] ? target_of(options[i], &next) : NULL;
+        if (next && i + 1 < *count)
+            value = options[++i];
+        if (value)
+            target = value;
+        else
+            options[kept++] = options[i];
+    }
+    *count = kept;
+    return target;
+}
+
+/* ---- compiled code ---- */
+
+static const char *symbol_at(const struct code_object *object, uint64_t address)
+{
+    for (size_t i = 0; i < object->symbol_count; i++)
+        if (object->symbols[i].address == address)
+            return object->symbols[i].name;
+    return NULL;
+}
+
+/* Finds what each expression is called in the code. */
+static void lower_names(struct program *program)
+{
+    struct code_object object;
+    const struct code_object_symbol *table = NULL;
+    bool sound = code_object_read(&object, program->result.code, program->result.code_bytes);
+    if (sound)
+        table = code_object_find_symbol(&object, NAME_TABLE);
+    if (table && table->size == program->expression_count * sizeof(uint64_t)) {
+        uint8_t *image = hip_allocate(object.span);
+        code_object_load(&object, 0, image);
+        for (size_t i = 0; i < program->expression_count; i++) {
+            uint64_t address;
+            memcpy(&address, image + table->address + i * sizeof address, sizeof address);
+            const char *name = symbol_at(&object, address);
+            program->expressions[i].lowered = name ? copy_text(name) : NULL;
+        }
+        hip_release(image);
+    }
+    code_object_release(&object);
+}
+
+static hiprtcResult compile(struct program *program, const char *target, const char **options,
+                            size_t count)
+{
+    char *source = make_source(program);
+    if (!source)
+        return HIPRTC_ERROR_OUT_OF_MEMORY;
+    const struct hip_rtc_job job = {.source = source,
+                                    .headers = program->headers,
+                                    .header_count = program->header_count,
+                                    .target = target,
+                                    .options = options,
+                                    .option_count = count};
+    hip_rtc_compile(&job, &program->result);
+    hip_release(source);
+    if (!program->result.has_compiler)
+        hip_complain("%s", program->result.log + strlen("heddle: "));
+    if (!program->result.code)
+        return HIPRTC_ERROR_COMPILATION;
+    if (program->expression_count > 0)
+        lower_names(program);
+    return HIPRTC_SUCCESS;
+}
+
+/* The target is that of the current device where the options name none. */
+static hiprtcResult compile_program(hiprtcProgram handle, int count, const char **options,
+                                    bool has_device)
+{
+    struct program *program = find_program(handle);
+    if (!program)
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    if (count < 0 || (count > 0 && !options))
+        return HIPRTC_ERROR_INVALID_INPUT;
+    size_t kept = (size_t)count;
+    const char **own = hip_allocate((kept + 1) * sizeof *own);
+    for (size_t i = 0; i < kept; i++)
+        own[i] = options[i];
+    const char *target = take_target(own, &kept);
+    if (!target && has_device)
+        target = hip.devices[hip_current_device()].info.isa;
+    forget_result(program);
+    program->compiled = true;
+    hiprtcResult result = HIPRTC_ERROR_COMPILATION;
+    if (target)
+        result = compile(program, target, own, kept);
+    else
+        program->result.log = copy_text(
+            "heddle: there is no device whose target could be taken, and no option names one "
+            "(--offload-arch=)\n");
+    hip_release(own);
+    return result;
+}
+
+hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **options)
+{
+    bool has_device = hip_enter(__func__) == hipSuccess;
+    hiprtcResult result = compile_program(handle, count, options, has_device);
+    hip_unlock();
+    return result;
+}
+
+/* ---- programs ---- */
+
+static void release_program(struct program *program)
+{
+    forget_result(program);
+    for (size_t i = 0; i < program->header_count; i++) {
+        hip_release(program->headers[i].name);
+        hip_release(program->headers[i].text);
+    }
+    for (size_t i = 0; i < program->expression_count; i++)
+        hip_release(program->expressions[i].text);
+    hip_release(program->headers);
+    hip_release(program->expressions);
+    hip_release(program->name);
+    hip_release(program->source);
+    hip_release(program);
+}
+
+RTC_DEFINE(hiprtcCreateProgram, (handle, source, name, count, headers, names),
+           hiprtcProgram *handle, const char *source, const char *name, int count,
+           const char **headers, const char **names)
+{
+    if (!handle)
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    if (!source || !*source || count < 0 || (count > 0 && (!headers || !names)))
+        return HIPRTC_ERROR_INVALID_INPUT;
+    for (int i = 0; i < count; i++)
+        if (!headers[i] || !names[i] || !*names[i])
+            return HIPRTC_ERROR_INVALID_INPUT;
+    struct program *program = hip_allocate(sizeof *program);
+    program->source = copy_text(source);
+    program->name = copy_text(name && *name ? name : "program");
+    program->headers = hip_allocate((size_t)count * sizeof *program->headers);
+    program->header_count = (size_t)count;
+    for (int i = 0; i < count; i++)
+        program->headers[i] = (struct hip_rtc_header){copy_text(names[i]), copy_text(headers[i])};
+    *handle = hip_handle_make(HIP_HANDLE_RTC_PROGRAM, program);
+    return HIPRTC_SUCCESS;
+}
+
+RTC_DEFINE(hiprtcDestroyProgram, (handle), hiprtcProgram *handle)
+{
+    if (!handle)
+        return HIPRTC_ERROR_INVALID_INPUT;
+    if (!*handle)
+        return HIPRTC_SUCCESS;
+    struct program *program = find_program(*handle);
+    if (!program)
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    hip_handle_destroy(*handle);
+    release_program(program);
+    *handle = NULL;
+    return HIPRTC_SUCCESS;
+}
+
+/* An expression as it is compared: without spaces, and without the '&' that may stand in front. */
+static char *plain_expression(const char *text)
+{
+    char *plain = hip_allocate(strlen(text) + 1), *end = plain;
+    for (; *text; text++)
+        if (!isspace((unsigned char)*text) && !(end == plain && *text == '&'))
+            *end++ = *text;
+    return plain;
+}
+
+static const struct expression *find_expression(const struct program *program, const char *text)
+{
+    const struct expression *found = NULL;
+    char *wanted = plain_expression(text);
+    for (size_t i = 0; i < program->expression_count && !found; i++) {
+        char *plain = plain_expression(program->expressions[i].text);
+        found = strcmp(plain, wanted) == 0 ? &program->expressions[i] : NULL;
+        hip_release(plain);
+    }
+    hip_release(wanted);
+    return found;
+}
+
+RTC_DEFINE(hiprtcAddNameExpression, (handle, text), hiprtcProgram handle, const char *text)
+{
+    struct program *program = find_program(handle);
+    if (!text)
+        return HIPRTC_ERROR_INVALID_INPUT;
+    if (!program)
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    if (program->compiled)
+        return HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
+    text += strspn(text, " \t\n&");
+    if (!*text)
+        return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
+    if (find_expression(program, text))
+        return HIPRTC_SUCCESS;
+    HIP_MAKE_ROOM(program->expressions, program->expression_count, program->expression_room);
+    program->expressions[program->expression_count++] = (struct expression){copy_text(text), NULL};
+    return HIPRTC_SUCCESS;
+}
+
+RTC_DEFINE(hiprtcGetLoweredName, (handle, text, lowered), hiprtcProgram handle, const char *text,
+           const char **lowered)
+{
+    const struct program *program = find_program(handle);
+    if (!text || !lowered)
+        return HIPRTC_ERROR_INVALID_INPUT;
+    if (!program)
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    if (!program->compiled)
+        return HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
+    const struct expression *found = find_expression(program, text);
+    if (!found || !found->lowered)
+        return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
+    *lowered = found->lowered;
+    return HIPRTC_SUCCESS;
+}
+
+/* ---- what was compiled: nothing, of 0 bytes, until then ---- */
+
+RTC_DEFINE(hiprtcGetProgramLogSize, (handle, size), hiprtcProgram handle, size_t *size)
+{
+    const struct program *program = find_program(handle);
+    if (!size || !program)
+        return size ? HIPRTC_ERROR_INVALID_PROGRAM : HIPRTC_ERROR_INVALID_INPUT;
+    const char *log = program->result.log;
+    *size = log && *log ? strlen(log) + 1 : 0;
+    return HIPRTC_SUCCESS;
+}
+
+RTC_DEFINE(hiprtcGetProgramLog, (handle, log), hiprtcProgram handle, char *log)
+{
+    const struct program *program = find_program(handle);
+    if (!log || !program)
+        return log ? HIPRTC_ERROR_INVALID_PROGRAM : HIPRTC_ERROR_INVALID_INPUT;
+    const char *own = program->result.log;
+    if (own && *own)
+        strcpy(log, own);
+    return HIPRTC_SUCCESS;
+}
+
+RTC_DEFINE(hiprtcGetCodeSize, (handle, size), hiprtcProgram handle, size_t *size)
+{
+    const struct program *program = find_program(handle);
+    if (!size || !program)
+        return size ? HIPRTC_ERROR_INVALID_PROGRAM : HIPRTC_ERROR_INVALID_INPUT;
+    *size = program->result.code_bytes;
+    return HIPRTC_SUCCESS;
+}
+
+RTC_DEFINE(hiprtcGetCode, (handle, code), hiprtcProgram handle, char *code)
+{
+    const struct program *program = find_program(handle);
+    if (!code || !program)
+        return code ? HIPRTC_ERROR_INVALID_PROGRAM : HIPRTC_ERROR_INVALID_INPUT;
+    if (program->result.code)
+        memcpy(code, program->result.code, program->result.code_bytes);
+    return HIPRTC_SUCCESS;
+}
+
+/* ---- the rest ---- */
+
+hiprtcResult hiprtcVersion(int *major, int *minor)
+{
+    if (!major || !minor)
+        return HIPRTC_ERROR_INVALID_INPUT;
+    *major = RTC_MAJOR;
+    *minor = RTC_MINOR;
+    return HIPRTC_SUCCESS;
+}
+
+const char *hiprtcGetErrorString(hiprtcResult result)
+{
+#define X(name) [name] = #name
+    static const char *const names[] = {
+        X(HIPRTC_SUCCESS),
+        X(HIPRTC_ERROR_OUT_OF_MEMORY),
+        X(HIPRTC_ERROR_PROGRAM_CREATION_FAILURE),
+        X(HIPRTC_ERROR_INVALID_INPUT),
+        X(HIPRTC_ERROR_INVALID_PROGRAM),
+        X(HIPRTC_ERROR_INVALID_OPTION),
+        X(HIPRTC_ERROR_COMPILATION),
+        X(HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE),
+        X(HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION),
+        X(HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION),
+        X(HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID),
+        X(HIPRTC_ERROR_INTERNAL_ERROR),
+    };
+#undef X
+    return (unsigned)result < sizeof names / sizeof names[0] ? names[result]
+                                                             : "Invalid HIPRTC error code";
+}
