@@ -57,9 +57,11 @@ hip_page() {
 # HIP functions
 
 The library that \`heddle run\` puts in front of a program is HIP 5.2's, with each name that the
-distribution's library has, and hipRTC under its own name (libhiprtc.so.5) as well. What a later HIP
-has beside those names, such as hiprtcGetBitcode, it has not: the loader ends a program that was
-linked with it, and says which name is missing. Kernels may use everything but images and the global data share
+distribution's library has. libhiprtc.so.5, a library of its own in other releases of HIP, is a
+second name of it. Names that a later HIP has added, such as hiprtcGetBitcode, are not there: the
+loader ends a program that was linked with them, and says which is missing.
+
+Kernels may use everything but images and the global data share
 ([instructions](../evidence/instructions.md)). Work-groups of a cooperative launch can meet (grid
 sync).
 
@@ -71,10 +73,10 @@ $(hip_functions T)
 
 ## These answer hipErrorNotSupported
 
-The program goes on with that error. The first call of each says so on standard error, and the end of
-the run how many calls there were. Among them are nodes of events in graphs, arrays,
-textures, graphics, and memory that processes share. Nodes of a graph that is launched are made one
-after the other, so branches do not run side by side.
+The program goes on with that error. A message on standard error says so at the first call of each,
+and another one at the end how many more there were. Among them are nodes of events in graphs,
+arrays, textures, graphics, and memory that processes share. Nodes of a graph that is launched are
+made one after the other, so branches do not run side by side.
 
 \`\`\`
 $(hip_functions W)

@@ -137,8 +137,8 @@ static int report_missing(const struct options *o, const struct run_outcome *out
     if (!outcome->processes.count) {
         fprintf(stderr, "heddle: nothing was written to '%s': no process of '%s' has used HIP%s\n",
                 output, program,
-                is_static(program) ? "; the program is linked statically, so heddle's library "
-                                     "cannot take the place of its own"
+                is_static(program) ? "; it is linked statically: if there is a HIP library in it, "
+                                     "heddle's cannot take its place"
                                    : "");
         status = EXIT_MISSED;
     }

@@ -14,8 +14,8 @@ int main(int argc, char **argv)
     std::vector<int> data(64, 1);
     int *in = to_device(data), *out = to_device(data);
     int wrong = size_argument(argc, argv, 2, 0);
-    for (int i = 0; i < wrong; i++)
-        (void)hipMemcpy(out, nullptr, 4, hipMemcpyHostToDevice);
+    for (int i = 0; i < wrong; i++) // 50 messages, then the same again
+        (void)hipMemcpy(out, reinterpret_cast<void *>(i % 50 * 4ul), 4, hipMemcpyHostToDevice);
     read_behind<<<1, 64>>>(wrong ? nullptr : in, out, wrong ? 0 : 64 + distance);
     hipError_t error = hipDeviceSynchronize();
     if (error != hipErrorIllegalAddress) {

@@ -199,9 +199,9 @@ static bool launch_share(struct command_processor *c, struct dispatcher *d,
     if (!d->left || !dispatcher_lacks_scratch(d))
         return true;
     engine_fail(&c->io.base,
-                "kernel '%s': memory has room for the private memory of %u work-groups, and each "
-                "of %u dies needs one",
-                name, d->scratch_groups, o->shares);
+                "memory has room for the private memory of %u work-groups, and each of %u dies "
+                "needs one (kernel '%s')",
+                d->scratch_groups, o->shares, name);
     return false;
 }
 
@@ -226,10 +226,10 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     if (!dispatcher_start(d, (enum isa_target)command_processor_params(c)->isa, &o.packet,
                           &o.descriptor, o.entry, o.packet_address, o.pid, c->launches)) {
         engine_fail(&c->io.base,
-                    "kernel '%s': no compute unit can hold a work-group of %u wavefronts with %u "
-                    "vector registers, %u scalar registers and %u bytes of LDS",
-                    name, d->request.wavefronts, d->request.vgprs, d->request.sgprs,
-                    d->request.lds_bytes);
+                    "no compute unit can hold a work-group of %u wavefronts with %u vector "
+                    "registers, %u scalar registers and %u bytes of LDS (kernel '%s')",
+                    d->request.wavefronts, d->request.vgprs, d->request.sgprs, d->request.lds_bytes,
+                    name);
         return false;
     }
     if (aql_groups(&o.packet))

@@ -7,14 +7,15 @@ it, and what is missing refuses with its name instead of crashing. Rows without 
 functions of the C library that ours stand in front of: they are exported without a version, which
 fits every reference. Usage: gen_exports.py map|stubs TABLE OUTPUT.
 """
+import re
 import sys
 
 BODIES = {
-    "error": ("int", "return HIP_REFUSED;"),
-    "rtc": ("int", "return HIPRTC_REFUSED;"),
-    "text": ("const void *", "return 0;"),
-    "number": ("int", "return -1;"),
-    "nothing": ("void", ""),
+    "error": ("int", "return HIP_REFUSED;", "hipErrorNotSupported"),
+    "rtc": ("int", "return HIPRTC_REFUSED;", "HIPRTC_ERROR_INTERNAL_ERROR"),
+    "text": ("const void *", "return 0;", "a null pointer"),
+    "number": ("int", "return -1;", "-1"),
+    "nothing": ("void", "", "nothing done"),
 }
 UNVERSIONED = "-"
 
@@ -44,6 +45,17 @@ def version_script(rows):
     return "\n".join(lines)
 
 
+def readable(symbol):
+    """The name of a C++ function without its parameters."""
+    found = re.match(r"_ZN?(?=\d)", symbol)
+    names, rest = [], symbol[found.end():] if found else ""
+    while part := re.match(r"\d+", rest):
+        end = part.end() + int(part.group())
+        names.append(rest[part.end():end])
+        rest = rest[end:] if symbol.startswith("_ZN") else ""
+    return "::".join(names) or symbol
+
+
 def stubs(rows):
     parts = ["/* Generated from distribution_exports.tab: a weak refusal for every exported "
              "function. */\n"
@@ -51,12 +63,12 @@ def stubs(rows):
     for version, name, kind in rows:
         if version == UNVERSIONED:
             continue
-        result, body = BODIES[kind]
+        result, body, goes_on = BODIES[kind]
         space = "" if result.endswith("*") else " "
         parts.append("\n__attribute__((weak, visibility(\"default\"))) "
                      f"{result}{space}{name}(void);\n"
                      f"{result}{space}{name}(void)\n{{\n"
-                     f"    static int said;\n    hip_refuse(\"{name}\", &said);\n"
+                     f"    hip_refuse(\"{readable(name)}\", \"{goes_on}\");\n"
                      + (f"    {body}\n" if body else "") + "}\n")
     return "".join(parts)
 

@@ -343,13 +343,16 @@ __attribute__((destructor)) static void finish_library(void)
     hip_doing("end of the program");
     enum hip_state state = hip.state;
     hip.state = HIP_FINISHED;
-    if (state != HIP_OPEN)
+    if (state != HIP_OPEN) {
+        hip_say_repeats();
         return;
+    }
     for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
         if (!hip_is_device(device))
             continue;
         hip_streams_wait(device, wait_alone);
     }
+    hip_say_repeats();
     hip_recorder.finish();
     hip_process_finish();
 }
@@ -369,10 +372,11 @@ hipError_t hip_set_current_device(int device)
     return hipSuccess;
 }
 
-void hip_refuse(const char *name, int *said)
+void hip_refuse(const char *name, const char *result)
 {
-    if (!__atomic_exchange_n(said, 1, __ATOMIC_RELAXED))
-        hip_say("HIP function '%s' is not supported yet", name);
+    hip_say("%s: not in this HIP library; the program goes on with %s (reference/hip.md of "
+            "'./dev docs' lists what works)",
+            name, result);
     last_error = hipErrorNotSupported;
 }
 

@@ -8,8 +8,8 @@ enum {
     HIPRTC_REFUSED = 11 /* HIPRTC_ERROR_INTERNAL_ERROR */
 };
 
-/* Says once that `name` is not supported, and leaves hipErrorNotSupported as the thread's last
- * error. */
-void hip_refuse(const char *name, int *said);
+/* Says that `name` is not supported and has `result`, and leaves hipErrorNotSupported as the
+ * thread's last error. */
+void hip_refuse(const char *name, const char *result);
 
 #endif

@@ -2,11 +2,15 @@
 #include "hip_common.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_MAX = 40 /* lines on stderr before the rest is left out */ };
+enum {
+    MESSAGES_MAX = 40, /* lines on stderr before the rest is left out */
+    REPEATED_MAX = 120 /* characters of one when it is counted at the end */
+};
 
 static _Thread_local const char *doing = "";
 
@@ -17,18 +21,54 @@ const char *hip_doing(const char *what)
     return before;
 }
 
-/* Says one line, written at once, unless too many were said before. */
-static void say(const char *subject, const char *format, va_list arguments)
-{
-    static unsigned said;
+/* What was said, in that order, and how often again. No lock: a signal handler may say something.
+ */
+static struct line {
+    unsigned repeats;
     char text[1024];
-    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
+} * lines[MESSAGES_MAX];
+static unsigned given; /* places in `lines`, and further messages that got none */
+
+/* Notes the line, or that it comes again. False: it is not to be written. */
+static bool note(const char *text)
+{
+    for (unsigned i = 0; i < MESSAGES_MAX; i++) {
+        struct line *line = __atomic_load_n(&lines[i], __ATOMIC_ACQUIRE);
+        if (line && strcmp(line->text, text) == 0) {
+            __atomic_fetch_add(&line->repeats, 1, __ATOMIC_RELAXED);
+            return false;
+        }
+    }
+    unsigned number = __atomic_fetch_add(&given, 1, __ATOMIC_RELAXED);
     if (number == MESSAGES_MAX)
         fprintf(stderr, "heddle: further messages are left out\n");
     if (number >= MESSAGES_MAX)
-        return;
-    vsnprintf(text, sizeof text, format, arguments);
-    fprintf(stderr, "heddle: %s%s%s\n", subject, *subject ? ": " : "", text);
+        return false;
+    struct line *line = hip_allocate(sizeof *line);
+    strcpy(line->text, text);
+    __atomic_store_n(&lines[number], line, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Says one line, written at once, unless it or too many others were said before. */
+static void say(const char *subject, const char *format, va_list arguments)
+{
+    char text[sizeof lines[0]->text];
+    int length = snprintf(text, sizeof text, "%s%s", subject, *subject ? ": " : "");
+    vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
+    if (note(text))
+        fprintf(stderr, "heddle: %s\n", text);
+}
+
+void hip_say_repeats(void)
+{
+    for (unsigned i = 0; i < MESSAGES_MAX && lines[i]; i++)
+        if (lines[i]->repeats > 0)
+            fprintf(stderr, "heddle: %u more time%s: %.*s%s\n", lines[i]->repeats,
+                    lines[i]->repeats > 1 ? "s" : "", REPEATED_MAX, lines[i]->text,
+                    strlen(lines[i]->text) > REPEATED_MAX ? "..." : "");
+    if (given > MESSAGES_MAX)
+        fprintf(stderr, "heddle: %u messages were left out\n", given - MESSAGES_MAX);
 }
 
 void hip_say(const char *format, ...)

@@ -4,8 +4,10 @@
 
 #include <stddef.h>
 
-/* A line on stderr, "heddle: " in front. After a number of them the rest is left out. */
+/* A line on stderr, "heddle: " in front. The same line is written once, and after a number of them
+ * the rest is left out; hip_say_repeats() says at the end of the program how many those were. */
 __attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
+void hip_say_repeats(void);
 
 /* What the calling thread does: a function of HIP, or a step of the library that has a name of its
  * own. hip_doing() sets it and returns what it was before. hip_complain() says a line with it in

@@ -188,9 +188,9 @@ static void refuse(int device, uint32_t service)
     if (services[device].refused == services[device].kernel)
         return;
     services[device].refused = services[device].kernel;
-    hip_say("kernel '%s' asks the host for service %u%s, which is not supported (printf and assert "
-            "are); it is answered with 0",
-            services[device].kernel, service, what);
+    hip_say("device code asks the host for service %u%s, which is not supported (printf and assert "
+            "are); it is answered with 0 (kernel '%s')",
+            service, what, services[device].kernel);
 }
 
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)
@@ -204,7 +204,7 @@ static void serve_lanes(int device, const struct header *header, uint64_t *paylo
         if (header->service != SERVICE_PRINTF) {
             words[0] = words[1] = 0;
         } else if (!hip_printf_piece(words)) {
-            hip_say("kernel '%s': a message of printf is malformed", services[device].kernel);
+            hip_say("a message of printf is malformed (kernel '%s')", services[device].kernel);
             run_ledger_report(EXIT_GAVE_UP);
         }
     }
@@ -241,7 +241,7 @@ static hipError_t answer_chain(int device, uint64_t packet)
     hipError_t error = hipSuccess;
     while (packet && packet != services[device].last_top && error == hipSuccess) {
         if (count > layout->index_mask) {
-            hip_say("kernel '%s' has overwritten the buffer for calls of the host",
+            hip_say("the buffer for calls of the host has been overwritten (kernel '%s')",
                     services[device].kernel);
             error = hipErrorLaunchFailure;
             break;

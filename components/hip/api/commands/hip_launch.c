@@ -37,32 +37,34 @@ static hipError_t check_geometry(const struct request *request, int device)
     for (int dimension = 0; dimension < 3; dimension++) {
         if (request->grid[dimension] == 0 || request->grid[dimension] > UINT32_MAX
             || block[dimension] == 0 || block[dimension] > info->max_work_group) {
-            hip_complain("kernel '%s' with a work-group of %" PRIu64 " and a grid of %" PRIu64
-                         " work-items in dimension %d; allowed are 1 to %u and 1 to %u",
-                         request->function->name, block[dimension], request->grid[dimension],
-                         dimension, info->max_work_group, UINT32_MAX);
+            hip_complain("a work-group of %" PRIu64 " and a grid of %" PRIu64
+                         " work-items in dimension %d; allowed are 1 to %u and 1 to %u (kernel "
+                         "'%s')",
+                         block[dimension], request->grid[dimension], dimension,
+                         info->max_work_group, UINT32_MAX, request->function->name);
             return hipErrorInvalidConfiguration;
         }
     }
     uint64_t threads = block[0] * block[1] * block[2];
     if (threads > info->max_work_group) {
-        hip_complain("kernel '%s' with a work-group of %" PRIu64
-                     " work-items; the device takes up to %u",
-                     request->function->name, threads, info->max_work_group);
+        hip_complain("a work-group of %" PRIu64
+                     " work-items; the device takes up to %u (kernel '%s')",
+                     threads, info->max_work_group, request->function->name);
         return hipErrorInvalidConfiguration;
     }
     if (kernel->max_group_threads > 0 && threads > kernel->max_group_threads) {
-        hip_complain("kernel '%s' with a work-group of %" PRIu64
-                     " work-items, but it was compiled for up to %u (__launch_bounds__)",
-                     request->function->name, threads, kernel->max_group_threads);
+        hip_complain("a work-group of %" PRIu64
+                     " work-items, but the kernel was compiled for up to %u, by "
+                     "__launch_bounds__ (kernel '%s')",
+                     threads, kernel->max_group_threads, request->function->name);
         return hipErrorLaunchFailure;
     }
     if (request->dynamic_lds > info->lds_bytes_per_cu
         || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
-        hip_complain("kernel '%s' needs %u bytes of LDS and %" PRIu64
-                     " dynamic ones; a compute unit has %u",
-                     request->function->name, kernel->group_size, request->dynamic_lds,
-                     info->lds_bytes_per_cu);
+        hip_complain("%u bytes of LDS and %" PRIu64
+                     " dynamic ones; a compute unit has %u (kernel '%s')",
+                     kernel->group_size, request->dynamic_lds, info->lds_bytes_per_cu,
+                     request->function->name);
         return hipErrorInvalidConfiguration;
     }
     return hipSuccess;
@@ -71,8 +73,9 @@ static hipError_t check_geometry(const struct request *request, int device)
 static hipError_t check_kernel(const struct request *request, int device)
 {
     if (request->function->module->device != device) {
-        hip_complain("kernel '%s' is loaded on device %d, the stream belongs to device %d",
-                     request->function->name, request->function->module->device, device);
+        hip_complain("the kernel is loaded on device %d, the stream belongs to device %d (kernel "
+                     "'%s')",
+                     request->function->module->device, device, request->function->name);
         return hipErrorInvalidHandle;
     }
     return hipSuccess;
@@ -168,7 +171,7 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
                                                         request->packed_size, geometry, *kernarg)
                                   : kernarg_fill(kernel, request->values, geometry, *kernarg);
     if (missing >= 0) {
-        hip_complain("argument %d of kernel '%s' is missing", missing, request->function->name);
+        hip_complain("argument %d is missing (kernel '%s')", missing, request->function->name);
         return hipErrorInvalidValue;
     }
     return hipSuccess;
@@ -301,8 +304,8 @@ static hipError_t check_cooperative(const struct request *request)
 {
     if (request->cooperative || !meets(request))
         return hipSuccess;
-    hip_complain("kernel '%s' lets its work-groups meet (grid sync): launch it with "
-                 "hipLaunchCooperativeKernel",
+    hip_complain("the kernel lets its work-groups meet (grid sync): launch it with "
+                 "hipLaunchCooperativeKernel (kernel '%s')",
                  request->function->name);
     run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;

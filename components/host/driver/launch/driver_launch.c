@@ -39,20 +39,21 @@ static enum driver_status launch_check(const struct driver *d, uint32_t number,
     if (lack)
         return driver_fail(DRIVER_FAULT, "%s", lack->text);
     if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
-        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': empty grid or work-group", l->name);
+        return driver_fail(DRIVER_INVALID_VALUE, "empty grid or work-group (kernel '%s')", l->name);
     if (items > info->max_work_group)
         return driver_fail(DRIVER_TOO_LARGE,
-                           "kernel '%s': work-groups of %" PRIu64
-                           " work-items; at most %u run on %s",
-                           l->name, items, info->max_work_group, info->name);
+                           "work-groups of %" PRIu64
+                           " work-items; at most %u run on %s (kernel '%s')",
+                           items, info->max_work_group, info->name, l->name);
     if (l->group_bytes > info->lds_bytes_per_cu)
-        return driver_fail(DRIVER_TOO_LARGE,
-                           "kernel '%s': %u bytes of LDS a work-group; a compute unit of %s has %u",
-                           l->name, l->group_bytes, info->name, info->lds_bytes_per_cu);
+        return driver_fail(
+            DRIVER_TOO_LARGE,
+            "%u bytes of LDS a work-group; a compute unit of %s has %u (kernel '%s')",
+            l->group_bytes, info->name, info->lds_bytes_per_cu, l->name);
     if (!program_find(driver_program(d), l->entry))
         return driver_fail(DRIVER_INVALID_ADDRESS,
-                           "kernel '%s': its code at 0x%" PRIx64 " is not allocated", l->name,
-                           l->entry);
+                           "code at 0x%" PRIx64 " is not allocated (kernel '%s')", l->entry,
+                           l->name);
     return DRIVER_OK;
 }
 
@@ -77,10 +78,10 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
     if (waves <= held)
         return DRIVER_OK;
     return driver_fail(DRIVER_TOO_LARGE,
-                       "kernel '%s': a work-group has %u wavefronts with %u vector and %u scalar "
-                       "registers each; a compute unit of %s holds %u of them",
-                       l->name, waves, registers.vgprs, (registers.sgprs + 15) / 16 * 16,
-                       info->name, held);
+                       "a work-group has %u wavefronts with %u vector and %u scalar registers "
+                       "each; a compute unit of %s holds %u of them (kernel '%s')",
+                       waves, registers.vgprs, (registers.sgprs + 15) / 16 * 16, info->name, held,
+                       l->name);
 }
 
 /* Writes a descriptor for a packet in a user queue that that of the code object does not describe.
@@ -278,13 +279,13 @@ static enum driver_status part_place_arguments(const struct driver *d, struct la
     const struct driver_launch *l = p->asked;
     const struct driver_device *device = &d->device[p->gpu];
     if (p->align & (p->align - 1) || p->align > device->ring_bytes)
-        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': arguments aligned to %u", l->name,
-                           p->align);
+        return driver_fail(DRIVER_INVALID_VALUE, "arguments aligned to %u (kernel '%s')", p->align,
+                           l->name);
     p->arguments = (p->arguments + p->align - 1) / p->align * p->align;
     if (l->kernarg_bytes > device->ring_bytes - p->arguments)
         return driver_fail(DRIVER_INVALID_VALUE,
-                           "kernel '%s': %u bytes of kernel arguments do not fit into %u", l->name,
-                           l->kernarg_bytes, device->ring_bytes - p->arguments);
+                           "%u bytes of kernel arguments do not fit into %u (kernel '%s')",
+                           l->kernarg_bytes, device->ring_bytes - p->arguments, l->name);
     return DRIVER_OK;
 }
 
@@ -401,8 +402,8 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
         return status;
     if ((groups = launch_groups(l)) > UINT32_MAX)
         return driver_fail(DRIVER_TOO_LARGE,
-                           "kernel '%s': %" PRIu64 " work-groups; a unified device takes %u",
-                           l->name, groups, UINT32_MAX);
+                           "%" PRIu64 " work-groups; a unified device takes %u (kernel '%s')",
+                           groups, UINT32_MAX, l->name);
     for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++) {
         uint64_t count = memory_share_of(groups, h->count, i);
         if (!count)
@@ -456,8 +457,9 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
     bool unified = driver_handle_at(d, driver_queue_at(d, queue)->handle)->count > 1;
     if (unified && code_meets(l->entry))
         return driver_fail(DRIVER_INVALID_VALUE,
-                           "kernel '%s' lets its work-groups meet at the global wave sync of a GPU "
-                           "(ds_gws_barrier), and this device is made of several: launch it on one",
+                           "the kernel lets its work-groups meet at the global wave sync of a GPU "
+                           "(ds_gws_barrier), and this device is made of several: launch it on one "
+                           "(kernel '%s')",
                            l->name);
     if (unified)
         return enqueue_unified(d, queue, l, ticket);

@@ -65,8 +65,8 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
     }
     if (!s->bytes) {
         engine_fail(&d->io.base,
-                    "kernel '%s' needs %" PRIu64 " bytes of private memory for one work-group; %s",
-                    program_kernel_name(driver_program(d), want->kernel), group, driver_failure());
+                    "%" PRIu64 " bytes of private memory for one work-group; %s (kernel '%s')",
+                    group, driver_failure(), program_kernel_name(driver_program(d), want->kernel));
         return false;
     }
     s->used = true;

@@ -148,17 +148,17 @@ static void search_lacks(struct code_search *s, uint64_t pc, const char *text, c
 {
     const char *colon = *reason ? ": " : "";
     fprintf(stderr,
-            "heddle: warning: kernel '%s' (%s): %s at 0x%" PRIx64
-            " is not implemented for %s%s%s\n",
-            s->kernel, s->module->name, text, pc, isa_target_name(s->target), colon, reason);
+            "heddle: warning: %s at 0x%" PRIx64
+            " is not implemented for %s%s%s (kernel '%s', %s)\n",
+            text, pc, isa_target_name(s->target), colon, reason, s->kernel, s->module->name);
     if (s->lack)
         return;
     s->lack = code_new(sizeof *s->lack);
     s->lack->entry = entry;
     snprintf(s->lack->text, sizeof s->lack->text,
-             "kernel '%s' reaches an instruction that is not implemented for %s: %s at 0x%" PRIx64
-             "%s%s",
-             s->kernel, isa_target_name(s->target), text, pc, colon, reason);
+             "an instruction is reached that is not implemented for %s: %s at 0x%" PRIx64
+             "%s%s (kernel '%s')",
+             isa_target_name(s->target), text, pc, colon, reason, s->kernel);
     s->lack->next = driver_process()->code_lacks;
     driver_process()->code_lacks = s->lack;
 }
