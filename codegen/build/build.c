@@ -360,12 +360,12 @@ static bool is_unchanged(struct build *b, struct depend *again, uint32_t index)
 /* Runs the planned jobs and gives their results their names. */
 static bool run_jobs(struct build *b)
 {
-    bool progress = isatty(STDERR_FILENO) != 0;
+    bool verbose = b->request->verbose;
     uint32_t parallel = b->request->jobs ? b->request->jobs : jobs_processors();
-    if (b->request->verbose)
-        for (uint32_t i = 0; i < b->jobs.count; i++)
-            fprintf(stderr, "heddle: compiling %s\n", b->jobs.items[i].what);
-    bool ok = jobs_run(b->jobs.items, b->jobs.count, parallel, progress && !b->request->verbose);
+    for (uint32_t i = 0; verbose && i < b->jobs.count; i++)
+        fprintf(stderr, "heddle: compiling %s\n", b->jobs.items[i].what);
+    bool ok = jobs_run(b->jobs.items, b->jobs.count, parallel,
+                       verbose ? JOBS_QUIET : b->request->progress);
     struct depend again;
     depend_init(&again, b->arena);
     for (uint32_t i = 0; i < b->jobs.count; i++) {

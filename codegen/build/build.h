@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codegen/build/jobs.h"
 #include "codegen/build/toolkit.h"
 #include "dsl/model.h"
 #include "dsl/arena.h"
@@ -46,6 +47,7 @@ struct build_request {
     bool
         profile; /* -DHEDDLE_PROFILE: components count by instruction (runtime/observe/profile.h) */
     bool verbose;
+    enum jobs_progress progress;
     bool colour;   /* diagnostics for a terminal */
     uint32_t jobs; /* 0: as many as processors */
 };

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { LINES_S = 10 /* between two lines of a log, as between those of a run */ };
 
 extern char **environ;
 
@@ -51,10 +54,36 @@ static void show_output(const struct job *job)
     unlink(job->output);
 }
 
-static void show_progress(bool progress, uint32_t done, uint32_t count, const char *what)
+/* How far the jobs are, and what has been told of it. */
+struct progress {
+    enum jobs_progress kind;
+    uint32_t done, count;
+    time_t began_s, told_s;
+};
+
+static time_t now_s(void)
 {
-    if (progress)
-        fprintf(stderr, "\r\033[K[%u/%u] %s", done, count, what);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+static void draw_line(const struct progress *p, const char *what)
+{
+    if (p->kind == JOBS_LINE)
+        fprintf(stderr, "\r\033[K[%u/%u] %s", p->done, p->count, what);
+}
+
+/* What is left takes as long as what is done, job by job. */
+static void tell_line(struct progress *p)
+{
+    time_t now = now_s(), spent = now - p->began_s;
+    if (p->kind != JOBS_LINES || p->done == p->count || now - p->told_s < LINES_S)
+        return;
+    p->told_s = now;
+    fprintf(stderr, "heddle: compiled %u of %u units in %lld s; about %lld s left\n", p->done,
+            p->count, (long long)spent,
+            (long long)(spent * (time_t)(p->count - p->done) / (time_t)p->done));
 }
 
 /* Waits for one of the running jobs; -1 when none is left. */
@@ -75,14 +104,16 @@ static long wait_for_one(struct job *jobs, const pid_t *pids, uint32_t started)
     }
 }
 
-bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, bool progress)
+bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, enum jobs_progress progress)
 {
     pid_t *pids = calloc(count + 1, sizeof *pids);
-    uint32_t started = 0, running = 0, done = 0;
+    struct progress told = {.kind = progress, .count = count, .began_s = now_s()};
+    uint32_t started = 0, running = 0;
+    told.told_s = told.began_s;
     bool ok = pids != NULL;
     while ((ok && started < count) || running > 0) {
         if (ok && started < count && running < parallel) {
-            show_progress(progress, done, count, jobs[started].what);
+            draw_line(&told, jobs[started].what);
             ok = start(&jobs[started], &pids[started]);
             started += ok;
             running += ok;
@@ -92,13 +123,14 @@ bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, bool progress
         if (ended < 0)
             break;
         running--;
-        done++;
-        show_progress(progress, done, count, jobs[ended].what);
-        if (progress)
+        told.done++;
+        draw_line(&told, jobs[ended].what);
+        if (progress == JOBS_LINE)
             fprintf(stderr, "\r\033[K");
         show_output(&jobs[ended]);
         ok = ok && jobs[ended].ok;
+        tell_line(&told);
     }
     free(pids);
-    return ok && done == count;
+    return ok && told.done == count;
 }

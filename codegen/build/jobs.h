@@ -13,10 +13,16 @@ struct job {
     bool ok;            /* result: ended with status 0 */
 };
 
+/* How standard error tells that jobs end. */
+enum jobs_progress {
+    JOBS_QUIET,
+    JOBS_LINE, /* one line of a terminal, drawn anew */
+    JOBS_LINES /* for a log: a line when a job ends and ten seconds have passed */
+};
+
 /* Runs all jobs, at most `parallel` at a time. What they printed appears job by job on standard
- * error. With `progress`, a line on standard error counts. false when one failed; then no further
- * ones are started. */
-bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, bool progress);
+ * error. false when one failed; then no further ones are started. */
+bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, enum jobs_progress progress);
 
 /* Processors this process may use. */
 uint32_t jobs_processors(void);

@@ -14,6 +14,13 @@
 /* Compilers at a time, more than any machine has room for. */
 #define JOBS_MOST 1024
 
+static enum jobs_progress build_progress(const struct options *o)
+{
+    if (o->progress && strcmp(o->progress, "auto") != 0)
+        return strcmp(o->progress, "none") == 0 ? JOBS_QUIET : JOBS_LINES;
+    return isatty(STDERR_FILENO) ? JOBS_LINE : JOBS_LINES;
+}
+
 static bool build(struct command *c, bool arena_anywhere, struct build_result *result)
 {
     const struct options *o = c->options;
@@ -33,6 +40,7 @@ static bool build(struct command *c, bool arena_anywhere, struct build_result *r
         .arena_anywhere = arena_anywhere,
         .profile = run_profiles_instructions(o),
         .verbose = o->verbose,
+        .progress = build_progress(o),
         .colour = command_wants_colour(),
         .jobs = o->jobs < JOBS_MOST ? (uint32_t)o->jobs : JOBS_MOST,
     };

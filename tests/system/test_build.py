@@ -255,8 +255,9 @@ def test_what_killed_builds_leave_goes_and_what_running_ones_write_stays(heddle,
 
 def test_two_builds_at_once_give_one_platform(run, tmp_path):
     env = {"HEDDLE_CACHE": str(tmp_path / "cache"), "HEDDLE_CFLAGS": "-O0"}
-    both = [subprocess.Popen([harness.HEDDLE, "run", FIFO], env={**os.environ, **env},
-                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+    both = [subprocess.Popen([harness.HEDDLE, "run", FIFO, "--progress", "none"],
+                             env={**os.environ, **env}, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE) for _ in range(2)]
     for one in both:
         assert one.communicate(timeout=harness.NEVER)[1] == b"" and one.returncode == 0
     assert platforms_in(tmp_path / "cache") == 1 and not left_over(tmp_path / "cache")
