@@ -44,14 +44,19 @@ for path in json.load(sys.stdin):
     find "$root" -type f -name '*.sh' -path '*/share/heddle/*' -exec chmod 755 {} +
     find "$root" -name 'lib*.so.*' -exec chmod 644 {} +
     gzip -9n "$root/usr/share/man/man1/heddle.1"
-    compile_r9nano
+    compile_objects
 }
 
-# What platforms of this GPU begin with, so that the first one is there at once.
-compile_r9nano() {
-    local compiled=$root/usr/share/heddle/compiled
-    HEDDLE_HOME=$root/usr HEDDLE_CACHE=$compiled \
-        "$root/usr/bin/heddle" build "$root/usr/share/heddle/platforms/r9nano.heddle" >/dev/null
+# What platforms begin with: those of the R9 Nano, so that the first one is there at once, and all
+# in functional mode, which takes code for any parameters.
+compile_objects() {
+    local platform compiled=$root/usr/share/heddle/compiled
+    local platforms=$root/usr/share/heddle/platforms
+    local -x HEDDLE_HOME=$root/usr HEDDLE_CACHE=$compiled
+    "$root/usr/bin/heddle" build "$platforms/r9nano.heddle" >/dev/null
+    for platform in mi300x r9nano_x4 managed4; do
+        "$root/usr/bin/heddle" build --generic "$platforms/$platform.heddle" >/dev/null
+    done
     find "$compiled" -mindepth 1 -maxdepth 1 ! -name objects -exec rm -r {} +
     find "$compiled" -type f -exec chmod 644 {} +
     find "$compiled" -type d -exec chmod 755 {} +

@@ -21,6 +21,19 @@ static enum jobs_progress build_progress(const struct options *o)
     return isatty(STDERR_FILENO) ? JOBS_LINE : JOBS_LINES;
 }
 
+/* Functional mode executes kernels in the toolkit's libraries, and next to nothing of components.
+ * So it takes code for any parameters, which comes compiled with the toolkit, unless the platform
+ * is compiled for its own already. */
+static bool build_any(struct command *c, struct build_request *request, struct build_result *result)
+{
+    bool current = build_is_current(c->arena, request, result);
+    if (!current && !request->generic && run_is_functional(c->options)) {
+        request->generic = true;
+        current = build_is_current(c->arena, request, result);
+    }
+    return current || build_platform(c->arena, request, result);
+}
+
 static bool build(struct command *c, bool arena_anywhere, struct build_result *result)
 {
     const struct options *o = c->options;
@@ -44,8 +57,7 @@ static bool build(struct command *c, bool arena_anywhere, struct build_result *r
         .colour = command_wants_colour(),
         .jobs = o->jobs < JOBS_MOST ? (uint32_t)o->jobs : JOBS_MOST,
     };
-    return build_is_current(c->arena, &request, result)
-           || build_platform(c->arena, &request, result);
+    return build_any(c, &request, result);
 }
 
 int command_build(struct command *c)

@@ -38,22 +38,48 @@ def test_names_of_folders_are_no_options_and_no_commands(heddle, tmp_path):
     assert not list(tmp_path.rglob("hurt")) and not Path("hurt").exists()
 
 
-def test_what_came_compiled_is_not_compiled(heddle, tmp_path):
+@pytest.fixture
+def home(tmp_path):
+    """The environment of a toolkit with the compiled objects of `objects`, and an empty cache."""
+    def with_objects(objects):
+        home = (harness.BUILD / "codegen/heddle.home").read_text()
+        (tmp_path / "heddle.home").write_text(
+            re.sub("(?m)^objects=.*", f"objects={objects}", home))
+        return {"HEDDLE_HOME": str(tmp_path), "HEDDLE_CACHE": str(tmp_path / "cache")}
+    return with_objects
+
+
+def test_what_came_compiled_is_not_compiled(heddle, home, tmp_path):
     """Nor trusted when it is damaged."""
-    home = (harness.BUILD / "codegen/heddle.home").read_text()
-    (tmp_path / "heddle.home").write_text(
-        re.sub("(?m)^objects=.*", f"objects={tmp_path}/shipped/objects", home))
+    env = {**home(tmp_path / "shipped/objects"), "HEDDLE_CFLAGS": "-O0"}
 
     def build(cache, says):
         heddle(f"build {TINY} --verbose", says,
-               env={"HEDDLE_CFLAGS": "-O0", "HEDDLE_HOME": str(tmp_path),
-                    "HEDDLE_CACHE": str(tmp_path / cache)})
+               env={**env, "HEDDLE_CACHE": str(tmp_path / cache)})
 
     build("shipped", "[1-9][0-9]* compiled, linked")
     build("second", " 0 compiled, linked")
     one = next((tmp_path / "shipped/objects").rglob("*.o"))
     one.write_bytes(one.read_bytes()[:-20])
     build("third", " 1 compiled, linked")
+
+
+@pytest.mark.specialised
+def test_functional_mode_compiles_no_platform_of_known_components(heddle, run, home, tmp_path):
+    heddle(f"build {TINY} --generic")
+    done = run(f"{TINY} --set gpu.l2=8KiB --mode functional --verbose -- vectoradd",
+               env=home(harness.SYSTEM / "cache/objects"))
+    assert re.findall("compiling .*", done.stderr) == ["compiling platform.so"]  # it is linked
+
+
+@pytest.mark.full
+@pytest.mark.specialised
+def test_functional_mode_takes_a_platform_that_is_compiled(heddle, measure, tmp_path):
+    env = {"HEDDLE_CFLAGS": "-O0", "HEDDLE_CACHE": str(tmp_path / "cache")}
+    heddle(f"build {TINY}", env=env)
+    compiled = measure(f"{TINY} --mode functional -- bfs", env=env)
+    assert platforms_in(tmp_path / "cache") == 1
+    harness.same(compiled, measure(f"{TINY} --mode functional --generic -- bfs", env=env))
 
 
 def levels_of(heddle, platform, folder):
