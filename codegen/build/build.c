@@ -97,8 +97,6 @@ static void choose_flags(struct build *b)
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         vector_push(b->arena, &b->flags, fixed[i]);
-    if (b->request->arena_anywhere)
-        vector_push(b->arena, &b->flags, "-DHEDDLE_ARENA_ANYWHERE");
     add_words(b, &b->flags, getenv("HEDDLE_CFLAGS"));
 }
 
@@ -161,7 +159,6 @@ static void choose_folder(struct build *b)
     sha256_add_string(&hash, request->platform ? request->platform : "");
     sha256_add_string(&hash, request->generic ? "generic" : "");
     sha256_add_string(&hash, request->allow_incoherent ? "incoherent" : "");
-    sha256_add_string(&hash, request->arena_anywhere ? "anywhere" : "");
     sha256_add_string(&hash, request->profile ? "profile" : "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         sha256_add_string(&hash, getenv(variables[i]) ? getenv(variables[i]) : "");

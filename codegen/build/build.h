@@ -42,8 +42,6 @@ struct build_request {
     const void *context;
     bool generic;
     bool allow_incoherent;
-    bool arena_anywhere; /* -DHEDDLE_ARENA_ANYWHERE: for programs that need low addresses themselves
-                          */
     bool
         profile; /* -DHEDDLE_PROFILE: components count by instruction (runtime/observe/profile.h) */
     bool verbose;

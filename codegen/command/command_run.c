@@ -34,7 +34,7 @@ static bool build_any(struct command *c, struct build_request *request, struct b
     return current || build_platform(c->arena, request, result);
 }
 
-static bool build(struct command *c, bool arena_anywhere, struct build_result *result)
+static bool build(struct command *c, struct build_result *result)
 {
     const struct options *o = c->options;
     struct build_request request = {
@@ -50,7 +50,6 @@ static bool build(struct command *c, bool arena_anywhere, struct build_result *r
         .accept = o->command == COMMAND_RUN ? run_accepts : NULL,
         .context = c->options,
         .generic = o->generic,
-        .arena_anywhere = arena_anywhere,
         .profile = run_profiles_instructions(o),
         .verbose = o->verbose,
         .progress = build_progress(o),
@@ -63,7 +62,7 @@ static bool build(struct command *c, bool arena_anywhere, struct build_result *r
 int command_build(struct command *c)
 {
     struct build_result result;
-    if (!build(c, false, &result))
+    if (!build(c, &result))
         return EXIT_ERRORS;
     if (c->options->verbose)
         fprintf(stderr, "heddle: %u compiled, %s\n", result.compiled,
@@ -170,7 +169,7 @@ int command_run(struct command *c)
         if (!program)
             return EXIT_ERRORS;
     }
-    if (!build(c, program && run_program_is_fixed(program), &built))
+    if (!build(c, &built))
         return !built.refused                                 ? EXIT_ERRORS
                : c->options->program || c->options->play_sass ? EXIT_NOT_STARTED
                                                               : EXIT_USAGE;

@@ -28,9 +28,6 @@ bool run_accepts(const struct model *model, const void *context);
 
 /* Path of the program as the shell would find it, or NULL after a message. */
 const char *run_find_program(struct command *c, const char *name);
-/* A program that is not position-independent: it lies, and its heap grows, where the arena of
- * platforms is by default (runtime/engine/engine.h, ARENA_BASE). */
-bool run_program_is_fixed(const char *path);
 /* The processes of a program that have used HIP, in the order in which they have opened the
  * platform. The first one's files have the names that options give, the others' those of
  * options_number_path(). */

@@ -45,17 +45,6 @@ const char *run_find_program(struct command *c, const char *name)
     return NULL;
 }
 
-bool run_program_is_fixed(const char *path)
-{
-    Elf64_Ehdr header;
-    FILE *file = fopen(path, "rb");
-    bool read = file && fread(&header, sizeof header, 1, file) == 1;
-    if (file)
-        fclose(file);
-    return read && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0
-           && header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_EXEC;
-}
-
 static void set_environment(struct command *c, const struct build_result *built,
                             const struct handed *handed)
 {

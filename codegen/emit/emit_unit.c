@@ -254,7 +254,7 @@ static void emit_descriptor(struct emit *e, const struct layout_unit *unit)
         emit(e, "    .store_bytes = store_sizes,\n    .store_count = %u,\n", stores);
     emit(e,
          "    .init = %s_init_one,\n    .tick = %s_tick_one,\n    .walk = %s_walk,\n    "
-         ".outstanding = %s_outstanding_one,\n    .arena = UNIT_ARENA,\n",
+         ".outstanding = %s_outstanding_one,\n",
          name, name, name, name);
     emit(e, "};\n");
 }

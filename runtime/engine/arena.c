@@ -1,35 +1,37 @@
-/* The arena: one no-reserve reservation that holds all state, never given back. Its front, on huge
+/* The arena: one no-reserve reservation that holds all state. Its front, on huge
  * pages where the system has them, holds what is touched all the time: what the runtime keeps of
  * components, and their arrays. Large ones stand behind it on small pages, as most are never filled
  * (page tables, tables for the worst case). Both are handed out front to back.
  *
  * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
  * shares no page with what is kept here. A slice is address space only: sizes need not be known.
- * Where there is room it has whole gibibytes, which are hidden at once.
+ *
+ * It lies far above 4 GiB, where no pointer that was cut to 32 bits leads, and far from what the
+ * system places by itself, where no pointer to memory that was given back leads.
  *
  * Invariant: every byte that has not been handed out is zero (fresh pages of the system), so
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
  * of components, and in a run by kernel_stats.c, one thread at a time, and between windows. */
+#define _GNU_SOURCE /* keys for pages */
 #include <stdio.h>
 #include <sys/mman.h>
 
 #include "runtime/engine/bug.h"
 #include "arena.h"
 #include "engine.h"
-#include "arena_protection.h"
 
 /* All that 32-bit offsets in units of 8 bytes can name. */
 #define ARENA_MOST   ((size_t)32 << 30)
 #define ARENA_LEAST  ((size_t)1 << 30)
 #define DERIVED_MOST ((size_t)1 << 30)
 
-/* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
- * pages, of which they used a fifth, and hiding it took three times as long. The rear begins at an
- * address of whole gibibytes (arena_protection.h says why), or behind the front where there is
- * little room.
+/* Where Linux on x86-64 places nothing by itself, behind the guard. A wish: nothing depends on it.
  */
+#define WISH ((void *)(UINT64_C(0x180000000000) - GUARD_BYTES))
+
+/* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
+ * pages, of which they used a fifth. */
 #define FRONT_BYTES ((size_t)64 << 20)
-#define REAR_BEGINS (((size_t)1 << 30) - ARENA_BASE)
 /* Arrays up to here go to the front: the registers of a compute unit do, tables of a whole device
  * do not. */
 #define SMALL_BYTES ((size_t)512 << 10)
@@ -48,48 +50,34 @@ struct slice {
 };
 
 #define SLICES_MOST 65 /* that of all, and one for each rank */
-#define SLICE_UNIT  ((size_t)2 << 20)
-#define GIB         ((size_t)1 << 30)
+#define SLICE_UNIT  HUGE_BYTES
 
 static struct slice slices[SLICES_MOST];
 static struct slice *chosen = slices;
 static struct slice *own_slice; /* NULL: not divided */
-static size_t reserved, rear_begins;
-static struct arena_piece kinds[3]; /* of the rear, each of one kind for the system */
-static unsigned kind_count;
-static struct arena_pieces taken; /* while it is hidden */
-static bool hidden;
-static bool moves; /* even where the processor has keys for pages */
+static size_t reserved;
+static int key; /* of the arena's pages, for good; 0: none yet, which is the key of other memory */
 static bool keyed;
 static char *derived;
 static size_t derived_used;
 static bool small_pages;
 
-static void *try_reserve(size_t bytes)
-{
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return base == MAP_FAILED ? NULL : base;
-}
-
-/* At ARENA_BASE, where nothing may be yet. Systems and emulators that do not know
- * MAP_FIXED_NOREPLACE take the address as a wish. */
-static void *try_reserve_at_base(size_t bytes)
-{
-    void *wish = (void *)ARENA_BASE;
-    void *base = mmap(wish, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (base == wish)
-        return base;
-    if (base != MAP_FAILED)
-        munmap(base, bytes);
-    return NULL;
-}
-
-/* A program that runs over the end of a neighbour's memory gets into this, and not into ours. */
+/* What runs over the end of a neighbour's memory gets into the guards. */
 static size_t guarded(size_t bytes)
 {
     return (bytes + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE + 2 * GUARD_BYTES;
+}
+
+/* At `wish`, guards included, where that is free; NULL: anywhere. */
+static char *try_reserve(void *wish, size_t bytes)
+{
+    char *base = mmap(wish, guarded(bytes), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    mprotect(base, GUARD_BYTES, PROT_NONE);
+    mprotect(base + guarded(bytes) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
+    return base + GUARD_BYTES;
 }
 
 static __attribute__((noreturn)) void die_without_room(size_t bytes)
@@ -99,12 +87,10 @@ static __attribute__((noreturn)) void die_without_room(size_t bytes)
 
 void *arena_reserve(size_t bytes)
 {
-    char *base = try_reserve(guarded(bytes));
+    char *base = try_reserve(NULL, bytes);
     if (!base)
         die_without_room(bytes);
-    mprotect(base, GUARD_BYTES, PROT_NONE);
-    mprotect(base + guarded(bytes) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
-    return base + GUARD_BYTES;
+    return base;
 }
 
 void arena_release(void *base, size_t bytes)
@@ -113,27 +99,22 @@ void arena_release(void *base, size_t bytes)
         munmap((char *)base - GUARD_BYTES, guarded(bytes));
 }
 
-/* Under an address-space limit, or under valgrind, what there is; at ARENA_BASE where that is
- * free. */
+/* Under an address-space limit, or under valgrind, what there is. */
 static char *reserve_most(void)
 {
     for (reserved = ARENA_MOST; reserved >= ARENA_LEAST; reserved /= 2) {
-        char *base = try_reserve_at_base(reserved);
-        if (base)
-            return base;
-    }
-    for (reserved = ARENA_MOST; reserved >= ARENA_LEAST; reserved /= 2) {
-        char *base = try_reserve(reserved);
+        char *base = try_reserve(WISH, reserved);
         if (base)
             return base;
     }
     die_without_room(ARENA_LEAST);
 }
 
+/* The guards count: what gets there has gone past its own memory. */
 static bool overlap(const void *start, size_t bytes, const char *base, size_t size)
 {
-    uintptr_t first = (uintptr_t)start, other = (uintptr_t)base;
-    return base && first < other + size && first + bytes > other;
+    uintptr_t first = (uintptr_t)start, other = (uintptr_t)base - GUARD_BYTES;
+    return base && first < other + guarded(size) && first + bytes > other;
 }
 
 bool arena_touches(const void *start, size_t bytes)
@@ -142,40 +123,41 @@ bool arena_touches(const void *start, size_t bytes)
            || overlap(start, bytes, derived, DERIVED_MOST);
 }
 
-/* Only what is in use of the front: moving it takes time for each table of pages. */
+/* May this thread touch pages with the key? */
+static void permit(bool allowed)
+{
+    pkey_set(key, allowed ? 0 : PKEY_DISABLE_ACCESS);
+}
+
+static bool give_key(void)
+{
+    if (key == 0)
+        key = pkey_alloc(0, 0);
+    if (key <= 0)
+        return false;
+    permit(true);
+    return pkey_mprotect(engine_base.arena, reserved, PROT_READ | PROT_WRITE, key) == 0;
+}
+
 void arena_hide(void)
 {
     if (keyed)
-        arena_protection_permit(false);
-    if (keyed || hidden || !engine_base.arena)
-        return;
-    size_t used = (slices[0].front.used + SLICE_UNIT - 1) / SLICE_UNIT * SLICE_UNIT;
-    taken = (struct arena_pieces){1 + kind_count, {{0, used}, kinds[0], kinds[1], kinds[2]}};
-    hidden = arena_protection_enter(engine_base.arena, reserved, &taken);
+        permit(false);
 }
 
 void arena_show(void)
 {
     if (keyed)
-        arena_protection_permit(true);
-    if (hidden)
-        arena_protection_leave(engine_base.arena, reserved, &taken);
-    hidden = false;
+        permit(true);
 }
 
 void arena_close(void)
 {
     arena_show();
-    if (engine_base.arena)
-        munmap(engine_base.arena, reserved);
+    arena_release(engine_base.arena, reserved);
     engine_base.arena = NULL;
     reserved = 0;
     keyed = false;
-}
-
-void arena_hide_by_moving(bool always)
-{
-    moves = always;
 }
 
 void arena_use_small_pages(bool small)
@@ -187,17 +169,14 @@ void arena_open(void)
 {
     arena_close();
     engine_base.arena = reserve_most();
-    keyed = !moves && arena_protection_give_key(engine_base.arena, reserved);
-    rear_begins = reserved / 8 >= REAR_BEGINS ? REAR_BEGINS : FRONT_BYTES;
+    keyed = give_key();
     own_slice = NULL;
     chosen = slices;
-    chosen->start[1] = rear_begins;
+    chosen->start[1] = FRONT_BYTES;
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
-    chosen->rear = (struct region){rear_begins, reserved - ARENA_ALIGNMENT};
+    chosen->rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
         madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
-    kinds[0] = (struct arena_piece){rear_begins, reserved};
-    kind_count = 1;
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;
@@ -205,28 +184,20 @@ void arena_open(void)
 
 void arena_divide(uint32_t owners, uint32_t own)
 {
-    size_t share = (reserved - rear_begins) / (owners + 1);
-    share = share / (share < GIB ? SLICE_UNIT : GIB) * (share < GIB ? SLICE_UNIT : GIB);
+    size_t share = (reserved - FRONT_BYTES) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
     size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
     size_t ahead = most < FRONT_BYTES ? most : FRONT_BYTES;
-    size_t behind = share < 2 * GIB ? ahead : GIB;
     if (owners >= SLICES_MOST)
         bug("an arena of %u slices", owners);
     own_slice = &slices[own + 1];
-    slices[0].rear.end = rear_begins + share - ARENA_ALIGNMENT;
+    slices[0].rear.end = FRONT_BYTES + share - ARENA_ALIGNMENT;
     for (uint32_t i = 0; i < owners; i++) {
-        size_t start = rear_begins + (i + 1) * share;
+        size_t start = FRONT_BYTES + (i + 1) * share;
         slices[i + 1] = (struct slice){{start, start + ahead},
-                                       {start + behind, start + share - ARENA_ALIGNMENT},
-                                       {start, start + behind}};
-        if (i != own)
-            continue;
-        madvise(engine_base.arena + start, ahead, MADV_HUGEPAGE);
-        kinds[0] = (struct arena_piece){rear_begins, start};
-        kinds[1] = (struct arena_piece){start, start + ahead};
-        kinds[2] = (struct arena_piece){start + behind, reserved};
-        kind_count = 3;
+                                       {start + ahead, start + share - ARENA_ALIGNMENT},
+                                       {start, start + ahead}};
     }
+    madvise(engine_base.arena + own_slice->start[0], ahead, MADV_HUGEPAGE);
 }
 
 void arena_select(uint32_t owner)
@@ -318,7 +289,7 @@ struct arena_ends arena_ends(void)
 
 size_t arena_skip(size_t offset)
 {
-    return offset >= slices[0].front.used && offset < rear_begins ? rear_begins : offset;
+    return offset >= slices[0].front.used && offset < FRONT_BYTES ? FRONT_BYTES : offset;
 }
 
 static bool is_end(const struct region *r, uint64_t end)

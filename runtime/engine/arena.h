@@ -18,23 +18,21 @@
  * touch; ends the program when the machine refuses. */
 void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
-/* Whether some of `bytes` from `start` on belong to the arena or to what was derived. */
+/* Whether some of `bytes` from `start` on belong to the arena, to what was derived, or to the
+ * guards of both. */
 bool arena_touches(const void *start, size_t bytes);
 /* From the next arena_open() on: for runs in which components hardly do more than start, so that
  * clearing huge pages would take longer than it saves. */
 void arena_use_small_pages(bool small);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
-/* Between the two nothing of the arena may be used, so that host code with a wrong pointer faults
- * in place of changing the state. Where the processor has keys for pages, that is a matter of each
- * thread: one that has not called arena_show(), nor was started by one that had, may not use the
- * arena, and neither may a handler of signals. Elsewhere the contents are moved for all threads,
- * not copied, in some microseconds; where the system cannot do that, they stay. Without effect when
- * it is done already. One thread at a time; other threads may go on. */
+/* Where the processor has keys for pages (x86 since Skylake-SP and Zen 3), the calling thread may
+ * not use the arena between the two, so that host code with a wrong pointer faults in place of
+ * changing the state: a register of the thread, 20 nanoseconds. A thread that has not called
+ * arena_show(), nor was started by one that may use the arena, may not either; nor may a handler of
+ * signals. Elsewhere, and where the program has taken all keys, both do nothing. */
 void arena_hide(void);
 void arena_show(void);
-/* From the next arena_open() on: without keys. For threads of others that touch the state. */
-void arena_hide_by_moving(bool always);
 /* Gives the addresses back; nothing of the platform may be used any more. */
 void arena_close(void);
 

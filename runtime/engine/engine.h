@@ -123,22 +123,12 @@ extern struct engine_bases engine_base __attribute__((visibility("hidden")));
  * when the reservation is exhausted). */
 #define ARENA_UNIT 8u
 uint32_t arena_allocate(size_t bytes);
-#define arena_at(type, offset) ((type *)(void *)(ENGINE_ARENA + (size_t)(offset)*ARENA_UNIT))
-
-/* Where the arena begins. In the code of units that is a constant below 2 GiB, so that an x86
- * instruction can hold it: no register, and nothing to read. Not so with HEDDLE_ARENA_ANYWHERE, for
- * programs that need these addresses themselves (unit.h, UNIT_ARENA). */
-#define ARENA_BASE UINT64_C(0x10000000)
-#if defined UNIT_CODE && !defined HEDDLE_ARENA_ANYWHERE
-#define ENGINE_ARENA ((char *)ARENA_BASE)
-#else
-#define ENGINE_ARENA engine_base.arena
-#endif
+#define arena_at(type, offset) ((type *)(void *)(engine_base.arena + (size_t)(offset)*ARENA_UNIT))
 
 /* Offset of what lies in the arena, at a multiple of ARENA_UNIT. */
 static inline uint32_t arena_place(const void *what)
 {
-    return (uint32_t)((size_t)((const char *)what - ENGINE_ARENA) / ARENA_UNIT);
+    return (uint32_t)((size_t)((const char *)what - engine_base.arena) / ARENA_UNIT);
 }
 
 static inline uint64_t component_now(const struct component *c)

@@ -10,13 +10,6 @@
 
 struct hang_report;
 
-/* Where the code of this unit expects the arena; 0: anywhere. */
-#if defined UNIT_CODE && !defined HEDDLE_ARENA_ANYWHERE
-#define UNIT_ARENA ARENA_BASE
-#else
-#define UNIT_ARENA 0
-#endif
-
 struct unit_part_type {
     const char *name;
     uint32_t instance_bytes; /* binding words follow struct part at once */
@@ -43,7 +36,6 @@ struct unit_type {
     /* Ticks those whose bits are set in active .. end, exclusive. 0: none of the bits is left. */
     uint64_t (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     unsigned (*outstanding)(const void *instance, struct hang_report *report);
-    uint64_t arena; /* UNIT_ARENA */
 };
 
 /* The first cache lines of an instance, for the walk to fetch while the one before it ticks: with

@@ -46,7 +46,6 @@ static bool build(const struct platform_table *table)
                        : wanted < THREADS_MOST ? (uint32_t)wanted
                                                : THREADS_MOST;
     engine_defer_nothing(keeps_state);
-    arena_hide_by_moving(!rank_is_alone()); /* MPI may have threads that send from it */
     arena_use_small_pages(platform_mode() == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
         if (!platform_build_threads(table, threads))

@@ -535,24 +535,6 @@ static bool check_units(void)
     return true;
 }
 
-/* Units that were compiled for an arena at a fixed place. */
-static bool check_arena(void)
-{
-    for (uint32_t i = 0; i < table->unit_count; i++) {
-        uint64_t base = table->units[i]->arena;
-        if (base && base != (uint64_t)(uintptr_t)engine_base.arena) {
-            fprintf(
-                stderr,
-                "heddle: the addresses from 0x%llx on, where the simulator keeps its state, are "
-                "not free in this process; set HEDDLE_CFLAGS=-DHEDDLE_ARENA_ANYWHERE to compile "
-                "the platform without them\n",
-                (unsigned long long)base);
-            return false;
-        }
-    }
-    return true;
-}
-
 bool platform_build_threads(const struct platform_table *described, uint32_t threads)
 {
     table = described;
@@ -561,8 +543,6 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     if (!platform_check(table) || !check_units())
         return false;
     arena_open();
-    if (!check_arena())
-        return false;
     engine.clock_count = table->domain_count;
     engine.shard_count = split_shard_count(table, threads);
     if (!engine.shard_count)

@@ -1,2 +1,2 @@
-// vectoradd, linked for fixed addresses (-no-pie): low ones, which the simulator would like to have itself.
+// vectoradd, linked for fixed addresses (-no-pie), which are low ones.
 #include "vectoradd.hip.cpp"

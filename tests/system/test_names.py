@@ -13,7 +13,7 @@ STANDARD = ("assert ctype errno fenv float inttypes limits locale math setjmp si
 
 NASTY = """int int_ int__ for for_ _ a _a a_ A a__1 a__generic __LINE__ __func__ _Bool _Generic
     main NULL EOF errno stdin assert offsetof bool true NAN SIZE_MAX UINT32_MAX INT_MAX PRIx64 EPERM
-    SIGINT M_PI RAND_MAX UNIT_CODE UNIT_ARENA RING_NONE constexpr nullptr typeof static_assert asm
+    SIGINT M_PI RAND_MAX UNIT_CODE RING_NONE constexpr nullptr typeof static_assert asm
     uint8_t
     uint32_t int64_t size_t memcpy printf c i p m tag tag_ ring payload payload_ at offset self base
     stats params io limit now wake_at init init_part part part_ component component_ message struct_

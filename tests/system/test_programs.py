@@ -73,12 +73,5 @@ def test_statistics_of_hbm_do_not_depend_on_how_it_is_run(measure):
     assert reference.total("dram.*timing", "refreshes") > 0
 
 
-def test_program_with_a_heap_at_the_arenas_address_counts_the_same(measure):
-    """One that is not position-independent may have its heap where the arena is otherwise."""
-    usual = measure("platforms/tiny.heddle -- vectoradd").stats
-    fixed = measure("platforms/tiny.heddle -- fixed_address").stats
-    assert usual["components"] == fixed["components"] and usual["kernels"]
-
-
 def test_missing_program_is_named(run):
     run("platforms/tiny.heddle -- ./no_such_program", "no_such_program", status=FAILS)

@@ -260,10 +260,12 @@ struct driver_api {
     /* Queues that the program writes itself. */
     const struct driver_queue_api *user_queues;
     /* The calling thread leaves the front end for code of the program: what that code writes by a
-     * wrong pointer must not change the simulation, so that the addresses of its state fault until
-     * the next call. Without effect while another thread is in a call. */
+     * wrong pointer must not change the simulation, so that where the processor has keys for pages
+     * the addresses of its state fault until the next call. Without effect while another thread is
+     * in a call. */
     void (*hide)(void);
-    /* Does the address belong to the simulation's state? Also from a signal handler. */
+    /* Does the address belong to the simulation's state, or to the guards around it? Also from a
+     * signal handler. */
     bool (*is_hidden)(const void *address);
     /* Do work-groups of the kernel at `entry` meet at the global wave sync (register_kernel)? */
     bool (*meets)(uint64_t entry);

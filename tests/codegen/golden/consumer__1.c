@@ -63,5 +63,4 @@ const struct unit_type consumer__1 = {
     .tick = consumer_tick_one,
     .walk = consumer_walk,
     .outstanding = consumer_outstanding_one,
-    .arena = UNIT_ARENA,
 };

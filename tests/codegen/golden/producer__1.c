@@ -68,5 +68,4 @@ const struct unit_type producer__1 = {
     .tick = producer_tick_one,
     .walk = producer_walk,
     .outstanding = producer_outstanding_one,
-    .arena = UNIT_ARENA,
 };

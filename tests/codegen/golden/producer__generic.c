@@ -77,5 +77,4 @@ const struct unit_type producer__generic = {
     .tick = producer_tick_one,
     .walk = producer_walk,
     .outstanding = producer_outstanding_one,
-    .arena = UNIT_ARENA,
 };

@@ -35,5 +35,4 @@ const struct unit_type relay__1 = {
     .tick = relay_tick_one,
     .walk = relay_walk,
     .outstanding = relay_outstanding_one,
-    .arena = UNIT_ARENA,
 };

@@ -1,7 +1,8 @@
 /* Device addresses lie in a range of the host's address space that nothing may touch, so a host
  * access to device memory faults; the handler here says which allocation it was, then lets the
  * program die by the signal. Addresses of pinned memory lie behind it, so that one that was freed
- * is known as such. The simulator's own state faults, too, while code of the program runs. Other
+ * is known as such. So do the guards of the simulator's own state, and where the processor has
+ * keys for pages that state itself, while code of the program runs. Other
  * faults go to the handler that was there before; of those inside of the library it is said that
  * the program has passed a wrong pointer.
  *
@@ -139,7 +140,7 @@ static void explain_other(uint64_t address)
         add_text(&note, "heddle: host code touched ");
         add_number(&note, address, 16);
         add_text(&note, ", where the simulator keeps its own state: the program has used a wrong "
-                        "pointer, perhaps one that was cut to 32 bits\n");
+                        "pointer\n");
     } else {
         add_text(&note, "heddle: a call of HIP touched ");
         add_number(&note, address, 16);

@@ -261,7 +261,7 @@ API_CALL(queue_attends, (queue), uint32_t queue)
     return status;
 }
 
-/* A wrong pointer of the program, such as one cut to 32 bits, must not change the simulation.
+/* A wrong pointer of the program must not change the simulation.
  * Commands of both directions share the field of the pointer; writes only read what is there. */
 static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driver_kind kind,
                                      bool shared, const void *host, uint64_t address, uint64_t size,

@@ -12,7 +12,6 @@
 #include "components/host/driver/driver_state.h"
 #include "driver_journal.h"
 #include "driver_record.h"
-#include "runtime/engine/arena.h"
 #include "runtime/state/checkpoint.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
@@ -31,7 +30,6 @@ static enum driver_status host_wait_continued(void)
                 "this thread has paused the simulation and would wait for ever; let it "
                 "continue first");
         pthread_cond_wait(&driver_process()->continued, &driver_process()->mutex);
-        arena_show(); /* others may have hidden it meanwhile */
     }
     return DRIVER_OK;
 }
