@@ -98,9 +98,11 @@ static void mark(struct elaboration *e, const struct ast_items *body, bool *used
 {
     for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
-        if (item->kind == AST_INSTANCE || item->kind == AST_CONNECT)
+        bool makes = item->kind == AST_INSTANCE || item->kind == AST_CONNECT
+                     || item->kind == AST_INSERT; /* and in the braces more is inserted */
+        if (makes)
             mark_name(e, item->target.text, used);
-        mark(e, item->kind == AST_IF || item->kind == AST_FOR ? item->body : NULL, used);
+        mark(e, makes || item->kind == AST_IF || item->kind == AST_FOR ? item->body : NULL, used);
         mark(e, item->otherwise_body, used);
     }
 }

@@ -192,7 +192,7 @@ static bool would_act(const struct coherence *c, const struct coherence_hole *ho
 
 /* The ports by which a statement could reach the keeper, "'a' or 'b'", and the keeper's. One that
  * is called after the keeper ("l3_control" after "l3") is the one that is meant. NULL: there is
- * none. */
+ * none. With `free` only those count that lead nowhere yet, and one that is meant. */
 struct control_ports {
     const char *text;
     const struct ast_item *only, *control; /* only: there is one, or one is meant */
@@ -207,7 +207,8 @@ static bool is_called_after(const struct ast_item *port, const struct node *node
 
 static struct control_ports find_control_ports(struct coherence *c,
                                                const struct coherence_hole *hole,
-                                               const struct node *by, const struct ast_item *fact)
+                                               const struct node *by, const struct ast_item *fact,
+                                               bool free)
 {
     const struct type_info *type = by->object.type;
     const struct node *keeper = hole->keeper->node;
@@ -215,12 +216,13 @@ static struct control_ports find_control_ports(struct coherence *c,
     bool meant = false;
     for (uint32_t i = 0; i < fact->said->v.count && !meant; i++) {
         const struct ast_expr *said = fact->said->v.items[i];
-        const struct ast_item *port = type->ports.v.items[fact_port(type, said)];
+        uint32_t number = fact_port(type, said);
+        const struct ast_item *port = type->ports.v.items[number];
         uint32_t found = control_port(c, hole, port->target.text, fact_member(said, 1),
                                       fact_member(fact->left->v.items[0], 0));
-        if (found == PORT_NONE)
+        meant = found != PORT_NONE && is_called_after(port, keeper);
+        if (found == PORT_NONE || (free && !meant && by->ports[number].count > 0))
             continue;
-        meant = is_called_after(port, keeper);
         ports.control = keeper->object.type->ports.v.items[found];
         ports.only = meant || ports.text == NULL ? port : NULL;
         ports.text = meant || ports.text == NULL
@@ -235,26 +237,42 @@ static bool is_port_array(const struct ast_item *port)
     return port->unsized || port->size != NULL;
 }
 
+/* "sa[*].mid[*]": a path to all elements, from the body of `from`; NULL: it does not lie inside. */
+static const char *path_inside(struct coherence *c, const struct node *node,
+                               const struct node *from)
+{
+    if (node->parent == NULL)
+        return NULL;
+    const char *name =
+        arena_printf(c->e->arena, "%s%s", node->object.name, node->object.in_array ? "[*]" : "");
+    if (node->parent == from)
+        return name;
+    const char *before = path_inside(c, node->parent, from);
+    return before != NULL ? arena_printf(c->e->arena, "%s.%s", before, name) : NULL;
+}
+
 /* The connection as it would be written, or "". */
 static const char *connection_text(struct coherence *c, const struct node *by,
                                    const struct control_ports *ports, const struct node *keeper)
 {
-    if (by->parent != keeper->parent || ports->only == NULL)
+    bool inserted = keeper->item != NULL && keeper->item->kind == AST_INSERT;
+    const char *to = path_inside(c, keeper, by->parent);
+    if (to == NULL || ports->only == NULL || (by->parent != keeper->parent && !inserted))
         return "";
-    return arena_printf(c->e->arena, " ('%s%s.%s%s -> %s%s.%s%s;')", by->object.name,
-                        by->object.in_array ? "[*]" : "", ports->only->name.text,
-                        is_port_array(ports->only) ? "[*]" : "", keeper->object.name,
-                        keeper->object.in_array ? "[*]" : "", ports->control->name.text,
+    return arena_printf(c->e->arena, " ('%s%s.%s%s -> %s.%s%s;')", inserted ? "insert " : "",
+                        path_inside(c, by, by->parent), ports->only->name.text,
+                        is_port_array(ports->only) ? "[*]" : "", to, ports->control->name.text,
                         is_port_array(ports->control) ? "[*]" : "");
 }
 
 static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
-                         struct diagnostic *d, struct node *by, const struct ast_item *fact)
+                         struct diagnostic *d, struct node *by, const struct ast_item *fact,
+                         bool free)
 {
     const char *condition =
         fact_holds(c, by, fact) ? NULL : source_slice(c->e->program->sources, fact->value->span);
     const struct node *keeper = hole->keeper->node;
-    struct control_ports ports = find_control_ports(c, hole, by, fact);
+    struct control_ports ports = find_control_ports(c, hole, by, fact, free);
     if (ports.text == NULL)
         return false;
     diagnostic_help(
@@ -268,7 +286,7 @@ static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
 
 /* Statements that hold, or those that would with another value of a parameter. */
 static bool help_statements(struct coherence *c, const struct coherence_hole *hole,
-                            struct diagnostic *d, bool that_hold)
+                            struct diagnostic *d, bool that_hold, bool free)
 {
     bool found = false;
     for (uint32_t i = 0; i < c->e->nodes.count; i++) {
@@ -279,7 +297,7 @@ static bool help_statements(struct coherence *c, const struct coherence_hole *ho
             enum fact_verb verb = fact_verb(fact);
             if ((verb == FACT_BEFORE || verb == FACT_AFTER) && would_act(c, hole, node, fact)
                 && fact_holds(c, node, fact) == that_hold)
-                found |= help_connect(c, hole, d, node, fact);
+                found |= help_connect(c, hole, d, node, fact, free);
         }
     }
     return found;
@@ -327,8 +345,9 @@ static void help_control(struct coherence *c, const struct coherence_hole *hole,
     const char *effect = hole->missing == EFFECT_DROP ? "drop" : "write_back";
     if (help_map(c, hole, d))
         return;
-    if (help_statements(c, hole, d, true) || help_statements(c, hole, d, false))
-        return;
+    for (unsigned i = 0; i < 4; i++) /* the likeliest first */
+        if (help_statements(c, hole, d, i < 2, i % 2 == 0))
+            return;
     diagnostic_help(c->e->diagnostics, d,
                     "nothing that could reach it says so: '%s' needs 'on PORT.REQUEST : %s', and a "
                     "component that sends this request 'before' or 'after' the moment",

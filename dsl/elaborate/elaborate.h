@@ -254,6 +254,7 @@ struct node {
     uint32_t *clocks;
     bool expanded, damaged, connected;
     bool incomplete;       /* an `if` or `for` that could not be decided was left out */
+    bool has_inserted;     /* connections of the braces stand among its statements */
     struct node **writers; /* per type->stores */
     /* interconnects */
     VECTOR(struct statement *) routes; /* the statements that go through it */
@@ -345,6 +346,10 @@ void measures_make(struct elaboration *e, struct object *object);
 /* elaborate_setting.c */
 void settings_init(struct elaboration *e, struct object *object);
 /* What sets `name` of an object; false: nothing does. */
+/* Whether a path that is written in the braces of `anchor` leads to `object`, which is compared
+ * from its end on. */
+bool setting_leads_to(struct elaboration *e, const struct object *anchor,
+                      const struct ast_expr *path, const struct object *object);
 bool setting_find(struct elaboration *e, const struct object *object, const char *name,
                   struct setting *setting);
 /* The setting of `name` in the object's own braces, or NULL. */
@@ -357,6 +362,28 @@ void settings_check_reached(struct elaboration *e);
 /* elaborate_tree.c */
 struct node *tree_build(struct elaboration *e, struct type_info *type);
 void tree_expand(struct elaboration *e, struct node *node);
+/* What an instance is made of. */
+struct node_plan {
+    struct type_info *type;
+    const struct ast_item *item;
+    struct ast_name name;
+    struct ast_name on;
+    const struct ast_items *settings;
+    struct scope scope; /* of the settings */
+    bool in_array;
+    uint32_t element, count;
+};
+/* A child of `parent` (NULL: the platform). NULL: there are too many. */
+struct node *tree_make_node(struct elaboration *e, struct node *parent,
+                            const struct node_plan *plan);
+/* Adds a group of children; complains when the name is taken (by another branch of an `if`, or a
+ * `via`). */
+bool tree_add_group(struct elaboration *e, struct node *node, struct child_group group);
+/* The component with a name, or NULL after a diagnostic. */
+struct type_info *tree_component(struct elaboration *e, struct ast_name name);
+/* Says so if `type` contains itself below `parent`. */
+bool tree_is_recursive(struct elaboration *e, const struct node *parent,
+                       const struct type_info *type, struct span span);
 struct child_group *tree_group(struct node *node, const char *name);
 
 /* elaborate_clock.c */
@@ -395,6 +422,13 @@ int64_t ranges_total(struct elaboration *e, const struct port_ranges *ranges);
 struct value path_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope);
 /* "l2.size": a parameter of a child, or of what is connected to a port. */
 struct value path_value(struct elaboration *e, const struct ast_expr *x, const struct scope *scope);
+
+/* elaborate_insert.c */
+/* Adds what the braces around `node` insert at the ports of its children. Called when its body has
+ * been walked and before its children are. */
+void inserts_make(struct elaboration *e, struct node *node);
+/* Says why nothing was inserted at `object`, to which the path of `item` leads. */
+void insert_refuse(struct elaboration *e, const struct object *object, const struct ast_item *item);
 
 /* elaborate_connected.c */
 /* "work.vgprs": the parameter of all that is connected to a port of `node`, if they agree. */

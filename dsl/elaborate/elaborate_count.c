@@ -143,9 +143,11 @@ static int64_t unsized_count(struct elaboration *e, struct node *node, uint32_t 
         inside = count_from(e, node, node, port);
     if (inside >= 0)
         return inside;
-    if (node->parent != NULL)
-        outside = count_from(e, node->parent, node, port);
-    else if (e->standalone)
+    for (struct node *around = node->parent; around != NULL && outside == UNMENTIONED;
+         around = around->parent)
+        if (around == node->parent || around->has_inserted)
+            outside = count_from(e, around, node, port);
+    if (node->parent == NULL && e->standalone)
         return inside == UNMENTIONED ? 1 : UNDETERMINED;
     if (outside >= 0)
         return outside;

@@ -282,7 +282,7 @@ static const struct ast_item *find_setting(struct elaboration *e, const struct a
     const struct ast_item *found = NULL;
     for (uint32_t i = 0; i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
-        if (strcmp(item->name.text, name) != 0)
+        if (item->kind != AST_SETTING || strcmp(item->name.text, name) != 0)
             continue;
         if (found == NULL) {
             found = item;
@@ -299,18 +299,18 @@ static void check_link_names(struct elaboration *e, const struct ast_items *body
 {
     for (uint32_t i = 0; i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
-        bool is_known =
-            strcmp(item->name.text, "bandwidth") == 0 || strcmp(item->name.text, "latency") == 0;
+        const char *name = item->kind == AST_SETTING ? item->name.text : "insert";
+        bool is_known = strcmp(name, "bandwidth") == 0 || strcmp(name, "latency") == 0;
         if (is_known && item->path == NULL)
             continue;
-        if (is_known) {
+        if (is_known || item->kind != AST_SETTING) {
             diagnostic_add(e->diagnostics, E0204, item->span, "a link has no instances inside");
             continue;
         }
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0204, item->name.span,
-                                              "a link has no '%s'", item->name.text);
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0204, item->name.span, "a link has no '%s'", name);
         static const char *const names[] = {"bandwidth", "latency"};
-        const char *suggestion = compile_suggest(item->name.text, names, 2);
+        const char *suggestion = compile_suggest(name, names, 2);
         if (suggestion != NULL)
             diagnostic_suggest(e->diagnostics, d, suggestion);
         else
@@ -318,7 +318,6 @@ static void check_link_names(struct elaboration *e, const struct ast_items *body
     }
 }
 
-/* Fills `model` from the settings; with `partial`, what is not set keeps its value. */
 bool link_make(struct elaboration *e, struct model_link_type *model, const struct ast_items *body,
                const struct scope *scope, struct span span, bool partial)
 {

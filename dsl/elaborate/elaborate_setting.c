@@ -2,6 +2,8 @@
  * fills a slot of that instance; one with a path ("sa[*].l1v.latency = 30cy;") reaches an instance
  * or part further down, an array without an index meaning all its elements, as in --set.
  *
+ * `insert` adds an instance instead, see elaborate_insert.c.
+ *
  * Invariant: of several braces that set one thing the outermost wins, because a component's user
  * knows more than its author. Two settings of one pair of braces that meet are an error. Called by
  * elaborate_value.c, elaborate_part.c and elaborate_tree.c. */
@@ -18,10 +20,16 @@ void settings_init(struct elaboration *e, struct object *object)
             object->reached = arena_alloc(e->arena, settings->v.count * sizeof *object->reached);
 }
 
+/* A setting without a path. */
+static bool is_plain(const struct ast_item *item)
+{
+    return item->kind == AST_SETTING && item->path == NULL;
+}
+
 const struct ast_item *object_setting(const struct object *object, const char *name)
 {
     for (uint32_t i = 0; object->settings != NULL && i < object->settings->v.count; i++)
-        if (object->settings->v.items[i]->path == NULL
+        if (is_plain(object->settings->v.items[i])
             && strcmp(object->settings->v.items[i]->name.text, name) == 0)
             return object->settings->v.items[i];
     return NULL;
@@ -42,20 +50,20 @@ static bool element_matches(struct elaboration *e, const struct object *anchor,
            && object->element >= first && object->element < first + count;
 }
 
-/* Whether a path that is written in the braces of `anchor` leads to `object`, which is compared
- * from its end on. */
-static bool leads_to(struct elaboration *e, const struct object *anchor,
-                     const struct ast_expr *path, const struct object *object)
+bool setting_leads_to(struct elaboration *e, const struct object *anchor,
+                      const struct ast_expr *path, const struct object *object)
 {
     const struct ast_expr *last = without_subscript(path);
     const struct ast_expr *before = last->kind == AST_MEMBER ? last->a : NULL;
     if (object->owner != NULL && strcmp(object->name, last->name.text) == 0
         && (path == last || element_matches(e, anchor, path, object))
-        && (before == NULL ? object->owner == anchor : leads_to(e, anchor, before, object->owner)))
+        && (before == NULL ? object->owner == anchor
+                           : setting_leads_to(e, anchor, before, object->owner)))
         return true;
     for (const struct handed *slot = object->handed; slot != NULL; slot = slot->before)
         if (strcmp(slot->name, last->name.text) == 0 && path == last
-            && (before == NULL ? slot->owner == anchor : leads_to(e, anchor, before, slot->owner)))
+            && (before == NULL ? slot->owner == anchor
+                               : setting_leads_to(e, anchor, before, slot->owner)))
             return true;
     return false;
 }
@@ -75,8 +83,8 @@ static const struct ast_item *reaching(struct elaboration *e, const struct objec
     const struct ast_item *found = NULL;
     for (uint32_t i = 0; i < anchor->settings->v.count; i++) {
         const struct ast_item *item = anchor->settings->v.items[i];
-        if (item->path == NULL || strcmp(item->name.text, name) != 0
-            || !leads_to(e, anchor, item->path, object))
+        if (item->kind != AST_SETTING || item->path == NULL || strcmp(item->name.text, name) != 0
+            || !setting_leads_to(e, anchor, item->path, object))
             continue;
         anchor->reached[i] = true;
         if (found != NULL)
@@ -169,12 +177,20 @@ static void check_duplicates(struct elaboration *e, const struct ast_items *sett
     for (uint32_t i = 0; i < settings->v.count; i++)
         for (uint32_t k = 0; k < i; k++) {
             const struct ast_item *first = settings->v.items[k], *second = settings->v.items[i];
-            if (first->path != NULL || second->path != NULL
+            if (!is_plain(first) || !is_plain(second)
                 || strcmp(first->name.text, second->name.text) != 0)
                 continue;
             set_twice(e, first, second);
             break;
         }
+}
+
+static void check_connection(struct elaboration *e, const struct object *object,
+                             const struct ast_item *connection)
+{
+    if (&object->node->object != object || !object->type->model.is_composite)
+        diagnostic_add(e->diagnostics, E0415, connection->span,
+                       "'%s' has nothing inside that could be connected", object->name);
 }
 
 void settings_check(struct elaboration *e, struct object *object)
@@ -183,8 +199,14 @@ void settings_check(struct elaboration *e, struct object *object)
         return;
     check_duplicates(e, object->settings);
     for (uint32_t i = 0; i < object->settings->v.count; i++)
-        if (object->settings->v.items[i]->path == NULL)
+        if (is_plain(object->settings->v.items[i]))
             check_setting(e, object, object->settings->v.items[i]);
+        else if (object->settings->v.items[i]->kind == AST_CONNECT)
+            check_connection(e, object, object->settings->v.items[i]);
+        else if (object->settings->v.items[i]->path == NULL)
+            diagnostic_add(e->diagnostics, E0415, object->settings->v.items[i]->via.span,
+                           "'insert' needs an instance and its port: 'at INSTANCE.%s'",
+                           object->settings->v.items[i]->via.text);
 }
 
 static struct object *object_at(struct elaboration *e, uint32_t index)
@@ -221,7 +243,7 @@ static struct object *first_at(struct elaboration *e, const struct object *ancho
                                const struct ast_expr *path)
 {
     for (uint32_t i = 0; i < e->nodes.count + e->parts.count; i++)
-        if (leads_to(e, anchor, path, object_at(e, i)))
+        if (setting_leads_to(e, anchor, path, object_at(e, i)))
             return object_at(e, i);
     return NULL;
 }
@@ -257,7 +279,9 @@ void settings_check_reached(struct elaboration *e)
             if (item->path == NULL || object->reached[i])
                 continue;
             struct object *target = follow(e, object, item->path);
-            if (target != NULL)
+            if (target != NULL && item->kind == AST_INSERT)
+                insert_refuse(e, target, item);
+            else if (target != NULL)
                 check_setting(e, target, item);
         }
     }

@@ -36,68 +36,58 @@ struct child_group *tree_group(struct node *node, const char *name)
     return NULL;
 }
 
-struct fresh {
-    struct type_info *type;
-    const struct ast_item *item;
-    struct ast_name name;
-    struct ast_name on;
-    const struct ast_items *settings;
-    struct scope scope;
-    bool in_array;
-    uint32_t element, count;
-};
-
-static struct node *make_node(struct elaboration *e, struct node *parent, const struct fresh *fresh)
+struct node *tree_make_node(struct elaboration *e, struct node *parent,
+                            const struct node_plan *plan)
 {
     if (e->nodes.count >= e->instance_limit) {
         if (!e->stop)
-            diagnostic_add(e->diagnostics, E0311, fresh->name.span, "more than %u instances",
+            diagnostic_add(e->diagnostics, E0311, plan->name.span, "more than %u instances",
                            e->instance_limit);
         e->stop = true;
         return NULL;
     }
-    uint64_t amount = 1 + fresh->type->params.v.count + fresh->type->ports.v.count;
-    if (!elaborate_count_work(e, amount, fresh->name.span))
+    uint64_t amount = 1 + plan->type->params.v.count + plan->type->ports.v.count;
+    if (!elaborate_count_work(e, amount, plan->name.span))
         return NULL;
     struct node *node = arena_alloc(e->arena, sizeof *node);
     node->parent = parent;
-    node->item = fresh->item;
-    node->span = fresh->name.span;
+    node->item = plan->item;
+    node->span = plan->name.span;
     node->depth = parent != NULL ? parent->depth + 1 : 0;
     struct object *object = &node->object;
-    object->type = fresh->type;
+    object->type = plan->type;
     object->owner = parent != NULL ? &parent->object : NULL;
     object->node = node;
-    object->name = fresh->name.text;
-    object->in_array = fresh->in_array;
-    object->element = fresh->element;
-    object->span = fresh->name.span;
-    object->settings = fresh->settings;
-    object->setting_scope = fresh->scope;
+    object->name = plan->name.text;
+    object->in_array = plan->in_array;
+    object->element = plan->element;
+    object->span = plan->name.span;
+    object->settings = plan->settings;
+    object->setting_scope = plan->scope;
     const char *dot = parent == NULL || parent->object.path[0] == '\0' ? "" : ".";
     const char *before = parent == NULL ? "" : parent->object.path;
     if (parent == NULL)
         object->path = "";
-    else if (fresh->in_array)
+    else if (plan->in_array)
         object->path =
-            arena_printf(e->arena, "%s%s%s[%u]", before, dot, fresh->name.text, fresh->element);
+            arena_printf(e->arena, "%s%s%s[%u]", before, dot, plan->name.text, plan->element);
     else
-        object->path = arena_printf(e->arena, "%s%s%s", before, dot, fresh->name.text);
+        object->path = arena_printf(e->arena, "%s%s%s", before, dot, plan->name.text);
     object_init(e, object);
-    node->ports = arena_alloc(e->arena, fresh->type->ports.v.count * sizeof *node->ports);
-    node->model.in_array = fresh->in_array;
-    node->model.element = fresh->element;
-    node->model.array_count = fresh->count;
+    node->ports = arena_alloc(e->arena, plan->type->ports.v.count * sizeof *node->ports);
+    node->model.in_array = plan->in_array;
+    node->model.element = plan->element;
+    node->model.array_count = plan->count;
     node->in_port = node->out_port = -1;
-    fresh->type->instances++;
-    clocks_bind(e, node, fresh->on);
+    plan->type->instances++;
+    clocks_bind(e, node, plan->on);
     if (parent != NULL)
         vector_push(e->arena, &parent->children, node);
     return node;
 }
 
-static bool is_recursive(struct elaboration *e, const struct node *parent,
-                         const struct type_info *type, struct span span)
+bool tree_is_recursive(struct elaboration *e, const struct node *parent,
+                       const struct type_info *type, struct span span)
 {
     for (const struct node *above = parent; above != NULL; above = above->parent) {
         if (above->object.type != type)
@@ -140,9 +130,12 @@ static struct type_info *component_named(struct elaboration *e, struct ast_name 
     return NULL;
 }
 
-/* Adds a group of children; complains when the name is taken (by another branch of an `if`, or a
- * `via`). */
-static bool add_group(struct elaboration *e, struct node *node, struct child_group group)
+struct type_info *tree_component(struct elaboration *e, struct ast_name name)
+{
+    return component_named(e, name, false);
+}
+
+bool tree_add_group(struct elaboration *e, struct node *node, struct child_group group)
 {
     struct child_group *before = tree_group(node, group.name.text);
     int32_t port = item_list_find(&node->object.type->ports, group.name.text);
@@ -164,7 +157,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
 {
     struct child_group group = {.name = item->name, .is_array = item->size != NULL};
     if (wires_declare(e, node, item, scope, &group)) {
-        add_group(e, node, group);
+        tree_add_group(e, node, group);
         return;
     }
     struct type_info *type = component_named(e, item->target, false);
@@ -181,28 +174,28 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
         elaborate_count_work(e, ELABORATE_MAX_WORK + 1, item->name.span);
         return;
     }
-    if (type == NULL || !counted || is_recursive(e, node, type, item->target.span)) {
+    if (type == NULL || !counted || tree_is_recursive(e, node, type, item->target.span)) {
         node->damaged = group.bad = true;
-        add_group(e, node, group);
+        tree_add_group(e, node, group);
         return;
     }
     group.nodes = arena_alloc(e->arena, (size_t)count * sizeof(struct node *));
     for (int64_t i = 0; i < count; i++) {
-        struct fresh fresh = {.type = type,
-                              .item = item,
-                              .name = item->name,
-                              .on = item->on,
-                              .settings = item->body,
-                              .scope = *scope,
-                              .in_array = item->size != NULL,
-                              .element = (uint32_t)i,
-                              .count = (uint32_t)count};
-        struct node *child = make_node(e, node, &fresh);
+        struct node_plan plan = {.type = type,
+                                 .item = item,
+                                 .name = item->name,
+                                 .on = item->on,
+                                 .settings = item->body,
+                                 .scope = *scope,
+                                 .in_array = item->size != NULL,
+                                 .element = (uint32_t)i,
+                                 .count = (uint32_t)count};
+        struct node *child = tree_make_node(e, node, &plan);
         if (child == NULL)
             break;
         group.nodes[group.count++] = child;
     }
-    add_group(e, node, group);
+    tree_add_group(e, node, group);
 }
 
 static struct link_use *make_link_use(struct elaboration *e, struct node *node, const char *name,
@@ -314,15 +307,15 @@ static void make_via(struct elaboration *e, struct node *node, const struct ast_
     }
     struct type_info *type = component_named(e, item->target, true);
     struct child_group group = {.name = item->via, .bad = true};
-    if (type != NULL && !is_recursive(e, node, type, item->target.span)) {
-        struct fresh fresh = {.type = type,
-                              .item = item,
-                              .name = item->via,
-                              .on = item->on,
-                              .settings = item->body,
-                              .scope = *scope,
-                              .count = 1};
-        struct node *child = make_node(e, node, &fresh);
+    if (type != NULL && !tree_is_recursive(e, node, type, item->target.span)) {
+        struct node_plan plan = {.type = type,
+                                 .item = item,
+                                 .name = item->via,
+                                 .on = item->on,
+                                 .settings = item->body,
+                                 .scope = *scope,
+                                 .count = 1};
+        struct node *child = tree_make_node(e, node, &plan);
         if (child != NULL && find_interconnect_ports(e, child, item->target)) {
             child->model.is_interconnect = true;
             group.nodes = arena_alloc(e->arena, sizeof(struct node *));
@@ -334,7 +327,7 @@ static void make_via(struct elaboration *e, struct node *node, const struct ast_
         }
     }
     statement->bad = statement->interconnect == NULL;
-    if (!add_group(e, node, group))
+    if (!tree_add_group(e, node, group))
         statement->bad = true;
 }
 
@@ -459,6 +452,17 @@ static void walk(struct elaboration *e, struct node *node, const struct ast_item
     }
 }
 
+/* `insert a -> b;` in the braces of the instance. */
+static void add_connections(struct elaboration *e, struct node *node)
+{
+    const struct ast_items *settings = node->object.settings;
+    for (uint32_t i = 0; settings != NULL && i < settings->v.count; i++)
+        if (settings->v.items[i]->kind == AST_CONNECT) {
+            add_statement(e, node, settings->v.items[i], &node->object.setting_scope);
+            node->has_inserted = true;
+        }
+}
+
 void tree_expand(struct elaboration *e, struct node *node)
 {
     if (node->expanded || e->stop)
@@ -468,6 +472,10 @@ void tree_expand(struct elaboration *e, struct node *node)
     vector_push(e->arena, &e->nodes, node);
     struct scope scope = {&node->object, NULL};
     walk(e, node, node->object.type->decl->body, &scope);
+    if (node->object.type->model.is_composite) {
+        inserts_make(e, node);
+        add_connections(e, node);
+    }
     for (uint32_t i = 0; i < node->statements.count; i++)
         if (node->statements.items[i]->via_later)
             find_via(e, node, node->statements.items[i]);
@@ -477,8 +485,8 @@ void tree_expand(struct elaboration *e, struct node *node)
 
 struct node *tree_build(struct elaboration *e, struct type_info *type)
 {
-    struct fresh fresh = {.type = type, .name = type->decl->name, .count = 1};
-    struct node *root = make_node(e, NULL, &fresh);
+    struct node_plan plan = {.type = type, .name = type->decl->name, .count = 1};
+    struct node *root = tree_make_node(e, NULL, &plan);
     e->root = root;
     if (root == NULL)
         return NULL;

@@ -336,6 +336,8 @@ static void complete_settings(struct completer *c)
     }
     const struct token *last = cursor_before(&c->cursor, 1);
     uint32_t equals = cursor_kind(&c->cursor, '=');
+    if (last == NULL && target != NULL && target->model.is_composite)
+        add(c, SERVICE_KEYWORD, "insert", "", "a component at a port inside, or a connection");
     if (last == NULL)
         add_members(c, target, SETTABLE | INSTANCES);
     else if (equals != UINT32_MAX)

@@ -258,12 +258,37 @@ static void walk_setting(const struct scope_of_names *s, const struct ast_item *
     walk_expr(s, setting->value, found);
 }
 
+/* `insert`: its paths begin inside of the instance with the braces. */
+static void walk_insert(const struct scope_of_names *s, const struct ast_item *item,
+                        const struct type_info *target)
+{
+    const struct ast_exprs *sides[] = {item->left, item->right};
+    const struct type_info *owner;
+    for (size_t side = 0; side < sizeof sides / sizeof sides[0]; side++)
+        for (uint32_t i = 0; sides[side] != NULL && i < sides[side]->v.count; i++)
+            walk_path(s, sides[side]->v.items[i], target, &owner);
+    walk_expr(s, item->latency, NULL);
+    if (item->target.text == NULL)
+        return;
+    refer_type(s, item->target);
+    walk_settings(s, item->body, program_type(s->names->program, item->target.text));
+    const struct ast_item *at =
+        item->path != NULL ? walk_path(s, item->path, target, &owner) : NULL;
+    const struct type_info *type =
+        at != NULL ? program_type(s->names->program, at->target.text) : NULL;
+    const struct ast_item *port = type != NULL ? member_thing(type, item->via.text) : NULL;
+    if (port != NULL)
+        refer(s, item->via.span, port, type);
+}
+
 static void walk_settings(const struct scope_of_names *s, const struct ast_items *items,
                           const struct type_info *target)
 {
     for (uint32_t i = 0; items != NULL && i < items->v.count; i++)
         if (items->v.items[i]->kind == AST_SETTING)
             walk_setting(s, items->v.items[i], target);
+        else
+            walk_insert(s, items->v.items[i], target);
 }
 
 /* ---- statements of a body */

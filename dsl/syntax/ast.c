@@ -277,6 +277,17 @@ struct ast_item *ast_setting(struct parser *p, struct ast_expr *path, struct ast
     return item;
 }
 
+struct ast_item *ast_insert(struct parser *p, struct ast_name name, struct ast_name type,
+                            struct ast_items *body, struct ast_expr *port, struct span span)
+{
+    struct ast_item *item = ast_item_new(p, AST_INSERT, span, name);
+    item->target = type;
+    item->body = body;
+    item->via = port->name;
+    item->path = port->kind == AST_MEMBER ? port->a : NULL;
+    return item;
+}
+
 static bool starts_statement(const struct parser *p, uint32_t at)
 {
     if (at == 0)

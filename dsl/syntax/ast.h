@@ -95,9 +95,11 @@ enum ast_kind {
     AST_READS,     /* name, target: C type */
     AST_CLOCK,     /* name, value: frequency; NULL: an input */
     AST_BEHAVIOUR, /* name: the string; one item for each file */
-    AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
+    AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING, AST_INSERT,
+                     AST_CONNECT (`insert a -> b;`) */
     AST_SETTING, /* name, value; fill_body when the value is PART { ... }; path: what the name is a
                     member of, NULL: the instance itself */
+    AST_INSERT,  /* name, target: component, body: AST_SETTING, path: an instance, via: its port */
     AST_CONNECT, /* left, right, latency, via, which, target: type of via, on, body,
                     over,   by, otherwise */
     AST_SPACE,   /* name, left: targets, each, interleave, hashed */
@@ -241,6 +243,9 @@ struct ast_item *ast_fact(struct parser *p, struct ast_name verb, struct ast_exp
 /* `latency = 3cy;` or `sa[*].l1v.latency = 3cy;`; `body` is that of a part, or NULL. */
 struct ast_item *ast_setting(struct parser *p, struct ast_expr *path, struct ast_expr *value,
                              struct ast_items *body, struct span span);
+/* `insert wc : combiner { settings } at sa[*].l1v.bottom;`; path NULL: `port` is a bare name. */
+struct ast_item *ast_insert(struct parser *p, struct ast_name name, struct ast_name type,
+                            struct ast_items *body, struct ast_expr *port, struct span span);
 /* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the
  * grammar, `only` the one thing expected or NULL. */
 void ast_report_syntax(struct parser *p, const struct token *token, const char *found,

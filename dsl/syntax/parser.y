@@ -106,6 +106,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %token '+' "'+'" '-' "'-'" '*' "'*'" '/' "'/'" '%' "'%'" '<' "'<'" '>' "'>'" '!' "'!'" '?' "'?'"
 %token IMPORT "'import'" PROTOCOL "'protocol'" LINK "'link'" ENUM "'enum'" INTERFACE "'interface'"
 %token PART "'part'" COMPONENT "'component'" PLATFORM "'platform'" PARAM "'param'" SLOT "'slot'"
+%token INSERT "'insert'"
 %token LET "'let'" CHECK "'check'" IN "'in'" OUT "'out'" STAT "'stat'" SPACE "'space'" MAP "'map'"
 %token PARTITION "'partition'" CLOCK "'clock'" IF "'if'" FOR "'for'" ELSE "'else'" STORE "'store'"
 %token READS "'reads'" BEHAVIOUR "'behaviour'" REQUEST "'request'" REPLY "'reply'"
@@ -233,6 +234,15 @@ setting_items: %empty       { $$ = ast_items_append(p, NULL, NULL); }
                               part->name = $4;
                               $$ = ast_items_add(p, $1,
                                                  ast_setting(p, $2, part, $5, span_join(@2, @5))); }
+             | setting_items INSERT name ':' type_name AT setting_path semi
+                            { $$ = ast_items_add(p, $1, ast_insert(p, $3, $5, NULL, $7,
+                                                                   span_join(@2, @8))); }
+             | setting_items INSERT name ':' type_name settings AT setting_path semi
+                            { $$ = ast_items_add(p, $1, ast_insert(p, $3, $5, $6, $8,
+                                                                   span_join(@2, @9))); }
+             | setting_items INSERT paths ARROW paths connect_options semi
+                            { $$ = ast_items_add(p, $1, ast_connect(p, $3, $5, $6,
+                                                                    span_join(@2, @7))); }
              | setting_items ';'
                             { $$ = $1; }
              | setting_items error ';'

@@ -37,6 +37,7 @@ static const struct keyword keywords[] = {
     {"part", PART, STARTS},
     {"param", PARAM, STARTS},
     {"slot", SLOT, STARTS},
+    {"insert", INSERT, STARTS},
     {"let", LET, STARTS},
     {"check", CHECK, STARTS},
     {"in", IN, STARTS | FOLLOWS},
@@ -189,7 +190,8 @@ static int classify(const struct filter *f, uint32_t i)
             return WORD;
         if (keyword->kind == ELSE)
             return raw_kind(f, i + 1) == '{' || operand_follows(f, i) ? ELSE : WORD;
-        bool after_body = keyword->kind == BY || keyword->kind == OVER || keyword->kind == LATENCY;
+        bool after_body = keyword->kind == BY || keyword->kind == OVER || keyword->kind == LATENCY
+                          || keyword->kind == AT;
         return after_body && operand_follows(f, i) ? keyword->kind : WORD;
     }
     if (ends_operand(before))

@@ -11,7 +11,7 @@
 
 (defconst heddle-declarations
   '("import" "component" "platform" "protocol" "interface" "link" "part" "enum" "request" "reply"
-    "param" "let" "slot" "clock" "space" "store" "reads" "stat" "in" "out"
+    "param" "let" "slot" "insert" "clock" "space" "store" "reads" "stat" "in" "out"
     "check" "map" "partition" "behaviour" "coherence" "if" "else" "for"))
 
 (defconst heddle-options

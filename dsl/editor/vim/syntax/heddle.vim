@@ -4,7 +4,7 @@ if exists("b:current_syntax")
 endif
 
 syntax keyword heddleDeclaration component platform protocol interface link part enum request reply
-syntax keyword heddleMember param let slot clock space store reads stat measure in out
+syntax keyword heddleMember param let slot insert clock space store reads stat measure in out
 syntax keyword heddleStatement import check map partition behaviour if else for
 syntax keyword heddleConnection via over by latency depth width on at each interleave hashed optional
 syntax keyword heddleType int bool bytes cycles addr bits any counter average histogram string seconds u8 u16 u32 u64 i32 i64 pow2
