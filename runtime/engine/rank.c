@@ -1,6 +1,9 @@
 /* See rank.h. A message is its length and its bytes, cut into pieces that every library can send. A
- * rank that waits spins, then gives its processor away, then sleeps. Where there are more ranks
- * than processors it does not spin at all, so that ranks do not take processors from each other.
+ * rank that waits for ranks of its machine looks for a moment, then sleeps until the last of them
+ * wakes it. Where there are more ranks than processors it sleeps at once, so that ranks do not take
+ * processors from each other. Whatever else it waits for it asks the library for, between naps that
+ * grow with the time it has waited: a wait costs the more looks the longer it is, but only by its
+ * logarithm.
  *
  * Invariant: all ranks have made the same exchanges. Each message carries its number, so that a
  * mistake of ours shows at once. */
@@ -22,15 +25,12 @@
 #include "rank_trial.h"
 
 #define PIECE     ((size_t)1 << 30)
-#define NAP_NS    50000
+#define LOOKS     500u /* of 10 to 50 ns: about what it costs to sleep and to be woken */
+/* Naps: a quarter of the time that was waited, but no shorter and no longer. */
+#define NAP_NS    20000u
+#define SLEEP_NS  20000000u
 /* Launchers kill one or two seconds behind their first signal. */
 #define ANSWER_NS ((uint64_t)400000000)
-
-/* Rounds of polls before a rank gives its processor away, and before it sleeps. */
-struct patience {
-    uint32_t spins, yields;
-};
-static const struct patience patient = {200, 2000}, crowded = {1, 20};
 
 struct buffer {
     char *bytes;
@@ -46,7 +46,7 @@ struct head {
 struct ranks ranks = {0, 1, {0}};
 static const struct rank_transport *transport;
 static struct buffer out[RANK_MOST], in[RANK_MOST];
-static struct patience patience;
+static uint32_t looks; /* before a rank sleeps */
 static jmp_buf *escape;
 static bool lost;
 static uint64_t alarmed_ns; /* when an interruption was first seen while waiting; 0: not yet */
@@ -98,6 +98,7 @@ static void send_to(uint32_t to)
     sent_bytes += b->used;
     for (size_t done = 0; done < b->used; done += PIECE)
         transport->send(to, b->bytes + done, b->used - done < PIECE ? b->used - done : PIECE);
+    transport->tell(to, exchanges);
 }
 
 static uint64_t now_ns(clockid_t clock)
@@ -118,17 +119,17 @@ static void escape_interrupted(void)
         longjmp(*escape, 1);
 }
 
-static void rest(uint32_t *rounds)
+/* `vain`: how often the library was asked in vain since something came. It may find a message only
+ * when it is asked the second time. */
+static void rest(uint64_t since_ns, uint32_t vain)
 {
-    const struct timespec nap = {0, NAP_NS};
-    if (++*rounds < patience.spins)
-        return;
-    if (*rounds < patience.yields) {
-        sched_yield();
-        return;
-    }
-    nanosleep(&nap, NULL);
+    uint64_t nap_ns = (now_ns(CLOCK_MONOTONIC) - since_ns) / 4;
+    nap_ns = nap_ns < NAP_NS ? NAP_NS : nap_ns > SLEEP_NS ? SLEEP_NS : nap_ns;
+    const struct timespec nap = {0, (long)nap_ns};
     escape_interrupted();
+    if (transport->wait(exchanges, looks, transport->sent() ? SLEEP_NS : (uint32_t)nap_ns)
+        && vain > 1)
+        nanosleep(&nap, NULL);
 }
 
 void rank_set_escape(jmp_buf *chosen)
@@ -163,10 +164,24 @@ struct rank_use rank_use(void)
     return (struct rank_use){exchanges, sent_bytes, waited_ns, waited_cpu_ns};
 }
 
+/* Receives what has come from `awaited` ranks; returns those that are still awaited. */
+static uint64_t receive_arrived(uint64_t awaited)
+{
+    for (uint64_t bits = awaited; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(bits);
+        int64_t size = transport->arrived(i);
+        if (size < 0)
+            continue;
+        alarmed_ns = 0;
+        if (receive_piece(i, (size_t)size))
+            awaited &= ~((uint64_t)1 << i);
+    }
+    return awaited;
+}
+
 void rank_exchange(void)
 {
     uint64_t awaited = 0;
-    uint32_t rounds = 0;
     rank_trial(++exchanges);
     for (uint32_t i = 0; i < ranks.count; i++) {
         if (i == ranks.number)
@@ -176,16 +191,11 @@ void rank_exchange(void)
         send_to(i);
     }
     uint64_t start_ns = now_ns(CLOCK_MONOTONIC), start_cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    while (awaited || !transport->sent()) {
-        rest(&rounds);
-        for (uint64_t bits = awaited; bits; bits &= bits - 1) {
-            uint32_t i = (uint32_t)__builtin_ctzll(bits);
-            int64_t size = transport->arrived(i);
-            if (size >= 0 && receive_piece(i, (size_t)size))
-                awaited &= ~((uint64_t)1 << i);
-            rounds = size >= 0 ? 0 : rounds;
-            alarmed_ns = size >= 0 ? 0 : alarmed_ns;
-        }
+    for (uint32_t vain = 0; awaited || !transport->sent();) {
+        uint64_t before = awaited;
+        rest(start_ns, vain);
+        awaited = receive_arrived(awaited);
+        vain = awaited == before ? vain + 1 : 0;
     }
     waited_ns += now_ns(CLOCK_MONOTONIC) - start_ns;
     waited_cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns;
@@ -349,7 +359,7 @@ bool rank_open(void)
     cpu_set_t own;
     bool fits = sched_getaffinity(0, sizeof own, &own) != 0
                 || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
-    patience = fits ? patient : crowded;
+    looks = fits ? LOOKS : 0;
     if (ranks.count != count || ranks.count > RANK_MOST) {
         fprintf(stderr,
                 "heddle: the launcher has started %u ranks, of which %s sees %u (at most %d can be "

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "engine.h"
+#include "rank_transport.h"
 
-#define RANK_MOST        64
 /* In the environment of those that open a platform, "PATH;COUNT;TOKEN": the module's path, how many
  * ranks the launcher has started, and a file with one byte in it, for the first process that opens
  * a platform. Set by `heddle run`. */

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RANK_TRANSPORT_ABI 2
+#define RANK_TRANSPORT_ABI 3
+#define RANK_MOST          64
 
 struct rank_transport {
     uint32_t abi;
@@ -20,6 +21,12 @@ struct rank_transport {
     bool (*open)(uint32_t *number, uint32_t *count);
     /* How many of them are on this machine. */
     uint32_t (*neighbours)(void);
+    /* Tells rank `to` that all of this rank's message of that exchange has been given to send().
+     * Exchanges are numbered from 1, and all ranks make the same ones. */
+    void (*tell)(uint32_t to, uint64_t exchange);
+    /* Have the other ranks of this machine told this one, for that exchange? If not, looks again
+     * `looks` times, then sleeps until they have, or for so long. A signal may end it earlier. */
+    bool (*wait)(uint64_t exchange, uint32_t looks, uint32_t sleep_ns);
     /* Begins to send; `bytes` stay as they are until sent(). */
     void (*send)(uint32_t to, const void *bytes, size_t size);
     /* Has everything been sent? */

@@ -1,18 +1,64 @@
 /* Ranks by MPI: the one source of heddle_mpi_openmpi.so and heddle_mpi_mpich.so, compiled with the
- * headers of each library. See engine/rank_transport.h; nothing else of heddle is included. */
+ * headers of each library. See engine/rank_transport.h; nothing else of heddle is included.
+ *
+ * What waits in an MPI library spins. So ranks of one machine have memory in common, with a counter
+ * for each of them that the others count up when they have sent it something; it sleeps on that.
+ * A rank sends its message of an exchange when it has the messages of the one before from all
+ * others, so two counters, used in turn, can tell which exchange was meant. */
+#define _GNU_SOURCE /* syscall */
+#include <linux/futex.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "runtime/engine/rank_transport.h"
 
-/* Pieces of a message that are under way at the same time: one for each rank is usual. */
-#define REQUESTS_MOST 4096
-#define TAG           1
+#define TAG 1
 
-static MPI_Request requests[REQUESTS_MOST];
-static MPI_Status statuses[REQUESTS_MOST];
-static int request_count;
+/* How many messages a rank has been told of, in exchanges with even and with odd numbers. */
+struct told {
+    _Alignas(64) uint32_t count[2];
+};
+
+static struct told *told[RANK_MOST]; /* by rank; NULL: it is on another machine */
+static struct told none, *own_told = &none;
+static uint32_t neighbour_count = 1, tellers;
+static MPI_Win window = MPI_WIN_NULL;
+static MPI_Request *requests; /* pieces of messages that are under way */
+static int request_count, request_room;
+
+/* Where the library has no common memory, no rank is told, and all ask the library. */
+static void share_told(MPI_Comm here)
+{
+    MPI_Group all, local;
+    int size, failed;
+    MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
+    MPI_Comm_size(here, &size);
+    neighbour_count = (uint32_t)size;
+    failed = MPI_Win_allocate_shared(sizeof *own_told, 1, MPI_INFO_NULL, here, &own_told, &window)
+             != MPI_SUCCESS;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, here);
+    if (failed)
+        return;
+    *own_told = (struct told){{0, 0}};
+    tellers = neighbour_count - 1;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_group(here, &local);
+    for (int i = 0; i < size; i++) {
+        MPI_Aint bytes;
+        int unit, rank;
+        void *theirs;
+        MPI_Group_translate_ranks(local, 1, &i, all, &rank);
+        MPI_Win_shared_query(window, i, &bytes, &unit, &theirs);
+        told[rank] = theirs;
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&local);
+    MPI_Barrier(here);
+}
 
 static bool open_ranks(uint32_t *number, uint32_t *count)
 {
@@ -26,26 +72,60 @@ static bool open_ranks(uint32_t *number, uint32_t *count)
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     *number = (uint32_t)own;
     *count = (uint32_t)all;
+    MPI_Comm here;
+    if (all <= RANK_MOST
+        && MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here)
+               == MPI_SUCCESS)
+        share_told(here);
     return true;
 }
 
 static uint32_t neighbours(void)
 {
-    MPI_Comm here;
-    int count = 1;
-    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here)
-        != MPI_SUCCESS)
-        return 1;
-    MPI_Comm_size(here, &count);
-    MPI_Comm_free(&here);
-    return (uint32_t)count;
+    return neighbour_count;
+}
+
+/* As many messages as there are when all neighbours have told of that exchange. */
+static uint32_t expected(uint64_t exchange)
+{
+    return (uint32_t)((exchange + 1) / 2) * tellers;
+}
+
+static void futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
+{
+    syscall(SYS_futex, word, operation, value, limit, NULL, 0);
+}
+
+static void tell(uint32_t to, uint64_t exchange)
+{
+    if (!told[to])
+        return;
+    uint32_t *count = &told[to]->count[exchange & 1];
+    if (__atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST) == expected(exchange))
+        futex(count, FUTEX_WAKE, 1, NULL);
+}
+
+static bool wait_for_neighbours(uint64_t exchange, uint32_t looks, uint32_t sleep_ns)
+{
+    const struct timespec limit = {0, (long)sleep_ns};
+    uint32_t *count = &own_told->count[exchange & 1], all = expected(exchange), now;
+    while ((now = __atomic_load_n(count, __ATOMIC_ACQUIRE)) != all && looks-- > 0)
+        __builtin_ia32_pause();
+    if (now != all)
+        futex(count, FUTEX_WAIT, now, &limit);
+    return __atomic_load_n(count, __ATOMIC_ACQUIRE) == all;
 }
 
 static void send_bytes(uint32_t to, const void *bytes, size_t size)
 {
-    if (request_count == REQUESTS_MOST) {
-        fprintf(stderr, "heddle: more than %d messages to other ranks at a time\n", REQUESTS_MOST);
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    if (request_count == request_room) {
+        request_room = 2 * request_room + RANK_MOST;
+        MPI_Request *more = realloc(requests, (size_t)request_room * sizeof *requests);
+        if (!more) {
+            fprintf(stderr, "heddle: out of memory for %d messages to other ranks\n", request_room);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        requests = more;
     }
     MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &requests[request_count++]);
 }
@@ -54,7 +134,7 @@ static bool all_sent(void)
 {
     int done = 1;
     if (request_count)
-        MPI_Testall(request_count, requests, &done, statuses);
+        MPI_Testall(request_count, requests, &done, MPI_STATUSES_IGNORE);
     request_count = done ? 0 : request_count;
     return done != 0;
 }
@@ -77,6 +157,8 @@ static void receive_bytes(uint32_t from, void *bytes, size_t size)
 
 static void close_ranks(void)
 {
+    if (window != MPI_WIN_NULL)
+        MPI_Win_free(&window);
     MPI_Finalize();
 }
 
@@ -93,6 +175,8 @@ const struct rank_transport *heddle_rank_transport(void)
                                                 .name = HEDDLE_MPI_NAME,
                                                 .open = open_ranks,
                                                 .neighbours = neighbours,
+                                                .tell = tell,
+                                                .wait = wait_for_neighbours,
                                                 .send = send_bytes,
                                                 .sent = all_sent,
                                                 .arrived = arrived,
