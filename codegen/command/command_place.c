@@ -33,24 +33,21 @@ static const char *text_of_place(const struct command *c)
     return text;
 }
 
-/* NULL: it was said why, if `say`. */
-static uint8_t *find(const struct command *c, const struct place_graph *graph, unsigned ranks,
-                     bool say)
+/* NULL: it was said why. */
+static uint8_t *find(const struct command *c, const struct place_graph *graph, unsigned ranks)
 {
     const char *name = c->options->command == COMMAND_RUN ? "run" : "check";
     uint8_t *rank_of = arena_alloc(c->arena, graph->count + 1);
     if (ranks > PLACE_RANKS_MOST) {
-        if (say)
-            fprintf(stderr, "heddle %s: %u ranks are too many: at most %d\n", name, ranks,
-                    PLACE_RANKS_MOST);
+        fprintf(stderr, "heddle %s: %u ranks are too many: at most %d\n", name, ranks,
+                PLACE_RANKS_MOST);
         return NULL;
     }
     if (graph->count <= ranks) {
-        if (say)
-            fprintf(stderr,
-                    "heddle %s: %u ranks: this platform has %u partition%s besides the host's "
-                    "side, and each rank needs one\n",
-                    name, ranks, graph->count - 1, graph->count == 2 ? "" : "s");
+        fprintf(stderr,
+                "heddle %s: %u ranks: this platform has %u partition%s besides the host's "
+                "side, and each rank needs one\n",
+                name, ranks, graph->count - 1, graph->count == 2 ? "" : "s");
         return NULL;
     }
     if (!c->options->place)
@@ -58,7 +55,7 @@ static uint8_t *find(const struct command *c, const struct place_graph *graph, u
     const char *text = text_of_place(c);
     const char *wrong = text ? place_read(graph, c->arena, ranks, text, rank_of)
                              : "it is neither a file nor a list of PATH=RANK";
-    if (wrong && say)
+    if (wrong)
         fprintf(stderr, "heddle %s: --place %s: %s\n", name, text ? "" : c->options->place, wrong);
     return wrong ? NULL : rank_of;
 }
@@ -100,7 +97,7 @@ int command_place_check(const struct command *c, const char *file, const struct 
     }
     place_graph_make(&graph, c->arena, model, statistics);
     json_decref(statistics);
-    const uint8_t *rank_of = find(c, &graph, (unsigned)c->options->ranks, true);
+    const uint8_t *rank_of = find(c, &graph, (unsigned)c->options->ranks);
     if (!rank_of)
         return EXIT_ERRORS;
     place_print(&graph, (uint32_t)c->options->ranks, rank_of, stdout);
@@ -113,7 +110,7 @@ int command_place_check(const struct command *c, const char *file, const struct 
     return command_output_close(&output, c->options->output, true);
 }
 
-const char *command_place_run(const struct command *c, unsigned ranks, bool say)
+const char *command_place_run(const struct command *c, unsigned ranks)
 {
     struct place_graph graph;
     const char *text = NULL;
@@ -122,7 +119,7 @@ const char *command_place_run(const struct command *c, unsigned ranks, bool say)
         compile_platform(compilation, c->options->arguments.items[0], c->options->platform);
     if (model) {
         place_graph_make(&graph, c->arena, model, NULL);
-        const uint8_t *rank_of = find(c, &graph, ranks, say);
+        const uint8_t *rank_of = find(c, &graph, ranks);
         char *at = arena_alloc(c->arena, 4 * (size_t)graph.count + 1);
         text = rank_of ? at : NULL;
         for (uint32_t i = 0; rank_of && i < graph.count; i++)

@@ -105,7 +105,7 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
         module =
             arena_printf(c->arena, "%s/heddle_mpi_%s.so", c->toolkit.mpi_folder, launched->library);
     if (module && access(module, R_OK) == 0 && make_token()) {
-        const char *place = command_place_run(c, launched->count, launched->number == 0);
+        const char *place = launched->number ? "" : command_place_run(c, launched->count);
         if (!place)
             return false;
         setenv(PLACEMENT_ENVIRONMENT, place, 1);

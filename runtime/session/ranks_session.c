@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exit_status.h"
@@ -11,6 +12,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/rank_channel.h"
 #include "runtime/engine/sha256.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/placement.h"
@@ -27,6 +29,17 @@ static void hash_own_file(char hex[65])
     sha256_finish(&hash, hex);
 }
 
+/* Rank 0 has read the description, and so knows which rank runs what. */
+static void share_placement(void)
+{
+    const char *text = placement_text();
+    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
+        rank_put_text(i, text);
+    rank_exchange();
+    if (ranks.number)
+        setenv(PLACEMENT_ENVIRONMENT, rank_take(0, rank_left(0)), 1);
+}
+
 /* All ranks must hold the same platform and the same options that decide what happens. */
 bool ranks_agree(const struct platform_table *table)
 {
@@ -34,11 +47,13 @@ bool ranks_agree(const struct platform_table *table)
     if (rank_is_alone())
         return true;
     hash_own_file(file);
-    return rank_agree("version", HEDDLE_VERSION, NULL)
-           && rank_agree("platform", table->model_hash, NULL)
-           && rank_agree("code of the platform", file, NULL)
-           && rank_agree("options", options_shared(), options_difference)
-           && rank_agree("placement", placement_text(), NULL);
+    if (!rank_agree("version", HEDDLE_VERSION, NULL)
+        || !rank_agree("platform", table->model_hash, NULL)
+        || !rank_agree("code of the platform", file, NULL)
+        || !rank_agree("options", options_shared(), options_difference))
+        return false;
+    share_placement();
+    return true;
 }
 
 int ranks_serve(void)
