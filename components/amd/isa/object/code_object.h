@@ -92,6 +92,8 @@ struct code_object_argument {
     enum code_object_value_kind kind;
 };
 
+enum { CODE_OBJECT_FACTS = 6 }; /* of a kernel that metadata and descriptor both state */
+
 struct code_object_kernel {
     const char *name; /* as the program asks for it; mangled for C++ */
     uint64_t
@@ -139,7 +141,8 @@ struct code_object_kernel {
 
     struct code_object_argument *arguments; /* by ascending offset */
     uint32_t argument_count;
-    uint32_t explicit_argument_count; /* arguments that are not hidden; they come first */
+    uint32_t explicit_argument_count;   /* arguments that are not hidden; they come first */
+    uint32_t stated[CODE_OBJECT_FACTS]; /* by metadata; the reader refuses what contradicts */
 };
 
 struct code_object_segment {

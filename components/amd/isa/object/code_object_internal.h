@@ -12,6 +12,16 @@ __attribute__((format(printf, 2, 3))) bool code_object_fail(struct code_object *
 const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t address,
                                     uint64_t size);
 
+/* A number of a kernel that both its metadata and its descriptor state. */
+struct code_object_fact {
+    const char *key, *key_v2; /* of metadata of version 3 and later, and of version 2 */
+    size_t member;            /* of the descriptor's number in struct code_object_kernel */
+    bool may_be_more;         /* there: registers are allocated in granules */
+};
+extern const struct code_object_fact code_object_facts[CODE_OBJECT_FACTS];
+
+#define CODE_OBJECT_UNSTATED UINT32_MAX /* metadata does not have the number */
+
 /* Fills kernels and arguments from the text of a version-2 note. */
 bool code_object_read_metadata_yaml(struct code_object *object, const char *text, size_t size);
 

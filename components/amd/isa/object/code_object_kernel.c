@@ -43,6 +43,21 @@ static const char *const kind_names[][2] = {
 #undef X
 };
 
+/* A descriptor says how large the kernel's arguments are if its compiler wanted to: 0 is nothing.
+ */
+const struct code_object_fact code_object_facts[CODE_OBJECT_FACTS] = {
+    {".kernarg_segment_size", "KernargSegmentSize",
+     offsetof(struct code_object_kernel, kernarg_size), false},
+    {".group_segment_fixed_size", "GroupSegmentFixedSize",
+     offsetof(struct code_object_kernel, group_size), false},
+    {".private_segment_fixed_size", "PrivateSegmentFixedSize",
+     offsetof(struct code_object_kernel, private_size), false},
+    {".wavefront_size", "WavefrontSize", offsetof(struct code_object_kernel, wavefront_size),
+     false},
+    {".sgpr_count", "NumSGPRs", offsetof(struct code_object_kernel, sgpr_count), true},
+    {".vgpr_count", "NumVGPRs", offsetof(struct code_object_kernel, vgpr_count), true},
+};
+
 bool code_object_value_is_hidden(enum code_object_value_kind kind)
 {
     return kind >= CODE_OBJECT_VALUE_HIDDEN_NONE && kind < CODE_OBJECT_VALUE_UNKNOWN;
@@ -204,7 +219,22 @@ static void read_registers(const struct code_object *object, struct code_object_
     kernel->enable_private_segment_size = k.private_segment_size;
 }
 
-static void read_descriptor_v3(const struct code_object *object, struct code_object_kernel *kernel,
+/* `described`: the size of the arguments by the descriptor. */
+static bool choose_kernarg_size(struct code_object *object, struct code_object_kernel *kernel,
+                                uint64_t described)
+{
+    if (described > CODE_OBJECT_KERNARG_MAX) {
+        return code_object_fail(object, "kernel '%.120s' asks for %" PRIu64 " bytes of arguments",
+                                kernel->name, described);
+    }
+    if (described
+        && (kernel->stated[0] != CODE_OBJECT_UNSTATED || described > kernel->kernarg_size)) {
+        kernel->kernarg_size = (uint32_t)described;
+    }
+    return true;
+}
+
+static bool read_descriptor_v3(struct code_object *object, struct code_object_kernel *kernel,
                                const uint8_t *at)
 {
     const struct kernel_words words = kernel_words_read(at);
@@ -216,20 +246,13 @@ static void read_descriptor_v3(const struct code_object *object, struct code_obj
     kernel->dynamic_stack = kernel->dynamic_stack || field(properties, 11, 1);
     kernel->stack_size = object->version >= 5 && kernel->dynamic_stack ? CODE_OBJECT_STACK : 0;
     read_registers(object, kernel, &words);
+    return choose_kernarg_size(object, kernel, code_object_u32(at + 8));
 }
 
 static bool read_descriptor_v2(struct code_object *object, struct code_object_kernel *kernel,
                                const uint8_t *at)
 {
     uint32_t properties = code_object_u32(at + 56);
-    uint64_t kernarg_size = code_object_u64(at + 72);
-    if (kernarg_size > CODE_OBJECT_KERNARG_MAX) {
-        return code_object_fail(object, "kernel '%.120s' asks for %" PRIu64 " bytes of arguments",
-                                kernel->name, kernarg_size);
-    }
-    if (kernel->kernarg_size < kernarg_size) {
-        kernel->kernarg_size = (uint32_t)kernarg_size;
-    }
     kernel->entry_address = kernel->descriptor_address + code_object_u64(at + 16);
     kernel->private_size = code_object_u32(at + 60);
     kernel->group_size = code_object_u32(at + 64);
@@ -239,6 +262,25 @@ static bool read_descriptor_v2(struct code_object *object, struct code_object_ke
                    &(struct kernel_words){.rsrc1 = code_object_u32(at + 48),
                                           .rsrc2 = code_object_u32(at + 52),
                                           .properties = (uint16_t)properties});
+    return choose_kernarg_size(object, kernel, code_object_u64(at + 72));
+}
+
+static bool check_facts(struct code_object *object, const struct code_object_kernel *kernel)
+{
+    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
+        const struct code_object_fact *fact = &code_object_facts[i];
+        uint32_t stated = kernel->stated[i], described;
+        memcpy(&described, (const char *)kernel + fact->member, sizeof described);
+        if (stated == CODE_OBJECT_UNSTATED || stated == described
+            || (fact->may_be_more && stated < described)) {
+            continue;
+        }
+        return code_object_fail(object,
+                                "kernel '%.120s': its metadata contradicts its descriptor: %s is "
+                                "%u, and the descriptor says %u",
+                                kernel->name, object->version == 2 ? fact->key_v2 : fact->key,
+                                stated, described);
+    }
     return true;
 }
 
@@ -289,12 +331,10 @@ bool code_object_read_descriptors(struct code_object *object)
             return code_object_fail(
                 object, "descriptor of kernel '%.120s' lies outside of the file", kernel->name);
         }
-        if (!v2) {
-            read_descriptor_v3(object, kernel, at);
-        } else if (!read_descriptor_v2(object, kernel, at)) {
-            return false;
-        }
-        if (!check_entry(object, kernel) || !check_user_registers(object, kernel)
+        bool (*read)(struct code_object *, struct code_object_kernel *, const uint8_t *) =
+            v2 ? read_descriptor_v2 : read_descriptor_v3;
+        if (!read(object, kernel, at) || !check_entry(object, kernel)
+            || !check_user_registers(object, kernel) || !check_facts(object, kernel)
             || !code_object_check_arguments(object, kernel)) {
             return false;
         }

@@ -124,7 +124,7 @@ static uint32_t find_number(const msgpack_object *map, const char *key, uint32_t
     if (!value || value->type != MSGPACK_OBJECT_POSITIVE_INTEGER) {
         return otherwise;
     }
-    return value->via.u64 > UINT32_MAX ? UINT32_MAX : (uint32_t)value->via.u64;
+    return value->via.u64 >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)value->via.u64;
 }
 
 static const char *find_text(struct code_object *object, const msgpack_object *map, const char *key)
@@ -166,7 +166,10 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
                                 descriptor);
     }
     kernel->descriptor_address = symbol->address;
-    kernel->kernarg_size = find_number(map, ".kernarg_segment_size", 0);
+    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
+        kernel->stated[i] = find_number(map, code_object_facts[i].key, CODE_OBJECT_UNSTATED);
+    }
+    kernel->kernarg_size = kernel->stated[0] == CODE_OBJECT_UNSTATED ? 0 : kernel->stated[0];
     kernel->kernarg_align = find_number(map, ".kernarg_segment_align", 8);
     kernel->max_group_threads = find_number(map, ".max_flat_workgroup_size", 0);
     const msgpack_object *stack = find(map, ".uses_dynamic_stack");

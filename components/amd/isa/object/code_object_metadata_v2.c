@@ -159,16 +159,22 @@ static bool begin_kernel(struct yaml_reader *reader)
     reader->kernel = &object->kernels[object->kernel_count++];
     *reader->kernel =
         (struct code_object_kernel){.name = "", .arguments = arguments, .kernarg_align = 8};
+    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
+        reader->kernel->stated[i] = CODE_OBJECT_UNSTATED;
+    }
     return true;
 }
 
 static void read_kernel_line(struct yaml_reader *reader, const struct line *line)
 {
     struct code_object_kernel *kernel = reader->kernel;
+    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
+        if (key_is(line, code_object_facts[i].key_v2)) {
+            kernel->stated[i] = value_number(line);
+        }
+    }
     if (key_is(line, "Name")) {
         kernel->name = copy_value(reader, line);
-    } else if (key_is(line, "KernargSegmentSize")) {
-        kernel->kernarg_size = value_number(line);
     } else if (key_is(line, "MaxFlatWorkGroupSize")) {
         kernel->max_group_threads = value_number(line);
     }
@@ -222,6 +228,7 @@ static bool find_descriptors(struct code_object *object)
             return code_object_fail(object, "kernel '%.120s' has no symbol", kernel->name);
         }
         kernel->descriptor_address = symbol->address;
+        kernel->kernarg_size = kernel->stated[0] == CODE_OBJECT_UNSTATED ? 0 : kernel->stated[0];
         if (kernel->kernarg_size == 0 && kernel->argument_count > 0) {
             const struct code_object_argument *last =
                 &kernel->arguments[kernel->argument_count - 1];

@@ -268,3 +268,58 @@ ParameterizedTest(struct damage *damage, code_object, says_what_is_wrong)
     code_object_release(&object);
     free(bytes);
 }
+
+/* A field of a descriptor, by the offset of a byte of it: what is added, and what is cleared first.
+ */
+struct contradiction {
+    char key[2][28]; /* that metadata of version 2, and of later ones, states it by */
+    unsigned at[2];  /* in a descriptor of version 2, and of later ones */
+    unsigned char clear, add;
+    bool accepted; /* more registers than are used */
+};
+
+ParameterizedTestParameters(code_object, names_metadata_that_contradicts_a_descriptor)
+{
+    static struct contradiction list[] = {
+        {{"KernargSegmentSize", ".kernarg_segment_size"}, {72, 8}, 0, 8, false},
+        {{"GroupSegmentFixedSize", ".group_segment_fixed_size"}, {64, 0}, 0, 4, false},
+        {{"PrivateSegmentFixedSize", ".private_segment_fixed_size"}, {60, 4}, 0, 4, false},
+        {{"WavefrontSize", ".wavefront_size"}, {103, 57}, 0xff, 5, false},
+        {{"NumSGPRs", ".sgpr_count"}, {48, 48}, 0xc0, 0, false},
+        {{"NumVGPRs", ".vgpr_count"}, {48, 48}, 0x3f, 0, false},
+        {{"NumVGPRs", ".vgpr_count"}, {48, 48}, 0, 1, true},
+    };
+    return cr_make_param_array(struct contradiction, list, sizeof list / sizeof list[0]);
+}
+
+ParameterizedTest(struct contradiction *each, code_object,
+                  names_metadata_that_contradicts_a_descriptor)
+{
+    static const char *const files[] = {"v2.hsaco", "v3.hsaco", "v4.hsaco", "v5.hsaco"};
+    for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
+        struct code_object good = read_good(files[file]), object;
+        unsigned later = good.version > 2;
+        const struct code_object_kernel *tile = code_object_find_kernel(&good, "tile");
+        size_t size = 0, segment = 0;
+        while (tile->descriptor_address - good.segments[segment].address
+               >= good.segments[segment].file_size)
+            segment++;
+        size_t at = (size_t)(good.segments[segment].bytes - good.image)
+                    + (size_t)(tile->descriptor_address - good.segments[segment].address);
+        unsigned char *bytes = objects_read(files[file], &size);
+        unsigned char *byte = &bytes[at + each->at[later]];
+        *byte = (unsigned char)((*byte & ~each->clear) + each->add);
+        bool read = code_object_read(&object, bytes, size);
+        cr_expect_eq(read, each->accepted, "%s, %s: %s", files[file], each->key[later],
+                     object.error);
+        if (!read) {
+            cr_expect(strstr(object.error, "kernel 'tile'")
+                          && strstr(object.error, "descriptor says")
+                          && strstr(object.error, each->key[later]),
+                      "%s: message is '%s'", files[file], object.error);
+        }
+        code_object_release(&object);
+        code_object_release(&good);
+        free(bytes);
+    }
+}
