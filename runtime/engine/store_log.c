@@ -1,18 +1,15 @@
-/* See store_log.h. Runs of bytes are noted as they come; one that continues the last, or lies in
- * it, makes that longer. Their bytes are read when ranks meet, by a channel to all of them. */
+/* See store_log.h. Runs of bytes are noted as they come; one that continues one of the last two, or
+ * lies in it, makes that longer, since a table that is filled gets an entry and a new head in turn.
+ * Their bytes are read when ranks meet, by a channel to all of them. */
 #include "store_log.h"
 
 #include <string.h>
 
-#include "arena.h"
-#include "bug.h"
+#include "byte_list.h"
 #include "engine.h"
 #include "rank.h"
 #include "rank_channel.h"
 #include "util.h"
-
-#define OFFERED_MOST 64
-#define RUNS_MOST    ((uint32_t)1 << 20)
 
 struct run {
     uint64_t offset; /* in the arena */
@@ -20,52 +17,53 @@ struct run {
 };
 
 bool store_log_on;
-static const void *offered[OFFERED_MOST];
-static uint32_t offered_count;
-static struct run *runs;
-static uint32_t run_count;
+static struct byte_list offered; /* const void *[] */
+static struct byte_list runs;    /* struct run[] */
 
 void store_offer(const void *store)
 {
-    if (ranks.count > 1 && offered_count < OFFERED_MOST)
-        offered[offered_count++] = store;
+    if (ranks.count > 1)
+        byte_list_add(&offered, &store, sizeof store);
 }
 
 bool store_is_offered(const void *store)
 {
-    for (uint32_t i = 0; i < offered_count; i++)
-        if (offered[i] == store)
+    for (size_t at = 0; at < offered.used; at += sizeof store)
+        if (memcmp(offered.bytes + at, &store, sizeof store) == 0)
             return true;
     return false;
 }
 
 void store_log_note(const void *start, size_t bytes)
 {
-    uint64_t offset = (uint64_t)((const char *)start - engine_base.arena);
-    struct run *last = run_count ? &runs[run_count - 1] : NULL;
-    if (last && offset >= last->offset && offset <= last->offset + last->bytes) {
-        uint64_t end = offset + bytes - last->offset;
-        last->bytes = max_u64(end, last->bytes);
+    const struct run new = {(uint64_t)((const char *)start - engine_base.arena), bytes};
+    struct run *all = (struct run *)(void *)runs.bytes;
+    size_t count = runs.used / sizeof new;
+    for (size_t i = count; i > 0 && i + 2 > count; i--) {
+        struct run *r = &all[i - 1];
+        if (new.offset < r->offset || new.offset > r->offset + r->bytes)
+            continue;
+        r->bytes = max_u64(new.offset + bytes - r->offset, r->bytes);
         return;
     }
-    if (run_count == RUNS_MOST)
-        die("a program has made more than %u changes of its memory's tables at once", RUNS_MOST);
-    runs[run_count++] = (struct run){offset, bytes};
+    byte_list_add(&runs, &new, sizeof new);
 }
 
 void store_log_forget(void)
 {
     store_log_on = false;
-    offered_count = 0;
-    run_count = 0;
+    offered.used = 0;
+    runs.used = 0;
 }
 
 static void encode(uint32_t to, uint64_t end_ps)
 {
     (void)end_ps;
-    for (uint32_t i = 0; i < run_count; i++) {
-        rank_put(to, &runs[i], sizeof runs[i]);
-        rank_put(to, engine_base.arena + runs[i].offset, runs[i].bytes);
+    for (size_t at = 0; at < runs.used; at += sizeof(struct run)) {
+        struct run run;
+        memcpy(&run, runs.bytes + at, sizeof run);
+        rank_put(to, &run, sizeof run);
+        rank_put(to, engine_base.arena + run.offset, run.bytes);
     }
 }
 
@@ -80,7 +78,7 @@ static void merge(struct rank_reader *from)
 
 static void forget_runs(void)
 {
-    run_count = 0;
+    runs.used = 0;
 }
 
 void store_log_begin(void)
@@ -91,7 +89,5 @@ void store_log_begin(void)
                                                 .merge = merge,
                                                 .sent = forget_runs};
     rank_channel_register(&channel);
-    if (!runs)
-        runs = arena_reserve(RUNS_MOST * sizeof *runs);
     store_log_on = true;
 }

@@ -21,7 +21,6 @@
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 
-#define MOST_AWAITED 4096 /* requests about watched lines in flight; more are not recognised */
 #define FRAME_BYTES                                                                                \
     8 /* of wire_bytes, beside fields and payload: codegen/emit/message_layout.h                   \
        */
@@ -35,8 +34,7 @@ struct awaited {
 static const struct platform_table *table;
 static struct platform_lines watched, suspects;
 static bool seen[PLATFORM_LINES]; /* a message was about the watched line */
-static struct awaited *awaited;
-static uint32_t awaited_count;
+static struct byte_list awaiting; /* struct awaited[]: requests about watched lines in flight */
 /* A message that is printed, with its bytes. */
 struct printed {
     struct watch_place place;
@@ -71,16 +69,18 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
         memcpy(address, m->fields, sizeof *address);
         if (!is_watched(*address))
             return false;
-        if (kind->awaited && platform_rank_of(p->receiver) == ranks.number
-            && awaited_count < MOST_AWAITED)
-            awaited[awaited_count++] = (struct awaited){p->peer, m->tag, *address};
+        if (kind->awaited && platform_rank_of(p->receiver) == ranks.number)
+            byte_list_add(&awaiting, &(struct awaited){p->peer, m->tag, *address},
+                          sizeof(struct awaited));
         return true;
     }
-    for (uint32_t i = 0; i < awaited_count; i++) {
-        if (awaited[i].ring != number || awaited[i].tag != m->tag)
+    struct awaited *all = (struct awaited *)(void *)awaiting.bytes;
+    for (size_t i = 0; i < awaiting.used / sizeof *all; i++) {
+        if (all[i].ring != number || all[i].tag != m->tag)
             continue;
-        *address = awaited[i].address;
-        awaited[i] = awaited[--awaited_count];
+        *address = all[i].address;
+        awaiting.used -= sizeof *all;
+        all[i] = all[awaiting.used / sizeof *all];
         return true;
     }
     return false;
@@ -247,12 +247,10 @@ void watch_open(const struct platform_table *described)
            && option_line("watch", watched.count, address, sizeof address))
         watched.address[watched.count++] = strtoull(address, NULL, 0);
     suspects = (struct platform_lines){0};
-    awaited_count = 0;
+    awaiting.used = 0;
     memset(seen, 0, sizeof seen);
     if (!watched.count)
         return;
-    if (!awaited)
-        awaited = arena_reserve(MOST_AWAITED * sizeof *awaited);
     static const struct rank_channel channel = {
         .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = has_lines};
     rank_channel_register(&channel);

@@ -417,6 +417,14 @@ def test_profile_is_that_of_all_ranks(run, tmp_path):
     same_file(tmp_path / "one.csv", tmp_path / "two.csv")
 
 
+def test_no_allocation_is_too_large_to_be_told(run, tmp_path):
+    """A million pages of one call, and more before ranks meet again."""
+    text = PLATFORM.replace("64MiB", "4GiB")
+    run(f"{text} --stats {tmp_path}/one.json --stats-no-host -- bad_oom", "^PASS")
+    by_ranks(2, f"{text} --stats {tmp_path}/two.json --stats-no-host -- bad_oom", "^PASS")
+    same_file(tmp_path / "one.json", tmp_path / "two.json")
+
+
 def test_only_rank_0_writes_and_all_end_when_it_cannot(tmp_path):
     words = [HEDDLE, "run", *words_of(f"{PLATFORM} --stats {tmp_path}/own.json -- devices")]
     other = [str(word).replace("own.json", "other.json") for word in words]
