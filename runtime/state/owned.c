@@ -30,13 +30,12 @@ static void tell(const char *bytes, uint64_t size)
     }
 }
 
+/* What is zero stays as it is: slices of others and new slots are zero here, and no ring is. */
 static void take(char *bytes, uint64_t size, uint32_t from)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
         uint32_t count = (uint32_t)(size - at < CHUNK ? size - at : CHUNK);
-        if (*(const uint8_t *)rank_take(from, 1))
-            memset(bytes + at, 0, count);
-        else
+        if (!*(const uint8_t *)rank_take(from, 1))
             memcpy(bytes + at, rank_take(from, count), count);
     }
 }
