@@ -1,4 +1,4 @@
-/* Random reads, writes and atomics with every answer checked.
+/* Random reads, writes, atomics and fences with every answer checked.
  *
  * `expected` holds what the memory must hold: bytes are written there when the request is sent, and
  * since a line has at most one request in flight, nothing that comes back can depend on the order
@@ -113,11 +113,24 @@ static void fill_atomic(struct tester *c, uint32_t line, uint32_t tag, uint64_t 
 
 static unsigned pick_kind(const struct tester *c)
 {
+    const int64_t shares[] = {[MEM_WRITE] = tester_params(c)->write_percent,
+                              [MEM_ATOMIC] = tester_params(c)->atomic_percent,
+                              [MEM_FENCE] = tester_params(c)->fence_percent};
     int64_t percent = (int64_t)(draw(c, 255) % 100);
-    if (percent < tester_params(c)->write_percent)
-        return MEM_WRITE;
-    return percent < tester_params(c)->write_percent + tester_params(c)->atomic_percent ? MEM_ATOMIC
-                                                                                        : MEM_READ;
+    for (unsigned kind = MEM_WRITE; kind <= MEM_FENCE; kind++)
+        if ((percent -= shares[kind]) < 0)
+            return kind;
+    return MEM_READ;
+}
+
+/* `way`: for all below or for the one that has the address, with acquire, release or both. */
+static void send_fence(struct tester *c, uint16_t tag, uint64_t address, uint32_t way)
+{
+    bool acquire = way / 2 != 1, release = way / 2 != 0;
+    if (way % 2)
+        tester_mem_send_fence_at(c, tag, address, SCOPE_AGENT, acquire, release);
+    else
+        tester_mem_send_fence(c, tag, SCOPE_AGENT, acquire, release);
 }
 
 static void send(struct tester *c, uint32_t line)
@@ -136,6 +149,9 @@ static void send(struct tester *c, uint32_t line)
                     mem_atomic_operand(payload, line_bytes(c)));
         memset(mem_atomic_compare(payload, line_bytes(c)), 0, line_bytes(c));
         c->io.stats.atomics++;
+    } else if (kind == MEM_FENCE) {
+        send_fence(c, tag, address, (uint32_t)(draw(c, 1) % 6));
+        c->io.stats.fences++;
     } else {
         tester_mem_send_read(c, tag, address, line_bytes(c), 0, false);
         c->io.stats.reads++;

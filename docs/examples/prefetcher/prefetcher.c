@@ -297,7 +297,7 @@ static bool take_fence(struct prefetcher *c, const struct mem_request *m)
 {
     if (c->unanswered || c->waiting || !prefetcher_top_can_reply(c))
         return false;
-    if (m->fence.acquire)
+    if (message_kind(m) == MEM_FENCE ? m->fence.acquire : m->fence_at.acquire)
         kill_all(c);
     prefetcher_top_reply_done(c, m->tag);
     c->io.stats.replies++;
@@ -310,6 +310,7 @@ static bool take(struct prefetcher *c, const struct mem_request *m)
     case MEM_READ:
         return m->read.coherent ? take_past(c, m) : take_read(c, m);
     case MEM_FENCE:
+    case MEM_FENCE_AT:
         return take_fence(c, m);
     default:
         return take_past(c, m);
