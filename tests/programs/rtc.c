@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MUST(call, wanted)                                                                         \
     do {                                                                                           \
@@ -274,6 +276,24 @@ static void check_misuse(void)
     HIP_MUST(hipGetLastError()); /* which is HIP's own */
 }
 
+/* A child has no GPU, but it may compile for a target that it names. */
+static void check_child(void)
+{
+    const char *target = "--offload-arch=gfx803";
+    int status = 1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        hiprtcProgram program;
+        RTC_MUST(hiprtcCreateProgram(&program, "// nothing", NULL, 0, NULL, NULL));
+        RTC_MUST(hiprtcCompileProgram(program, 1, &target));
+        RTC_MUST(hiprtcDestroyProgram(&program));
+        _exit(0);
+    }
+    if (child < 0 || (waitpid(child, &status, 0) == child && status != 0))
+        fail("a child cannot compile");
+}
+
 /* The library has a second name, under which it is the same one. */
 static void check_library(void)
 {
@@ -302,6 +322,7 @@ int main(int argc, char **argv)
     check_errors();
     check_misuse();
     check_library();
+    check_child();
     printf("PASS rtc\n");
     return 0;
 }

@@ -34,14 +34,20 @@ struct program {
     struct hip_rtc_result result; /* empty until compiled */
 };
 
+/* Locks; `function` of hipRTC is what messages name from now on. Neither needs the platform. */
+static void rtc_enter(const char *function)
+{
+    hip_doing(function);
+    hip_turns_check_caller();
+    hip_lock();
+}
+
 /* A function of hipRTC: its body holds the lock. */
 #define RTC_DEFINE(name, arguments, ...)                                                           \
     static hiprtcResult name##_body(__VA_ARGS__);                                                  \
     hiprtcResult name(__VA_ARGS__)                                                                 \
     {                                                                                              \
-        hip_doing(#name);                                                                          \
-        hip_turns_check_caller();                                                                  \
-        hip_lock();                                                                                \
+        rtc_enter(#name);                                                                          \
         hiprtcResult rtc_result = name##_body arguments;                                           \
         hip_unlock();                                                                              \
         return rtc_result;                                                                         \
@@ -203,40 +209,41 @@ static hiprtcResult compile(struct program *program, const char *target, const c
     return HIPRTC_SUCCESS;
 }
 
-/* The target is that of the current device where the options name none. */
-static hiprtcResult compile_program(hiprtcProgram handle, int count, const char **options,
-                                    bool has_device)
+static hiprtcResult compile_for(hiprtcProgram handle, const char *target, const char **options,
+                                size_t count)
 {
     struct program *program = find_program(handle);
     if (!program)
         return HIPRTC_ERROR_INVALID_PROGRAM;
-    if (count < 0 || (count > 0 && !options))
-        return HIPRTC_ERROR_INVALID_INPUT;
-    size_t kept = (size_t)count;
+    forget_result(program);
+    program->compiled = true;
+    if (target)
+        return compile(program, target, options, count);
+    program->result.log =
+        copy_text("heddle: there is no device whose target could be taken, and no option names one "
+                  "(--offload-arch=)\n");
+    return HIPRTC_ERROR_COMPILATION;
+}
+
+/* The platform is opened only where the options name no target, which is that of the current device
+ * then. */
+hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **options)
+{
+    bool sound = count == 0 || (count > 0 && options);
+    size_t kept = sound ? (size_t)count : 0;
     const char **own = hip_allocate((kept + 1) * sizeof *own);
     for (size_t i = 0; i < kept; i++)
         own[i] = options[i];
     const char *target = take_target(own, &kept);
-    if (!target && has_device)
-        target = hip.devices[hip_current_device()].info.isa;
-    forget_result(program);
-    program->compiled = true;
-    hiprtcResult result = HIPRTC_ERROR_COMPILATION;
     if (target)
-        result = compile(program, target, own, kept);
-    else
-        program->result.log = copy_text(
-            "heddle: there is no device whose target could be taken, and no option names one "
-            "(--offload-arch=)\n");
-    hip_release(own);
-    return result;
-}
-
-hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **options)
-{
-    bool has_device = hip_enter(__func__) == hipSuccess;
-    hiprtcResult result = compile_program(handle, count, options, has_device);
+        rtc_enter(__func__);
+    else if (hip_enter(__func__) == hipSuccess)
+        target = hip.devices[hip_current_device()].info.isa;
+    hiprtcResult result = sound                  ? compile_for(handle, target, own, kept)
+                          : find_program(handle) ? HIPRTC_ERROR_INVALID_INPUT
+                                                 : HIPRTC_ERROR_INVALID_PROGRAM;
     hip_unlock();
+    hip_release(own);
     return result;
 }
 
