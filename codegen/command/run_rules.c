@@ -138,6 +138,13 @@ static bool keeps_mode(const struct options *o)
         {.broken = shown && !o->record_perfetto,
          .text = "says what '--record perfetto=FILE' shows, which is missing",
          .option = shown},
+        {.broken = o->host_clock && strcmp(o->host_clock, "simulated") == 0
+                   && (!o->program || o->record_api || o->record_instructions),
+         .text = o->program ? "passes simulated time in sleeps, which no recording holds; record "
+                              "with the host's clocks"
+                            : "is for programs; name one: heddle run PLATFORM --host-clock "
+                              "simulated -- PROGRAM ARGS...",
+         .option = "--host-clock simulated"},
         {.broken = o->unified && !o->program && !o->play_api,
          .text =
              "'--unified' is for programs; name one: heddle run PLATFORM --unified GPUS -- PROGRAM "

@@ -94,6 +94,18 @@ bool options_open(const char *text)
 
 /* ---- asking ---- */
 
+bool option_early(const char *key, const char *value)
+{
+    size_t size = strlen(key), length = strlen(value);
+    for (const char *at = getenv(OPTIONS_ENV_OPTIONS); at; at = strchr(at, ';')) {
+        at += *at == ';';
+        if (strncmp(at, key, size) == 0 && at[size] && strchr("=:", at[size])
+            && strncmp(at + size + 1, value, length) == 0 && strchr(";", at[size + 1 + length]))
+            return true;
+    }
+    return false;
+}
+
 static struct pair *find(const char *key)
 {
     for (unsigned i = 0; i < options.count; i++)

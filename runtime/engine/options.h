@@ -47,6 +47,10 @@ uint64_t option_number(const char *key);
 /* The index of the value in `words`; 0: the option was not given, or has another value. */
 unsigned option_word(const char *key, const char *const *words, unsigned count);
 
+/* Does the environment have the option with this value, which holds no character that is written
+ * %XX? For constructors of libraries: it takes no memory, and needs no options_open(). */
+bool option_early(const char *key, const char *value);
+
 /* The platform has started: every key was asked for and has a value of the right kind. false: said
  * on standard error. */
 bool options_end(void);

@@ -265,11 +265,19 @@ bool hip_ticket_done(uint64_t ticket)
 
 static uint64_t now_ps(void)
 {
-    hip_turns_inside(1);
-    uint64_t time_ps = hip.api ? hip.api->now() : 0;
-    hide_state();
-    hip_turns_inside(-1);
-    return time_ps;
+    return hip.api ? hip.api->now() : 0;
+}
+
+static bool pass(uint64_t span_ps)
+{
+    hip_lock();
+    bool runs = hip.state == HIP_OPEN && hip.lost == hipSuccess;
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = runs ? hip.api->pass(span_ps) : DRIVER_NOT_READY;
+    pthread_mutex_lock(&hip.lock);
+    runs = hip_status_of(status, "sleep") == hipSuccess;
+    hip_unlock();
+    return runs;
 }
 
 static void step_engine(bool poll)
@@ -281,8 +289,11 @@ static void step_engine(bool poll)
         step_failed = true;
 }
 
-const struct hip_turns_engine hip_turns_engine = {
-    .is_done = hip_ticket_done, .now_ps = now_ps, .step = step_engine, .leave = hide_state};
+const struct hip_turns_engine hip_turns_engine = {.is_done = hip_ticket_done,
+                                                  .now_ps = now_ps,
+                                                  .pass = pass,
+                                                  .step = step_engine,
+                                                  .leave = hide_state};
 
 bool hip_take_turn(uint64_t ticket, bool poll)
 {

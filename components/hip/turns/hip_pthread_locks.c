@@ -15,6 +15,7 @@
 #pragma GCC visibility pop
 
 #include "components/hip/common/hip_common.h"
+#include "hip_clock.h"
 #include "hip_libc.h"
 #include "hip_turns.h"
 
@@ -68,6 +69,14 @@ static int attempt_once(void *object, int (*attempt)(void *object))
         return hip_turns_bypass() ? HIP_LIBC(name) arguments : (__VA_ARGS__);                      \
     }                                                                                              \
     int name parameters
+/* A function like that which waits until `clock` shows `time`. */
+#define TIMED(name, parameters, arguments, clock, time, ...)                                       \
+    int name parameters                                                                            \
+    {                                                                                              \
+        return hip_clock_timed(hip_turns_bypass() ? HIP_LIBC(name) arguments : (__VA_ARGS__),      \
+                               clock, time);                                                       \
+    }                                                                                              \
+    int name parameters
 /* A function of the C library that gives an object back: wakes up to `count` threads that wait. */
 #define WAKING(name, type, count)                                                                  \
     int name(type *object)                                                                         \
@@ -108,21 +117,21 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 
 ORDERED(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), attempt_once(mutex, try_mutex));
 
-int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict time)
+/* A mistake is answered at once. */
+static int timed_mutex(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *time)
 {
-    if (hip_turns_bypass() || is_mistake(mutex))
-        return HIP_LIBC(pthread_mutex_timedlock)(mutex, time);
-    return acquire_until(mutex, try_mutex, CLOCK_REALTIME, time);
+    return is_mistake(mutex) ? HIP_LIBC(pthread_mutex_clocklock)(mutex, clock, time)
+                             : acquire_until(mutex, try_mutex, clock, time);
 }
 
-int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
-                            const struct timespec *restrict time)
-{
-    if (hip_turns_bypass() || is_mistake(mutex))
-        return HIP_LIBC(pthread_mutex_clocklock)(mutex, clock, time);
-    return acquire_until(mutex, try_mutex, clock, time);
-}
-
+TIMED(pthread_mutex_timedlock,
+      (pthread_mutex_t *restrict mutex, const struct timespec *restrict time),
+      (mutex, HIP_CLOCK_HOST_TIME(CLOCK_REALTIME, time)), CLOCK_REALTIME, time,
+      timed_mutex(mutex, CLOCK_REALTIME, time));
+TIMED(pthread_mutex_clocklock,
+      (pthread_mutex_t *restrict mutex, clockid_t clock, const struct timespec *restrict time),
+      (mutex, clock, HIP_CLOCK_HOST_TIME(clock, time)), clock, time,
+      timed_mutex(mutex, clock, time));
 WAKING(pthread_mutex_unlock, pthread_mutex_t, 1);
 
 /* ---- spin locks ---- */
@@ -154,18 +163,22 @@ ORDERED(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), acquire(lock, 
 ORDERED(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), acquire(lock, try_write, NULL));
 ORDERED(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), attempt_once(lock, try_read));
 ORDERED(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), attempt_once(lock, try_write));
-ORDERED(pthread_rwlock_timedrdlock,
-        (pthread_rwlock_t *restrict lock, const struct timespec *restrict time), (lock, time),
-        acquire_until(lock, try_read, CLOCK_REALTIME, time));
-ORDERED(pthread_rwlock_timedwrlock,
-        (pthread_rwlock_t *restrict lock, const struct timespec *restrict time), (lock, time),
-        acquire_until(lock, try_write, CLOCK_REALTIME, time));
-ORDERED(pthread_rwlock_clockrdlock,
-        (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict time),
-        (lock, clock, time), acquire_until(lock, try_read, clock, time));
-ORDERED(pthread_rwlock_clockwrlock,
-        (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict time),
-        (lock, clock, time), acquire_until(lock, try_write, clock, time));
+TIMED(pthread_rwlock_timedrdlock,
+      (pthread_rwlock_t *restrict lock, const struct timespec *restrict time),
+      (lock, HIP_CLOCK_HOST_TIME(CLOCK_REALTIME, time)), CLOCK_REALTIME, time,
+      acquire_until(lock, try_read, CLOCK_REALTIME, time));
+TIMED(pthread_rwlock_timedwrlock,
+      (pthread_rwlock_t *restrict lock, const struct timespec *restrict time),
+      (lock, HIP_CLOCK_HOST_TIME(CLOCK_REALTIME, time)), CLOCK_REALTIME, time,
+      acquire_until(lock, try_write, CLOCK_REALTIME, time));
+TIMED(pthread_rwlock_clockrdlock,
+      (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict time),
+      (lock, clock, HIP_CLOCK_HOST_TIME(clock, time)), clock, time,
+      acquire_until(lock, try_read, clock, time));
+TIMED(pthread_rwlock_clockwrlock,
+      (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict time),
+      (lock, clock, HIP_CLOCK_HOST_TIME(clock, time)), clock, time,
+      acquire_until(lock, try_write, clock, time));
 WAKING(pthread_rwlock_unlock, pthread_rwlock_t, UINT32_MAX);
 
 /* ---- semaphores: errors come in errno ---- */
@@ -198,11 +211,13 @@ int sem_trywait(sem_t *semaphore)
     return in_errno(error == EBUSY ? EAGAIN : error);
 }
 
-ORDERED(sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict time),
-        (semaphore, time), in_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time)));
-ORDERED(sem_clockwait,
-        (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict time),
-        (semaphore, clock, time), in_errno(acquire_until(semaphore, try_semaphore, clock, time)));
+TIMED(sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict time),
+      (semaphore, HIP_CLOCK_HOST_TIME(CLOCK_REALTIME, time)), CLOCK_REALTIME, time,
+      in_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time)));
+TIMED(sem_clockwait,
+      (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict time),
+      (semaphore, clock, HIP_CLOCK_HOST_TIME(clock, time)), clock, time,
+      in_errno(acquire_until(semaphore, try_semaphore, clock, time)));
 WAKING(sem_post, sem_t, 1);
 
 /* ---- condition variables ---- */
@@ -241,25 +256,39 @@ int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restr
                : wait_signal(condition, mutex, NULL);
 }
 
-int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
-                           clockid_t clock, const struct timespec *restrict time)
+/* A condition that other processes may signal is waited for in the C library. */
+static int wait_signal_until(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                             const struct timespec *time)
 {
-    if (hip_turns_bypass() || is_shared(condition))
-        return HIP_LIBC(pthread_cond_clockwait)(condition, mutex, clock, time);
+    if (is_shared(condition))
+        return HIP_LIBC(pthread_cond_clockwait)(condition, mutex, clock,
+                                                HIP_CLOCK_HOST_TIME(clock, time));
     struct timespec deadline = hip_turns_deadline(clock, time);
     return wait_signal(condition, mutex, &deadline);
 }
 
+TIMED(pthread_cond_clockwait,
+      (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, clockid_t clock,
+       const struct timespec *restrict time),
+      (condition, mutex, clock, HIP_CLOCK_HOST_TIME(clock, time)), clock, time,
+      wait_signal_until(condition, mutex, clock, time));
+
 /* Bit 1 of the flags says that pthread_condattr_setclock() chose CLOCK_MONOTONIC (glibc,
  * nptl/pthread_cond_init.c). */
+static clockid_t clock_of(const pthread_cond_t *condition)
+{
+    return (condition->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict time)
 {
-    if (hip_turns_bypass() || is_shared(condition))
-        return HIP_LIBC(pthread_cond_timedwait)(condition, mutex, time);
-    bool monotonic = (condition->__data.__wrefs & 2) != 0;
-    return pthread_cond_clockwait(condition, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME,
-                                  time);
+    clockid_t clock = clock_of(condition); /* which may be gone when the wait is over */
+    int error =
+        hip_turns_bypass()
+            ? HIP_LIBC(pthread_cond_timedwait)(condition, mutex, HIP_CLOCK_HOST_TIME(clock, time))
+            : wait_signal_until(condition, mutex, clock, time);
+    return hip_clock_timed(error, clock, time);
 }
 
 int pthread_cond_signal(pthread_cond_t *condition)

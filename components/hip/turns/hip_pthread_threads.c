@@ -12,6 +12,7 @@
 #include <unistd.h>
 #pragma GCC visibility pop
 
+#include "hip_clock.h"
 #include "hip_libc.h"
 #include "hip_turns.h"
 
@@ -75,7 +76,10 @@ struct sleep {
     int flags, error;
     const struct timespec *request;
     struct timespec *left;
+    uint64_t until_ps; /* of simulated clocks */
 };
+
+#define SECOND_NS UINT64_C(1000000000)
 
 static int run_sleep(void *argument)
 {
@@ -98,24 +102,60 @@ static int pause_for(struct sleep *sleep)
     return sleep->error;
 }
 
+/* A thread that is not ordered sleeps for real, too. */
+static int run_simulated(void *argument)
+{
+    const struct sleep *sleep = argument;
+    uint64_t now_ps = hip_clock_now_ps();
+    if (!hip_turns_is_ordered() && now_ps < sleep->until_ps) {
+        uint64_t rest_ns = (sleep->until_ps - now_ps) / 1000;
+        struct timespec rest = {.tv_sec = (time_t)(rest_ns / SECOND_NS),
+                                .tv_nsec = (long)(rest_ns % SECOND_NS)};
+        HIP_LIBC(clock_nanosleep)(CLOCK_MONOTONIC, 0, &rest, NULL);
+    }
+    hip_clock_pass(sleep->until_ps);
+    return 0;
+}
+
+/* A thread that polls may go on earlier than it asked for, and then has the rest pass. */
+static int pause_simulated(struct sleep *sleep)
+{
+    const struct timespec *request = sleep->request;
+    uint64_t now_ps = hip_clock_now_ps();
+    if (request->tv_nsec < 0 || (uint64_t)request->tv_nsec >= SECOND_NS || request->tv_sec < 0)
+        return sleep->error = EINVAL;
+    sleep->until_ps = sleep->flags & TIMER_ABSTIME
+                          ? hip_clock_ps_of(sleep->clock, request)
+                          : now_ps + hip_clock_ps_of(CLOCK_THREAD_CPUTIME_ID, request);
+    uint64_t span_ps = sleep->until_ps > now_ps ? sleep->until_ps - now_ps : 0;
+    if (hip_turns_bypass())
+        return run_simulated(sleep);
+    hip_turns_pause(span_ps / 1000, run_simulated, sleep);
+    hip_clock_pass(sleep->until_ps);
+    return 0;
+}
+
+/* Does the calling thread sleep by simulated clocks? */
+static bool sleeps_simulated(void)
+{
+    return hip_clock_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;
+}
+
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
                     struct timespec *left)
 {
-    struct sleep sleep = {clock, flags, 0, request, left};
-    if (hip_turns_bypass())
-        return run_sleep(&sleep);
-    return pause_for(&sleep);
+    struct sleep sleep = {.clock = clock, .flags = flags, .request = request, .left = left};
+    if (sleeps_simulated())
+        return pause_simulated(&sleep);
+    return hip_turns_bypass() ? run_sleep(&sleep) : pause_for(&sleep);
 }
 
 /* nanosleep() is measured on CLOCK_REALTIME but does not follow it when it is set: like this. */
 int nanosleep(const struct timespec *request, struct timespec *left)
 {
-    struct sleep sleep = {CLOCK_MONOTONIC, 0, 0, request, left};
-    if (hip_turns_bypass())
-        return HIP_LIBC(nanosleep)(request, left);
-    pause_for(&sleep);
-    errno = sleep.error ? sleep.error : errno;
-    return sleep.error ? -1 : 0;
+    int error = clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
+    errno = error ? error : errno;
+    return error ? -1 : 0;
 }
 
 int usleep(useconds_t microseconds)
@@ -154,15 +194,17 @@ static long forward(const struct system_call *call)
     return HIP_LIBC(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+static clockid_t clock_of(int operation)
+{
+    return operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+}
+
 /* A futex' deadline on CLOCK_MONOTONIC: FUTEX_WAIT has a span of time, FUTEX_WAIT_BITSET a time. */
 static void futex_deadline(const struct timespec *given, int operation, struct timespec *deadline)
 {
-    if ((operation & FUTEX_CMD_MASK) == FUTEX_WAIT) {
-        *deadline = hip_turns_later(given);
-    } else {
-        *deadline = hip_turns_deadline(
-            operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, given);
-    }
+    *deadline = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT
+                    ? hip_turns_later(given)
+                    : hip_turns_deadline(clock_of(operation), given);
 }
 
 static long futex_wait(const struct system_call *call)
@@ -200,6 +242,41 @@ static long futex_wake(const struct system_call *call)
     return others < 0 ? others : others + (long)woken;
 }
 
+/* By simulated clocks, the end of a wait that ends by time; the host's are used in the kernel. */
+static long futex_timed(struct system_call *call, long (*wait)(const struct system_call *call))
+{
+    int operation = (int)call->arguments[1];
+    bool is_span = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT;
+    const struct timespec *given = (const struct timespec *)call->arguments[3];
+    uint64_t until_ps = hip_clock_now_ps() + hip_clock_ps_of(CLOCK_THREAD_CPUTIME_ID, given);
+    struct timespec room;
+    if (wait == forward && !is_span)
+        call->arguments[3] = (long)hip_clock_host_time(clock_of(operation), given, &room);
+    long result = wait(call);
+    int error = errno;
+    if (result == -1 && error == ETIMEDOUT)
+        hip_clock_pass(is_span ? until_ps : hip_clock_ps_of(clock_of(operation), given));
+    errno = error;
+    return result;
+}
+
+static long futex_call(struct system_call *call)
+{
+    bool simulated = sleeps_simulated() && call->arguments[3];
+    switch (call->arguments[1] & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: {
+        long (*wait)(const struct system_call *) = hip_turns_bypass() ? forward : futex_wait;
+        return simulated ? futex_timed(call, wait) : wait(call);
+    }
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+        return hip_turns_bypass() ? forward(call) : futex_wake(call);
+    default:
+        return forward(call);
+    }
+}
+
 long syscall(long number, ...)
 {
     struct system_call call = {.number = number};
@@ -208,17 +285,5 @@ long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         call.arguments[i] = va_arg(list, long);
     va_end(list);
-    if (number == SYS_futex && !hip_turns_bypass()) {
-        switch (call.arguments[1] & FUTEX_CMD_MASK) {
-        case FUTEX_WAIT:
-        case FUTEX_WAIT_BITSET:
-            return futex_wait(&call);
-        case FUTEX_WAKE:
-        case FUTEX_WAKE_BITSET:
-            return futex_wake(&call);
-        default:
-            break;
-        }
-    }
-    return forward(&call);
+    return number == SYS_futex ? futex_call(&call) : forward(&call);
 }

@@ -5,6 +5,7 @@
  * HIP (IN_HIP, POLLING_HIP), has paused in vain too often (IDLE), or has ended. A thread that gives
  * up the turn picks the next one at once, so without a holder the queue is empty. All lists are in
  * an order that follows from earlier turns. */
+#include "hip_clock.h"
 #include "hip_turns_internal.h"
 
 #include <errno.h>
@@ -253,14 +254,18 @@ static int sleep_for_real(int (*run)(void *argument), void *argument)
     return result;
 }
 
-/* The thread goes behind all others that can go on. */
+/* The thread goes behind all others that can go on. A sleep in simulated time is part of a turn. */
 static int go_last(int (*run)(void *argument), void *argument)
 {
+    int result = 0;
     hip_turns_self->state = HIP_TURNS_QUEUED;
     list_append(&hip_turns.queue, hip_turns_self);
     hip_turns_give_up();
-    int result = sleep_for_real(run, argument);
+    if (!hip_clock_simulated)
+        result = sleep_for_real(run, argument);
     hip_turns_wait_granted();
+    if (hip_clock_simulated)
+        result = sleep_for_real(run, argument);
     return result;
 }
 

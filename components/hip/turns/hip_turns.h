@@ -64,6 +64,8 @@ int hip_turns_pause(uint64_t span_ns, int (*run)(void *argument), void *argument
 /* `time` of `clock`, and `span` from now, on CLOCK_MONOTONIC. */
 struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time);
 struct timespec hip_turns_later(const struct timespec *span);
+/* Whether the calling thread is counted, or the program's first one while none is. */
+bool hip_turns_is_ordered(void);
 /* The system's number of the calling thread; and whether the thread of that number is counted. */
 int hip_turns_task(void);
 bool hip_turns_is_counted(int task);
@@ -115,6 +117,7 @@ int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
 struct hip_turns_engine {
     bool (*is_done)(uint64_t ticket); /* or nothing will be done any more */
     uint64_t (*now_ps)(void);         /* simulated time */
+    bool (*pass)(uint64_t span_ps);   /* lets it pass; false: no simulation runs */
     void (*step)(bool poll);          /* at most a poll when `poll` is set */
     void (*leave)(void);              /* code of the program goes on */
 };

@@ -2,6 +2,7 @@
  * the creation of its thread, or for threads that are not counted from their first wait, until the
  * thread has ended and, if it was counted, was joined or detached. */
 #include "components/hip/common/hip_common.h"
+#include "hip_clock.h"
 #include "hip_turns_internal.h"
 
 #include <errno.h>
@@ -71,10 +72,12 @@ static void end_thread(void *record)
         &hip_turns.lock); /* cancellation stays off; the depth keeps wrappers out */
 }
 
-/* Only the calling thread lives in the child, and it is the child's first: nothing to order. */
+/* Only the calling thread lives in the child, and it is the child's first: nothing to order, and
+ * no simulation. */
 static void after_fork(void)
 {
     own.forked = true;
+    hip_clock_simulated = false;
     __atomic_store_n(&hip_turns_on, false, __ATOMIC_RELEASE);
 }
 
@@ -106,6 +109,15 @@ static void know_self(void)
 uint64_t hip_turns_number(void)
 {
     return hip_turns_self ? hip_turns_self->number : HIP_TURNS_NO_NUMBER;
+}
+
+bool hip_turns_is_ordered(void)
+{
+    static _Thread_local int task;
+    if (__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE))
+        return hip_turns_self && hip_turns_self->counted;
+    task = task ? task : (int)syscall(SYS_gettid);
+    return task == getpid();
 }
 
 int hip_turns_task(void)

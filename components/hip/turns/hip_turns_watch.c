@@ -2,6 +2,7 @@
  * unless a thread holds up all others, which is said. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
 #include "components/hip/common/hip_common.h"
+#include "hip_clock.h"
 #include "hip_libc.h"
 #include "hip_turns_internal.h"
 
@@ -101,10 +102,9 @@ int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 static uint64_t milliseconds(clockid_t clock)
 {
-    struct timespec now;
-    return clock_gettime(clock, &now) == 0
-               ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000
-               : 0;
+    struct timespec now = {0};
+    hip_clock_host(clock, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 bool hip_turns_before(const struct timespec *a, const struct timespec *b)
@@ -115,14 +115,14 @@ bool hip_turns_before(const struct timespec *a, const struct timespec *b)
 bool hip_turns_passed(const struct timespec *deadline)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    hip_clock_host(CLOCK_MONOTONIC, &now);
     return !hip_turns_before(&now, deadline);
 }
 
 struct timespec hip_turns_later(const struct timespec *span)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    hip_clock_host(CLOCK_MONOTONIC, &time);
     time.tv_sec += span->tv_sec;
     time.tv_nsec += span->tv_nsec;
     time.tv_sec += time.tv_nsec / SECOND_NS;
@@ -133,7 +133,7 @@ struct timespec hip_turns_later(const struct timespec *span)
 struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time)
 {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(clock, &now); /* the program's */
     struct timespec span = {.tv_sec = time->tv_sec - now.tv_sec,
                             .tv_nsec = time->tv_nsec - now.tv_nsec};
     if (span.tv_nsec < 0) {

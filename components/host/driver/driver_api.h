@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 10
+#define DRIVER_API_VERSION 11
 
 enum driver_status {
     DRIVER_OK,
@@ -226,8 +226,10 @@ struct driver_api {
      * how often this is done changes no result. */
     enum driver_status (*pause)(void);
     enum driver_status (*resume)(void);
-    /* Simulated time in picoseconds. */
+    /* Simulated time in picoseconds, as it was when a call came back last. Takes no lock. */
     uint64_t (*now)(void);
+    /* Lets so much simulated time pass, whether or not anything is under way. */
+    enum driver_status (*pass)(uint64_t span_ps);
     /* The ticket of the last command of the queue that is not done yet; 0 when there is none. */
     enum driver_status (*last)(uint32_t queue, uint64_t *ticket);
     /* Is the ticket done? Advances time by poll_cost first, so that polling programs end. */

@@ -16,6 +16,7 @@ struct driver_process {
     pthread_mutex_t mutex;
     enum driver_status lost; /* not DRIVER_OK: a kernel failed or the simulation was ended */
     char lost_text[2048];
+    uint64_t now_ps; /* atomic: of the driver's clock, when a call came back last */
     bool is_running; /* the engine, in the thread */
     pthread_t runner;
     bool paused; /* atomic; no thread enters the engine */

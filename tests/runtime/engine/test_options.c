@@ -140,3 +140,24 @@ Test(options, paths_of_further_processes_have_their_number)
         cr_expect_eq(size, strlen(text));
     }
 }
+
+Test(options, a_constructor_sees_whole_pairs_only)
+{
+    static const struct {
+        const char *text;
+        bool found;
+    } cases[] = {{"host-clock:simulated", true},
+                 {"a=1;host-clock:simulated;b=2", true},
+                 {"host-clock:simulated2", false},
+                 {"old host-clock:simulated", false},
+                 {"host-clock:host", false},
+                 {"a=host-clock:simulated", false},
+                 {"host-clock", false},
+                 {"", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        setenv(OPTIONS_ENV_OPTIONS, cases[i].text, 1);
+        cr_expect_eq(option_early("host-clock", "simulated"), cases[i].found, "%s", cases[i].text);
+    }
+    unsetenv(OPTIONS_ENV_OPTIONS);
+    cr_expect_not(option_early("host-clock", "simulated"));
+}

@@ -14,6 +14,7 @@
  * are no files: a child has no GPU, as HIP leaves undefined what one does. It may exec. */
 #include "hip_process.h"
 
+#include "components/hip/turns/hip_clock.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/sha256.h"
 #include "runtime/engine/options.h"
@@ -123,7 +124,7 @@ static void die_of(int number)
 static int64_t now_ms(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    hip_clock_host(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 

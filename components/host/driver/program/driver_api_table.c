@@ -36,6 +36,8 @@ static void api_enter(void)
 
 static enum driver_status api_leave(enum driver_status status)
 {
+    uint64_t now_ps = engine.domains[the_driver()->io.base.domain].time_ps;
+    __atomic_store_n(&driver_process()->now_ps, now_ps, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&driver_process()->mutex);
     return status;
 }
@@ -442,10 +444,22 @@ API_CALL(advance, (poll), bool poll)
 
 static uint64_t api_now(void)
 {
-    api_enter();
-    uint64_t now_ps = engine.domains[the_driver()->io.base.domain].time_ps;
-    api_leave(DRIVER_OK);
-    return now_ps;
+    return __atomic_load_n(&driver_process()->now_ps, __ATOMIC_RELAXED);
+}
+
+API_CALL(pass, (span_ps), uint64_t span_ps)
+{
+    uint32_t domain = d->io.base.domain;
+    uint64_t end = engine_cycle_at(domain, engine.domains[domain].time_ps + span_ps);
+    enum driver_status status = host_usable();
+    while (status == DRIVER_OK && driver_now(d) < end) {
+        status = host_wait_continued();
+        d->stop_at = end;
+        if (status == DRIVER_OK)
+            status = host_run(d);
+    }
+    d->stop_at = 0;
+    return status;
 }
 
 API_CALL(query, (ticket), uint64_t ticket)
@@ -609,6 +623,7 @@ static const struct driver_api api_table = {
     .pause = api_pause,
     .resume = api_resume,
     .now = api_now,
+    .pass = api_pass,
     .last = api_last,
     .query = api_query,
     .time_of = api_time_of,

@@ -1,0 +1,203 @@
+/* Functions of the C library that tell the time, in front of the library's own; see hip_clock.h. */
+#define _GNU_SOURCE /* RTLD_NEXT, clocks of Linux */
+/* The functions that these headers declare and this file defines are exported. */
+#pragma GCC visibility push(default)
+#include <sys/time.h>
+#include <time.h>
+#pragma GCC visibility pop
+
+#include "components/hip/common/hip_common.h"
+#include "hip_clock.h"
+#include "hip_libc.h"
+#include "hip_turns.h"
+#include "hip_turns_internal.h"
+
+#include "runtime/engine/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PS_OF_S  UINT64_C(1000000000000)
+#define NS_OF_S  UINT64_C(1000000000)
+#define PS_OF_NS UINT64_C(1000)
+/* The first of January 2000, UTC: what programs print looks like a date, and no file is newer. */
+#define REAL_S   UINT64_C(946684800)
+/* Programs take 0 for a time that was not measured. */
+#define BOOT_S   UINT64_C(1000)
+
+bool hip_clock_simulated;
+
+/* What has passed beside the simulation: for ordered threads, one of which runs at a time, and for
+ * each other thread. */
+static uint64_t own_ps;
+static _Thread_local uint64_t aside_ps;
+
+void hip_clock_host(clockid_t clock, struct timespec *time)
+{
+    HIP_LIBC(clock_gettime)(clock, time);
+}
+
+/* What a clock shows at the beginning; false: it is none of those that are simulated. The kernel
+ * gives clocks of devices numbers that end in 3, those of other threads and processes the others
+ * below 0. */
+static bool begins_at(clockid_t clock, uint64_t *seconds)
+{
+    enum { DEVICE = 3, KINDS = 7 };
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_TAI:
+        *seconds = REAL_S;
+        return true;
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_BOOTTIME:
+        *seconds = BOOT_S;
+        return true;
+    case CLOCK_PROCESS_CPUTIME_ID:
+    case CLOCK_THREAD_CPUTIME_ID:
+        *seconds = 0;
+        return true;
+    default:
+        *seconds = 0;
+        return clock < 0 && (clock & KINDS) != DEVICE;
+    }
+}
+
+/* Does the calling code see simulated clocks? */
+static bool is_simulated(void)
+{
+    return hip_clock_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;
+}
+
+uint64_t hip_clock_now_ps(void)
+{
+    return hip_turns_engine.now_ps() + __atomic_load_n(&own_ps, __ATOMIC_RELAXED) + aside_ps;
+}
+
+static void add_ps(uint64_t span_ps)
+{
+    if (hip_turns_is_ordered())
+        __atomic_fetch_add(&own_ps, span_ps, __ATOMIC_RELAXED);
+    else
+        aside_ps += span_ps;
+}
+
+static uint64_t read_ps(void)
+{
+    add_ps(HIP_CLOCK_READING_PS);
+    return hip_clock_now_ps();
+}
+
+const struct timespec *hip_clock_host_time(clockid_t clock, const struct timespec *time,
+                                           struct timespec *room)
+{
+    if (!time || !is_simulated())
+        return time;
+    uint64_t now_ps = hip_clock_now_ps(), until_ps = hip_clock_ps_of(clock, time);
+    uint64_t span_ns = until_ps > now_ps ? (until_ps - now_ps) / PS_OF_NS : 0;
+    hip_clock_host(clock, room);
+    room->tv_sec += (time_t)(span_ns / NS_OF_S);
+    room->tv_nsec += (long)(span_ns % NS_OF_S);
+    room->tv_sec += room->tv_nsec >= (long)NS_OF_S;
+    room->tv_nsec %= (long)NS_OF_S;
+    return room;
+}
+
+uint64_t hip_clock_ps_of(clockid_t clock, const struct timespec *time)
+{
+    uint64_t begin_s = 0;
+    begins_at(clock, &begin_s);
+    if (time->tv_sec < 0 || (uint64_t)time->tv_sec < begin_s)
+        return 0;
+    uint64_t seconds = (uint64_t)time->tv_sec - begin_s;
+    return seconds < UINT64_MAX / PS_OF_S / 2
+               ? seconds * PS_OF_S + (uint64_t)time->tv_nsec * PS_OF_NS
+               : UINT64_MAX / 2;
+}
+
+void hip_clock_pass(uint64_t until_ps)
+{
+    uint64_t now_ps = is_simulated() ? hip_clock_now_ps() : until_ps;
+    if (now_ps >= until_ps)
+        return;
+    if (!hip_turns_is_ordered() || !hip_turns_engine.pass(until_ps - now_ps))
+        add_ps(until_ps - now_ps);
+}
+
+int hip_clock_timed(int result, clockid_t clock, const struct timespec *time)
+{
+    int error = errno;
+    if (is_simulated() && (result == ETIMEDOUT || (result == -1 && error == ETIMEDOUT)))
+        hip_clock_pass(hip_clock_ps_of(clock, time));
+    errno = error;
+    return result;
+}
+
+/* ---- what the program calls ---- */
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    uint64_t begin_s;
+    if (!is_simulated() || !begins_at(clock, &begin_s))
+        return HIP_LIBC(clock_gettime)(clock, time);
+    uint64_t ps = read_ps();
+    time->tv_sec = (time_t)(begin_s + ps / PS_OF_S);
+    time->tv_nsec = (long)(ps % PS_OF_S / PS_OF_NS);
+    return 0;
+}
+
+/* The zone is obsolete, and that of UTC where a program asks for it. */
+int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+    struct timespec now;
+    if (!is_simulated())
+        return HIP_LIBC(gettimeofday)(time, zone);
+    if (zone)
+        memset(zone, 0, sizeof(struct timezone));
+    clock_gettime(CLOCK_REALTIME, &now);
+    *time = (struct timeval){.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};
+    return 0;
+}
+
+time_t time(time_t *result)
+{
+    struct timespec now;
+    if (!is_simulated())
+        return HIP_LIBC(time)(result);
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result)
+        *result = now.tv_sec;
+    return now.tv_sec;
+}
+
+int timespec_get(struct timespec *result, int base)
+{
+    if (!is_simulated() || base != TIME_UTC)
+        return HIP_LIBC(timespec_get)(result, base);
+    clock_gettime(CLOCK_REALTIME, result);
+    return base;
+}
+
+clock_t clock(void)
+{
+    return is_simulated() ? (clock_t)(read_ps() / (PS_OF_S / CLOCKS_PER_SEC)) : HIP_LIBC(clock)();
+}
+
+/* ---- the option ---- */
+
+/* The platform is not open yet, and memory of the heap lies where it lies without the option. */
+__attribute__((constructor)) static void choose_clock(void)
+{
+    struct timespec now;
+    hip_clock_host(CLOCK_MONOTONIC, &now); /* a handler of signals must not be the first to ask */
+    if (!option_early("host-clock", "simulated"))
+        return;
+    if (!hip_turns_are_wanted()) {
+        hip_say("'--host-clock simulated' needs host threads in order: without "
+                "HEDDLE_HOST_THREADS=free and thread sanitizer; the program has the host's clocks");
+        return;
+    }
+    hip_clock_simulated = true;
+}
