@@ -48,3 +48,11 @@ def test_simulated_clocks_are_for_programs(run, text, says):
 
 def test_a_limit_of_cycles_ends_a_sleep(run):
     run(f"{TINY} --max-cycles 1000000 {SIMULATED}", "sleep: .*--max-cycles", status=ANY)
+
+
+def test_functional_mode_says_that_elapsed_times_mean_nothing(run):
+    """Once, and only to programs that ask."""
+    told = run(f"{TINY} --mode functional {SIMULATED}",
+               "hipEventElapsedTime: in functional mode kernels and copies take no time")
+    assert told.output.count("take no time") == 1
+    assert not run(f"{TINY} --mode functional -- vectoradd").stderr

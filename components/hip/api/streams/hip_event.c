@@ -106,6 +106,17 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     return error;
 }
 
+/* A program divides by what is next to 0 and prints "inf GB/s": the reason is said once. */
+static void say_timeless(void)
+{
+    static bool said;
+    if (hip.functional && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+        hip_complain("in functional mode kernels and copies take no time: what events measure, and "
+                     "rates computed from it, mean nothing; run without '--mode functional' for "
+                     "times");
+    }
+}
+
 /* Simulated milliseconds between two events, of which the hardware knows picoseconds. */
 HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds, hipEvent_t start,
            hipEvent_t stop)
@@ -121,6 +132,7 @@ HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds
     if (error == hipSuccess)
         error = hip_status(hip.api->time_of(last->ticket, &last_ps));
     if (error == hipSuccess) {
+        say_timeless();
         *milliseconds = last_ps >= first_ps ? (float)((double)(last_ps - first_ps) * 1e-9)
                                             : -(float)((double)(first_ps - last_ps) * 1e-9);
     }
