@@ -17,6 +17,7 @@
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
 #include "dsl/source.h"
+#include "runtime/engine/unfinished.h"
 
 struct tool {
     struct command *c;
@@ -256,7 +257,7 @@ int command_trace(struct command *c)
         fail(&tool, "'%s' cannot be made: %s", tool.folder, strerror(errno));
         return EXIT_ERRORS;
     }
-    itrace_output_guard();
+    unfinished_guard();
     tool.stats.line_bytes = o->line ? (uint32_t)o->line : ITRACE_STATS_LINE_BYTES;
     for (size_t i = 1; i < o->arguments.count; i++)
         tools[index].take(&tool, o->arguments.items[i]);

@@ -1,61 +1,18 @@
-/* The names of unfinished files stand in a static table, so that a signal handler may read it. A
- * slot is taken before its file exists and given back after it is gone. */
+/* See itrace_output.h. */
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
-
-#define SLOTS 8
-
-static struct {
-    volatile sig_atomic_t used;
-    char path[PATH_MAX];
-} unfinished[SLOTS];
-
-static void remove_unfinished(int signal_number)
-{
-    for (int i = 0; i < SLOTS; i++)
-        if (unfinished[i].used)
-            unlink(unfinished[i].path);
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
-void itrace_output_guard(void)
-{
-    static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction old, action = {.sa_handler = remove_unfinished};
-        /* What the shell ignores for a program in the background stays ignored. */
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
-            continue;
-        sigemptyset(&action.sa_mask);
-        sigaction(signals[i], &action, NULL);
-    }
-}
-
-static int take_slot(const char *path)
-{
-    for (int i = 0; i < SLOTS; i++) {
-        if (unfinished[i].used)
-            continue;
-        snprintf(unfinished[i].path, sizeof unfinished[i].path, "%s", path);
-        unfinished[i].used = 1;
-        return i;
-    }
-    return -1;
-}
+#include "runtime/engine/unfinished.h"
 
 static void release(struct itrace_output *output)
 {
-    if (output->slot >= 0)
-        unfinished[output->slot].used = 0;
+    unfinished_forget(output->slot);
     itrace_free(output->path);
     itrace_free(output->temporary);
     *output = (struct itrace_output){.slot = -1};
@@ -81,7 +38,7 @@ bool itrace_output_open(struct itrace_output *output, const char *path)
     snprintf(suffix, sizeof suffix, ".unfinished-%ld", (long)getpid());
     output->path = itrace_copy_text(path, strlen(path));
     output->temporary = with_suffix(path, suffix);
-    output->slot = take_slot(output->temporary);
+    output->slot = unfinished_note(output->temporary);
     output->file = fopen(output->temporary, "wbe");
     if (output->file)
         return true;

@@ -1,6 +1,6 @@
 /* A file that appears whole or not at all: written under a temporary name beside its place, and
- * renamed when it is complete. After
- * itrace_output_guard() a signal that ends the program removes what is unfinished, too. */
+ * renamed when it is complete. After unfinished_guard() a signal that ends the program removes what
+ * is unfinished, too. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
 #define HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
 
@@ -10,7 +10,7 @@
 struct itrace_output {
     FILE *file; /* NULL: not open */
     char *path, *temporary;
-    int slot; /* of the table that signals remove */
+    int slot; /* of what signals remove (runtime/engine/unfinished.h) */
 };
 
 /* false: errno says why; nothing is there. */
@@ -18,8 +18,5 @@ bool itrace_output_open(struct itrace_output *output, const char *path);
 /* false: errno says why; nothing is there, and what was there before still is. */
 bool itrace_output_commit(struct itrace_output *output);
 void itrace_output_abandon(struct itrace_output *output);
-
-/* SIGHUP, SIGINT and SIGTERM remove unfinished files and then do what they do. */
-void itrace_output_guard(void);
 
 #endif
