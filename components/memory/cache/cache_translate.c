@@ -222,8 +222,8 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
             c->head_faults = true;
             return park(c, m, true, true);
         }
-        uint32_t before =
-            engine_unlikely(index_pool_used(&c->free_parked)) ? page_before(c, m) : UINT32_MAX;
+        bool may_wait = !full && index_pool_used(&c->free_parked);
+        uint32_t before = engine_unlikely(may_wait) ? page_before(c, m) : UINT32_MAX;
         if (engine_unlikely(before != UINT32_MAX)) {
             step_aside(c, m, before);
             return ASIDE;
