@@ -296,6 +296,8 @@ static void count_along(struct proof *p, const struct actor_group *group, const 
             touch(p, step->keeper, (uint64_t)group->first * ROUTE_MOST + i);
             enter(p, step->keeper, group->class, &presence);
         }
+        if (step->splits && step->keeper == NULL)
+            lost_fences_note(&p->c, group, i, &fences, p->target.space, p->target.address);
         route_fences_pass(step, &fences);
     }
 }
@@ -461,6 +463,7 @@ static void run_coherence(struct elaboration *e)
         }
     if (!any_map)
         look_at_target(&p);
+    lost_fences_report(&p.c);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         silence_report(&p.c, e->nodes.items[i]);
 }

@@ -147,6 +147,13 @@ struct actor_group {
     VECTOR(struct keeper *) keepers; /* before the joint */
 };
 
+/* Fences that come to an interconnect with several outputs, which looks for an address in them. */
+struct lost_fence {
+    const struct node *sender, *joint;
+    bool release, passes; /* passes: the sender is a keeper */
+    enum fence_scope scope;
+};
+
 struct coherence {
     struct elaboration *e;
     struct arrival **arrivals; /* per class, NULL until needed: per path; shared, see arrive() */
@@ -168,6 +175,7 @@ struct coherence {
     const char *requests[REQUESTS_MOST];
     uint32_t request_count;
     VECTOR(const struct type_info *) told; /* types that were warned of */
+    VECTOR(struct lost_fence) lost;        /* one for each two types */
 };
 
 /* coherence_facts.c */
@@ -233,6 +241,11 @@ void units_find(struct coherence *c);
 
 /* coherence_groups.c: actors whose routes are one from their joint on. */
 void groups_find(struct coherence *c);
+/* Notes fences of a group that come to step `at` of its route as `fences` says, and are lost there.
+ */
+void lost_fences_note(struct coherence *c, const struct actor_group *group, uint32_t at,
+                      const struct fences *fences, const struct model_space *space,
+                      uint64_t address);
 /* Adds actors to those that are inside. */
 void presence_add(struct presence *to, const struct presence *more);
 
@@ -249,6 +262,8 @@ struct coherence_hole {
     const struct node *owner; /* in which the space is declared; NULL: there is no map */
     uint64_t address;
 };
+/* E0509 of what was noted; where there are holes, they speak of lost fences themselves. */
+void lost_fences_report(struct coherence *c);
 void hole_report(struct coherence *c, const struct coherence_hole *hole);
 /* W0706 of a leaf that says nothing of its accesses, once for its type. */
 void silence_report(struct coherence *c, const struct node *node);

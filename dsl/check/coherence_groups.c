@@ -95,3 +95,38 @@ void groups_find(struct coherence *c)
         note_passages(c, i, group, &route);
     }
 }
+
+static bool is_noted(const struct coherence *c, const struct lost_fence *lost)
+{
+    for (uint32_t i = 0; i < c->lost.count; i++)
+        if (c->lost.items[i].sender->object.type == lost->sender->object.type
+            && c->lost.items[i].joint->object.type == lost->joint->object.type)
+            return true;
+    return false;
+}
+
+void lost_fences_note(struct coherence *c, const struct actor_group *group, uint32_t at,
+                      const struct fences *fences, const struct model_space *space,
+                      uint64_t address)
+{
+    const struct actor_class *class = &c->classes.items[group->class];
+    const struct actor *actor = &c->actors.items[group->first];
+    struct route route;
+    for (enum fence_scope s = 0; s < FENCE_SCOPES; s++) {
+        bool acquire = class->acquire && fences->acquire[s] && !fences->acquire_spreads[s];
+        bool release = class->release && fences->release[s] && !fences->release_spreads[s];
+        if (!acquire && !release)
+            continue;
+        route_find(c, actor, space, address, &route);
+        uint32_t from = at;
+        while (from > 0 && route.steps[from - 1].keeper == NULL)
+            from--;
+        struct lost_fence lost = {.sender = from > 0 ? route.steps[from - 1].node : actor->node,
+                                  .joint = route.steps[at].node,
+                                  .release = !acquire,
+                                  .passes = from > 0,
+                                  .scope = s};
+        if (!is_noted(c, &lost))
+            vector_push(c->e->arena, &c->lost, lost);
+    }
+}

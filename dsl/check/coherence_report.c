@@ -1,5 +1,6 @@
 /* Says where coherence has a hole (E0507): the writer, the reader, what keeps the line, the routes
- * of both, and what would close it; and which leaves say nothing of their accesses (W0706). */
+ * of both, and what would close it; which fences find no way (E0509); and which leaves say nothing
+ * of their accesses (W0706). */
 #include <string.h>
 
 #include "dsl/check/coherence.h"
@@ -373,6 +374,38 @@ void hole_report(struct coherence *c, const struct coherence_hole *hole)
         help_fence(c, hole, d);
     else
         help_control(c, hole, d);
+}
+
+/* ---- fences that find no way ---- */
+
+static void report_lost(struct coherence *c, const struct lost_fence *lost)
+{
+    struct diagnostics *all = c->e->diagnostics;
+    const char *fence = lost->release ? "fence.release" : "fence.acquire";
+    const char *joint = lost->joint->object.path, *scope = fence_scope_name(lost->scope);
+    struct diagnostic *d =
+        diagnostic_add(all, E0509, lost->sender->span,
+                       "'%s' %s fences of %s scope to '%s', which has several outputs and finds no "
+                       "address in them",
+                       lost->sender->object.path, lost->passes ? "passes" : "sends", scope, joint);
+    const char *spreads = condition_of(c, lost->sender, FACT_ON, fence, lost->scope, EFFECT_SPREAD);
+    const char *passes = condition_of(c, lost->sender, FACT_ON, fence, lost->scope, EFFECT_PASS);
+    if (spreads != NULL)
+        diagnostic_help(all, d, "it sends one to each output with '%s'", spreads);
+    if (passes != NULL)
+        diagnostic_help(all, d, "they end at '%s' without '%s'", lost->sender->object.path, passes);
+    if (spreads == NULL && passes == NULL)
+        diagnostic_help(all, d, "put a cache at which they end before '%s'", joint);
+}
+
+void lost_fences_report(struct coherence *c)
+{
+    const struct diagnostics *all = c->e->diagnostics;
+    for (uint32_t i = 0; i < all->list.count; i++)
+        if (all->list.items[i]->code == E0507 || all->list.items[i]->code == W0707)
+            return;
+    for (uint32_t i = 0; i < c->lost.count; i++)
+        report_lost(c, &c->lost.items[i]);
 }
 
 /* ---- leaves that say nothing ---- */
