@@ -90,13 +90,14 @@ static const char *const expressions[] = {"shapes::scale<int, 3>", "& shapes::sc
                                           "&shapes::seen", "saxpy"};
 enum { EXPRESSIONS = sizeof expressions / sizeof expressions[0] };
 
-static hiprtcProgram make_program(int count, const char **options)
+static hiprtcProgram make_program(int count, char *const *options)
 {
     const char *headers[] = {header, "#define UNIT 5\n"}, *names[] = {"shapes/offset.h", "units.h"};
     const char **all = malloc((size_t)(count + 2) * sizeof *all);
     all[0] = "-DOPTION=2";
     all[1] = "-Wunused-variable";
-    memcpy(all + 2, options, (size_t)count * sizeof *all);
+    for (int i = 0; i < count; i++)
+        all[i + 2] = options[i];
     hiprtcProgram program;
     RTC_MUST(hiprtcCreateProgram(&program, source, "saxpy.cu", 2, headers, names));
     for (int i = 0; i < EXPRESSIONS; i++)
@@ -307,7 +308,7 @@ int main(int argc, char **argv)
 {
     unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 1000;
     const char *scale, *seen;
-    hiprtcProgram program = make_program(argc > 2 ? argc - 2 : 0, (const char **)argv + 2);
+    hiprtcProgram program = make_program(argc > 2 ? argc - 2 : 0, argv + 2);
     char *log = log_of(program);
     must_say(log, "saxpy.cu:5:9: warning: unused variable 'unused'");
     free(log);
