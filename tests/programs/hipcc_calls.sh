@@ -1,0 +1,15 @@
+#!/bin/sh
+# The compiler that hipcc calls, with its options, a word a line; a line `--` stands for the input
+# and the output: hipcc_calls.sh HIPCC. For a small program the script of hipcc takes a fifth of the
+# time.
+set -eu
+line=$(HIPCC_VERBOSE=1 "$1" '-###' input.hip.cpp -o output 2>/dev/null |
+    sed -n 's/^hipcc-cmd: //p')
+eval "set -- $line"
+for word; do
+    case $word in
+    '-###' | -o | output) ;;
+    *input.hip.cpp) echo -- ;;
+    *) echo "$word" ;;
+    esac
+done
