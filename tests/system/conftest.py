@@ -96,8 +96,8 @@ def tmp_path(request, tmp_path):
 def code_of_platforms(request):
     """Compiling a platform for its parameters costs a hundred times what a test's run costs. So
     only --full does it, and the tests of compiling itself; the statistics have the same bytes."""
-    harness.generic = not (request.config.getoption("--full")
-                           or request.node.get_closest_marker("specialised"))
+    harness.full = request.config.getoption("--full")
+    harness.generic = not (harness.full or request.node.get_closest_marker("specialised"))
 
 
 @pytest.fixture

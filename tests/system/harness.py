@@ -30,6 +30,7 @@ CPU_SECONDS = 600
 NEVER = 3600
 
 generic = False  # runs use code that is compiled once for all parameters; conftest.py sets it
+full = False  # --full; conftest.py sets it
 
 FAILS = "a status that is not 0"
 ANY = "any status"
@@ -209,12 +210,24 @@ def same(a, b):
               f"other statistics\n  {shlex.join(a.command)}\n  {shlex.join(b.command)}")
 
 
-def same_bytes(measure, text, variants, **how):
-    """Runs `text` without and with each of `variants` in place of {}: no byte of the statistics
-    changes. Returns the first run. Where all code is generic, --generic is no variant."""
-    __tracebackhide__ = True
+def ways(variants):
+    """Each of the options alone with --full; without it all at once, and of those for one thing the
+    last: what one of them changes is seen then, too. Where all code is generic, --generic is
+    none."""
     variants = [variant for variant in variants if not generic or "--generic" not in variant]
+    if full or len(variants) < 2:
+        return variants
+    chosen = {}
+    for option in re.findall(r"--\S+(?: [^-\s]\S*)?", " ".join(variants)):
+        chosen[re.split("[= ]", option)[0]] = option
+    return [" ".join(chosen.values())]
+
+
+def same_bytes(measure, text, variants, **how):
+    """Runs `text` without and with `variants`, in the ways() above, in place of {}: no byte of the
+    statistics changes. Returns the first run."""
+    __tracebackhide__ = True
     reference = measure(text.format(""), **how)
-    for variant in variants:
+    for variant in ways(variants):
         same(reference, measure(text.format(variant), **how))
     return reference

@@ -16,7 +16,15 @@ LIBRARY = glob.glob("components/*/*/*.heddle")
 EXAMPLES = glob.glob("docs/examples/*/*.heddle") + glob.glob("tests/system/newcomer/base/*.heddle")
 
 
-@pytest.mark.parametrize("file", sorted([*PLATFORMS, *LIBRARY]))
+LARGE = "platforms/pod512.heddle"  # which takes seconds to check
+
+
+def large_with_full(files):
+    return [pytest.param(file, marks=[pytest.mark.full] * (file == LARGE))
+            for file in sorted(files)]
+
+
+@pytest.mark.parametrize("file", large_with_full([*PLATFORMS, *LIBRARY]))
 def test_checked_in_description_has_no_errors_or_warnings(heddle, file):
     assert "warning" not in heddle(f"check {file}").output
 
@@ -51,7 +59,7 @@ def test_circle_of_interconnects_without_bubble_is_an_error(heddle):
            " --set gpu.router.bubble=false", "E0506", "circle of 8 interconnects", status=1)
 
 
-@pytest.mark.parametrize("platform", sorted(glob.glob("platforms/*.heddle")))
+@pytest.mark.parametrize("platform", large_with_full(glob.glob("platforms/*.heddle")))
 def test_each_number_of_a_platform_says_what_it_rests_on(heddle, platform):
     """One of five kinds, and a source, which only an assumption need not have. A page counts them;
     UPDATE_RESULTS=1 writes a platform's row anew."""

@@ -1,7 +1,7 @@
 """Managed memory: pages go where the policy says, and are copied for reading."""
 import pytest
 
-from harness import same, same_bytes
+from harness import same, same_bytes, ways
 
 MANAGED = "platforms/managed4.heddle"
 ORDERS = ["--tick-order=random:3 --tick-all", "--threads=2", "--generic"]
@@ -53,7 +53,7 @@ def test_pages_move_while_kernels_use_them(measure, policy):
     b = between.components["driver"]  # only writes must not wait for the end of kernels
     assert b["pauses"] <= b["copies_written"]
     assert b["migrations"] + b["copies_made"] < d["migrations"] + d["copies_made"]
-    for order in ORDERS:
+    for order in ways(ORDERS):
         same(during, measure(text.format(order), env=DELAYS))
 
 
@@ -84,7 +84,7 @@ def test_pages_are_copied_for_reading_and_copies_go_with_a_write(measure):
     sent = [sum(run.components[f"gpu[{i}].rdma"]["sent"] for i in range(4))
             for run in (copies, pinned)]
     assert sent[0] < sent[1] / 2
-    for order in ORDERS:
+    for order in ways(ORDERS):
         same(copies, measure(text.format(order), env=DELAYS))
 
 

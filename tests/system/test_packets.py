@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import damage
-from harness import API_TRACES, ANY, call, measure as measure_in, same, same_bytes
+from harness import API_TRACES, ANY, call, measure as measure_in, same, same_bytes, ways
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 TRACE = "platforms/packet_trace.heddle"
@@ -42,7 +42,7 @@ def test_played_calls_return_the_golden_data(measure, run, tmp_path, kind):
     assert 0 < cpu["retries"] == device["blocked"]  # blocked calls were tried again
     if kind == "busy":  # the default stream waits for the long kernel
         assert cpu["retries"] >= 20
-    for order in "--tick-order=random:1", "--tick-all", "--threads 2":
+    for order in ways(["--tick-order=random:1", "--tick-all", "--threads 2"]):
         same(reference, measure(play(trace, order), right))
     run(play(trace, ON_READ), right)
 

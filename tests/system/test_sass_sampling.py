@@ -12,7 +12,7 @@ import pytest
 
 import harness
 import launches
-from harness import heddle, run, same
+from harness import heddle, run, same, ways
 from sass_traces import EXIT, FULL, Folder, load, store
 
 PLATFORM = "platforms/rtx3070.heddle --generic --no-cache"
@@ -215,7 +215,8 @@ def test_blocks_that_do_not_fit_at_once_go_in_turn(sass):
 def test_chosen_kernels_count_the_same_however_they_are_run(sass, six, how):
     options = f"--kernels 2,5- --warmup {how} {FILL}"
     reference = play(six, options)
-    for order in ("--tick-order descending", "--tick-order random:5", "--tick-all", "--threads 2"):
+    for order in ways(["--tick-order descending", "--tick-order random:5", "--tick-all",
+                       "--threads 2"]):
         same(reference, play(six, f"{options} {order}"))
     for cycle in 20, 5400:
         state = sass / "state"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The memory side as a whole under synthetic loads: check.sh HEDDLE FOLDER. After every run the
 # sums of what components sent each other must agree (check.py); tick orders, threads, a
-# checkpoint in between and a compiler that knows the parameters must change no byte.
+# checkpoint in between and a compiler that knows the parameters must change no byte. Without
+# HEDDLE_FULL in the environment orders and threads change at once, and no compiler knows more.
 set -euo pipefail
 heddle=$(realpath "$1")
 mkdir -p "$2"
@@ -21,10 +22,12 @@ run() { # NAME ARGUMENTS...
 one() {
     run a --generic "$@"
     python3 check.py "$work/a.json"
-    run b --generic --tick-order descending --threads 2 "$@"
-    run c --generic --tick-order random:7 --tick-all "$@"
+    run b --generic --tick-order random:7 --tick-all --threads 2 "$@"
     cmp "$work/a.json" "$work/b.json"
-    cmp "$work/a.json" "$work/c.json"
+    if [ -n "${HEDDLE_FULL:-}" ]; then
+        run c --generic --tick-order descending "$@"
+        cmp "$work/a.json" "$work/c.json"
+    fi
     runs=$((runs + 1))
 }
 
@@ -74,11 +77,13 @@ mixed="$mixed $(all requests=1500)"
     bound gddr6-rate $many --set kind=gddr6
 
     run whole --generic $mixed
-    run special $mixed
-    cmp "$work/whole.json" "$work/special.json"
+    if [ -n "${HEDDLE_FULL:-}" ]; then
+        run special $mixed
+        cmp "$work/whole.json" "$work/special.json"
+    fi
     run written --generic $mixed --checkpoint "$work/state" --checkpoint-at 1500
     run restored --generic $mixed --restore "$work/state"
     cmp "$work/whole.json" "$work/written.json"
     cmp "$work/whole.json" "$work/restored.json"
 }
-echo "sector memory: $runs memory sides, three ways each"
+echo "sector memory: $runs memory sides, each in several ways"
