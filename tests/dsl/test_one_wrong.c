@@ -3,8 +3,8 @@
  * another, left out or joined by an option. Whatever it is, the compiler answers with a model or
  * with an error, and editors get their answers.
  *
- * Every setting is tried each time, with some of the values. Some of the tokens are. HEDDLE_FULL in
- * the environment asks for all. A crash prints what was compiled. */
+ * Settings are tried with some of the values, tokens in some of the ways. HEDDLE_FULL in the
+ * environment asks for all. A crash prints what was compiled. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -59,12 +59,6 @@ static void watch(void)
     signal(SIGBUS, say_what_was_tried);
     signal(SIGABRT, say_what_was_tried);
     signal(SIGFPE, say_what_was_tried);
-}
-
-static bool is_full(void)
-{
-    const char *full = getenv("HEDDLE_FULL"); /* set and empty without --full */
-    return full != NULL && full[0] != '\0';
 }
 
 static const char *tried_text(void *context, const char *name, size_t *size)
@@ -235,7 +229,7 @@ static void try_part(const struct model_type *type, const char *file, const char
 /* Of the values for a component one in so many is tried. */
 static size_t step(const struct model_type *type)
 {
-    return is_full() ? 1 : (type->is_composite ? 13 : 2) * (SANITIZED ? 7 : 1);
+    return tests_amount(1, type->is_composite ? 19 : 4, type->is_composite ? 151 : 29);
 }
 
 static void try_types_of(const char *path)
@@ -273,7 +267,7 @@ Test(one_wrong, each_setting_of_each_component_and_part_has_an_answer_to_each_va
 /* Every parameter of every instance of a platform by --set, as a user tries numbers. */
 static void try_platform(const char *path)
 {
-    const size_t every = is_full() ? 2 : SANITIZED ? 47 : 12;
+    const size_t every = tests_amount(2, 29, 113);
     static char text[1 << 18];
     char set[600];
     const char *sets[1] = {set};
@@ -304,7 +298,7 @@ Test(one_wrong, each_set_of_a_platform_has_an_answer)
     list_paths("../platforms");
     for (size_t i = 0; i < path_count; i++) {
         bool is_small = strstr(paths[i], "/tiny.") != NULL;
-        if (is_small || (is_full() && strstr(paths[i], "/pod") == NULL))
+        if (is_small || (tests_are_full() && strstr(paths[i], "/pod") == NULL))
             try_platform(paths[i]);
     }
 }
@@ -489,20 +483,20 @@ static void mutate_all(const char *folder, unsigned every)
     list_paths(folder);
     unsigned sum = 0;
     for (size_t i = 0; i < path_count; i++)
-        sum += mutate(paths[i], is_full() ? 1 : every * (SANITIZED ? 19 : 1), (unsigned)i * 7);
+        sum += mutate(paths[i], (unsigned)tests_amount(1, every, every * 19), (unsigned)i * 7);
     cr_expect_gt(sum, 0);
-    if (is_full())
+    if (tests_are_full())
         fprintf(stderr, "%s: %u descriptions with one change\n", folder, sum);
 }
 
 Test(one_wrong, each_token_of_the_library_in_another_way_has_an_answer)
 {
-    mutate_all(".", 797);
+    mutate_all(".", 1999);
 }
 
 Test(one_wrong, each_token_of_the_examples_in_another_way_has_an_answer)
 {
-    mutate_all("../tests/dsl/good", 97);
+    mutate_all("../tests/dsl/good", 239);
 }
 
 Test(one_wrong, each_token_of_a_platform_in_another_way_has_an_answer)
@@ -511,6 +505,7 @@ Test(one_wrong, each_token_of_a_platform_in_another_way_has_an_answer)
     list_paths("../platforms");
     for (size_t i = 0; i < path_count; i++)
         if (strstr(paths[i], "/tiny.") != NULL
-            || (is_full() && strstr(paths[i], "/pod") == NULL && strstr(paths[i], "_x8") == NULL))
-            mutate(paths[i], is_full() ? 1 : SANITIZED ? 113 : 29, 0);
+            || (tests_are_full() && strstr(paths[i], "/pod") == NULL
+                && strstr(paths[i], "_x8") == NULL))
+            mutate(paths[i], (unsigned)tests_amount(1, 71, 331), 0);
 }

@@ -138,7 +138,7 @@ ParameterizedTestParameters(wire, channels_take_turns_in_both_directions)
         {10, 140000, GHZ}, {200, 33000, 500000000},  {1, 1, GHZ},
     };
     return cr_make_param_array(struct turns_case, cases,
-                               SANITIZED ? 2 : sizeof cases / sizeof cases[0]);
+                               tests_amount(sizeof cases / sizeof cases[0], 3, 2));
 }
 
 ParameterizedTest(struct turns_case *k, wire, channels_take_turns_in_both_directions)
@@ -370,7 +370,8 @@ static uint64_t hash_of_bursts(uint64_t latency_ps, int64_t period, uint32_t thr
 Test(wire, decides_in_time_while_all_shards_sleep)
 {
     /* wherever in a window of 9 cycles the first of them arrives, whenever somebody looks again */
-    for (uint64_t latency_ps = 136000; latency_ps < 145000; latency_ps += SANITIZED ? 3000 : 500) {
+    const uint64_t step = tests_amount(500, 1500, 3000);
+    for (uint64_t latency_ps = 136000; latency_ps < 145000; latency_ps += step) {
         for (int64_t period = 1; period < 9; period += 7) {
             uint64_t expected = hash_of_bursts(latency_ps, period, 1);
             cr_expect_eq(hash_of_bursts(latency_ps, period, 2), expected);

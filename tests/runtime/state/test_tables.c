@@ -11,6 +11,7 @@
 #include "runtime/state/platform.h"
 #include "runtime/state/tables.h"
 #include "tests/runtime/network.h"
+#include "tests/sanitized.h"
 
 static char path[] = "/tmp/heddle_tables_XXXXXX";
 
@@ -86,7 +87,8 @@ Test(tables, a_file_of_any_other_length_is_refused)
     char *image = calloc(1, bytes + 16);
     tables_image(table, image, bytes);
     quiet();
-    for (size_t length = 0; length < bytes + 16; length += length < 600 ? 1 : 997) {
+    const size_t step = tests_amount(1, 3, 7);
+    for (size_t length = 0; length < bytes + 16; length += length < 600 ? step : 997) {
         if (length == bytes)
             continue;
         write_file(image, length);
@@ -113,7 +115,7 @@ Test(tables, a_damaged_file_is_refused)
     uint64_t random = 88172645463325252u;
     tables_image(table, image, bytes);
     quiet();
-    for (int i = 0; i < 1500; i++) {
+    for (size_t i = 0; i < tests_amount(1500, 500, 200); i++) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         size_t at = random % (i % 2 ? sizeof(struct tables_header) : bytes);
         char bit = (char)(1 << (random >> 40) % 8);

@@ -4,8 +4,9 @@
 #include "cu_fixture.h"
 #include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
+#include "tests/sanitized.h"
 
-enum { PROGRAMS = 4, WORDS = 120, GROUPS = 6, LOOKS = 12, CASES = 60 };
+enum { PROGRAMS = 4, WORDS = 120, GROUPS = 6, LOOKS = 12 };
 
 /* Instructions of one word, and of two. What uses memory begins with an address in v[0:1]. */
 static const uint32_t singles[] = {V_MOV,       V_MOV,          V_MOV,     V_MOV_V1 + 0x20000,
@@ -79,7 +80,7 @@ static const struct compute_unit_io *run_case(uint64_t seed, bool keeps_up, uint
 
 Test(late, answers_are_the_same)
 {
-    for (uint64_t seed = 1; seed <= CASES; seed++) {
+    for (uint64_t seed = 1; seed <= tests_amount(60, 20, 10); seed++) {
         first.stats = run_case(seed, true, 0)->stats;
         for (uint16_t tag = 0; tag < GROUPS; tag++) {
             first.ended[tag] = ended(tag);
@@ -98,7 +99,7 @@ Test(late, answers_are_the_same)
 
 Test(late, whoever_looks_sees_the_same)
 {
-    for (uint64_t seed = 1; seed <= CASES; seed++) {
+    for (uint64_t seed = 1; seed <= tests_amount(60, 12, 6); seed++) {
         for (unsigned look = 0; look < LOOKS; look++) {
             uint64_t cycles = 80 + 67 * look + seed % 7;
             static char report[8192];
