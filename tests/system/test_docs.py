@@ -119,7 +119,7 @@ def test_commands_of_the_guide_work(tmp_path, full):
 
 
 def check_numbers(*command, says, full):
-    """A script and its arguments, among which a `heddle` that compiles less is put without --full."""
+    """A script with its arguments; without --full it is given a `heddle` that compiles less."""
     command = [GENERIC if word == HEDDLE and not full else word for word in command]
     call([sys.executable, *command, *(["--all"] if full else [])], says, seconds=3600, env=PLAIN)
 
