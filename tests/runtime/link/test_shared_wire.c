@@ -370,7 +370,7 @@ static uint64_t hash_of_bursts(uint64_t latency_ps, int64_t period, uint32_t thr
 Test(wire, decides_in_time_while_all_shards_sleep)
 {
     /* wherever in a window of 9 cycles the first of them arrives, whenever somebody looks again */
-    const uint64_t step = tests_amount(500, 1500, 3000);
+    const uint64_t step = tests_amount(500, 1500, 9000);
     for (uint64_t latency_ps = 136000; latency_ps < 145000; latency_ps += step) {
         for (int64_t period = 1; period < 9; period += 7) {
             uint64_t expected = hash_of_bursts(latency_ps, period, 1);

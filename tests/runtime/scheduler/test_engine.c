@@ -35,6 +35,11 @@ ParameterizedTestParameters(engine, no_order_of_ticks_changes_a_result)
 ParameterizedTest(uint64_t *seed, engine, no_order_of_ticks_changes_a_result)
 {
     uint64_t expected = hash_of(*seed, (struct engine_limits){0});
+    cr_assert_eq(
+        hash_of(*seed, (struct engine_limits){.tick_all = true, .tick_order = ENGINE_RANDOM}),
+        expected);
+    if (SANITIZED) /* all memory has been used in all ways */
+        return;
     cr_assert_eq(hash_of(*seed, (struct engine_limits){0}), expected);
     cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_DESCENDING}), expected);
     for (uint64_t shuffle = 0; shuffle < 3; shuffle++)
@@ -42,9 +47,6 @@ ParameterizedTest(uint64_t *seed, engine, no_order_of_ticks_changes_a_result)
             hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = shuffle}),
             expected);
     cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_all = true}), expected);
-    cr_assert_eq(
-        hash_of(*seed, (struct engine_limits){.tick_all = true, .tick_order = ENGINE_RANDOM}),
-        expected);
     cr_assert_neq(hash_of(*seed + 100, (struct engine_limits){0}), expected);
 }
 
