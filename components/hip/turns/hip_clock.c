@@ -187,6 +187,12 @@ clock_t clock(void)
 
 /* ---- the option ---- */
 
+/* In the child of fork(), which has no simulation. */
+static void show_host(void)
+{
+    hip_clock_simulated = false;
+}
+
 /* The platform is not open yet, and memory of the heap lies where it lies without the option. */
 __attribute__((constructor)) static void choose_clock(void)
 {
@@ -200,4 +206,5 @@ __attribute__((constructor)) static void choose_clock(void)
         return;
     }
     hip_clock_simulated = true;
+    pthread_atfork(NULL, NULL, show_host);
 }

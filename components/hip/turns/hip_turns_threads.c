@@ -2,7 +2,6 @@
  * the creation of its thread, or for threads that are not counted from their first wait, until the
  * thread has ended and, if it was counted, was joined or detached. */
 #include "components/hip/common/hip_common.h"
-#include "hip_clock.h"
 #include "hip_turns_internal.h"
 
 #include <errno.h>
@@ -72,12 +71,10 @@ static void end_thread(void *record)
         &hip_turns.lock); /* cancellation stays off; the depth keeps wrappers out */
 }
 
-/* Only the calling thread lives in the child, and it is the child's first: nothing to order, and
- * no simulation. */
+/* Only the calling thread lives in the child, and it is the child's first: nothing to order. */
 static void after_fork(void)
 {
     own.forked = true;
-    hip_clock_simulated = false;
     __atomic_store_n(&hip_turns_on, false, __ATOMIC_RELEASE);
 }
 
