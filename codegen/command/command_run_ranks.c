@@ -116,8 +116,8 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
     /* Each rank may run a heddle of its own. */
     fprintf(stderr,
             "heddle run: mpirun has started %u ranks, but the heddle of rank %u was built without "
-            "the MPI of %s; install its development package there and build again, or run without "
-            "mpirun\n",
+            "the MPI of %s; install its development package there and build again (./dev build "
+            "finds it), or run without mpirun\n",
             launched->count, launched->number, launched->library);
     return false;
 }
