@@ -45,7 +45,9 @@ struct credits {
 
 static struct cut *cuts;
 static uint32_t cut_count;
-static uint32_t *cut_of;             /* 1 + index, by ring */
+static uint32_t *cut_of;  /* 1 + index, by ring */
+static uint32_t *holding; /* the cuts that hold messages, which may be freed */
+static uint32_t holding_count;
 static struct cut_arrivals arrivals; /* of what was collected */
 static bool leaves;
 
@@ -108,7 +110,7 @@ static uint32_t freed(const struct cut *c, const struct ring *far)
 static void send_credits(struct cut *c)
 {
     const struct ring *far = ring_at(split_far(c->ring));
-    const struct credits credits = {c->ring, c->held ? freed(c, far) : 0};
+    const struct credits credits = {c->ring, freed(c, far)};
     if (!credits.count)
         return;
     rank_put(c->rank, &credits, sizeof credits);
@@ -135,13 +137,17 @@ void cut_send(struct cut_arrivals *sent)
 {
     static const struct sent_message no_message = {RING_NONE, 0, 0};
     static const struct credits no_credit = {RING_NONE, 0};
+    uint32_t kept = 0;
     cut_collect();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_message, sizeof no_message);
-    for (uint32_t i = 0; i < cut_count; i++)
-        if (!cuts[i].sends)
-            send_credits(&cuts[i]);
+    for (uint32_t i = 0; i < holding_count; i++) {
+        send_credits(&cuts[holding[i]]);
+        if (cuts[holding[i]].held)
+            holding[kept++] = holding[i];
+    }
+    holding_count = kept;
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_credit, sizeof no_credit);
@@ -170,7 +176,8 @@ static void take_message(const struct sent_message *sent, const void *bytes, uin
     if (engine_unlikely(engine.tracing))
         ring_trace_arrival(sent->ring, ring_slot(c->next));
     c->next = ring_after(far, c->next);
-    c->held++;
+    if (c->held++ == 0)
+        holding[holding_count++] = (uint32_t)(c - cuts);
     ring_take(sent->ring, sent->ready);
 }
 
@@ -236,7 +243,8 @@ bool cut_open(const struct platform_table *table)
 {
     cuts = arena_derive((table->ring_count + 1) * sizeof *cuts);
     cut_of = arena_derive((table->ring_count + 1) * sizeof *cut_of);
-    cut_count = 0;
+    holding = arena_derive((table->ring_count + 1) * sizeof *holding);
+    cut_count = holding_count = 0;
     forget_arrivals();
     if (!check_links(table))
         return false;
