@@ -1,75 +1,67 @@
 #!/usr/bin/env bash
-# What ranks cost and gain: ranks.sh BUILD [PAIRS] [GROUPS] [ROUNDS] [MPIRUN]. A kernel on each of
-# four GPUs (1024 and 256 are about ten million instructions each). Runs of one process, of one
-# rank and of two take turns, so that what else the machine does meets all; printed, as Markdown,
-# are medians of wall time and of the ratio to one process with its 95 % interval (order statistics
-# of the binomial distribution), and for one run of each how many ranks met how often, what they
-# told each other, and the processor time of the busiest without what it spent waiting: on a
-# machine with other work it says what wall time would be, but for waiting.
+# What ranks cost in processor time: ranks.sh BUILD [ROUNDS] [OTHER_BUILD]. Each run is made alone
+# and on 2, 4 and 8 ranks of Open MPI, in turn, so that what else the machine does meets all.
+# Printed, as Markdown, is the least of ROUNDS: CPU seconds of all processes, mpirun's included, how
+# many of them were in the system, how often the processor was switched, how often ranks met, and
+# how many bytes went from one to another at a meeting. With OTHER_BUILD its runs take turns, too.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
-pairs=${2:-11}
-groups=${3:-1024}
-rounds=${4:-256}
-mpirun=${5:-mpirun.openmpi}
-out=$build/bench
-mkdir -p "$out"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-case $mpirun in *openmpi*) how="--oversubscribe --bind-to none" ;; *) how= ;; esac
-
-run() { # name, words before heddle, kernel statistics
-    # shellcheck disable=SC2086
-    $2 "$build/codegen/heddle" run platforms/ring4.heddle --set gpu.arrays=4 --set gpu.banks=4 \
-        --kernel-stats "$3" --stats "$out/ranks-$1.json" \
-        -- "$build/tests/programs/each_gpu" "$groups" "$rounds" >/dev/null
-}
-
-report() { # kernel statistics
-    python3 - "$out" "$1" "$out/ranks-wall-$1" <<'PYTHON'
+python3 - "$build" "${2:-3}" ${3:+"$(realpath "$3")"} <<'PYTHON'
 import json
-import statistics
+import os
+import resource
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
-folder, kind, walls = sys.argv[1:]
-rows = [[float(word) for word in line.split()] for line in open(walls, encoding="utf-8")]
-tail, low = 0.5 ** len(rows), 1
-term = tail
-while low <= len(rows) and tail + term * (len(rows) - low + 1) / low <= 0.025:
-    term *= (len(rows) - low + 1) / low
-    tail += term
-    low += 1
-for column, name in enumerate(["alone", "one", "two"]):
-    host = json.load(open(f"{folder}/ranks-{name}-{kind}.json", encoding="utf-8"))["host"]
-    each = host.get("ranks", [{"cpu_seconds": host["cpu_seconds"], "meetings": 0,
-                               "bytes_sent": 0, "waited_seconds": 0, "waited_cpu_seconds": 0,
-                               "peak_rss_bytes": host["peak_rss_bytes"]}])
-    ratio = sorted(row[0] / row[column] for row in rows)
-    print(f"| {name}, {kind} | {statistics.median(row[column] for row in rows):.2f}"
-          f" | {statistics.median(ratio):.2f} | {ratio[low - 1]:.2f} .. {ratio[-low]:.2f}"
-          f" | {max(r['cpu_seconds'] - r['waited_cpu_seconds'] for r in each):.2f}"
-          f" | {max(r['waited_seconds'] for r in each):.2f} | {each[0]['meetings']}"
-          f" | {sum(r['bytes_sent'] for r in each)}"
-          f" | {max(r['peak_rss_bytes'] for r in each) >> 20} |")
+build, rounds, others = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+programs = f"{build}/tests/programs"
+RUNS = [("pod64", [], ["collectives", "halving", "16384"]),
+        ("pod64", ["--max-cycles", "100000"], ["collectives", "halving", "16384"]),
+        ("ring4", [], ["each_gpu", "256", "64"]),
+        ("r9nano_x4", [], ["peers", "4096"])]
+RANKS = [1, 2, 4, 8]
+
+
+def measure(heddle, ranks, case):
+    platform, options, program = case
+    with tempfile.NamedTemporaryFile(suffix=".json") as stats:
+        mpi = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([*(mpi if ranks > 1 else []), heddle, "run", f"platforms/{platform}.heddle",
+                        "--kernel-stats", "none", "--stats", stats.name, *options, "--",
+                        f"{programs}/{program[0]}", *program[1:]], capture_output=True,
+                       check=not options)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        each = json.loads(Path(stats.name).read_text())["host"].get("ranks", [])
+    system = used.ru_stime - before.ru_stime
+    meetings = each[0]["meetings"] if each else 0
+    sent = sum(r["bytes_sent"] for r in each)
+    pairs = max(meetings * ranks * (ranks - 1), 1)
+    return (used.ru_utime - before.ru_utime + system, system,
+            used.ru_nvcsw + used.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw, meetings,
+            sent // pairs)
+
+
+print("| run | ranks | CPU s | in the system | switches | meetings | bytes |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+for case in RUNS:
+    for heddle in [build, *others]:  # compiles the platform
+        measure(f"{heddle}/codegen/heddle", 1, case)
+    best = {}
+    for _ in range(rounds):
+        for ranks in RANKS:
+            for folder in [build, *others]:
+                row = measure(f"{folder}/codegen/heddle", ranks, case)
+                best[ranks, folder] = min(row, best.get((ranks, folder), row))
+    for folder in [build, *others]:
+        name = " ".join([case[0], *case[1], *case[2]]) + (f" ({os.path.relpath(folder)})"
+                                                          if others else "")
+        for ranks in RANKS:
+            cpu, system, switches, meetings, sent = best[ranks, folder]
+            print(f"| {name} | {ranks} | {cpu:.2f} | {system:.2f} | {switches} | {meetings}"
+                  f" | {sent} |", flush=True)
 PYTHON
-}
-
-wall() {
-    grep -oE '"wall_seconds": *[0-9.]+' "$out/ranks-$1.json" | grep -oE '[0-9.]+$'
-}
-
-echo "| run, statistics of kernels | wall, s | gain | 95 % | busiest, CPU s | waits, s | meetings" \
-    "| bytes | MiB |"
-echo "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |"
-for kind in none sum; do
-    run "alone-$kind" "" $kind # compiles the platform
-    : >"$out/ranks-wall-$kind"
-    for _ in $(seq "$pairs"); do
-        run "alone-$kind" "" $kind
-        run "one-$kind" "$mpirun $how -n 1" $kind
-        run "two-$kind" "$mpirun $how -n 2" $kind
-        echo "$(wall "alone-$kind") $(wall "one-$kind") $(wall "two-$kind")" \
-            >>"$out/ranks-wall-$kind"
-    done
-    report $kind
-done
