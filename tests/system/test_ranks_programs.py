@@ -83,7 +83,8 @@ def test_program_does_the_same_on_ranks(tmp_path, platform, program, several):
     see(tmp_path / "1", platform, program, 1)
     for ranks in several:
         see(tmp_path / str(ranks), platform, program, ranks)
+        same_file(tmp_path / "1/output", tmp_path / str(ranks) / "output", f"{ranks} ranks")
         names = [sorted(path.name for path in (tmp_path / str(n)).iterdir()) for n in (1, ranks)]
-        assert names[0] == names[1]
+        assert names[0] == names[1], (tmp_path / str(ranks) / "output").read_text()
         for name in names[0]:
             same_file(tmp_path / "1" / name, tmp_path / str(ranks) / name, f"{ranks} ranks")
