@@ -8,19 +8,23 @@ from harness import same, same_file
 MEMTEST = "tests/system/memtest.heddle"
 
 
-@pytest.mark.parametrize("text", [
-    MEMTEST, f"{MEMTEST} --platform memtest_translated --generic",
-    "tests/system/memtest_levels.heddle --platform memtest_clocks --generic",
-    "tests/system/memtest_levels.heddle --platform memtest_deep --generic"],
+MOMENTS = ["1", "5000cy", "33us"]
+
+
+@pytest.mark.parametrize("text, moment", [
+    (MEMTEST, "1"), (f"{MEMTEST} --platform memtest_translated --generic", "5000cy"),
+    ("tests/system/memtest_levels.heddle --platform memtest_clocks --generic", "33us"),
+    ("tests/system/memtest_levels.heddle --platform memtest_deep --generic", "5000cy")],
     ids=["memtest", "translated", "clocks", "deep"])
-def test_restored_run_ends_with_the_same_bytes(measure, tmp_path, text):
+def test_restored_run_ends_with_the_same_bytes(measure, tmp_path, full, text, moment):
+    """From one moment, with --full from each."""
     state, again = tmp_path / "state", tmp_path / "again"
     reference = measure(text)
-    for when in "1", "5000cy", "33us":
+    for when in MOMENTS if full else [moment]:
         same(reference, measure(f"{text} --checkpoint {state} --checkpoint-at {when}"))
         same(reference, measure(f"{text} --restore {state}"))
     # Two processes, whose addresses differ, write the same state.
-    measure(f"{text} --checkpoint {again} --checkpoint-at 33us")
+    measure(f"{text} --checkpoint {again} --checkpoint-at {when}")
     same_file(state, again)
     text = text.replace(" --generic", "")
     same(reference, measure(f"{text} --restore {state} --generic --tick-order random:1 --tick-all"))
