@@ -134,7 +134,8 @@ def test_numbers_of_dispatching(full):
     """What an empty kernel costs, as measured on the card, and what it would cost with ACK and
     NAK."""
     check_numbers("tests/bench/dispatch/run.py", HEDDLE, PROGRAMS / "micro/dispatch", "--check",
-                  "docs/evidence/dispatching.md", says=f"{416 if full else 78} numbers simulated, 0 wrong", full=full)
+                  "docs/evidence/dispatching.md",
+                  says=f"{416 if full else 78} numbers simulated, 0 wrong", full=full)
 
 
 def test_numbers_of_write_policies(full):
