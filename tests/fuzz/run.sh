@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzzer: run.sh BUILD SECONDS, or run.sh BUILD --runs N with N inputs that are the same
-# every time, since they do not begin with the corpus of earlier runs; the language server, whose
-# inputs take a tenth of a second, reads a fifth of them. A crash, a hang, a leak or an out-of-memory
-# input fails. As many run at a time as there are processors (HEDDLE_JOBS).
+# every time, since they do not begin with the corpus of earlier runs. The language server, whose
+# inputs take a tenth of a second, reads a fifth of them. A crash, a hang, a leak or an input that
+# takes all memory fails. As many run at a time as there are processors (HEDDLE_JOBS).
 set -euo pipefail
 build=$1
 same='' limit=-max_total_time=$2
