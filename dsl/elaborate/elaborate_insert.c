@@ -19,9 +19,8 @@ struct insertion {
     uint32_t port; /* of those */
     bool before;   /* that is an `in` port */
     struct type_info *type;
-    uint32_t in, out;        /* ports of the type */
-    uint32_t *first;         /* for each of `at`: index of the first new instance */
-    uint32_t count;          /* of the elements of all ports */
+    uint32_t in, out; /* ports of the type */
+    uint32_t *first;  /* for each of `at`: index of the first new instance; last, their count */
     struct child_group made; /* the new instances */
 };
 
@@ -84,17 +83,16 @@ static bool find_port(struct elaboration *e, struct insertion *i)
 
 static bool count_elements(struct elaboration *e, struct insertion *i)
 {
-    i->first = arena_alloc(e->arena, i->at.v.count * sizeof *i->first);
+    i->first = arena_alloc(e->arena, (i->at.v.count + 1) * sizeof *i->first);
     for (uint32_t k = 0; k < i->at.v.count; k++) {
         int64_t count = port_count(e, i->at.v.items[k], i->port);
-        i->first[k] = i->count;
         if (count < 0) {
             refuse(e, i->item->via.span,
                    arena_printf(e->arena, "the number of elements of '%s' cannot be told here",
                                 i->item->via.text));
             return false;
         }
-        i->count += (uint32_t)count;
+        i->first[k + 1] = i->first[k] + (uint32_t)count;
     }
     return true;
 }
@@ -129,11 +127,9 @@ static void take_place(struct elaboration *e, const struct insertion *i, struct 
             vector_push(e->arena, &side->v, *range);
             continue;
         }
-        uint32_t end = k + 1 < i->at.v.count ? i->first[k + 1] : i->count;
-        uint32_t first = range->all ? 0 : range->first;
-        uint32_t count = range->all ? end - i->first[k] : range->count;
-        for (uint32_t n = 0; n < count && i->first[k] + first + n < end; n++)
-            vector_push(e->arena, &side->v, new_end(i, i->first[k] + first + n, i->before));
+        uint32_t begin = i->first[k] + (range->all ? 0 : range->first), end = i->first[k + 1];
+        for (uint32_t n = begin; n < end && (range->all || n < begin + range->count); n++)
+            vector_push(e->arena, &side->v, new_end(i, n, i->before));
     }
 }
 
@@ -142,8 +138,7 @@ static void connect_port(struct elaboration *e, struct node *node, const struct 
                          const struct ast_item *connection)
 {
     for (uint32_t k = 0; k < i->at.v.count; k++) {
-        uint32_t end = k + 1 < i->at.v.count ? i->first[k + 1] : i->count;
-        for (uint32_t n = i->first[k]; n < end; n++) {
+        for (uint32_t n = i->first[k]; n < i->first[k + 1]; n++) {
             struct statement *s = arena_alloc(e->arena, sizeof *s);
             struct port_range port = {.node = i->at.v.items[k],
                                       .port = i->port,
@@ -172,10 +167,11 @@ static const struct ast_item *connection_for(struct elaboration *e, const struct
 static bool make_instances(struct elaboration *e, struct node *node, struct insertion *i)
 {
     const struct ast_item *item = i->item;
-    bool several = i->count != 1 || i->at.v.items[0]->object.in_array;
+    uint32_t count = i->first[i->at.v.count];
+    bool several = count != 1 || i->at.v.items[0]->object.in_array;
     i->made = (struct child_group){.name = item->name, .is_array = several};
-    i->made.nodes = arena_alloc(e->arena, i->count * sizeof(struct node *));
-    for (uint32_t n = 0; n < i->count; n++) {
+    i->made.nodes = arena_alloc(e->arena, count * sizeof(struct node *));
+    for (uint32_t n = 0; n < count; n++) {
         struct node_plan plan = {.type = i->type,
                                  .item = item,
                                  .name = item->name,
@@ -183,7 +179,7 @@ static bool make_instances(struct elaboration *e, struct node *node, struct inse
                                  .scope = i->scope,
                                  .in_array = several,
                                  .element = n,
-                                 .count = i->count};
+                                 .count = count};
         struct node *made = tree_make_node(e, node, &plan);
         if (made == NULL)
             return false;
