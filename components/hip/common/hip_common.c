@@ -21,21 +21,22 @@ const char *hip_doing(const char *what)
     return before;
 }
 
-/* What was said, in that order, and how often again. No lock: a signal handler may say something.
- */
+/* What was said, in that order, and how often again. No lock and no memory of the heap: a signal
+ * handler may say something. */
 static struct line {
+    bool written; /* atomic: the text is whole */
     unsigned repeats;
     char text[1024];
-} * lines[MESSAGES_MAX];
+} lines[MESSAGES_MAX];
 static unsigned given; /* places in `lines`, and further messages that got none */
 
 /* Notes the line, or that it comes again. False: it is not to be written. */
 static bool note(const char *text)
 {
     for (unsigned i = 0; i < MESSAGES_MAX; i++) {
-        struct line *line = __atomic_load_n(&lines[i], __ATOMIC_ACQUIRE);
-        if (line && strcmp(line->text, text) == 0) {
-            __atomic_fetch_add(&line->repeats, 1, __ATOMIC_RELAXED);
+        bool written = __atomic_load_n(&lines[i].written, __ATOMIC_ACQUIRE);
+        if (written && strcmp(lines[i].text, text) == 0) {
+            __atomic_fetch_add(&lines[i].repeats, 1, __ATOMIC_RELAXED);
             return false;
         }
     }
@@ -44,16 +45,15 @@ static bool note(const char *text)
         fprintf(stderr, "heddle: further messages are left out\n");
     if (number >= MESSAGES_MAX)
         return false;
-    struct line *line = hip_allocate(sizeof *line);
-    strcpy(line->text, text);
-    __atomic_store_n(&lines[number], line, __ATOMIC_RELEASE);
+    strcpy(lines[number].text, text);
+    __atomic_store_n(&lines[number].written, true, __ATOMIC_RELEASE);
     return true;
 }
 
 /* Says one line, written at once, unless it or too many others were said before. */
 static void say(const char *subject, const char *format, va_list arguments)
 {
-    char text[sizeof lines[0]->text];
+    char text[sizeof lines[0].text];
     int length = snprintf(text, sizeof text, "%s%s", subject, *subject ? ": " : "");
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     if (note(text))
@@ -62,11 +62,11 @@ static void say(const char *subject, const char *format, va_list arguments)
 
 void hip_say_repeats(void)
 {
-    for (unsigned i = 0; i < MESSAGES_MAX && lines[i]; i++)
-        if (lines[i]->repeats > 0)
-            fprintf(stderr, "heddle: %u more time%s: %.*s%s\n", lines[i]->repeats,
-                    lines[i]->repeats > 1 ? "s" : "", REPEATED_MAX, lines[i]->text,
-                    strlen(lines[i]->text) > REPEATED_MAX ? "..." : "");
+    for (const struct line *line = lines; line < lines + MESSAGES_MAX; line++)
+        if (line->repeats > 0)
+            fprintf(stderr, "heddle: %u more time%s: %.*s%s\n", line->repeats,
+                    line->repeats > 1 ? "s" : "", REPEATED_MAX, line->text,
+                    strlen(line->text) > REPEATED_MAX ? "..." : "");
     if (given > MESSAGES_MAX)
         fprintf(stderr, "heddle: %u messages were left out\n", given - MESSAGES_MAX);
 }
