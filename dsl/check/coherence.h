@@ -210,6 +210,9 @@ const struct route_path *route_next_path(const struct coherence *c, const struct
 /* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
 bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
                         bool *spread);
+/* The last keeper of a route before `step`, or NULL. */
+const struct route_step *route_keeper_before(const struct route *route,
+                                             const struct route_step *step);
 struct fences route_fences_begin(void);
 /* Passes all fences, which have come to the step as `fences` says. */
 void route_fences_pass(const struct route_step *step, struct fences *fences);

@@ -118,13 +118,11 @@ void lost_fences_note(struct coherence *c, const struct actor_group *group, uint
         if (!acquire && !release)
             continue;
         route_find(c, actor, space, address, &route);
-        uint32_t from = at;
-        while (from > 0 && route.steps[from - 1].keeper == NULL)
-            from--;
-        struct lost_fence lost = {.sender = from > 0 ? route.steps[from - 1].node : actor->node,
+        const struct route_step *keeper = route_keeper_before(&route, &route.steps[at]);
+        struct lost_fence lost = {.sender = keeper != NULL ? keeper->node : actor->node,
                                   .joint = route.steps[at].node,
                                   .release = !acquire,
-                                  .passes = from > 0,
+                                  .passes = keeper != NULL,
                                   .scope = s};
         if (!is_noted(c, &lost))
             vector_push(c->e->arena, &c->lost, lost);

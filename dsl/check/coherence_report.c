@@ -104,9 +104,7 @@ static void help_split(struct coherence *c, const struct coherence_hole *hole,
     diagnostic_help(all, d,
                     "fences have no address and do not pass '%s', which has several outputs",
                     stop->node->object.path);
-    const struct route_step *before = stop > route->steps ? stop - 1 : NULL;
-    while (before != NULL && before->keeper == NULL)
-        before = before > route->steps ? before - 1 : NULL;
+    const struct route_step *before = route_keeper_before(route, stop);
     const char *condition =
         before == NULL
             ? NULL

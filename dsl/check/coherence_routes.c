@@ -229,6 +229,15 @@ bool route_fence_passes(const struct route_step *step, enum fence_scope scope, b
     return (effects & EFFECT_PASS) != 0;
 }
 
+const struct route_step *route_keeper_before(const struct route *route,
+                                             const struct route_step *step)
+{
+    while (step > route->steps)
+        if ((--step)->keeper != NULL)
+            return step;
+    return NULL;
+}
+
 struct fences route_fences_begin(void)
 {
     struct fences fences = {.acquire = {false}};
