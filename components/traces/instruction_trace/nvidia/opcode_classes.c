@@ -9,6 +9,7 @@
 #define MAXWELL      (1u << ITRACE_MAXWELL)
 #define PASCAL       (1u << ITRACE_PASCAL)
 #define HOPPER       (1u << ITRACE_HOPPER)
+#define BLACKWELL    (1u << ITRACE_BLACKWELL)
 #define ALL          ((1u << ITRACE_ARCH_COUNT) - 1)
 #define FROM(arch)   (ALL & ~((1u << (arch)) - 1))
 #define FROM_MAXWELL FROM(ITRACE_MAXWELL)
@@ -17,6 +18,7 @@
 #define FROM_TURING  FROM(ITRACE_TURING)
 #define FROM_AMPERE  FROM(ITRACE_AMPERE)
 #define FROM_ADA     FROM(ITRACE_ADA)
+#define FROM_HOPPER  FROM(ITRACE_HOPPER)
 #define OLD          (ALL & ~FROM_VOLTA) /* before Volta */
 
 static const struct row {
@@ -32,10 +34,15 @@ static const struct {
     const char *name;
     unsigned least, most; /* binary versions */
 } archs[ITRACE_ARCH_COUNT] = {
-    [ITRACE_KEPLER] = {"Kepler", 30, 37}, [ITRACE_MAXWELL] = {"Maxwell", 50, 53},
-    [ITRACE_PASCAL] = {"Pascal", 60, 62}, [ITRACE_VOLTA] = {"Volta", 70, 72},
-    [ITRACE_TURING] = {"Turing", 75, 75}, [ITRACE_AMPERE] = {"Ampere", 80, 88},
-    [ITRACE_ADA] = {"Ada", 89, 89},       [ITRACE_HOPPER] = {"Hopper", 90, 90},
+    [ITRACE_KEPLER] = {"Kepler", 30, 37},
+    [ITRACE_MAXWELL] = {"Maxwell", 50, 53},
+    [ITRACE_PASCAL] = {"Pascal", 60, 62},
+    [ITRACE_VOLTA] = {"Volta", 70, 72},
+    [ITRACE_TURING] = {"Turing", 75, 75},
+    [ITRACE_AMPERE] = {"Ampere", 80, 88},
+    [ITRACE_ADA] = {"Ada", 89, 89},
+    [ITRACE_HOPPER] = {"Hopper", 90, 90},
+    [ITRACE_BLACKWELL] = {"Blackwell", 100, 121},
 };
 
 enum itrace_arch itrace_arch_of(uint64_t binary_version)

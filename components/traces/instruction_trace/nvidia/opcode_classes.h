@@ -12,14 +12,15 @@
 #include <stdint.h>
 
 enum itrace_arch {
-    ITRACE_KEPLER,  /* binary version 30 to 37 */
-    ITRACE_MAXWELL, /* 50 to 53 */
-    ITRACE_PASCAL,  /* 60 to 62 */
-    ITRACE_VOLTA,   /* 70, 72 */
-    ITRACE_TURING,  /* 75 */
-    ITRACE_AMPERE,  /* 80 to 88, without 89 */
-    ITRACE_ADA,     /* 89 */
-    ITRACE_HOPPER,  /* 90 */
+    ITRACE_KEPLER,    /* binary version 30 to 37 */
+    ITRACE_MAXWELL,   /* 50 to 53 */
+    ITRACE_PASCAL,    /* 60 to 62 */
+    ITRACE_VOLTA,     /* 70, 72 */
+    ITRACE_TURING,    /* 75 */
+    ITRACE_AMPERE,    /* 80 to 88, without 89 */
+    ITRACE_ADA,       /* 89 */
+    ITRACE_HOPPER,    /* 90 */
+    ITRACE_BLACKWELL, /* 100 to 121 */
     ITRACE_ARCH_COUNT,
     ITRACE_ARCH_UNKNOWN =
         ITRACE_ARCH_COUNT, /* any of them: the newest that knows an opcode answers */

@@ -167,7 +167,8 @@ static bool open_text(struct itrace *t)
 
 static void begin(struct itrace *t, const char *name, const struct itrace_options *options)
 {
-    *t = (struct itrace){.options = *options, .path = itrace_copy_text(name, strlen(name))};
+    *t = (struct itrace){
+        .options = *options, .path = itrace_copy_text(name, strlen(name)), .cluster_rank = -1};
     t->input.fd = -1;
 }
 
@@ -266,11 +267,12 @@ static enum itrace_event take_block(struct itrace *t, const char *at)
         return outside_grid(t);
     t->state = ITRACE_IN_BLOCK;
     t->notes_size = 0;
+    t->cluster_rank = -1;
     t->blocks++;
     return ITRACE_BLOCK;
 }
 
-/* Numbers of clusters (Hopper): nothing that is simulated needs them, so they are only checked. */
+/* Numbers of clusters (Hopper). Of these only the rank of a block is used. */
 static enum itrace_event take_cluster(struct itrace *t, const char *at)
 {
     uint32_t triple[3];
@@ -281,6 +283,14 @@ static enum itrace_event take_cluster(struct itrace *t, const char *at)
         return bad(t, "'cluster ...' wants x,y,z or a number, not '%.40s'", at);
     if (t->state == ITRACE_OUTSIDE)
         return bad(t, "'cluster ...' stands in a thread block only");
+    if (starts_with(t->line, "cluster rank")) {
+        p = at;
+        if (!itrace_take_decimal(&p, &number) || number >= ITRACE_CLUSTER)
+            return bad(t, "'cluster rank =' wants a number below %d, not '%.40s'", ITRACE_CLUSTER,
+                       at);
+        t->cluster_rank = (int32_t)number;
+        t->has_clusters = t->has_clusters || number;
+    }
     if (t->notes_size + t->line_size + 1 < sizeof t->notes) {
         memcpy(t->notes + t->notes_size, t->line, t->line_size);
         t->notes_size += t->line_size;

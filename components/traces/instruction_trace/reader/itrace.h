@@ -24,6 +24,10 @@
 #include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
+/* Blocks of a cluster, at most (NVIDIA, "CUDA C++ Programming Guide": 16 where a kernel asks for
+ * it). */
+enum { ITRACE_CLUSTER = 16 };
+
 enum itrace_event {
     ITRACE_END,
     ITRACE_ERROR,
@@ -53,6 +57,8 @@ struct itrace {
     bool is_cached;
     /* The location of the last event. */
     uint32_t block[3];
+    int32_t cluster_rank; /* of the block in its cluster; -1: the trace does not say */
+    bool has_clusters;    /* of more than one block; known when the first such has come */
     uint32_t warp;
     uint64_t warp_steps; /* WARP: what "insts = " says */
     struct itrace_step step;

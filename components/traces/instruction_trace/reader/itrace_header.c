@@ -375,11 +375,10 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
              threads, MOST_THREADS)
     COMPLAIN(itrace_header_is_amd(h) && itrace_header_lacks(h), WARNING,
              "the header has no '-%s = ...': such a trace cannot be played", itrace_header_lacks(h))
-    COMPLAIN(
-        itrace_header_arch(h) == ITRACE_ARCH_UNKNOWN, WARNING,
-        "'binary version = %" PRIu64
-        "' is no architecture from Kepler (30) to Hopper (90): opcodes are read as the newest's",
-        h->binary_version)
+    COMPLAIN(itrace_header_arch(h) == ITRACE_ARCH_UNKNOWN, WARNING,
+             "'binary version = %" PRIu64 "' is no architecture from Kepler (30) to Blackwell "
+             "(121): opcodes are read as the newest's",
+             h->binary_version)
 #undef COMPLAIN
     return NULL;
 }

@@ -115,13 +115,21 @@ void itrace_program_count(struct itrace_program *program, struct itrace_step *st
     program->last = step->inst;
 }
 
-/* "R12" or "UR4". */
+/* "R12" or "UR4". The newest tracers write predicates, too: they are read as the zero register. */
 static bool take_register(const char **at, uint16_t *number)
 {
     const char *p = *at;
     bool is_uniform = *p == 'U';
     uint64_t value;
     p += is_uniform;
+    if (*p == 'P') {
+        p++;
+        if (!itrace_take_decimal(&p, &value) || value > 15)
+            return false;
+        *number = 255;
+        *at = p;
+        return true;
+    }
     if (*p++ != 'R' || !itrace_take_decimal(&p, &value) || value > 255)
         return false;
     *number = (uint16_t)(value + (is_uniform ? SASS_UNIFORM_REGISTER : 0));
@@ -189,6 +197,34 @@ static bool take_opcode(struct itrace_program *program, const char **at, char *n
     return true;
 }
 
+/* A product of four warps may have a number before its width: whether it closes its group. */
+static void take_group(const char **at, struct itrace_inst *inst)
+{
+    unsigned numbers = 0;
+    const char *p = *at;
+    int64_t value;
+    if (!strstr(inst->name, "GMMA"))
+        return;
+    while (itrace_take_signed(&p, &value))
+        numbers++;
+    if (numbers < 4 && !(numbers == 3 && **at == '1'))
+        return;
+    inst->closes_group = **at == '1';
+    *at = itrace_skip_blanks(*at + 1);
+}
+
+/* The width of a bulk copy's transfers, which may be any. */
+static bool take_bulk_width(struct itrace_program *program, uint64_t width,
+                            struct itrace_inst *inst)
+{
+    if (width > ITRACE_BULK_BYTES)
+        return fail(program, "transfers of %llu bytes: there are at most 256 KiB",
+                    (unsigned long long)width);
+    inst->bulk = (uint32_t)width;
+    inst->width = width <= 128 ? (uint8_t)width : 128;
+    return true;
+}
+
 /* From ndst to mem_width. */
 static bool take_head(struct itrace_program *program, const char **at, struct itrace_inst *inst)
 {
@@ -201,8 +237,11 @@ static bool take_head(struct itrace_program *program, const char **at, struct it
         || !take_opcode(program, at, inst->name)
         || !take_registers(program, at, "source", sources, &inst->source_count, inst->sources))
         return false;
+    take_group(at, inst);
     if (!itrace_take_decimal(at, &width))
         return expected(program, "the width of the access in bytes", *at);
+    if (itrace_bulk_names(inst->name))
+        return take_bulk_width(program, width, inst);
     if (is_amd && !amd_width(width))
         return fail(program,
                     "an access %llu bytes wide: there are 1, 2, and multiples of 4 up to 64",
@@ -302,6 +341,23 @@ static bool take_addresses(struct itrace_program *program, const char **at,
     default:
         return take_deltas(program, at, step) && addresses_exist(program, step);
     }
+}
+
+/* What a bulk copy moves, or addresses. */
+static bool take_accesses(struct itrace_program *program, const char **at, uint32_t bulk,
+                          struct itrace_step *step)
+{
+    if (!bulk || !itrace_bulk_follows(*at)) {
+        if (!take_addresses(program, at, step))
+            return false;
+        if (bulk && step->count)
+            step->copy = (struct itrace_bulk){
+                .runs = 1, .is_guess = true, .run = {{step->address[0], 0, 1, bulk}}};
+        step->count = bulk ? 0 : step->count;
+        return true;
+    }
+    const char *what = itrace_bulk_take(at, bulk, &step->copy);
+    return !what || expected(program, what, *at);
 }
 
 /* Up to `most` immediates; decimal, or hexadecimal with 0x. */
@@ -460,9 +516,10 @@ bool itrace_program_step(struct itrace_program *program, const struct itrace_lay
                          const char *text, struct itrace_step *step)
 {
     struct place place = {0};
-    struct itrace_inst *hint, fresh;
+    struct itrace_inst *hint, fresh = {0};
     step->mode = ITRACE_MODE_NONE;
     step->count = 0;
+    step->copy.runs = 0;
     if (!take_place(program, layout, &text, &place, step))
         return false;
     const char *head = text;
@@ -471,7 +528,8 @@ bool itrace_program_step(struct itrace_program *program, const struct itrace_lay
         text = itrace_skip_blanks(head + inst->head_size);
     else if (!take_head(program, &text, &fresh))
         return false;
-    if ((inst ? inst->width : fresh.width) && !take_addresses(program, &text, step))
+    const struct itrace_inst *known = inst ? inst : &fresh;
+    if (known->width && !take_accesses(program, &text, known->bulk, step))
         return false;
     const char *tail = text;
     step->inst = inst ? find(program, &place, head, &text, hint) : NULL;

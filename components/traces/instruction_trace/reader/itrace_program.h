@@ -3,6 +3,7 @@
  * An instruction's line is, behind the numbers of its block and warp if it carries them:
  *   [line_num] PC mask ndst {Rn} OPCODE nsrc {Rn} mem_width [mode addresses] [imm [imm]]
  *   [NoVal | Val {count {value}}]
+ * with what itrace_bulk.h says for bulk copies and products of four warps.
  * All but mask, addresses and values is static. It is told by its text: a line whose text equals
  * that of an instruction already seen is not decoded again. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_PROGRAM_H
@@ -13,6 +14,7 @@
 #include <stdint.h>
 
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
+#include "components/traces/instruction_trace/reader/itrace_bulk.h"
 
 /* What a line has at most. NVBit's tool has arrays for 1 and 5; traces of AMD programs have more.
  */
@@ -30,7 +32,9 @@ struct itrace_inst {
     uint32_t pc;          /* offset in the function, bytes */
     uint32_t source_line; /* with -enable lineinfo; 0: not recorded */
     struct sass_opcode opcode;
-    bool known; /* the opcode is in the table */
+    bool known;        /* the opcode is in the table */
+    bool closes_group; /* a product of four warps that is the last of its group */
+    uint32_t bulk; /* bytes of each transfer of a bulk copy; 0: it is none, or they are not told */
     uint8_t destination_count, source_count, immediate_count;
     uint8_t width; /* of one lane's access in bytes; 0: the line has no addresses */
     /* AMD's: ITRACE_AMD_REGISTER() */
@@ -60,6 +64,7 @@ struct itrace_step {
     int64_t stride; /* of ITRACE_MODE_STRIDE */
     unsigned count; /* addresses: one for each active lane, from lane 0 up; 0 without addresses */
     uint64_t address[ITRACE_MAX_LANES];
+    struct itrace_bulk copy;
 };
 
 /* How the lines of a trace look; found out by its first instruction. */

@@ -216,7 +216,7 @@ static const struct {
      "end\n",
      "w13: unknown header line '-invented key = 5'\n"
      "w0: 'nregs = 21955' is more than the 255 that a thread can have\n"
-     "w0: 'binary version = 0' is no architecture from Kepler (30) to Hopper (90): opcodes are "
+     "w0: 'binary version = 0' is no architecture from Kepler (30) to Blackwell (121): opcodes are "
      "read "
      "as the newest's\n"
      "w0: opcode 'FROBNICATE' is in no table and counted as unknown: executed 2 times, first at PC "
@@ -276,7 +276,7 @@ static const struct {
     {"-kernel name = k\n",
      "e0: the header has no '-grid dim = (x,y,z)'\ne0: the header has no '-block dim = (x,y,z)'\n"
      "w0: the header has no '-accelsim tracer version': read as the newest\n"
-     "w0: 'binary version = 0' is no architecture from Kepler (30) to Hopper (90): opcodes are "
+     "w0: 'binary version = 0' is no architecture from Kepler (30) to Blackwell (121): opcodes are "
      "read "
      "as the newest's\n"},
     {"-grid dim = (2,2)\n", "e1: 'grid dim' wants three positive numbers: (x,y,z), not '(2,2)'\n"},

@@ -1,0 +1,44 @@
+/* What Accel-Sim's tracer writes from version 2.0 on in lines of Hopper's bulk copies (UTMALDG,
+ * UTMASTG, UTMAREDG, UTMAPF, UBLKCP, UBLKRED, UBLKPF), instead of a mode and addresses:
+ *
+ *   mem_width barrier multicast [blocks] bytes out_of_bounds 3 count {address}
+ *   mem_width barrier multicast [blocks] bytes out_of_bounds 4 base count {difference}
+ *
+ * (trace_parser.cc): `count` transfers of mem_width bytes each; barrier, blocks and addresses are
+ * hexadecimal. Neighbouring transfers become rows, and rows at equal distances become runs. Lines
+ * of older tracers have no transfers, or an address in the common form. */
+#ifndef HEDDLE_COMPONENTS_ITRACE_BULK_H
+#define HEDDLE_COMPONENTS_ITRACE_BULK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    ITRACE_BULK_RUNS = 12,
+    ITRACE_BULK_BYTES = 1 << 18 /* of one copy: more than any shared memory has */
+};
+
+/* Row i begins stride * i bytes behind the base. */
+struct itrace_bulk_run {
+    uint64_t base;
+    int32_t stride;
+    uint32_t rows, bytes; /* of a row */
+};
+
+struct itrace_bulk {
+    uint32_t runs;    /* 0: nothing is moved, or the line does not say what */
+    uint64_t barrier; /* address in shared memory */
+    bool multicast;   /* to other blocks of the cluster, too */
+    bool is_guess;    /* the line has only an address and the width of the access */
+    bool is_short;    /* more runs than there is room for: the last one stands for the rest */
+    struct itrace_bulk_run run[ITRACE_BULK_RUNS];
+};
+
+/* Is it the name of a bulk copy? */
+bool itrace_bulk_names(const char *opcode);
+/* Does the text behind mem_width have transfers? */
+bool itrace_bulk_follows(const char *at);
+/* Takes what follows mem_width, transfers of `width` bytes. NULL, or what was expected at *at. */
+const char *itrace_bulk_take(const char **at, uint32_t width, struct itrace_bulk *copy);
+
+#endif
