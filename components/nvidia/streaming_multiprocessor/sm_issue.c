@@ -78,21 +78,22 @@ static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_s
 }
 
 static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number,
-                                const struct trace_inst *inst, uint32_t slot, uint64_t leaves)
+                                const struct trace_inst *inst, uint32_t slot, uint64_t leaves,
+                                uint16_t destination)
 {
     struct sm_sub_core *sub = &c->sub[number];
     struct sm_warp *w = &c->warp[slot];
     uint32_t tail = (sub->queue_head + sub->queue_count++) % SM_QUEUE;
     sm_queue(c, number)[tail] = (struct sm_access){.ready = leaves + 2,
                                                    .at = w->at,
-                                                   .destination = inst->destination,
+                                                   .destination = destination,
                                                    .warp = (uint8_t)slot,
                                                    .kind = inst->kind,
                                                    .width = inst->width,
                                                    .bypass = inst->bypass};
-    w->accesses++;
-    if (inst->destination != TRACE_NO_REGISTER)
-        w->memory[inst->destination / 64] |= sm_bit(inst->destination % 64);
+    w->accesses += !sm_is_async(destination);
+    if (destination < TRACE_REGISTERS)
+        w->memory[destination / 64] |= sm_bit(destination % 64);
 }
 
 static inline void issue_waits(struct streaming_multiprocessor *c, const struct trace_inst *inst,
@@ -100,12 +101,65 @@ static inline void issue_waits(struct streaming_multiprocessor *c, const struct 
 {
     struct sm_block *b = &c->block[w->block];
     if (inst->kind == TRACE_BARRIER || inst->kind == TRACE_ARRIVE) {
+        uint32_t wanted = inst->count / TRACE_BARRIERS;
+        w->barrier = inst->count % TRACE_BARRIERS;
         c->io.stats.barriers++;
-        b->barrier++;
-        w->waits_barrier = inst->kind == TRACE_BARRIER;
+        b->barriers |= 1u << w->barrier;
+        b->arrived[w->barrier]++;
+        b->wanted[w->barrier] = (uint8_t)(wanted <= b->count ? wanted : 0);
+        w->waits = inst->kind == TRACE_BARRIER ? SM_WAITS_BARRIER : SM_WAITS_NOT;
     } else if (inst->kind == TRACE_MEMBAR) {
         c->io.stats.membars++;
-        w->waits_memory = w->accesses != 0;
+        w->waits = w->accesses ? SM_WAITS_MEMORY : SM_WAITS_NOT;
+    }
+}
+
+/* A product of four warps takes no operands through the collectors: they lie in shared memory, or
+ * are read while it runs. The next one issues when this one begins. */
+static inline void issue_matrix(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
+                                const struct trace_inst *inst, uint32_t slot, uint64_t now,
+                                uint16_t destination)
+{
+    uint64_t *free = &sub->unit[TRACE_TENSOR];
+    uint64_t start = now + 3 > *free ? now + 3 : *free;
+    *free = start + inst->count;
+    sub->latch[TRACE_TENSOR] = start;
+    sm_event_add(c, *free + SM_WRITEBACK, slot, destination, false);
+}
+
+static inline void issue_copier(struct streaming_multiprocessor *c, const struct trace_inst *inst,
+                                uint32_t slot, uint64_t now, uint16_t destination)
+{
+    copier_take(c, &(struct sm_access){.ready = now + 4,
+                                       .at = c->warp[slot].at,
+                                       .destination = destination,
+                                       .warp = (uint8_t)slot,
+                                       .kind = inst->kind,
+                                       .writes = inst->kind == TRACE_BULK_LOAD,
+                                       .bypass = true});
+}
+
+/* Sends the instruction to its unit. */
+static inline void issue_unit(struct streaming_multiprocessor *c, uint32_t number, uint32_t slot,
+                              const struct trace_inst *inst, uint64_t now)
+{
+    struct sm_sub_core *sub = &c->sub[number];
+    struct sm_warp *w = &c->warp[slot];
+    uint16_t destination = inst->destination;
+    if (inst->kind >= TRACE_COPY)
+        destination = async_destination(c, slot, inst, sm_words(c) + w->at);
+    if (destination < TRACE_REGISTERS)
+        w->pending[destination / 64] |= sm_bit(destination % 64);
+    if (inst->unit == TRACE_COPIER) {
+        issue_copier(c, inst, slot, now, destination);
+    } else if (inst->kind == TRACE_MATRIX || inst->kind == TRACE_MATRIX_COMMIT) {
+        issue_matrix(c, sub, inst, slot, now, destination);
+    } else {
+        uint64_t leaves = operands_read(c, sub, inst, slot, now);
+        if (inst->unit == TRACE_MEMORY)
+            issue_memory(c, number, inst, slot, leaves, destination);
+        else
+            issue_compute(c, sub, inst, slot, leaves);
     }
 }
 
@@ -117,17 +171,14 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     struct sm_block *b = &c->block[w->block];
     const struct trace_inst *inst = sm_inst(w);
     const uint32_t *words = sm_words(c);
-    uint64_t leaves = operands_read(c, sub, inst, slot, now);
     sub->ready[inst->unit] &= ~sm_bit(slot);
     sub->any &= ~sm_bit(slot);
     w->in_flight++;
-    if (inst->destination != TRACE_NO_REGISTER)
-        w->pending[inst->destination / 64] |= sm_bit(inst->destination % 64);
-    if (inst->unit == TRACE_MEMORY)
-        issue_memory(c, number, inst, slot, leaves);
+    issue_unit(c, number, slot, inst, now);
+    if (inst->kind >= TRACE_COPY)
+        async_issued(c, slot, inst, words + w->at);
     else
-        issue_compute(c, sub, inst, slot, leaves);
-    issue_waits(c, inst, w);
+        issue_waits(c, inst, w);
     uint64_t lanes = (uint64_t)__builtin_popcount(trace_record_mask(words + w->at));
     b->warp_instructions++;
     b->thread_instructions += lanes;
@@ -143,7 +194,10 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
             c->fetch |= sm_bit(slot);
     } else {
         b->running--;
+        b->four[w->number / 4] &= (uint8_t) ~(1u << w->number % 4);
     }
+    if (!w->left || inst->kind == TRACE_MATRIX_GATHER)
+        gather_pass(c, b, w->number / 4);
     barrier_pass(c, b);
 }
 
@@ -160,6 +214,8 @@ static inline uint64_t sub_core_candidates(const struct streaming_multiprocessor
         if (u == TRACE_MEMORY
             && sub->queue_count == (uint32_t)streaming_multiprocessor_params(c)->memory_queue)
             continue; /* the memory unit is at work, or waits for what wakes it */
+        if (u == TRACE_COPIER && c->copier.count == SM_BULK_QUEUE)
+            continue;
         if (sub->latch[u] <= now)
             found |= sub->ready[u];
         else if (sub->latch[u] < *at)

@@ -28,6 +28,16 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
     return true;
 }
 
+/* Shared memory is busy for so many cycles more, from `now` on or from when it is free; returns the
+ * cycle behind them. */
+static inline uint64_t memory_shared_take(struct streaming_multiprocessor *c, uint64_t now,
+                                          unsigned cycles)
+{
+    struct sm_memory *m = &c->memory;
+    m->free_at = (m->free_at > now ? m->free_at : now) + cycles;
+    return m->free_at;
+}
+
 static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *record, uint64_t now)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
@@ -39,6 +49,11 @@ static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *re
                            (unsigned)params->shared_banks, &parts);
     c->io.stats.shared_accesses++;
     c->io.stats.bank_conflicts += cycles - parts;
+    if (a->kind == TRACE_COPY) { /* the place that the next copy fills when its data has come */
+        c->async[a->warp].writes = (uint8_t)cycles;
+        sm_event_add(c, now + 1, a->warp, a->destination, true);
+        return;
+    }
     c->memory.free_at = now + cycles;
     sm_event_add(c, now + cycles + (uint64_t)params->shared_latency, a->warp, a->destination, true);
 }
@@ -61,23 +76,47 @@ static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
     coalesce(&m->lines, record, m->now.width, (uint64_t)c->io.base.leaf * SM_WARPS + m->now.warp);
     m->active = true;
     m->tag = SM_NONE;
-    c->io.stats.loads += m->now.kind == TRACE_LOAD;
+    if (m->now.kind == TRACE_COPY) {
+        uint32_t lanes = (uint32_t)__builtin_popcount(trace_record_mask(record));
+        uint32_t bytes = 4 * (uint32_t)streaming_multiprocessor_params(c)->shared_banks;
+        uint8_t *named = &c->async[m->now.warp].writes;
+        m->now.writes = *named ? *named : (uint8_t)((lanes * m->now.width + bytes - 1) / bytes);
+        *named = 0;
+    }
+    c->io.stats.loads += m->now.kind == TRACE_LOAD || m->now.kind == TRACE_COPY;
     c->io.stats.stores += m->now.kind == TRACE_STORE;
     c->io.stats.atomics += m->now.kind == TRACE_ATOMIC;
 }
 
-static void memory_request(struct streaming_multiprocessor *c, const struct sm_request *r)
+static inline void memory_request(struct streaming_multiprocessor *c, const struct sm_access *a,
+                                  uint16_t tag, const struct sm_request *r)
 {
-    const struct sm_memory *m = &c->memory;
-    if (m->now.kind == TRACE_STORE)
-        streaming_multiprocessor_mem_send_store(c, m->tag, r->line, r->sectors,
-                                                coalesce_partial(r));
-    else if (m->now.kind == TRACE_ATOMIC)
-        streaming_multiprocessor_mem_send_atomic(c, m->tag, r->line, r->sectors, r->lanes);
+    if (a->kind == TRACE_STORE || a->kind == TRACE_BULK_STORE)
+        streaming_multiprocessor_mem_send_store(c, tag, r->line, r->sectors, coalesce_partial(r));
+    else if (a->kind == TRACE_ATOMIC || a->kind == TRACE_BULK_REDUCE)
+        streaming_multiprocessor_mem_send_atomic(c, tag, r->line, r->sectors, r->lanes);
     else
-        streaming_multiprocessor_mem_send_load(c, m->tag, r->line, r->sectors, m->now.bypass);
+        streaming_multiprocessor_mem_send_load(c, tag, r->line, r->sectors, a->bypass);
     c->io.stats.requests_sent++;
     c->io.stats.sectors_sent += (uint64_t)__builtin_popcount(r->sectors);
+}
+
+/* A number for `requests` answers; false: there is none until the next answer gives one back. */
+static inline bool memory_tag(struct streaming_multiprocessor *c, const struct sm_access *a,
+                              uint32_t requests, uint16_t *tag)
+{
+    uint16_t free = c->memory.free_pending;
+    if (free == SM_NONE)
+        return false;
+    c->memory.free_pending = sm_pending(c, free)->next;
+    *sm_pending(c, free) = (struct sm_pending){.left = (uint16_t)requests,
+                                               .destination = a->destination,
+                                               .next = SM_NONE,
+                                               .warp = a->warp,
+                                               .writes = a->writes,
+                                               .each = a->kind == TRACE_BULK_LOAD};
+    *tag = free;
+    return true;
 }
 
 /* Sends what remains of the instruction under way. */
@@ -85,20 +124,14 @@ static bool memory_send(struct streaming_multiprocessor *c, uint64_t now)
 {
     struct sm_memory *m = &c->memory;
     uint32_t most = (uint32_t)streaming_multiprocessor_params(c)->requests, sent = 0;
-    if (m->tag == SM_NONE) {
-        if (m->free_pending == SM_NONE)
-            return false; /* the next answer gives one back */
-        m->tag = m->free_pending;
-        m->free_pending = sm_pending(c, m->tag)->next;
-        *sm_pending(c, m->tag) =
-            (struct sm_pending){(uint16_t)m->lines.count, m->now.destination, SM_NONE, m->now.warp};
-    }
+    if (m->tag == SM_NONE && !memory_tag(c, &m->now, m->lines.count, &m->tag))
+        return false;
     for (; m->sent < m->lines.count && sent < most && streaming_multiprocessor_mem_can_send(c);
          sent++)
-        memory_request(c, &m->lines.request[m->sent++]);
+        memory_request(c, &m->now, m->tag, &m->lines.request[m->sent++]);
     if (m->sent == m->lines.count) {
         m->active = false;
-        m->free_at = now + 1;
+        m->free_at = m->free_at > now ? m->free_at : now + 1;
     }
     return sent != 0;
 }
@@ -116,7 +149,20 @@ static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64
     return true;
 }
 
-static bool memory_receive(struct streaming_multiprocessor *c)
+/* The last answer of an instruction is there. What goes to shared memory is written first. */
+static inline void memory_answered(struct streaming_multiprocessor *c, const struct sm_pending *p,
+                                   uint64_t now)
+{
+    if (!p->writes) {
+        warp_retire(c, p->warp, p->destination, true);
+        return;
+    }
+    uint64_t end = p->each ? c->memory.free_at : memory_shared_take(c, now, p->writes);
+    end = end < now + SM_WHEEL ? end : now + SM_WHEEL - 1;
+    sm_event_add(c, end, p->warp, p->destination, true);
+}
+
+static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now)
 {
     const struct sector_mem_reply *m;
     bool progress = false;
@@ -125,9 +171,11 @@ static bool memory_receive(struct streaming_multiprocessor *c)
         struct sm_pending *p = sm_pending(c, tag);
         streaming_multiprocessor_mem_pop_reply(c);
         progress = true;
+        if (p->each)
+            memory_shared_take(c, now, p->writes);
         if (--p->left)
             continue;
-        warp_retire(c, p->warp, p->destination, true);
+        memory_answered(c, p, now);
         p->next = c->memory.free_pending;
         c->memory.free_pending = tag;
     }

@@ -3,13 +3,14 @@
  *
  * Invariant: a warp stands in ready[] of its sub-core under the unit of its next instruction
  * exactly when that instruction is in the buffer, no register of it is pending, and the warp waits
- * neither at a barrier nor for its memory. Only what changes one of these looks at the warp again.
+ * for nothing else (enum sm_wait). Only what changes one of these looks at the warp again.
  */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
 
 #include "streaming_multiprocessor.gen.h"
 
+#include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
 #include "warp_scheduler.h"
 
@@ -22,7 +23,20 @@ enum {
     SM_WHEEL = 2048, /* cycles ahead: more than all that can queue before a unit, and its latency */
     SM_EVENTS = 16384,
     SM_NONE = 0xffff,
+    SM_GROUPS = 16,     /* of a warp's copies, or products, that it tells apart */
+    SM_BULK_QUEUE = 16, /* instructions that wait for the copier */
     SM_WRITEBACK = 2 /* from the end of a unit's latency until a dependent instruction can issue */
+};
+
+/* What a warp waits for beside registers. */
+enum sm_wait {
+    SM_WAITS_NOT,
+    SM_WAITS_BARRIER,
+    SM_WAITS_MEMORY,
+    SM_WAITS_COPIES, /* these two: until at most `most` groups are under way */
+    SM_WAITS_PRODUCTS,
+    SM_WAITS_GATHER, /* for the other warps of its four */
+    SM_WAITS_PHASE   /* for bulk copies to a barrier */
 };
 
 struct sm_warp {
@@ -33,7 +47,11 @@ struct sm_warp {
     uint16_t in_flight, accesses; /* instructions issued and not over; those to memory among them */
     uint8_t block;
     uint8_t buffered; /* of `left`, those at hand */
-    bool used, waits_barrier, waits_memory;
+    uint8_t number;   /* in the block */
+    uint8_t waits;    /* enum sm_wait */
+    uint8_t barrier;  /* the one it waits at */
+    uint16_t most;    /* groups; of SM_WAITS_PHASE, the barrier */
+    bool used;
     uint64_t pending[TRACE_REGISTERS / 64]; /* registers to be written */
     uint64_t memory[TRACE_REGISTERS / 64];  /* of these, by memory */
 };
@@ -41,8 +59,14 @@ struct sm_warp {
 struct sm_block {
     uint64_t warps; /* slots of those that are not over */
     uint32_t number;
-    uint32_t barrier; /* warps that have come to it */
-    uint32_t running; /* warps with instructions to issue */
+    uint32_t count;    /* warps */
+    uint32_t barriers; /* bits of those that warps have come to and that are not passed */
+    uint32_t running;  /* warps with instructions to issue */
+    uint8_t arrived[TRACE_BARRIERS], wanted[TRACE_BARRIERS]; /* wanted 0: all that run */
+    uint8_t gathered[TRACE_WARPS / 4]; /* bits of the warps of each four that wait for the others */
+    uint8_t four[TRACE_WARPS / 4];     /* those that run */
+    uint16_t phase[TRACE_PHASES + 1];  /* bulk copies under way, by barrier; last: to any of them */
+    uint32_t phases;                   /* all of these */
     uint16_t tag;
     bool used, over;
     uint64_t warp_instructions, thread_instructions;
@@ -80,13 +104,15 @@ struct sm_access {
     uint32_t at;    /* its record */
     uint16_t destination;
     uint8_t warp, kind, width;
+    uint8_t writes; /* cycles of shared memory that its data takes when it has come */
     bool bypass;
 };
 
 /* Answers that a memory instruction waits for; its index is their tag. */
 struct sm_pending {
     uint16_t left, destination, next;
-    uint8_t warp;
+    uint8_t warp, writes;
+    bool each; /* `writes` for each answer */
 };
 
 struct sm_memory {
@@ -97,6 +123,31 @@ struct sm_memory {
     uint64_t free_at; /* shared memory is busy until then */
     uint16_t free_pending;
     struct sm_lines lines;
+};
+
+/* Groups of asynchronous work of one warp. Group n has place n % SM_GROUPS; the open one is `open`,
+ * none before `oldest` is under way. */
+struct sm_groups {
+    uint8_t oldest, open;
+    uint8_t phase[SM_GROUPS]; /* the barrier that waits for the group, TRACE_PHASES: none */
+    uint16_t left[SM_GROUPS];
+};
+
+enum sm_group_kind { SM_COPIES, SM_PRODUCTS, SM_GROUP_KINDS };
+
+struct sm_async {
+    struct sm_groups groups[SM_GROUP_KINDS];
+    uint8_t writes; /* cycles of shared memory that the next copy's line of it named */
+};
+
+/* The copier, which moves one line a cycle, one instruction after another. */
+struct sm_copier {
+    struct sm_access queue[SM_BULK_QUEUE];
+    uint32_t head, count;
+    bool active; /* the first one is under way */
+    uint16_t tag;
+    struct bulk_cursor at;
+    struct sm_request request;
 };
 
 struct streaming_multiprocessor {
@@ -117,6 +168,8 @@ struct streaming_multiprocessor {
     struct sm_block block[SM_BLOCKS];
     struct sm_warp warp[SM_WARPS];
     struct sm_memory memory;
+    struct sm_copier copier;
+    struct sm_async async[SM_WARPS];
 };
 
 static inline uint64_t sm_bit(uint32_t n)
@@ -165,6 +218,7 @@ static uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t
 static void warp_look(struct streaming_multiprocessor *c, uint32_t slot);
 static void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w);
 static bool warps_fetch(struct streaming_multiprocessor *c);
+static void warp_wake(struct streaming_multiprocessor *c, uint32_t slot);
 static void barrier_pass(struct streaming_multiprocessor *c, struct sm_block *b);
 static void warp_retire(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination,
                         bool memory);
@@ -176,7 +230,33 @@ static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now);
 /* ---- sm_memory.c ---- */
 
 static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
-static bool memory_receive(struct streaming_multiprocessor *c);
+static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now);
+static bool memory_tag(struct streaming_multiprocessor *c, const struct sm_access *a,
+                       uint32_t requests, uint16_t *tag);
+static uint64_t memory_shared_take(struct streaming_multiprocessor *c, uint64_t now,
+                                   unsigned cycles);
+static void memory_request(struct streaming_multiprocessor *c, const struct sm_access *a,
+                           uint16_t tag, const struct sm_request *r);
+
+/* ---- sm_async.c ---- */
+
+/* Destinations of instructions whose end no register waits for, above all registers. */
+enum { SM_GROUP = 0x1000, SM_PHASE = 0x2000, SM_NOTHING = 0x4000 };
+
+static inline bool sm_is_async(uint16_t destination)
+{
+    return destination >= SM_GROUP && destination != TRACE_NO_REGISTER;
+}
+
+static void async_start(struct streaming_multiprocessor *c, uint32_t slot);
+static uint16_t async_destination(struct streaming_multiprocessor *c, uint32_t slot,
+                                  const struct trace_inst *inst, const uint32_t *record);
+static void async_issued(struct streaming_multiprocessor *c, uint32_t slot,
+                         const struct trace_inst *inst, const uint32_t *record);
+static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination);
+static void gather_pass(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t four);
+static void copier_take(struct streaming_multiprocessor *c, const struct sm_access *a);
+static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
 
 /* ---- sm_issue.c ---- */
 

@@ -23,7 +23,7 @@ static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
     struct sm_warp *w = &c->warp[slot];
     struct sm_sub_core *sub = &c->sub[slot % sm_sub_cores(c)];
     sub->memory &= ~sm_bit(slot);
-    if (!w->buffered || w->waits_barrier || w->waits_memory)
+    if (!w->buffered || w->waits)
         return;
     const struct trace_inst *inst = sm_inst(w);
     if (sm_any_pending(w->pending, inst)) {
@@ -59,18 +59,33 @@ static bool warps_fetch(struct streaming_multiprocessor *c)
     return true;
 }
 
-static void barrier_pass(struct streaming_multiprocessor *c, struct sm_block *b)
+/* What the warp waited for, if anything, is there. */
+static inline void warp_wake(struct streaming_multiprocessor *c, uint32_t slot)
 {
-    if (!b->barrier || b->barrier < b->running)
+    c->warp[slot].waits = SM_WAITS_NOT;
+    if (c->warp[slot].left && !(c->sub[slot % sm_sub_cores(c)].any >> slot & 1))
+        warp_look(c, slot);
+}
+
+/* Wakes the warps at barrier `number` when as many have come as it is for. */
+static void barrier_try(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t number)
+{
+    uint32_t wanted = b->wanted[number] ? b->wanted[number] : b->running;
+    if (b->arrived[number] < wanted)
         return;
-    b->barrier = 0;
+    b->barriers &= ~(1u << number);
+    b->arrived[number] = 0;
     for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        if (!c->warp[slot].waits_barrier)
-            continue;
-        c->warp[slot].waits_barrier = false;
-        warp_look(c, slot);
+        if (c->warp[slot].waits == SM_WAITS_BARRIER && c->warp[slot].barrier == number)
+            warp_wake(c, slot);
     }
+}
+
+static inline void barrier_pass(struct streaming_multiprocessor *c, struct sm_block *b)
+{
+    for (uint32_t rest = b->barriers; rest; rest &= rest - 1)
+        barrier_try(c, b, (uint32_t)__builtin_ctz(rest));
 }
 
 static void block_over(struct streaming_multiprocessor *c, uint32_t number)
@@ -103,14 +118,17 @@ static inline void warp_retire(struct streaming_multiprocessor *c, uint32_t slot
     struct sm_warp *w = &c->warp[slot];
     bool look = false;
     w->in_flight--;
-    if (destination != TRACE_NO_REGISTER) {
+    if (sm_is_async(destination)) {
+        async_over(c, slot, destination);
+        memory = false; /* fences do not wait for it */
+    } else if (destination != TRACE_NO_REGISTER) {
         uint64_t keep = ~sm_bit(destination % 64);
         w->pending[destination / 64] &= keep;
         w->memory[destination / 64] &= keep;
         look = true;
     }
-    if (memory && !--w->accesses && w->waits_memory) {
-        w->waits_memory = false;
+    if (memory && !--w->accesses && w->waits == SM_WAITS_MEMORY) {
+        w->waits = SM_WAITS_NOT;
         look = true;
     }
     if (look && w->left && !(c->sub[slot % sm_sub_cores(c)].any >> slot & 1))
@@ -147,10 +165,14 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
                           .left = from->warp[i].count,
                           .insts = from->insts,
                           .block = (uint8_t)number,
+                          .number = (uint8_t)i,
                           .used = true};
     warp_decode(c, w);
+    async_start(c, slot);
     b->warps |= sm_bit(slot);
+    b->four[i / 4] |= (uint8_t)(1u << i % 4);
     b->running++;
+    b->count++;
     c->fetch |= sm_bit(slot);
     c->io.stats.warps_run++;
     streaming_multiprocessor_scheduler_ops(c)->arrive(streaming_multiprocessor_scheduler(c),

@@ -110,8 +110,9 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
     bool progress = false;
     if (c->resident) {
         progress |= events_end(c, now);
-        progress |= memory_receive(c);
+        progress |= memory_receive(c, now);
         progress |= memory_step(c, now, &at);
+        progress |= c->copier.count && copier_step(c, now, &at);
         progress |= warps_issue(c, now, &at);
         progress |= c->fetch && warps_fetch(c);
         progress |= blocks_end(c, now);
@@ -130,14 +131,17 @@ static unsigned streaming_multiprocessor_outstanding(const struct streaming_mult
                                                      struct hang_report *report)
 {
     if (report && c->resident) {
-        unsigned barrier = 0, memory = 0, live = 0;
+        unsigned barrier = 0, memory = 0, live = 0, copies = 0;
         for (uint32_t i = 0; i < SM_WARPS; i++) {
             live += c->warp[i].used;
-            barrier += c->warp[i].used && c->warp[i].waits_barrier;
+            barrier += c->warp[i].used && c->warp[i].waits == SM_WAITS_BARRIER;
+            copies += c->warp[i].used && c->warp[i].waits >= SM_WAITS_COPIES;
             memory += c->warp[i].used && c->warp[i].accesses;
         }
-        hang_note(report, "%u blocks, %u warps: %u wait at a barrier, %u have accesses under way",
-                  c->resident, live, barrier, memory);
+        hang_note(report,
+                  "%u blocks, %u warps: %u wait at a barrier, %u for copies or for other warps of "
+                  "their four, %u have accesses under way",
+                  c->resident, live, barrier, copies, memory);
     }
     return c->resident + c->asked + c->forget;
 }

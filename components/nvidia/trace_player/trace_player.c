@@ -34,6 +34,7 @@ static void trace_player_init(struct trace_player *p)
     if (first_player(p) == p->io.base.leaf) {
         trace_files_close();
         touch_close();
+        trace_async_begin();
         profile_close();
         vector_close();
     }
@@ -44,7 +45,8 @@ static void trace_player_init(struct trace_player *p)
     for (uint32_t i = 0; i < sms; i++)
         *player_room(p, i) = p->whole;
     trace_writer_init(&p->writer, trace_player_stream(p), (uint64_t)params->memory,
-                      sms * (uint32_t)params->blocks + 2 * (uint32_t)params->kernels);
+                      sms * (uint32_t)params->blocks
+                          + (2 + ITRACE_CLUSTER) * (uint32_t)params->kernels);
     for (uint32_t i = 0; i < (uint32_t)params->kernels; i++)
         p->kernel[i].insts = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
 }
@@ -234,20 +236,36 @@ static bool commands_take(struct trace_player *p)
 
 /* ---- blocks ---- */
 
-static bool block_place(struct trace_player *p, uint32_t sm)
+/* The blocks of a cluster go to as many SMs in one cycle: is there room for them from the
+ * `tried`-th SM of this cycle on? Otherwise the first one waits. */
+static bool cluster_fits(const struct trace_player *p, const struct player_kernel *k,
+                         uint32_t tried)
+{
+    uint32_t sms = trace_player_work_count(p), rooms = 0;
+    if (k->cluster < 2 || player_block(p, k->next)->rank)
+        return true;
+    for (uint32_t i = tried; i < sms && rooms < k->cluster; i++) {
+        uint32_t sm = (p->first_sm + i) % sms;
+        rooms += trace_player_work_can_send(p, sm) && sm_room_fits(player_room(p, sm), &k->block);
+    }
+    return rooms >= k->cluster || k->cluster > sms;
+}
+
+static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
 {
     struct sm_room *room = player_room(p, sm);
     for (uint32_t i = 0; i < p->order_count; i++) {
         struct player_kernel *k = &p->kernel[p->order[i]];
-        if (k->phase != PLAYER_RUNNING || k->next == TRACE_NOTHING
-            || !sm_room_fits(room, &k->block))
+        if (k->phase != PLAYER_RUNNING || k->next == TRACE_NOTHING || !sm_room_fits(room, &k->block)
+            || !cluster_fits(p, k, tried))
             continue;
         sm_room_take(room, &k->block);
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
         p->io.stats.block_wait += trace_player_now(p) - k->next_since;
-        k->next = TRACE_NOTHING;
+        read_block_placed(p, k);
         k->running++;
-        read_block(p, k);
+        if (k->next == TRACE_NOTHING)
+            read_block(p, k);
         return true;
     }
     return false;
@@ -257,17 +275,18 @@ static bool blocks_place(struct trace_player *p)
 {
     uint32_t sms = trace_player_work_count(p), first = p->next_sm, waiting = 0;
     bool progress = false;
+    p->first_sm = first;
     for (uint32_t i = 0; i < p->order_count; i++) {
         struct player_kernel *k = &p->kernel[p->order[i]];
         if (k->phase != PLAYER_RUNNING)
             continue;
-        if (k->next == TRACE_NOTHING && !k->read_all)
+        if (read_wants(k))
             read_block(p, k);
         waiting += k->next != TRACE_NOTHING;
     }
     for (uint32_t i = 0; waiting && i < sms; i++) {
         uint32_t sm = first + i < sms ? first + i : first + i - sms;
-        if (!trace_player_work_can_send(p, sm) || !block_place(p, sm))
+        if (!trace_player_work_can_send(p, sm) || !block_place(p, sm, i))
             continue;
         p->next_sm = sm + 1 < sms ? sm + 1 : 0;
         progress = true;

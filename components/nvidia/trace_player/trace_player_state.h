@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 #include "components/traces/instruction_trace/reader/itrace_set.h"
@@ -61,6 +62,14 @@ struct profile {
 
 static struct profile profile;
 
+/* What the run has said of approximations: see trace_async.c. */
+struct trace_notes {
+    uint32_t said;   /* bits of families */
+    bool has_groups; /* traces say what closes a group of products */
+};
+
+static struct trace_notes trace_notes;
+
 /* ---- state ---- */
 
 /* ASKED: waits for the end of a window; READY: is launched next; UNTIMED: is over, in no time. */
@@ -94,6 +103,8 @@ struct player_kernel {
     uint32_t write_at;
     uint32_t next; /* block to be placed, TRACE_NOTHING: none */
     uint32_t running;
+    uint32_t last, ahead; /* of the blocks from `next` on: the last one, and how many they are */
+    uint32_t cluster;     /* blocks of a cluster, 0: not known yet */
     uint32_t carve, per_sm;
     struct sm_room block;
     uint64_t blocks, warp_instructions, thread_instructions;
@@ -110,7 +121,7 @@ struct trace_player {
     bool stale; /* kernels were skipped: what caches hold is older than the warm-up asked for */
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
-    uint32_t next_sm;
+    uint32_t next_sm, first_sm; /* first_sm: where the placing of this cycle began */
     uint64_t fill_at, fill_end; /* of the copy under way: next line; 0: none */
     uint32_t fills;             /* not answered */
     struct player_kernel kernel[TRACE_FILES];
@@ -145,6 +156,12 @@ static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plai
 static struct itrace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events);
 static enum itrace_event trace_file_next(uint32_t slot);
 
+/* ---- trace_async.c ---- */
+
+static void trace_async_begin(void);
+static void trace_async_decode(const struct itrace_inst *from, struct trace_inst *to);
+static void trace_async_step(const struct itrace_step *step);
+
 /* ---- trace_profile.c ---- */
 
 static void profile_begin(void);
@@ -157,7 +174,9 @@ static unsigned profile_details(struct kernel_detail details[PROFILE_DETAILS]);
 
 static void player_too_small(const struct trace_player *p, const struct player_kernel *k);
 static void player_fail(const struct trace_player *p);
+static bool read_wants(const struct player_kernel *k);
 static void read_block(struct trace_player *p, struct player_kernel *k);
+static void read_block_placed(struct trace_player *p, struct player_kernel *k);
 
 /* ---- trace_touch.c ---- */
 

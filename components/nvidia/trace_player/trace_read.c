@@ -68,9 +68,13 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
         return false;
     }
     if (inst->id >= k->known) {
-        arena_at(struct trace_inst, k->insts)[inst->id] = trace_writer_decode(inst);
+        struct trace_inst *to = &arena_at(struct trace_inst, k->insts)[inst->id];
+        *to = trace_writer_decode(inst);
+        trace_async_decode(inst, to);
         k->known = inst->id + 1;
     }
+    if (arena_at(struct trace_inst, k->insts)[inst->id].unit == TRACE_COPIER)
+        trace_async_step(&trace->step);
     p->io.stats.unknown += !inst->known;
     unsigned length = trace_writer_record(words, inst->id, &trace->step, read_space(trace));
     uint32_t at = trace_writer_room(&p->writer, stream, b, k->write_at, length);
@@ -91,12 +95,49 @@ static bool read_warp(struct trace_player *p, struct player_kernel *k, const str
     return false;
 }
 
-/* The next block of `k` becomes k->next, if there is one and memory for it. */
+/* The block that was read is the last of those to be placed. How many blocks a cluster of the
+ * kernel has is known when the first block of its second cluster has been read. */
+static void read_block_end(struct trace_player *p, struct player_kernel *k,
+                           const struct itrace *trace)
+{
+    struct trace_block *b = player_block(p, k->reading);
+    b->rank = trace->cluster_rank > 0 ? (uint32_t)trace->cluster_rank : 0;
+    b->next = TRACE_NOTHING;
+    if (!k->cluster && (trace->cluster_rank < 0 || (k->ahead && !b->rank)))
+        k->cluster = k->ahead ? k->ahead : 1;
+    if (k->next == TRACE_NOTHING) {
+        k->next = k->reading;
+        k->next_since = trace_player_now(p);
+    } else {
+        player_block(p, k->last)->next = k->reading;
+    }
+    k->last = k->reading;
+    k->ahead++;
+    k->reading = TRACE_NOTHING;
+}
+
+/* The block that is next is placed. */
+static void read_block_placed(struct trace_player *p, struct player_kernel *k)
+{
+    k->next = player_block(p, k->next)->next;
+    k->next_since = trace_player_now(p);
+    k->ahead--;
+}
+
+/* Is there a block to be read before another one is placed? */
+static bool read_wants(const struct player_kernel *k)
+{
+    return !k->read_all
+           && (k->next == TRACE_NOTHING || (!k->cluster && k->ahead <= ITRACE_CLUSTER));
+}
+
+/* The next block of `k` becomes k->next, if there is one and memory for it. A first cluster is read
+ * whole, and the block behind it. */
 static void read_block(struct trace_player *p, struct player_kernel *k)
 {
     uint32_t slot = (uint32_t)(k - p->kernel);
     const struct itrace *trace = trace_file_at(slot, k->command, k->events);
-    while (trace && k->next == TRACE_NOTHING && !k->read_all) {
+    while (trace && read_wants(k)) {
         if (k->reading != TRACE_NOTHING ? p->writer.free_count < 1 : !read_begin(p, k))
             return;
         bool good = true;
@@ -106,6 +147,7 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
             trace_writer_release(&p->writer, trace_player_stream(p), player_block(p, k->reading));
             k->reading = TRACE_NOTHING;
             k->read_all = true;
+            k->cluster = k->cluster ? k->cluster : k->ahead;
             break;
         case ITRACE_WARP:
             good = read_warp(p, k, trace);
@@ -116,9 +158,7 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
             good = read_step(p, k, trace);
             break;
         case ITRACE_BLOCK_END:
-            k->next = k->reading;
-            k->reading = TRACE_NOTHING;
-            k->next_since = trace_player_now(p);
+            read_block_end(p, k, trace);
             break;
         case ITRACE_ERROR:
             good = false;

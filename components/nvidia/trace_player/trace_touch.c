@@ -93,6 +93,18 @@ static void touch_access(uint32_t unit, const struct trace_inst *inst, const uin
         touch_line(unit, kind, &lines.request[i]);
 }
 
+/* The lines of a bulk copy, which does not look into the L1. */
+static void touch_copy(uint32_t unit, const struct trace_inst *inst, const uint32_t *record)
+{
+    struct bulk_cursor at = {0};
+    struct sm_request request;
+    enum warm_kind kind = inst->kind == TRACE_BULK_STORE    ? WARM_WRITE
+                          : inst->kind == TRACE_BULK_REDUCE ? WARM_ATOMIC
+                                                            : WARM_COHERENT;
+    while (trace_record_mask(record) && bulk_next(record, &at, &request))
+        touch_line(unit, kind, &request);
+}
+
 /* ---- warps ---- */
 
 static bool touch_is_waited_for(const uint64_t *loading, uint16_t reg)
@@ -121,6 +133,8 @@ static void touch_warp(struct trace_player *p, struct player_kernel *k, struct t
             break;
         k->warp_instructions++;
         k->thread_instructions += (uint64_t)__builtin_popcount(trace_record_mask(words + at));
+        if (inst->unit == TRACE_COPIER && k->touches)
+            touch_copy(touch.unit[t->sm], inst, words + at);
         if (inst->unit == TRACE_MEMORY) {
             if (k->touches)
                 touch_access(touch.unit[t->sm], inst, words + at, t->slot[warp]);
@@ -146,7 +160,7 @@ static void touch_begin_block(struct trace_player *p, struct player_kernel *k, u
     sm_room_take(player_room(p, sm), &k->block);
     if (k->touches)
         warm_carve(touch_ring(p, sm), k->carve);
-    k->next = TRACE_NOTHING;
+    read_block_placed(p, k);
     p->next_sm = sm + 1 < trace_player_work_count(p) ? sm + 1 : 0;
 }
 
@@ -155,7 +169,7 @@ static void touch_place(struct trace_player *p, struct player_kernel *k)
 {
     uint32_t sms = trace_player_work_count(p);
     for (;;) {
-        if (k->next == TRACE_NOTHING && !k->read_all)
+        if (read_wants(k))
             read_block(p, k);
         if (k->next == TRACE_NOTHING)
             return;

@@ -58,6 +58,20 @@ static inline bool trace_writer_is(const struct itrace_inst *from, const char *p
     return strstr(from->name, part) != NULL;
 }
 
+/* Which barrier, and how many warps it is for: the immediates are its number and threads. Where the
+ * number is in a register, the only one is threads. */
+static inline uint16_t trace_writer_barrier(const struct itrace_inst *from)
+{
+    uint64_t number = from->immediate_count ? (uint64_t)from->immediates[0] : 0;
+    uint64_t threads = from->immediate_count > 1 ? (uint64_t)from->immediates[1] : 0;
+    if (number >= TRACE_BARRIERS) {
+        threads = number;
+        number = 0;
+    }
+    threads = threads % 32 || threads > 32 * TRACE_WARPS ? 0 : threads;
+    return (uint16_t)(number | threads / 32 * TRACE_BARRIERS);
+}
+
 static inline struct trace_inst trace_writer_decode(const struct itrace_inst *from)
 {
     static const struct {
@@ -71,8 +85,10 @@ static inline struct trace_inst trace_writer_decode(const struct itrace_inst *fr
                             .width = from->width < 32 ? from->width : 32,
                             .destination = TRACE_NO_REGISTER};
     unsigned sources = 0;
-    if (strncmp(from->name, "BAR.", 4) == 0)
+    if (strncmp(from->name, "BAR.", 4) == 0) {
         to.kind = trace_writer_is(from, ".ARV") ? TRACE_ARRIVE : TRACE_BARRIER;
+        to.count = trace_writer_barrier(from);
+    }
     /* As Accel-Sim's trace_driven.cc: what the whole GPU must see is not looked for in the L1. */
     to.bypass = to.kind == TRACE_LOAD && trace_writer_is(from, ".STRONG.")
                 && (trace_writer_is(from, ".GPU") || trace_writer_is(from, ".SYS"));
@@ -113,6 +129,18 @@ static inline enum trace_mode trace_writer_mode(const struct itrace_step *step)
     return trace_writer_near(step) ? TRACE_DELTA : TRACE_LIST;
 }
 
+static inline void trace_writer_copy(uint32_t **to, const struct itrace_bulk *copy)
+{
+    uint32_t phase = copy->barrier ? trace_phase(copy->barrier) : TRACE_PHASES;
+    *(*to)++ = phase << 8 | copy->runs;
+    for (uint32_t i = 0; i < copy->runs; i++) {
+        trace_writer_wide(to, copy->run[i].base);
+        *(*to)++ = (uint32_t)copy->run[i].stride;
+        *(*to)++ = copy->run[i].rows;
+        *(*to)++ = copy->run[i].bytes;
+    }
+}
+
 static inline unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_t id,
                                            const struct itrace_step *step, enum trace_space space)
 {
@@ -131,6 +159,10 @@ static inline unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_
         *to++ = (uint32_t)(step->address[i] - step->address[i - 1]);
     for (unsigned i = 0; mode == TRACE_LIST && i < step->count; i++)
         trace_writer_wide(&to, step->address[i]);
+    if (step->copy.runs) {
+        words[0] |= TRACE_BULK;
+        trace_writer_copy(&to, &step->copy);
+    }
     return (unsigned)(to - words);
 }
 

@@ -1,5 +1,6 @@
 /* See coalesce.h. Lanes that follow each other without gaps are the common case; they become whole
  * runs of sectors at once. */
+#include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
 
 /* The request for `line`, which is most often the one before. */
@@ -31,23 +32,36 @@ static inline void coalesce_add(struct sm_lines *m, uint64_t address, unsigned w
     }
 }
 
+/* `size` bytes from `address` on, all in one line. */
+static inline struct sm_request coalesce_part(uint64_t address, uint64_t size, unsigned width)
+{
+    struct sm_request r = {.line = address & ~(uint64_t)(SM_LINE - 1),
+                           .lanes = (uint32_t)(size + width - 1) / width};
+    for (uint64_t at = address; at < address + size;) {
+        unsigned sector = (unsigned)(at % SM_LINE) / SM_SECTOR, first = at % SM_SECTOR;
+        uint64_t rest = address + size - at;
+        unsigned part = rest < SM_SECTOR - first ? (unsigned)rest : SM_SECTOR - first;
+        r.sectors |= (uint8_t)(1u << sector);
+        r.bytes[sector] |= (uint32_t)((((uint64_t)1 << part) - 1) << first);
+        at += part;
+    }
+    return r;
+}
+
+/* Bytes from `address` on that lie in one line, at most `bytes`. */
+static inline uint64_t coalesce_rest(uint64_t address, uint64_t bytes)
+{
+    uint64_t rest = SM_LINE - address % SM_LINE;
+    return rest < bytes ? rest : bytes;
+}
+
 /* Lanes that stand one behind the other without gaps: whole runs of sectors. */
 static inline void coalesce_run(struct sm_lines *m, uint64_t address, uint64_t bytes,
                                 unsigned width)
 {
     while (bytes) {
-        uint64_t line = address & ~(uint64_t)(SM_LINE - 1);
-        uint64_t size = line + SM_LINE - address < bytes ? line + SM_LINE - address : bytes;
-        struct sm_request *r = &m->request[m->count++];
-        *r = (struct sm_request){.line = line, .lanes = (uint32_t)(size + width - 1) / width};
-        for (uint64_t at = address; at < address + size;) {
-            unsigned sector = (unsigned)(at % SM_LINE) / SM_SECTOR, first = at % SM_SECTOR;
-            uint64_t rest = address + size - at;
-            unsigned part = rest < SM_SECTOR - first ? (unsigned)rest : SM_SECTOR - first;
-            r->sectors |= (uint8_t)(1u << sector);
-            r->bytes[sector] |= (uint32_t)((((uint64_t)1 << part) - 1) << first);
-            at += part;
-        }
+        uint64_t size = coalesce_rest(address, bytes);
+        m->request[m->count++] = coalesce_part(address, size, width);
         address += size;
         bytes -= size;
     }
@@ -102,4 +116,35 @@ static inline uint8_t coalesce_partial(const struct sm_request *r)
         if ((r->sectors >> s & 1) && r->bytes[s] != UINT32_MAX)
             partial |= (uint8_t)(1u << s);
     return partial;
+}
+
+static inline bool bulk_next(const uint32_t *record, struct bulk_cursor *at,
+                             struct sm_request *request)
+{
+    if (at->run == bulk_runs(record))
+        return false;
+    const uint32_t *run = bulk_head(record) + 1 + (size_t)at->run * TRACE_RUN;
+    uint64_t row = trace_wide(run) + (uint64_t)(int64_t)(int32_t)run[2] * at->row;
+    uint64_t size = coalesce_rest(row + at->done, run[4] - at->done);
+    *request = coalesce_part(row + at->done, size, 4);
+    at->done += (uint32_t)size;
+    if (at->done == run[4]) {
+        at->done = 0;
+        at->row++;
+    }
+    if (at->row == run[3]) {
+        at->row = 0;
+        at->run++;
+    }
+    return true;
+}
+
+static inline uint32_t bulk_lines(const uint32_t *record)
+{
+    struct bulk_cursor at = {0};
+    struct sm_request request;
+    uint32_t lines = 0;
+    while (bulk_next(record, &at, &request))
+        lines++;
+    return lines;
 }

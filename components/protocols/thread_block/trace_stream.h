@@ -9,6 +9,8 @@
  *   mask      unless TRACE_FULL
  *   addresses TRACE_STRIDE: base (2 words), stride;  TRACE_DELTA: base (2 words), a difference for
  *             each further active lane;  TRACE_LIST: 2 words for each active lane
+ *   bulk      TRACE_BULK, instead of addresses: a word of the barrier's number * 256 + runs, then
+ *             for each run base (2 words), stride, rows, bytes of a row (bulk.h)
  *
  * No record crosses the end of a chunk; TRACE_LINK in place of word 0 leads to the chunk whose
  * number stands in the last word of this one.
@@ -30,8 +32,12 @@ enum {
     TRACE_SOURCES = 5,     /* registers that an instruction reads, at most */
     TRACE_REGISTERS = 320, /* 256 of a thread, 64 uniform ones behind them */
     TRACE_NO_REGISTER = 0xffff,
-    TRACE_INSTS = 65536,      /* static instructions of a kernel, at most */
-    TRACE_RECORD = 2 + 2 * 32 /* words, at most */
+    TRACE_INSTS = 65536,       /* static instructions of a kernel, at most */
+    TRACE_RECORD = 2 + 2 * 32, /* words, at most */
+    TRACE_RUNS = 12,           /* of a bulk copy, at most: its record is no longer than others */
+    TRACE_RUN = 5,             /* words */
+    TRACE_BARRIERS = 16,       /* of a block */
+    TRACE_PHASES = 32          /* barriers in shared memory that a block tells apart */
 };
 
 enum {
@@ -40,7 +46,8 @@ enum {
     TRACE_MODE_SHIFT = 17,
     TRACE_SPACE_SHIFT = 19,
     TRACE_FIELD = 3, /* of mode and space */
-    TRACE_LINK = 1 << 21
+    TRACE_LINK = 1 << 21,
+    TRACE_BULK = 1 << 22
 };
 
 enum trace_mode { TRACE_NONE, TRACE_STRIDE, TRACE_DELTA, TRACE_LIST };
@@ -57,6 +64,7 @@ enum trace_unit {
     TRACE_TEXTURE,
     TRACE_UNIFORM,
     TRACE_MEMORY,
+    TRACE_COPIER, /* of bulk copies: the tensor memory accelerator */
     TRACE_UNITS
 };
 
@@ -67,7 +75,21 @@ enum trace_kind {
     TRACE_ATOMIC,
     TRACE_BARRIER, /* waits for the block's other warps */
     TRACE_ARRIVE,  /* counts for such a barrier and goes on */
-    TRACE_MEMBAR   /* waits for the warp's own memory accesses */
+    TRACE_MEMBAR,  /* waits for the warp's own memory accesses */
+    /* What is asynchronous joins the warp's open group of copies or of products. */
+    TRACE_COPY,          /* global to shared memory, lane by lane */
+    TRACE_COPY_COMMIT,   /* closes the open group of copies, */
+    TRACE_COPY_ARRIVE,   /* and the barrier in its address waits for that group */
+    TRACE_COPY_WAIT,     /* until at most `count` groups are under way */
+    TRACE_MATRIX,        /* a quarter of a product of four warps, `count` cycles long */
+    TRACE_MATRIX_COMMIT, /* such a product, and closes the group */
+    TRACE_MATRIX_GATHER, /* waits for the other warps of the four */
+    TRACE_MATRIX_WAIT,
+    TRACE_BULK_LOAD, /* of the copier: to shared memory, announced at a barrier */
+    TRACE_BULK_PREFETCH,
+    TRACE_BULK_STORE, /* these two join a group of copies */
+    TRACE_BULK_REDUCE,
+    TRACE_PHASE_WAIT /* for what is under way to the barrier in its address */
 };
 
 /* A static instruction. The zero register is no register. */
@@ -76,6 +98,8 @@ struct trace_inst {
         source[TRACE_SOURCES]; /* TRACE_NO_REGISTER: none; sources from the front */
     uint8_t unit, kind, width; /* width: bytes of a lane's access */
     bool bypass;               /* a load that does not look into the L1 */
+    uint16_t count; /* what `kind` says; of a barrier its number, and 16 times the warps it is for
+                     * (0: all of the block) */
 };
 
 struct trace_block {
@@ -84,6 +108,7 @@ struct trace_block {
     uint32_t kernel; /* slot of the player */
     uint32_t threads;
     uint32_t warps;
+    uint32_t rank;        /* in its cluster */
     uint32_t first, last; /* chunks */
     uint32_t next;        /* free list of the player */
     uint64_t local_base;
@@ -145,8 +170,15 @@ static inline uint32_t trace_record_end(const uint32_t *words, uint32_t at)
     case TRACE_LIST:
         return at + 2 * lanes;
     default:
-        return at;
+        return word & TRACE_BULK ? at + 1 + TRACE_RUN * (words[at] & 0xff) : at;
     }
+}
+
+/* The number of the barrier at `address`. Barriers that have the same one wait for each other's
+ * copies. */
+static inline uint32_t trace_phase(uint64_t address)
+{
+    return (uint32_t)(address / 8 % TRACE_PHASES);
 }
 
 static inline uint64_t trace_wide(const uint32_t *words)

@@ -1,0 +1,279 @@
+/* Asynchronous work: copies to shared memory that go on beside their warp, products of four warps,
+ * and what waits for both.
+ *
+ * Each copy or product joins the open group of its warp; a commit closes the group, and a wait
+ * holds the warp until all but the latest groups are over (PTX ISA, cp.async.wait_group and
+ * wgmma.wait_group). Bulk copies to shared memory belong to a barrier instead, where any warp of
+ * the block may wait. A wait for a barrier ends when no copy that was issued to it is under way.
+ *
+ * The copier takes one bulk copy after another and sends a request a cycle, a line of 128 bytes;
+ * each line takes shared memory for one cycle, when it is read or when it has come. */
+#include "sm_state.h"
+
+/* ---- groups ---- */
+
+static inline void async_start(struct streaming_multiprocessor *c, uint32_t slot)
+{
+    struct sm_async *a = &c->async[slot];
+    *a = (struct sm_async){0};
+    for (unsigned k = 0; k < SM_GROUP_KINDS; k++)
+        for (unsigned i = 0; i < SM_GROUPS; i++)
+            a->groups[k].phase[i] = TRACE_PHASES + 1;
+}
+
+static uint16_t group_join(struct streaming_multiprocessor *c, uint32_t slot,
+                           enum sm_group_kind kind)
+{
+    struct sm_groups *g = &c->async[slot].groups[kind];
+    uint32_t place = g->open % SM_GROUPS;
+    g->left[place]++;
+    return (uint16_t)(SM_GROUP | (uint32_t)kind * SM_GROUPS | place);
+}
+
+static bool group_is_open(const struct streaming_multiprocessor *c, uint32_t slot,
+                          enum sm_group_kind kind)
+{
+    const struct sm_groups *g = &c->async[slot].groups[kind];
+    return g->left[g->open % SM_GROUPS] != 0;
+}
+
+/* Are more than the `most` latest groups under way? */
+static bool groups_pending(struct sm_groups *g, uint32_t most)
+{
+    while (g->oldest != g->open && !g->left[g->oldest % SM_GROUPS])
+        g->oldest++;
+    return (uint8_t)(g->open - g->oldest) > most;
+}
+
+/* A warp that has no place for another group goes on with the open one. */
+static void group_close(struct streaming_multiprocessor *c, uint32_t slot, enum sm_group_kind kind)
+{
+    struct sm_groups *g = &c->async[slot].groups[kind];
+    if (!groups_pending(g, SM_GROUPS - 2))
+        g->open++;
+}
+
+static void groups_wait(struct streaming_multiprocessor *c, uint32_t slot, enum sm_group_kind kind,
+                        uint16_t most)
+{
+    struct sm_warp *w = &c->warp[slot];
+    if (!groups_pending(&c->async[slot].groups[kind], most))
+        return;
+    w->waits = kind == SM_COPIES ? SM_WAITS_COPIES : SM_WAITS_PRODUCTS;
+    w->most = most;
+}
+
+/* ---- barriers of copies ---- */
+
+static bool phase_pending(const struct sm_block *b, uint32_t phase)
+{
+    return phase == TRACE_PHASES ? b->phases : b->phase[phase] + b->phase[TRACE_PHASES];
+}
+
+static void phase_begin(struct sm_block *b, uint32_t phase)
+{
+    b->phase[phase]++;
+    b->phases++;
+}
+
+static void phase_over(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t phase)
+{
+    b->phase[phase]--;
+    b->phases--;
+    for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        const struct sm_warp *w = &c->warp[slot];
+        if (w->waits == SM_WAITS_PHASE && !phase_pending(b, w->most))
+            warp_wake(c, slot);
+    }
+}
+
+/* The barrier in the address of an instruction. */
+static uint32_t phase_named(const uint32_t *record)
+{
+    uint64_t address[32];
+    return trace_addresses(record, address) ? trace_phase(address[0]) : TRACE_PHASES;
+}
+
+/* The barrier waits for the copies of the open group, too. */
+static void phase_join(struct streaming_multiprocessor *c, uint32_t slot, const uint32_t *record)
+{
+    struct sm_groups *g = &c->async[slot].groups[SM_COPIES];
+    uint8_t *phase = &g->phase[g->open % SM_GROUPS];
+    if (group_is_open(c, slot, SM_COPIES) && *phase > TRACE_PHASES) {
+        *phase = (uint8_t)phase_named(record);
+        phase_begin(&c->block[c->warp[slot].block], *phase);
+    }
+    group_close(c, slot, SM_COPIES);
+}
+
+/* ---- four warps ---- */
+
+/* A four goes on when all of its warps have come that still run. */
+static inline void gather_pass(struct streaming_multiprocessor *c, struct sm_block *b,
+                               uint32_t four)
+{
+    if (!b->gathered[four] || b->gathered[four] != b->four[four])
+        return;
+    b->gathered[four] = 0;
+    for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        if (c->warp[slot].waits == SM_WAITS_GATHER && c->warp[slot].number / 4 == four)
+            warp_wake(c, slot);
+    }
+}
+
+static void gather_join(struct streaming_multiprocessor *c, uint32_t slot)
+{
+    struct sm_warp *w = &c->warp[slot];
+    c->block[w->block].gathered[w->number / 4] |= (uint8_t)(1u << w->number % 4);
+    w->waits = SM_WAITS_GATHER;
+}
+
+/* ---- instructions ---- */
+
+/* What the end of an instruction is for: a register, a group or a barrier. */
+static inline uint16_t async_destination(struct streaming_multiprocessor *c, uint32_t slot,
+                                         const struct trace_inst *inst, const uint32_t *record)
+{
+    uint32_t phase;
+    switch (inst->kind) {
+    case TRACE_COPY:
+    case TRACE_BULK_STORE:
+    case TRACE_BULK_REDUCE:
+        return group_join(c, slot, SM_COPIES);
+    case TRACE_MATRIX:
+    case TRACE_MATRIX_COMMIT:
+        return group_join(c, slot, SM_PRODUCTS);
+    case TRACE_BULK_LOAD:
+        phase = bulk_phase(record);
+        phase_begin(&c->block[c->warp[slot].block], phase);
+        return (uint16_t)(SM_PHASE | phase);
+    case TRACE_BULK_PREFETCH:
+        return SM_NOTHING;
+    default:
+        return inst->destination;
+    }
+}
+
+/* What an instruction does at its issue. One that no lane takes part in does nothing. */
+static inline void async_issued(struct streaming_multiprocessor *c, uint32_t slot,
+                                const struct trace_inst *inst, const uint32_t *record)
+{
+    struct sm_warp *w = &c->warp[slot];
+    if (!trace_record_mask(record))
+        return;
+    switch (inst->kind) {
+    case TRACE_COPY_COMMIT:
+        group_close(c, slot, SM_COPIES);
+        break;
+    case TRACE_COPY_ARRIVE:
+        phase_join(c, slot, record);
+        break;
+    case TRACE_COPY_WAIT:
+        groups_wait(c, slot, SM_COPIES, inst->count);
+        break;
+    case TRACE_MATRIX_COMMIT:
+        group_close(c, slot, SM_PRODUCTS);
+        break;
+    case TRACE_MATRIX_GATHER: /* where a trace does not say what closes a group, this does */
+        if (group_is_open(c, slot, SM_PRODUCTS))
+            group_close(c, slot, SM_PRODUCTS);
+        gather_join(c, slot);
+        break;
+    case TRACE_MATRIX_WAIT:
+        if (group_is_open(c, slot, SM_PRODUCTS))
+            group_close(c, slot, SM_PRODUCTS);
+        groups_wait(c, slot, SM_PRODUCTS, inst->count);
+        break;
+    case TRACE_PHASE_WAIT:
+        w->most = (uint16_t)phase_named(record);
+        w->waits = phase_pending(&c->block[w->block], w->most) ? SM_WAITS_PHASE : SM_WAITS_NOT;
+        break;
+    default:
+        break;
+    }
+}
+
+/* An instruction is over whose end no register waits for. */
+static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination)
+{
+    struct sm_warp *w = &c->warp[slot];
+    struct sm_block *b = &c->block[w->block];
+    if (destination & SM_PHASE)
+        phase_over(c, b, destination & ~(uint32_t)SM_PHASE);
+    if (!(destination & SM_GROUP))
+        return;
+    uint32_t place = destination % SM_GROUPS;
+    enum sm_group_kind kind = (enum sm_group_kind)(destination / SM_GROUPS % SM_GROUP_KINDS);
+    struct sm_groups *g = &c->async[slot].groups[kind];
+    if (--g->left[place])
+        return;
+    if (g->phase[place] <= TRACE_PHASES) {
+        uint32_t phase = g->phase[place];
+        g->phase[place] = TRACE_PHASES + 1;
+        phase_over(c, b, phase);
+    }
+    if (w->waits == (kind == SM_COPIES ? SM_WAITS_COPIES : SM_WAITS_PRODUCTS)
+        && !groups_pending(g, w->most))
+        warp_wake(c, slot);
+}
+
+/* ---- the copier ---- */
+
+static inline void copier_take(struct streaming_multiprocessor *c, const struct sm_access *a)
+{
+    struct sm_copier *copier = &c->copier;
+    copier->queue[(copier->head + copier->count++) % SM_BULK_QUEUE] = *a;
+}
+
+static void copier_pass(struct sm_copier *copier)
+{
+    copier->head = (copier->head + 1) % SM_BULK_QUEUE;
+    copier->count--;
+    copier->active = false;
+}
+
+/* Begins with the first copy of the queue; false: it cannot yet. */
+static bool copier_begin(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
+{
+    struct sm_copier *copier = &c->copier;
+    const struct sm_access *a = &copier->queue[copier->head];
+    const uint32_t *record = sm_words(c) + a->at;
+    if (a->ready > now) {
+        *at = a->ready < *at ? a->ready : *at;
+        return false;
+    }
+    uint32_t lines = trace_record_mask(record) ? bulk_lines(record) : 0;
+    if (!lines) {
+        sm_event_add(c, now + 1, a->warp, a->destination, true);
+        copier_pass(copier);
+        return false;
+    }
+    if (!memory_tag(c, a, lines, &copier->tag))
+        return false;
+    c->io.stats.loads += a->kind == TRACE_BULK_LOAD || a->kind == TRACE_BULK_PREFETCH;
+    c->io.stats.stores += a->kind == TRACE_BULK_STORE;
+    c->io.stats.atomics += a->kind == TRACE_BULK_REDUCE;
+    copier->active = true;
+    copier->at = (struct bulk_cursor){0};
+    bulk_next(record, &copier->at, &copier->request);
+    return true;
+}
+
+/* One cycle of the copier; *at: when it can go on by itself. */
+static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
+{
+    struct sm_copier *copier = &c->copier;
+    const struct sm_access *a = &copier->queue[copier->head];
+    if (!copier->active && !copier_begin(c, now, at))
+        return false;
+    if (!streaming_multiprocessor_mem_can_send(c))
+        return false;
+    if (a->kind == TRACE_BULK_STORE || a->kind == TRACE_BULK_REDUCE)
+        memory_shared_take(c, now, 1);
+    memory_request(c, a, copier->tag, &copier->request);
+    if (!bulk_next(sm_words(c) + a->at, &copier->at, &copier->request))
+        copier_pass(copier);
+    return true;
+}

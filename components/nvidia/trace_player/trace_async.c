@@ -1,0 +1,166 @@
+/* What is asynchronous in a trace, by opcode and modifier, and what is approximated of it: said
+ * once a run, by family, when the first instruction of the family is read. */
+#include "trace_player_state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What a run has said; host memory. */
+static struct trace_notes trace_notes;
+
+enum trace_family {
+    FAMILY_NONE,
+    FAMILY_BULK,
+    FAMILY_UNSIZED,
+    FAMILY_MULTICAST,
+    FAMILY_BLOCK_TO_BLOCK,
+    FAMILY_SHORT,
+    FAMILY_PHASE,
+    FAMILY_CLUSTER_BARRIER,
+    FAMILY_MATRIX,
+    FAMILY_GROUPS,
+    FAMILY_TENSOR_MEMORY,
+    FAMILY_COUNT
+};
+
+static const char *const family_notes[FAMILY_COUNT] = {
+    [FAMILY_BULK] = "bulk copies (UTMA*, UBLK*): a line of 128 bytes a cycle and SM through the L1 "
+                    "to the L2, without a latency of the copier's own",
+    [FAMILY_UNSIZED] = "bulk copies whose lines have no transfers: they move nothing, or what "
+                       "the one address of the line says",
+    [FAMILY_MULTICAST] = "bulk copies to several blocks of a cluster: data goes to the block that "
+                         "issues the copy only",
+    [FAMILY_BLOCK_TO_BLOCK] = "bulk copies and stores between blocks of a cluster: they move "
+                              "nothing",
+    [FAMILY_SHORT] = "bulk copies of more than 12 different runs of rows: the bytes are right, the "
+                     "addresses of the last rows are not",
+    [FAMILY_PHASE] = "waits for barriers in shared memory (SYNCS.PHASECHK): they end when no copy "
+                     "issued to the barrier before is under way; arrivals of warps are not counted",
+    [FAMILY_CLUSTER_BARRIER] = "barriers of clusters (UCGABAR): they do not wait",
+    [FAMILY_MATRIX] = "products of four warps (HGMMA ...): N / 2 cycles of each tensor unit; "
+                      "operands take no bandwidth of shared memory",
+    [FAMILY_GROUPS] = "products of four warps whose lines do not say what closes a group: "
+                      "WARPGROUP.ARRIVE and WARPGROUP.DEPBAR do",
+    [FAMILY_TENSOR_MEMORY] = "Blackwell's tensor memory (UTC*, LDT*, STT*): units only; nothing "
+                             "is asynchronous, nothing is moved",
+};
+
+static const struct {
+    const char *name, *part; /* a modifier, or NULL for any */
+    uint8_t unit, kind, family;
+} rows[] = {
+    {"LDGSTS", NULL, TRACE_MEMORY, TRACE_COPY, FAMILY_NONE},
+    {"LDGDEPBAR", NULL, TRACE_INT, TRACE_COPY_COMMIT, FAMILY_NONE},
+    {"DEPBAR", ".LE", TRACE_INT, TRACE_COPY_WAIT, FAMILY_NONE},
+    {"ARRIVES", ".LDGSTSBAR", TRACE_INT, TRACE_COPY_ARRIVE, FAMILY_PHASE},
+    {"HGMMA", NULL, TRACE_TENSOR, TRACE_MATRIX, FAMILY_MATRIX},
+    {"IGMMA", NULL, TRACE_TENSOR, TRACE_MATRIX, FAMILY_MATRIX},
+    {"QGMMA", NULL, TRACE_TENSOR, TRACE_MATRIX, FAMILY_MATRIX},
+    {"BGMMA", NULL, TRACE_TENSOR, TRACE_MATRIX, FAMILY_MATRIX},
+    {"WARPGROUP", ".ARRIVE", TRACE_BRANCH, TRACE_MATRIX_GATHER, FAMILY_MATRIX},
+    {"WARPGROUP", ".DEPBAR", TRACE_BRANCH, TRACE_MATRIX_WAIT, FAMILY_MATRIX},
+    {"UTMALDG", NULL, TRACE_COPIER, TRACE_BULK_LOAD, FAMILY_BULK},
+    {"UTMASTG", NULL, TRACE_COPIER, TRACE_BULK_STORE, FAMILY_BULK},
+    {"UTMAREDG", NULL, TRACE_COPIER, TRACE_BULK_REDUCE, FAMILY_BULK},
+    {"UTMAPF", NULL, TRACE_COPIER, TRACE_BULK_PREFETCH, FAMILY_BULK},
+    {"UBLKCP", ".S.G", TRACE_COPIER, TRACE_BULK_LOAD, FAMILY_BULK},
+    {"UBLKCP", ".G.S", TRACE_COPIER, TRACE_BULK_STORE, FAMILY_BULK},
+    {"UBLKCP", NULL, TRACE_UNIFORM, TRACE_COMPUTE, FAMILY_BLOCK_TO_BLOCK},
+    {"UBLKRED", NULL, TRACE_COPIER, TRACE_BULK_REDUCE, FAMILY_BULK},
+    {"UBLKPF", NULL, TRACE_COPIER, TRACE_BULK_PREFETCH, FAMILY_BULK},
+    {"UTMACMDFLUSH", NULL, TRACE_UNIFORM, TRACE_COPY_COMMIT, FAMILY_NONE},
+    {"SYNCS", ".PHASECHK", TRACE_INT, TRACE_PHASE_WAIT, FAMILY_PHASE},
+    {"UCGABAR_ARV", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},
+    {"UCGABAR_WAIT", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},
+    {"STAS", NULL, TRACE_MEMORY, TRACE_STORE, FAMILY_BLOCK_TO_BLOCK},
+    {"REDAS", NULL, TRACE_MEMORY, TRACE_ATOMIC, FAMILY_BLOCK_TO_BLOCK},
+    {"UTCHMMA", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"UTCIMMA", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"UTCOMMA", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"UTCQMMA", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"UTCMXQMMA", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"UTCCP", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"LDT", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"LDTM", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"STT", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+    {"STTM", NULL, TRACE_TENSOR, TRACE_COMPUTE, FAMILY_TENSOR_MEMORY},
+};
+
+static void trace_async_begin(void)
+{
+    trace_notes = (struct trace_notes){0};
+}
+
+static void trace_async_note(enum trace_family family)
+{
+    uint32_t bit = 1u << family;
+    if (family == FAMILY_NONE || trace_notes.said & bit)
+        return;
+    trace_notes.said |= bit;
+    fprintf(stderr, "note: approximated: %s\n", family_notes[family]);
+}
+
+/* N / 2 cycles: 64 * N * 16 multiply-adds of 16 bits on four tensor units, each of which makes 512
+ * a cycle (NVIDIA, "A100 Tensor Core GPU Architecture": 256; "H100 Tensor Core GPU Architecture":
+ * twice that); kinds with another K are faster or slower in proportion. The shape is the first
+ * modifier, MxNxK. 0: the name has none. */
+static uint16_t matrix_cycles(const char *name)
+{
+    unsigned m = 0, n = 0, k = 0;
+    const char *shape = strchr(name, '.');
+    for (; shape; shape = strchr(shape + 1, '.'))
+        if (sscanf(shape, ".%3ux%3ux%3u", &m, &n, &k) == 3)
+            return (uint16_t)(n / 2 ? n / 2 : 1);
+    return 0;
+}
+
+static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
+{
+    uint16_t cycles = matrix_cycles(from->name);
+    to->destination = TRACE_NO_REGISTER; /* WARPGROUP.DEPBAR waits for it, not the next product */
+    to->count = cycles ? cycles : 128;
+    if (from->closes_group) {
+        to->kind = TRACE_MATRIX_COMMIT;
+        trace_notes.has_groups = true;
+    }
+}
+
+/* What `from` is when it is asynchronous: changes *to, which its class has decided. */
+static void trace_async_decode(const struct itrace_inst *from, struct trace_inst *to)
+{
+    size_t size = strcspn(from->name, ".");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].name[0] != from->name[0] || strlen(rows[i].name) != size
+            || memcmp(rows[i].name, from->name, size) != 0
+            || (rows[i].part && !strstr(from->name + size, rows[i].part)))
+            continue;
+        to->unit = rows[i].unit;
+        to->kind = rows[i].kind;
+        trace_async_note((enum trace_family)rows[i].family);
+        break;
+    }
+    if (to->kind == TRACE_MATRIX)
+        matrix_decode(from, to);
+    /* cp.async.cg looks into the L2 only (PTX ISA, cache operators). */
+    if (to->kind == TRACE_COPY)
+        to->bypass = strstr(from->name, ".BYPASS") != NULL;
+    if ((to->kind == TRACE_COPY_WAIT || to->kind == TRACE_MATRIX_WAIT) && from->immediate_count)
+        to->count = from->immediates[0] >= 0 && from->immediates[0] < UINT16_MAX
+                        ? (uint16_t)from->immediates[0]
+                        : UINT16_MAX;
+    if (to->kind == TRACE_MATRIX_WAIT && !trace_notes.has_groups)
+        trace_async_note(FAMILY_GROUPS);
+}
+
+/* A bulk copy as it is executed: what its line does not say, or the simulation does not do. */
+static void trace_async_step(const struct itrace_step *step)
+{
+    if (!step->mask)
+        return;
+    if (!step->copy.runs)
+        trace_async_note(FAMILY_UNSIZED);
+    else if (step->copy.multicast)
+        trace_async_note(FAMILY_MULTICAST);
+    if (step->copy.runs && step->copy.is_short)
+        trace_async_note(FAMILY_SHORT);
+}

@@ -1,0 +1,34 @@
+/* Bulk copies: what one instruction of a tensor memory accelerator moves, as runs of rows in global
+ * memory. Row i of a run begins `stride` * i bytes behind its base. The streaming multiprocessor
+ * and the trace player walk through it line by line. */
+#ifndef HEDDLE_COMPONENTS_BULK_H
+#define HEDDLE_COMPONENTS_BULK_H
+
+#include "components/protocols/thread_block/coalesce.h"
+
+struct bulk_cursor {
+    uint32_t run, row, done; /* bytes of the row */
+};
+
+static inline const uint32_t *bulk_head(const uint32_t *record)
+{
+    return record + (*record & TRACE_FULL ? 1 : 2);
+}
+
+static inline uint32_t bulk_runs(const uint32_t *record)
+{
+    return *record & TRACE_BULK ? *bulk_head(record) & 0xff : 0;
+}
+
+/* The barrier that waits for the copy, below TRACE_PHASES; TRACE_PHASES: any of them may. */
+static inline uint32_t bulk_phase(const uint32_t *record)
+{
+    return *record & TRACE_BULK ? *bulk_head(record) >> 8 : TRACE_PHASES;
+}
+
+/* The next line of the copy with its sectors; false: there is none. */
+static bool bulk_next(const uint32_t *record, struct bulk_cursor *at, struct sm_request *request);
+/* Lines of the whole copy. */
+static uint32_t bulk_lines(const uint32_t *record);
+
+#endif
