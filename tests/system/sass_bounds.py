@@ -54,6 +54,25 @@ def products(count, shape="64x256x16", beside=0):
         [t.hopper(0x800, "WARPGROUP.DEPBAR.LE"), t.END]
 
 
+def pipeline(tiles, stages, again=1):
+    """Warps 0 to 3 multiply what warp 4 copies, in `stages` places of shared memory, each with a
+    barrier for data and one for room. `again`: how often each wait is tried."""
+    def body(block, warp):
+        lines = []
+        for i in range(tiles):
+            data, room = 0x400 + 16 * (i % stages), 0x408 + 16 * (i % stages)
+            if warp == 4:
+                lines += [t.phase(0, room)] * again + [
+                    t.arrive(0x10, data, "TRANS64"),
+                    t.bulk(0x20, "UTMALDG.2D", rows(i), barrier=data)]
+            else:
+                lines += [t.phase(0x100, data)] * again + [
+                    t.hopper(0x110, "WARPGROUP.ARRIVE"), t.product(0x120, closes=1),
+                    t.hopper(0x130, "WARPGROUP.DEPBAR.LE"), t.arrive(0x140, room)]
+        return lines + [t.END]
+    return body
+
+
 AMPERE, HOPPER = {"version": 86, "shared": 16384}, {"version": 90, "shared": 16384}
 # What it is, lines, warps, least and most cycles, header.
 CASES = [
@@ -75,6 +94,10 @@ CASES = [
     ("HGMMA: 16 of 64x64x16", products(16, "64x64x16"), 4, 16 * 32, 16 * 32 + 40, HOPPER),
     ("HGMMA: 2 of 64x256x16 beside 50 FFMA", products(2, beside=50), 4, 50 * 8, 50 * 8 + 40,
      HOPPER),
+    ("TMA and HGMMA: 8 tiles, one place", pipeline(8, 1), 5, 8 * (64 * LINE + NEAREST + 128),
+     8 * (64 * LINE + NEAREST + FURTHEST + 128), HOPPER),
+    ("TMA and HGMMA: 32 tiles, 4 places", pipeline(32, 4), 5, 32 * 64 * LINE + NEAREST + 128,
+     32 * 64 * LINE + 8 * (NEAREST + FURTHEST + 128), HOPPER),
 ]
 
 

@@ -48,6 +48,11 @@ def phase(pc, barrier=0x400):
     return f"{pc:04x} {FULL} 0 SYNCS.PHASECHK.TRANS64.TRYWAIT 2 R3 R7 8 1 0x{barrier:x} 0 0 0 NoVal"
 
 
+def arrive(pc, barrier, kind="TRANS64.A1T0"):
+    """Arrives at a barrier in shared memory; TRANS64 announces bytes."""
+    return f"{pc:04x} 00000001 0 SYNCS.ARRIVE.{kind} 2 R3 R7 8 0 0x{barrier:x} 0 0 NoVal"
+
+
 def product(pc, shape="64x256x16", closes=0):
     """A quarter of a product of four warps (wgmma); `closes`: the last of its group."""
     return f"{pc:04x} {FULL} 1 R24 HGMMA.{shape}.F32 3 R24 UR8 UR12 {int(closes)} 0 0 0 NoVal"

@@ -6,8 +6,8 @@ import harness
 from harness import HEDDLE, run
 import sass_bounds
 from sass_bounds import AMPERE, CASES, G, HOPPER, NEAREST
-from sass_traces import (END, EXIT, FULL, Folder, bulk, chain, commit, copy, hopper, load, phase,
-                         product, wait)
+from sass_traces import (END, EXIT, FULL, Folder, arrive, bulk, chain, commit, copy, hopper, load,
+                         phase, product, wait)
 
 PLAYER = "platforms/rtx3070.heddle --generic --no-cache --set player.launch_latency=0cy"
 
@@ -68,8 +68,7 @@ def test_four_warps_begin_a_product_together(sass, warps):
 
     taken = sass.cycles(lines, warps)
     assert 100 * 8 + 128 <= taken <= 100 * 8 + 128 + 50
-    done = sass.cycles(lambda b, w: lines(b, 0) + lines(b, 0)[:-1] * 0, warps)
-    assert done < 400
+    assert sass.cycles(lambda block, warp: lines(block, 0), warps) < 400
 
 
 def test_product_is_waited_for_by_its_group(sass):
@@ -91,6 +90,41 @@ def test_copy_to_a_barrier_holds_up_who_waits_there(sass):
 
     assert taken(0x400) >= NEAREST + 64 * 4 + 60 * 8
     assert taken(0x408) < NEAREST + 64 * 4 + 60 * 8
+
+
+@pytest.mark.parametrize("stages", [1, 4])
+def test_wait_that_is_tried_again_waits_for_the_same_phase(sass, stages):
+    once, thrice = (sass.cycles(sass_bounds.pipeline(8, stages, again), 5) for again in (1, 3))
+    assert once <= thrice < once + 8 * 3 * 20
+
+
+def test_consumer_with_fewer_waits_than_phases_is_held_up_all_the_same(sass):
+    """Two groups of warps that share a barrier's phases each wait less often than it has phases."""
+    def lines(block, warp):
+        if warp == 1:
+            return [line for i in range(4) for line in
+                    (arrive(0x10, 0x400, "TRANS64"),
+                     bulk(0x20, "UTMALDG.2D", sass_bounds.rows(i), barrier=0x400))] + [END]
+        return [phase(0x100), hopper(0x110, "NOP")] * 2 + [END]
+
+    assert sass.cycles(lines, 2) >= 4 * 64 * 4
+
+
+def test_wait_that_nothing_ends_holds_up_no_warp_for_ever(sass):
+    """The warp waits for the copy that it issues behind the wait: no card has recorded that."""
+    lines = [phase(0), arrive(0x10, 0x400, "TRANS64"),
+             bulk(0x20, "UTMALDG.2D", sass_bounds.rows(0), barrier=0x400), END]
+    assert NEAREST + 64 * 4 <= sass.cycles(lines) < NEAREST + 64 * 4 + 300
+
+
+def test_restored_run_takes_the_same_cycles(sass, tmp_path):
+    lines = sass_bounds.pipeline(6, 2)
+    reference = sass.cycles(lines, 5, blocks=3)
+    for cycle in 300, 1000:
+        state = f"--set sms=1 --checkpoint {tmp_path / 'state'} --checkpoint-at {cycle}"
+        assert sass.cycles(lines, 5, state, blocks=3) == reference
+        restore = f"--set sms=1 --restore {tmp_path / 'state'}"
+        assert sass.cycles(lines, 5, restore, blocks=3) == reference
 
 
 def test_lines_of_older_tracers_move_nothing_and_say_so(sass):

@@ -4,7 +4,8 @@
  * Each copy or product joins the open group of its warp; a commit closes the group, and a wait
  * holds the warp until all but the latest groups are over (PTX ISA, cp.async.wait_group and
  * wgmma.wait_group). Bulk copies to shared memory belong to a barrier instead, where any warp of
- * the block may wait. A wait for a barrier ends when no copy that was issued to it is under way.
+ * the block may wait: for as many copies or arrivals as the trace player has counted
+ * (trace_phase.c), or for those under way.
  *
  * The copier takes one bulk copy after another and sends a request a cycle, a line of 128 bytes;
  * each line takes shared memory for one cycle, when it is read or when it has come. */
@@ -65,9 +66,13 @@ static void groups_wait(struct streaming_multiprocessor *c, uint32_t slot, enum 
 
 /* ---- barriers of copies ---- */
 
-static bool phase_pending(const struct sm_block *b, uint32_t phase)
+static bool phase_pending(const struct sm_block *b, uint32_t phase, uint32_t need)
 {
-    return phase == TRACE_PHASES ? b->phases : b->phase[phase] + b->phase[TRACE_PHASES];
+    if (phase > TRACE_PHASES)
+        return false;
+    if (phase == TRACE_PHASES)
+        return b->phases;
+    return need ? b->done[phase] < need : b->phase[phase] + b->phase[TRACE_PHASES];
 }
 
 static void phase_begin(struct sm_block *b, uint32_t phase)
@@ -76,35 +81,73 @@ static void phase_begin(struct sm_block *b, uint32_t phase)
     b->phases++;
 }
 
+static void phase_wake(struct streaming_multiprocessor *c, uint32_t slot)
+{
+    c->phase_waits--;
+    warp_wake(c, slot);
+}
+
+/* A copy to the barrier has come, or a warp has arrived at it. */
+static void phase_done(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t phase)
+{
+    if (phase < TRACE_PHASES)
+        b->done[phase]++;
+    for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        const struct sm_warp *w = &c->warp[slot];
+        if (w->waits == SM_WAITS_PHASE && !phase_pending(b, w->most, w->need))
+            phase_wake(c, slot);
+    }
+}
+
 static void phase_over(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t phase)
 {
     b->phase[phase]--;
     b->phases--;
-    for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        const struct sm_warp *w = &c->warp[slot];
-        if (w->waits == SM_WAITS_PHASE && !phase_pending(b, w->most))
-            warp_wake(c, slot);
-    }
-}
-
-/* The barrier in the address of an instruction. */
-static uint32_t phase_named(const uint32_t *record)
-{
-    uint64_t address[32];
-    return trace_addresses(record, address) ? trace_phase(address[0]) : TRACE_PHASES;
+    phase_done(c, b, phase);
 }
 
 /* The barrier waits for the copies of the open group, too. */
-static void phase_join(struct streaming_multiprocessor *c, uint32_t slot, const uint32_t *record)
+static void phase_join(struct streaming_multiprocessor *c, uint32_t slot, uint32_t phase)
 {
+    struct sm_block *b = &c->block[c->warp[slot].block];
     struct sm_groups *g = &c->async[slot].groups[SM_COPIES];
-    uint8_t *phase = &g->phase[g->open % SM_GROUPS];
-    if (group_is_open(c, slot, SM_COPIES) && *phase > TRACE_PHASES) {
-        *phase = (uint8_t)phase_named(record);
-        phase_begin(&c->block[c->warp[slot].block], *phase);
+    uint8_t *joined = &g->phase[g->open % SM_GROUPS];
+    if (group_is_open(c, slot, SM_COPIES) && *joined > TRACE_PHASES) {
+        *joined = (uint8_t)phase;
+        phase_begin(b, phase);
+    } else {
+        phase_done(c, b, phase);
     }
     group_close(c, slot, SM_COPIES);
+}
+
+static void phase_wait(struct streaming_multiprocessor *c, uint32_t slot, uint32_t phase,
+                       uint32_t need)
+{
+    struct sm_warp *w = &c->warp[slot];
+    if (!phase_pending(&c->block[w->block], phase, need))
+        return;
+    w->waits = SM_WAITS_PHASE;
+    w->most = (uint16_t)phase;
+    w->need = need;
+    c->phase_waits++;
+}
+
+/* Nothing goes on and nothing is under way: what was counted wrong must hold up no warp for ever.
+ * Returns whether one was held up. */
+static bool phases_release(struct streaming_multiprocessor *c)
+{
+    bool released = false;
+    for (uint32_t i = 0; i < SM_WARPS; i++)
+        if (c->warp[i].used && c->warp[i].in_flight)
+            return false;
+    for (uint32_t i = 0; i < SM_WARPS; i++)
+        if (c->warp[i].used && c->warp[i].waits == SM_WAITS_PHASE) {
+            phase_wake(c, i);
+            released = true;
+        }
+    return released;
 }
 
 /* ---- four warps ---- */
@@ -160,7 +203,6 @@ static inline uint16_t async_destination(struct streaming_multiprocessor *c, uin
 static inline void async_issued(struct streaming_multiprocessor *c, uint32_t slot,
                                 const struct trace_inst *inst, const uint32_t *record)
 {
-    struct sm_warp *w = &c->warp[slot];
     if (!trace_record_mask(record))
         return;
     switch (inst->kind) {
@@ -168,7 +210,7 @@ static inline void async_issued(struct streaming_multiprocessor *c, uint32_t slo
         group_close(c, slot, SM_COPIES);
         break;
     case TRACE_COPY_ARRIVE:
-        phase_join(c, slot, record);
+        phase_join(c, slot, bulk_phase(record));
         break;
     case TRACE_COPY_WAIT:
         groups_wait(c, slot, SM_COPIES, inst->count);
@@ -186,9 +228,11 @@ static inline void async_issued(struct streaming_multiprocessor *c, uint32_t slo
             group_close(c, slot, SM_PRODUCTS);
         groups_wait(c, slot, SM_PRODUCTS, inst->count);
         break;
+    case TRACE_PHASE_ARRIVE:
+        phase_done(c, &c->block[c->warp[slot].block], bulk_phase(record));
+        break;
     case TRACE_PHASE_WAIT:
-        w->most = (uint16_t)phase_named(record);
-        w->waits = phase_pending(&c->block[w->block], w->most) ? SM_WAITS_PHASE : SM_WAITS_NOT;
+        phase_wait(c, slot, bulk_phase(record), bulk_need(record));
         break;
     default:
         break;

@@ -50,7 +50,8 @@ struct sm_warp {
     uint8_t number;   /* in the block */
     uint8_t waits;    /* enum sm_wait */
     uint8_t barrier;  /* the one it waits at */
-    uint16_t most;    /* groups; of SM_WAITS_PHASE, the barrier */
+    uint16_t most;    /* groups; of SM_WAITS_PHASE, the barrier, */
+    uint32_t need;    /* and how many copies to it, or arrivals; 0: those under way */
     bool used;
     uint64_t pending[TRACE_REGISTERS / 64]; /* registers to be written */
     uint64_t memory[TRACE_REGISTERS / 64];  /* of these, by memory */
@@ -67,6 +68,7 @@ struct sm_block {
     uint8_t four[TRACE_WARPS / 4];     /* those that run */
     uint16_t phase[TRACE_PHASES + 1];  /* bulk copies under way, by barrier; last: to any of them */
     uint32_t phases;                   /* all of these */
+    uint32_t done[TRACE_PHASES];       /* copies that have come, or arrivals */
     uint16_t tag;
     bool used, over;
     uint64_t warp_instructions, thread_instructions;
@@ -154,7 +156,8 @@ struct streaming_multiprocessor {
     struct streaming_multiprocessor_io io;
     uint64_t free_warps, fetch; /* slots without a warp; warps whose buffer is empty */
     uint32_t next_fetch;
-    uint32_t resident; /* blocks */
+    uint32_t resident;    /* blocks */
+    uint32_t phase_waits; /* warps in SM_WAITS_PHASE */
     uint64_t active_since;
     uint64_t blocks_over; /* those whose end is not reported yet */
     uint32_t carve;       /* bytes of shared memory that the L1 has made room for */
@@ -256,6 +259,7 @@ static void async_issued(struct streaming_multiprocessor *c, uint32_t slot,
 static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination);
 static void gather_pass(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t four);
 static void copier_take(struct streaming_multiprocessor *c, const struct sm_access *a);
+static bool phases_release(struct streaming_multiprocessor *c);
 static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
 
 /* ---- sm_issue.c ---- */

@@ -122,6 +122,8 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
     progress |= blocks_take(c, now);
     if (!progress && c->resident) {
         uint64_t event = sm_event_next(c, now);
+        if (c->phase_waits && event == ENGINE_NEVER && at == ENGINE_NEVER)
+            progress = phases_release(c);
         streaming_multiprocessor_wake_at(c, event < at ? event : at);
     }
     return progress;

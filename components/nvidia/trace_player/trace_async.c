@@ -34,8 +34,10 @@ static const char *const family_notes[FAMILY_COUNT] = {
                               "nothing",
     [FAMILY_SHORT] = "bulk copies of more than 12 different runs of rows: the bytes are right, the "
                      "addresses of the last rows are not",
-    [FAMILY_PHASE] = "waits for barriers in shared memory (SYNCS.PHASECHK): they end when no copy "
-                     "issued to the barrier before is under way; arrivals of warps are not counted",
+    [FAMILY_PHASE] =
+        "barriers in shared memory (SYNCS, ARRIVES): the n-th wait of a warp is for the "
+        "copies or arrivals of n phases, or for copies under way where counts do not "
+        "fit; a first wait without copies passes",
     [FAMILY_CLUSTER_BARRIER] = "barriers of clusters (UCGABAR): they do not wait",
     [FAMILY_MATRIX] = "products of four warps (HGMMA ...): N / 2 cycles of each tensor unit; "
                       "operands take no bandwidth of shared memory",
@@ -70,6 +72,7 @@ static const struct {
     {"UBLKPF", NULL, TRACE_COPIER, TRACE_BULK_PREFETCH, FAMILY_BULK},
     {"UTMACMDFLUSH", NULL, TRACE_UNIFORM, TRACE_COPY_COMMIT, FAMILY_NONE},
     {"SYNCS", ".PHASECHK", TRACE_INT, TRACE_PHASE_WAIT, FAMILY_PHASE},
+    {"SYNCS", ".ARRIVE", TRACE_INT, TRACE_PHASE_ARRIVE, FAMILY_PHASE},
     {"UCGABAR_ARV", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},
     {"UCGABAR_WAIT", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},
     {"STAS", NULL, TRACE_MEMORY, TRACE_STORE, FAMILY_BLOCK_TO_BLOCK},

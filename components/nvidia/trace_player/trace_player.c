@@ -47,8 +47,10 @@ static void trace_player_init(struct trace_player *p)
     trace_writer_init(&p->writer, trace_player_stream(p), (uint64_t)params->memory,
                       sms * (uint32_t)params->blocks
                           + (2 + ITRACE_CLUSTER) * (uint32_t)params->kernels);
-    for (uint32_t i = 0; i < (uint32_t)params->kernels; i++)
+    for (uint32_t i = 0; i < (uint32_t)params->kernels; i++) {
         p->kernel[i].insts = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
+        p->kernel[i].phases = arena_allocate(sizeof(struct player_phases));
+    }
 }
 
 /* ---- kernels ---- */
@@ -105,6 +107,7 @@ static bool traced_kernel_take(struct trace_player *p)
     *k = (struct player_kernel){.phase = PLAYER_WAITING,
                                 .command = p->command,
                                 .insts = k->insts,
+                                .phases = k->phases,
                                 .reading = TRACE_NOTHING,
                                 .next = TRACE_NOTHING};
     const struct itrace *trace = kernel_open(p, k, slot);

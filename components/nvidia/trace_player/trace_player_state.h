@@ -83,6 +83,19 @@ enum player_phase {
     PLAYER_RUNNING
 };
 
+/* A barrier in shared memory, while a block is read: see trace_phase.c. */
+struct player_barrier {
+    uint64_t address;
+    uint32_t copies;
+    uint32_t arrivals[TRACE_WARPS], waits[TRACE_WARPS]; /* of each warp */
+};
+
+struct player_phases {
+    uint32_t count;
+    uint32_t last; /* the barrier that the warp has just tried, TRACE_PHASES: none */
+    struct player_barrier barrier[TRACE_PHASES];
+};
+
 struct player_kernel {
     uint32_t phase;
     uint32_t command;  /* of the list */
@@ -97,6 +110,7 @@ struct player_kernel {
     uint64_t next_since;
     uint64_t local_base;
     uint32_t insts;   /* arena: struct trace_inst [TRACE_INSTS] */
+    uint32_t phases;  /* arena: struct player_phases */
     uint32_t known;   /* of these */
     uint32_t reading; /* block that is being read, TRACE_NOTHING: none */
     uint32_t warp;    /* of that block */
@@ -137,6 +151,11 @@ static inline struct trace_block *player_block(const struct trace_player *p, uin
     return arena_at(struct trace_block, trace_player_stream(p)->blocks) + block;
 }
 
+static inline struct player_phases *player_phases(const struct player_kernel *k)
+{
+    return arena_at(struct player_phases, k->phases);
+}
+
 /* What the host copies stands in the L2 afterwards. */
 static inline bool player_fills(const struct trace_player *p)
 {
@@ -161,6 +180,16 @@ static enum itrace_event trace_file_next(uint32_t slot);
 static void trace_async_begin(void);
 static void trace_async_decode(const struct itrace_inst *from, struct trace_inst *to);
 static void trace_async_step(const struct itrace_step *step);
+
+/* ---- trace_phase.c ---- */
+
+static void phases_begin(struct player_kernel *k);
+static void phases_begin_warp(struct player_kernel *k);
+static void phases_pass(struct player_kernel *k, const struct itrace_inst *inst, uint8_t kind);
+static unsigned phase_record(struct player_kernel *k, uint32_t words[TRACE_RECORD], uint8_t kind,
+                             const struct itrace_step *step);
+static void phases_end(const struct trace_player *p, const struct player_kernel *k,
+                       const struct trace_block *block);
 
 /* ---- trace_profile.c ---- */
 

@@ -37,6 +37,7 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
     b->first = b->last = trace_writer_take(w, trace_player_stream(p));
     k->write_at = b->first * TRACE_CHUNK;
     k->reading = number;
+    phases_begin(k);
     return true;
 }
 
@@ -73,10 +74,14 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
         trace_async_decode(inst, to);
         k->known = inst->id + 1;
     }
-    if (arena_at(struct trace_inst, k->insts)[inst->id].unit == TRACE_COPIER)
+    const struct trace_inst *known = arena_at(struct trace_inst, k->insts) + inst->id;
+    if (known->unit == TRACE_COPIER)
         trace_async_step(&trace->step);
     p->io.stats.unknown += !inst->known;
-    unsigned length = trace_writer_record(words, inst->id, &trace->step, read_space(trace));
+    phases_pass(k, inst, known->kind);
+    unsigned length = trace_has_phase(known->kind)
+                          ? phase_record(k, words, known->kind, &trace->step)
+                          : trace_writer_record(words, inst->id, &trace->step, read_space(trace));
     uint32_t at = trace_writer_room(&p->writer, stream, b, k->write_at, length);
     if (!b->warp[k->warp].count++)
         b->warp[k->warp].at = at;
@@ -88,6 +93,7 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
 static bool read_warp(struct trace_player *p, struct player_kernel *k, const struct itrace *trace)
 {
     k->warp = trace->warp;
+    phases_begin_warp(k);
     if (k->warp < player_block(p, k->reading)->warps)
         return true;
     trace_files_report(NULL, true, trace->path, 0,
@@ -103,6 +109,7 @@ static void read_block_end(struct trace_player *p, struct player_kernel *k,
     struct trace_block *b = player_block(p, k->reading);
     b->rank = trace->cluster_rank > 0 ? (uint32_t)trace->cluster_rank : 0;
     b->next = TRACE_NOTHING;
+    phases_end(p, k, b);
     if (!k->cluster && (trace->cluster_rank < 0 || (k->ahead && !b->rank)))
         k->cluster = k->ahead ? k->ahead : 1;
     if (k->next == TRACE_NOTHING) {

@@ -129,18 +129,6 @@ static inline enum trace_mode trace_writer_mode(const struct itrace_step *step)
     return trace_writer_near(step) ? TRACE_DELTA : TRACE_LIST;
 }
 
-static inline void trace_writer_copy(uint32_t **to, const struct itrace_bulk *copy)
-{
-    uint32_t phase = copy->barrier ? trace_phase(copy->barrier) : TRACE_PHASES;
-    *(*to)++ = phase << 8 | copy->runs;
-    for (uint32_t i = 0; i < copy->runs; i++) {
-        trace_writer_wide(to, copy->run[i].base);
-        *(*to)++ = (uint32_t)copy->run[i].stride;
-        *(*to)++ = copy->run[i].rows;
-        *(*to)++ = copy->run[i].bytes;
-    }
-}
-
 static inline unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_t id,
                                            const struct itrace_step *step, enum trace_space space)
 {
@@ -159,10 +147,6 @@ static inline unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_
         *to++ = (uint32_t)(step->address[i] - step->address[i - 1]);
     for (unsigned i = 0; mode == TRACE_LIST && i < step->count; i++)
         trace_writer_wide(&to, step->address[i]);
-    if (step->copy.runs) {
-        words[0] |= TRACE_BULK;
-        trace_writer_copy(&to, &step->copy);
-    }
     return (unsigned)(to - words);
 }
 

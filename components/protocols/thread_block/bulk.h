@@ -20,10 +20,17 @@ static inline uint32_t bulk_runs(const uint32_t *record)
     return *record & TRACE_BULK ? *bulk_head(record) & 0xff : 0;
 }
 
-/* The barrier that waits for the copy, below TRACE_PHASES; TRACE_PHASES: any of them may. */
+/* The barrier that waits for the copy, or of a wait or arrival, below TRACE_PHASES; TRACE_PHASES:
+ * any of them; above: none. */
 static inline uint32_t bulk_phase(const uint32_t *record)
 {
     return *record & TRACE_BULK ? *bulk_head(record) >> 8 : TRACE_PHASES;
+}
+
+/* How many copies to the barrier, or arrivals, a wait is for; 0: all copies under way. */
+static inline uint32_t bulk_need(const uint32_t *record)
+{
+    return *record & TRACE_BULK ? bulk_head(record)[1] : 0;
 }
 
 /* The next line of the copy with its sectors; false: there is none. */

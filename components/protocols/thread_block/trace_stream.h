@@ -9,8 +9,8 @@
  *   mask      unless TRACE_FULL
  *   addresses TRACE_STRIDE: base (2 words), stride;  TRACE_DELTA: base (2 words), a difference for
  *             each further active lane;  TRACE_LIST: 2 words for each active lane
- *   bulk      TRACE_BULK, instead of addresses: a word of the barrier's number * 256 + runs, then
- *             for each run base (2 words), stride, rows, bytes of a row (bulk.h)
+ *   bulk      TRACE_BULK, instead of addresses: a word of the barrier's number * 256 + runs, what a
+ *             wait is for, then for each run base (2 words), stride, rows, bytes of a row (bulk.h)
  *
  * No record crosses the end of a chunk; TRACE_LINK in place of word 0 leads to the chunk whose
  * number stands in the last word of this one.
@@ -89,7 +89,8 @@ enum trace_kind {
     TRACE_BULK_PREFETCH,
     TRACE_BULK_STORE, /* these two join a group of copies */
     TRACE_BULK_REDUCE,
-    TRACE_PHASE_WAIT /* for what is under way to the barrier in its address */
+    TRACE_PHASE_ARRIVE, /* at the barrier in its address */
+    TRACE_PHASE_WAIT    /* for copies and arrivals there */
 };
 
 /* A static instruction. The zero register is no register. */
@@ -170,15 +171,14 @@ static inline uint32_t trace_record_end(const uint32_t *words, uint32_t at)
     case TRACE_LIST:
         return at + 2 * lanes;
     default:
-        return word & TRACE_BULK ? at + 1 + TRACE_RUN * (words[at] & 0xff) : at;
+        return word & TRACE_BULK ? at + 2 + TRACE_RUN * (words[at] & 0xff) : at;
     }
 }
 
-/* The number of the barrier at `address`. Barriers that have the same one wait for each other's
- * copies. */
-static inline uint32_t trace_phase(uint64_t address)
+/* Do records of this kind have TRACE_BULK? */
+static inline bool trace_has_phase(unsigned kind)
 {
-    return (uint32_t)(address / 8 % TRACE_PHASES);
+    return kind >= TRACE_BULK_LOAD || kind == TRACE_COPY_ARRIVE;
 }
 
 static inline uint64_t trace_wide(const uint32_t *words)

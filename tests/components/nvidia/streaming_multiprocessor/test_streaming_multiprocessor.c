@@ -684,3 +684,64 @@ Test(streaming_multiprocessor, ticks_without_a_reason_change_nothing)
     cr_expect_eq(end[0], end[1]);
     cr_expect_eq(end[0], end[2]);
 }
+
+/* ---- asynchronous work ---- */
+
+static uint16_t counted(unsigned unit_of, unsigned kind, uint16_t count)
+{
+    uint16_t i = inst(unit_of, kind, -1, -1, -1, -1);
+    insts[i].count = count;
+    return i;
+}
+
+/* Three copies in groups of their own, a wait, and a chain that is over behind all copies. */
+static uint64_t copies_until(uint16_t most)
+{
+    forget();
+    uint16_t copy = inst(TRACE_MEMORY, TRACE_COPY, -1, 3, -1, -1);
+    uint16_t commit = counted(TRACE_INT, TRACE_COPY_COMMIT, 0);
+    uint16_t wait = counted(TRACE_INT, TRACE_COPY_WAIT, most);
+    uint16_t next = inst(TRACE_FP32, TRACE_COMPUTE, 4, 4, 5, -1);
+    for (unsigned i = 0; i < 3; i++) {
+        add_access(0, 0, copy, TRACE_GLOBAL, LINE + 4096 * i, 4);
+        add(0, 0, commit);
+    }
+    add(0, 0, wait);
+    for (unsigned i = 0; i < 40; i++)
+        add(0, 0, next);
+    return run_alone(&defaults);
+}
+
+Test(streaming_multiprocessor, a_wait_leaves_as_many_groups_of_copies_as_it_says)
+{
+    uint64_t all = copies_until(0), two = copies_until(1), one = copies_until(2);
+    uint64_t none = copies_until(3);
+    cr_expect(all > two && all - two == two - one, "%llu %llu %llu", (unsigned long long)all,
+              (unsigned long long)two, (unsigned long long)one);
+    cr_expect(one > none + MEMORY / 2, "%llu %llu", (unsigned long long)one,
+              (unsigned long long)none);
+}
+
+Test(streaming_multiprocessor, data_of_a_copy_takes_shared_memory_when_it_comes)
+{
+    uint64_t taken[2];
+    for (unsigned i = 0; i < 2; i++) {
+        forget();
+        uint16_t copy = inst(TRACE_MEMORY, TRACE_COPY, -1, 3, -1, -1);
+        add_access(0, 0, copy, TRACE_SHARED, 0, i ? 128 : 4); /* one bank, or all */
+        add_access(0, 0, copy, TRACE_GLOBAL, LINE, 4);
+        taken[i] = run_alone(&defaults);
+    }
+    cr_expect_eq(taken[1] - taken[0], 31);
+}
+
+Test(streaming_multiprocessor, products_take_their_cycles_one_behind_the_other)
+{
+    enum { PRODUCTS = 6, CYCLES = 96 };
+    forget();
+    uint16_t product = counted(TRACE_TENSOR, TRACE_MATRIX, CYCLES);
+    for (unsigned w = 0; w < 4; w++)
+        for (unsigned i = 0; i < PRODUCTS; i++)
+            add(0, w, product);
+    cr_expect_eq(run_alone(&defaults), PRODUCTS * CYCLES + OVER);
+}
