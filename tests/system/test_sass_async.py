@@ -128,7 +128,7 @@ def test_restored_run_takes_the_same_cycles(sass, tmp_path):
 
 
 def test_lines_of_older_tracers_move_nothing_and_say_so(sass):
-    lines = [f"0000 00000001 0 UTMALDG.2D 2 UR8 UR14 0 0 0 NoVal", END]
+    lines = ["0000 00000001 0 UTMALDG.2D 2 UR8 UR14 0 0 0 NoVal", END]
     assert sass.cycles(lines) < 40
     assert sass.said.count("note: approximated: bulk copies whose lines have no transfers") == 1
 

@@ -109,7 +109,7 @@ static inline bool memory_tag(struct streaming_multiprocessor *c, const struct s
     if (free == SM_NONE)
         return false;
     c->memory.free_pending = sm_pending(c, free)->next;
-    *sm_pending(c, free) = (struct sm_pending){.left = (uint16_t)requests,
+    *sm_pending(c, free) = (struct sm_pending){.left = requests,
                                                .destination = a->destination,
                                                .next = SM_NONE,
                                                .warp = a->warp,

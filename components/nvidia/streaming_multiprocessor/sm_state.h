@@ -112,7 +112,8 @@ struct sm_access {
 
 /* Answers that a memory instruction waits for; its index is their tag. */
 struct sm_pending {
-    uint16_t left, destination, next;
+    uint32_t left;
+    uint16_t destination, next;
     uint8_t warp, writes;
     bool each; /* `writes` for each answer */
 };
