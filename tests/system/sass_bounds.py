@@ -92,6 +92,8 @@ CASES = [
      4 * 64 * LINE + 187, 4 * 64 * LINE + NEAREST + FURTHEST, HOPPER),
     ("HGMMA: 16 of 64x256x16", products(16), 4, 16 * 128, 16 * 128 + 40, HOPPER),
     ("HGMMA: 16 of 64x64x16", products(16, "64x64x16"), 4, 16 * 32, 16 * 32 + 40, HOPPER),
+    ("HGMMA: 16 of 64x8x16, A and B in shared memory", products(16, "64x8x16"), 4, 16 * (16 + 4),
+     16 * (16 + 4) + 40, HOPPER),
     ("HGMMA: 2 of 64x256x16 beside 50 FFMA", products(2, beside=50), 4, 50 * 8, 50 * 8 + 40,
      HOPPER),
     ("TMA and HGMMA: 8 tiles, one place", pipeline(8, 1), 5, 8 * (64 * LINE + NEAREST + 128),

@@ -114,17 +114,18 @@ static inline void issue_waits(struct streaming_multiprocessor *c, const struct 
     }
 }
 
-/* A product of four warps takes no operands through the collectors: they lie in shared memory, or
- * are read while it runs. The next one issues when this one begins. */
+/* A product of four warps takes no operands through the collectors: they come from shared memory,
+ * `width` cycles of it for this warp's quarter. The next product issues when this one begins. */
 static inline void issue_matrix(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
                                 const struct trace_inst *inst, uint32_t slot, uint64_t now,
                                 uint16_t destination)
 {
     uint64_t *free = &sub->unit[TRACE_TENSOR];
     uint64_t start = now + 3 > *free ? now + 3 : *free;
-    *free = start + inst->count;
+    uint64_t read = memory_shared_take(c, now, inst->width) + 3;
+    *free = start + inst->count > read ? start + inst->count : read;
     sub->latch[TRACE_TENSOR] = start;
-    sm_event_add(c, *free + SM_WRITEBACK, slot, destination, false);
+    sm_event_add(c, sm_soon(now, *free + SM_WRITEBACK), slot, destination, false);
 }
 
 static inline void issue_copier(struct streaming_multiprocessor *c, const struct trace_inst *inst,

@@ -158,8 +158,7 @@ static inline void memory_answered(struct streaming_multiprocessor *c, const str
         return;
     }
     uint64_t end = p->each ? c->memory.free_at : memory_shared_take(c, now, p->writes);
-    end = end < now + SM_WHEEL ? end : now + SM_WHEEL - 1;
-    sm_event_add(c, end, p->warp, p->destination, true);
+    sm_event_add(c, sm_soon(now, end), p->warp, p->destination, true);
 }
 
 static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now)

@@ -211,6 +211,12 @@ static inline const struct trace_inst *sm_inst(const struct sm_warp *w)
     return arena_at(const struct trace_inst, w->insts) + w->id;
 }
 
+/* The last cycle that the wheel has, if `cycle` lies behind it. */
+static inline uint64_t sm_soon(uint64_t now, uint64_t cycle)
+{
+    return cycle < now + SM_WHEEL ? cycle : now + SM_WHEEL - 1;
+}
+
 /* ---- sm_event.c ---- */
 
 static void sm_event_add(struct streaming_multiprocessor *c, uint64_t cycle, uint32_t warp,

@@ -2,7 +2,6 @@
  * once a run, by family, when the first instruction of the family is read. */
 #include "trace_player_state.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* What a run has said; host memory. */
@@ -30,8 +29,9 @@ static const char *const family_notes[FAMILY_COUNT] = {
                        "the one address of the line says",
     [FAMILY_MULTICAST] = "bulk copies to several blocks of a cluster: data goes to the block that "
                          "issues the copy only",
-    [FAMILY_BLOCK_TO_BLOCK] = "bulk copies and stores between blocks of a cluster: they move "
-                              "nothing",
+    [FAMILY_BLOCK_TO_BLOCK] =
+        "accesses between blocks of a cluster: bulk copies move nothing, STAS "
+        "and REDAS stay in the block",
     [FAMILY_SHORT] = "bulk copies of more than 12 different runs of rows: the bytes are right, the "
                      "addresses of the last rows are not",
     [FAMILY_PHASE] =
@@ -39,8 +39,8 @@ static const char *const family_notes[FAMILY_COUNT] = {
         "copies or arrivals of n phases, or for copies under way where counts do not "
         "fit; a first wait without copies passes",
     [FAMILY_CLUSTER_BARRIER] = "barriers of clusters (UCGABAR): they do not wait",
-    [FAMILY_MATRIX] = "products of four warps (HGMMA ...): N / 2 cycles of each tensor unit; "
-                      "operands take no bandwidth of shared memory",
+    [FAMILY_MATRIX] = "products of four warps (HGMMA ...): N / 2 cycles of each tensor unit, or "
+                      "what shared memory takes to give the operands",
     [FAMILY_GROUPS] = "products of four warps whose lines do not say what closes a group: "
                       "WARPGROUP.ARRIVE and WARPGROUP.DEPBAR do",
     [FAMILY_TENSOR_MEMORY] = "Blackwell's tensor memory (UTC*, LDT*, STT*): units only; nothing "
@@ -103,25 +103,32 @@ static void trace_async_note(enum trace_family family)
     fprintf(stderr, "note: approximated: %s\n", family_notes[family]);
 }
 
-/* N / 2 cycles: 64 * N * 16 multiply-adds of 16 bits on four tensor units, each of which makes 512
- * a cycle (NVIDIA, "A100 Tensor Core GPU Architecture": 256; "H100 Tensor Core GPU Architecture":
- * twice that); kinds with another K are faster or slower in proportion. The shape is the first
- * modifier, MxNxK. 0: the name has none. */
-static uint16_t matrix_cycles(const char *name)
+/* The N of a shape MxNxK, which is the first modifier of that form; 256, the largest, without. */
+static unsigned matrix_columns(const char *name)
 {
     unsigned m = 0, n = 0, k = 0;
     const char *shape = strchr(name, '.');
     for (; shape; shape = strchr(shape + 1, '.'))
         if (sscanf(shape, ".%3ux%3ux%3u", &m, &n, &k) == 3)
-            return (uint16_t)(n / 2 ? n / 2 : 1);
-    return 0;
+            return n < 8 ? 8 : n < 256 ? n : 256;
+    return 256;
 }
 
+/* N / 2 cycles: 64 * N * 16 multiply-adds of 16 bits on four tensor units, each of which makes 512
+ * a cycle (NVIDIA, "A100 Tensor Core GPU Architecture": 256; "H100 Tensor Core GPU Architecture":
+ * twice that); kinds with another K are faster or slower in proportion. B has 32 bytes a column, A
+ * 32 a row where it is no register, and shared memory gives 128 a cycle: a quarter takes N / 16
+ * cycles of it, and four more for A. */
 static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
 {
-    uint16_t cycles = matrix_cycles(from->name);
+    unsigned columns = matrix_columns(from->name);
+    bool registers = false; /* A is one: a source that is neither what is added nor a descriptor */
+    for (unsigned i = 0; i < from->source_count; i++)
+        registers |= from->sources[i] < 255
+                     && (!from->destination_count || from->sources[i] != from->destinations[0]);
     to->destination = TRACE_NO_REGISTER; /* WARPGROUP.DEPBAR waits for it, not the next product */
-    to->count = cycles ? cycles : 128;
+    to->count = (uint16_t)(columns / 2);
+    to->width = (uint8_t)((columns + 15) / 16 + (registers ? 0 : 4));
     if (from->closes_group) {
         to->kind = TRACE_MATRIX_COMMIT;
         trace_notes.has_groups = true;

@@ -81,7 +81,8 @@ enum trace_kind {
     TRACE_COPY_COMMIT,   /* closes the open group of copies, */
     TRACE_COPY_ARRIVE,   /* and the barrier in its address waits for that group */
     TRACE_COPY_WAIT,     /* until at most `count` groups are under way */
-    TRACE_MATRIX,        /* a quarter of a product of four warps, `count` cycles long */
+    TRACE_MATRIX,        /* a quarter of a product of four warps: `count` cycles of the tensor unit,
+                          * `width` of shared memory */
     TRACE_MATRIX_COMMIT, /* such a product, and closes the group */
     TRACE_MATRIX_GATHER, /* waits for the other warps of the four */
     TRACE_MATRIX_WAIT,
