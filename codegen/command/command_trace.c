@@ -80,10 +80,13 @@ static const char *unpacked_name(struct tool *tool, const char *name)
     return name;
 }
 
-/* kernel-1.traceg.xz -> kernel-mem-1.traceg */
+/* kernel-1.traceg.xz, kernel-1.tracez -> kernel-mem-1.traceg */
 static const char *memory_name(struct tool *tool, const char *path)
 {
     const char *name = unpacked_name(tool, source_base_name(path));
+    size_t size = strlen(name), tail = strlen(".tracez");
+    if (size > tail && strcmp(name + size - tail, ".tracez") == 0)
+        name = arena_printf(tool->c->arena, "%.*sg", (int)size - 1, name);
     if (strncmp(name, "kernel-", 7) == 0)
         return arena_printf(tool->c->arena, "kernel-mem-%s", name + 7);
     return arena_printf(tool->c->arena, "mem-%s", name);
@@ -112,7 +115,7 @@ static void filter(struct tool *tool, const char *path)
     struct itrace_list list;
     struct itrace_output output = {.slot = -1};
     const char *list_path = place(tool, path, "kernelslist-mem.g");
-    bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true}),
+    bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true, NULL}),
          is_list = ok && list.commands[0].line;
     if (is_list && command_files_are_same(path, list_path))
         ok = fail(tool, "'%s' would be written over itself: use -o", path);
@@ -170,7 +173,7 @@ static bool stats_one(struct tool *tool, const char *path)
 static void each(struct tool *tool, const char *path, bool (*one)(struct tool *, const char *))
 {
     struct itrace_list list;
-    bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true});
+    bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true, NULL});
     for (size_t i = 0; ok && i < list.count; i++)
         if (list.commands[i].name)
             ok = one(tool, list.commands[i].path);

@@ -1,5 +1,6 @@
-/* libFuzzer target of the trace reader: any bytes are read or refused, as text (plain, xz, zstd),
- * as a list, and as the payload of a cache; what a step holds lies within its limits. */
+/* libFuzzer target of the trace reader: any bytes are read or refused, as text (plain, xz, zstd, in
+ * a container), as a list, and as the payload of a cache; what a step holds lies within its limits.
+ */
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
 #include "components/traces/instruction_trace/reader/itrace.h"

@@ -12,6 +12,8 @@
 
 static struct trace_files trace_files;
 
+static const char allow_remedy[] = "'--allow-incomplete' plays what is there";
+
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
                                const char *text)
 {
@@ -48,6 +50,7 @@ static void trace_files_close(void)
     if (trace_files.has_list)
         itrace_list_release(&trace_files.list);
     trace_files.has_list = false;
+    trace_files.said = 0;
     trace_files.error[0] = '\0';
 }
 
@@ -65,25 +68,29 @@ static bool trace_files_all_there(const char *path)
             continue;
         }
         bool allowed = trace_files.allow_incomplete;
-        snprintf(text, sizeof text, "'%.160s' cannot be read: %s%s", c->name, strerror(errno),
-                 allowed ? "; left out, and the kernels behind it are numbered without it" : "");
+        snprintf(text, sizeof text, "'%.160s' cannot be read: %s; %s", c->name, strerror(errno),
+                 allowed ? "left out, and the kernels behind it are numbered without it"
+                         : allow_remedy);
         trace_files_report(NULL, !allowed, path, c->line, text);
         good = good && allowed;
         list->left_out++;
         itrace_command_release(c);
     }
     list->count = kept;
-    if (kept)
+    if (!good || itrace_list_kernels(list))
         return good;
-    trace_files_report(NULL, true, path, 0, "nothing is left to be played");
+    trace_files_report(NULL, true, path, 0,
+                       "none of its kernels can be read: nothing is left to be played");
     return false;
 }
 
 /* false: trace_files.error says why. */
 static bool trace_files_list(const char *path)
 {
-    const struct itrace_list_reader reader = {path, trace_files_report, NULL,
-                                              trace_files.allow_incomplete};
+    const struct itrace_list_reader reader = {.path = path,
+                                              .report = trace_files_report,
+                                              .tolerant = trace_files.allow_incomplete,
+                                              .remedy = allow_remedy};
     if (trace_files.has_list)
         return true;
     trace_files.has_list =
@@ -102,6 +109,8 @@ static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plai
     struct itrace_options options = {.report = trace_files_report,
                                      .context = plainly ? f : NULL,
                                      .use_cache = !plainly && !trace_files.no_cache,
+                                     .remedy = allow_remedy,
+                                     .said = &trace_files.said,
                                      .demand = trace_files.allow_incomplete ? ITRACE_GAPS_ALLOWED
                                                                             : ITRACE_GAPS_REFUSED};
     f->open = true;

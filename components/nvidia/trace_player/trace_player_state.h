@@ -39,6 +39,7 @@ struct trace_file {
 struct trace_files {
     const char *path; /* --play sass, or NULL */
     bool no_cache, allow_incomplete;
+    unsigned said; /* oddities of traces that this run was told of */
     struct itrace_list list;
     bool has_list;
     char error[400]; /* the first one */

@@ -256,7 +256,8 @@ int main(int argc, char **argv)
         return 2;
     }
     path = argv[1];
-    if (!itrace_list_read(&list, &(struct itrace_list_reader){path, say, &wrong, false}) || wrong)
+    if (!itrace_list_read(&list, &(struct itrace_list_reader){path, say, &wrong, false, NULL})
+        || wrong)
         return 1;
     if (heddlePlayDriver(&driver) != 0)
         return 1;

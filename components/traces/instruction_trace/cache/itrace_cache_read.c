@@ -141,7 +141,7 @@ static void get_inst(struct itrace_cache_reader *r, struct itrace_program *progr
     inst.source_line = (uint32_t)get_at_most(r, UINT32_MAX);
     get_text(r, inst.name, sizeof inst.name);
     inst.width = (uint8_t)get_at_most(r, 128);
-    uint64_t most = itrace_arch_is_amd(program->arch) ? UINT16_MAX : 511;
+    uint64_t most = itrace_arch_is_amd(program->arch) ? UINT16_MAX : SASS_NO_REGISTER;
     inst.destination_count = (uint8_t)get_at_most(r, ITRACE_MAX_DESTINATIONS);
     for (unsigned i = 0; i < inst.destination_count; i++)
         inst.destinations[i] = (uint16_t)get_at_most(r, most);

@@ -420,14 +420,21 @@ static enum itrace_event take_line(struct itrace *t)
 static enum itrace_event at_end(struct itrace *t, bool ok)
 {
     bool inside = t->state != ITRACE_OUTSIDE, in_block = t->state >= ITRACE_IN_BLOCK;
+    bool whole = t->warps_seen
+                 && (t->state == ITRACE_IN_BLOCK || (t->state == ITRACE_IN_WARP && !t->warp_left));
     t->ended = true;
     t->state = ITRACE_OUTSIDE;
+    if (ok && whole) {
+        itrace_odd(t, ITRACE_ODD_END, t->input.line, "the last #END_TB is missing");
+        return ITRACE_BLOCK_END;
+    }
     if (ok && in_block && t->options.demand == ITRACE_GAPS_ALLOWED) {
         itrace_warn(t, t->input.line, "the file ends inside of a thread block");
         return ITRACE_BLOCK_END;
     }
     if (ok && inside)
-        return bad(t, "the file ends inside of a thread block: #END_TB is missing");
+        return bad(t, "the file ends inside of a thread block%s%s", t->options.remedy ? "; " : "",
+                   t->options.remedy ? t->options.remedy : "");
     return ok ? ITRACE_END : ITRACE_ERROR;
 }
 

@@ -46,6 +46,8 @@ struct itrace_options {
     void *context;
     bool use_cache;            /* read it if it fits the file, write it otherwise */
     enum itrace_demand demand; /* that the trace is whole */
+    const char *remedy;        /* what a refused gap says behind it; NULL: nothing */
+    unsigned *said; /* what a run was told of once (enum itrace_oddity); NULL: each trace tells */
 };
 
 struct itrace_cache_reader;
@@ -73,6 +75,7 @@ struct itrace {
     uint64_t errors, warnings, steps, blocks;
 
     struct itrace_gaps gaps;
+    unsigned said; /* where the options have none */
 
     struct itrace_program program;
     struct itrace_options options;

@@ -44,10 +44,30 @@ bool itrace_gap_found(struct itrace *t, enum itrace_gap gap, uint64_t line, cons
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (refused)
-        itrace_fail(t, t->is_cached ? 0 : line, "%s", text);
+        itrace_fail(t, t->is_cached ? 0 : line, "%s%s%s", text, t->options.remedy ? "; " : "",
+                    t->options.remedy ? t->options.remedy : "");
     else
         itrace_warn(t, t->is_cached ? 0 : line, "%s", text);
     return !refused;
+}
+
+static unsigned *said(struct itrace *t)
+{
+    return t->options.said ? t->options.said : &t->said;
+}
+
+void itrace_odd(struct itrace *t, enum itrace_oddity oddity, uint64_t line, const char *format, ...)
+{
+    char text[300];
+    va_list args;
+    bool tells = t->options.demand != ITRACE_GAPS_COUNTED || oddity == ITRACE_ODD_END;
+    if (!tells || *said(t) & (unsigned)oddity)
+        return;
+    *said(t) |= (unsigned)oddity;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    itrace_warn(t, t->is_cached ? 0 : line, "%s", text);
 }
 
 /* "thread block 0,1,0" */
@@ -135,6 +155,21 @@ static bool knows_windows(struct itrace *t, const struct itrace_inst *inst)
                             inst->name, inst->pc, h->shared_base ? "local mem" : "shmem");
 }
 
+/* Numbers that no register has, in an instruction that comes for the first time. */
+static void find_garbage(struct itrace *t, const struct itrace_inst *inst)
+{
+    bool found = false;
+    for (unsigned i = 0; i < inst->destination_count; i++)
+        found = found || inst->destinations[i] == SASS_NO_REGISTER;
+    for (unsigned i = 0; i < inst->source_count; i++)
+        found = found || inst->sources[i] == SASS_NO_REGISTER;
+    if (found && !itrace_header_is_amd(&t->header))
+        itrace_odd(t, ITRACE_ODD_REGISTER, t->input.line,
+                   "'%s' at PC %04" PRIx32 " has a register above R255: the tracer took something "
+                   "else for a register; nothing waits for such ones",
+                   inst->name, inst->pc);
+}
+
 /* An instruction that comes for the first time. */
 static bool take_inst(struct itrace *t, const struct itrace_inst *inst)
 {
@@ -147,6 +182,7 @@ static bool take_inst(struct itrace *t, const struct itrace_inst *inst)
         if (inst->sources[i] < 255 && inst->sources[i] >= most)
             beyond = inst->sources[i];
     t->gaps.known = inst->id + 1;
+    find_garbage(t, inst);
     if (!knows_windows(t, inst))
         return false;
     return !beyond || !most || itrace_header_is_amd(&t->header)
@@ -188,27 +224,66 @@ static bool take_shared(struct itrace *t, const struct itrace_step *step)
     return true;
 }
 
+/* Lanes at address 0 of global memory, where no card has any. */
+static void find_zero(struct itrace *t, const struct itrace_step *step)
+{
+    if (*said(t) & ITRACE_ODD_ADDRESS)
+        return;
+    for (unsigned i = 0; i < step->count; i++)
+        if (step->address[i] == 0)
+            itrace_odd(t, ITRACE_ODD_ADDRESS, t->input.line,
+                       "'%s' at PC %04" PRIx32 " accesses address 0 of global memory: the tracer "
+                       "did not see the address; such accesses are played as they stand",
+                       step->inst->name, step->inst->pc);
+}
+
+/* Instructions that lanes execute behind their EXIT. Behind the end of all of the warp's lanes
+ * tracers write some more; they are played as they stand. */
+static bool found_late(struct itrace *t, uint64_t late, bool over)
+{
+    char text[64];
+    const struct itrace_inst *inst = t->step.inst;
+    if (!over || t->options.demand == ITRACE_GAPS_COUNTED)
+        return itrace_gap_found(t, ITRACE_GAP_BEHIND, t->input.line,
+                                "%s, warp %" PRIu32 ": '%s' at PC %04" PRIx32
+                                " is executed by lanes %" PRIx64 " behind their EXIT",
+                                block_text(t, text), t->warp, inst->name, inst->pc, late);
+    t->gaps.count[ITRACE_GAP_BEHIND]++;
+    itrace_odd(t, ITRACE_ODD_BEHIND, t->input.line,
+               "%s, warp %" PRIu32 ": '%s' at PC %04" PRIx32
+               " stands behind the EXIT of all lanes; such instructions are played as they stand",
+               block_text(t, text), t->warp, inst->name, inst->pc);
+    return true;
+}
+
+/* Have all lanes that the warp has by its block come to EXIT? */
+static bool all_have_ended(const struct itrace *t)
+{
+    const uint32_t *block = t->header.block;
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2] - 32 * (uint64_t)t->warp;
+    uint64_t all = threads < 32 ? (UINT64_C(1) << threads) - 1 : UINT32_MAX;
+    return !itrace_header_is_amd(&t->header) && !(all & ~t->gaps.ended);
+}
+
 static bool take_step(struct itrace *t)
 {
     struct itrace_gaps *g = &t->gaps;
     const struct itrace_step *step = &t->step;
     const struct itrace_inst *inst = step->inst;
-    char text[64];
     uint64_t late = step->mask & g->ended;
-    bool good = inst->id < g->known || take_inst(t, inst);
-    g->exits = inst->opcode.unit == SASS_CLASS_EXIT;
+    bool good = inst->id < g->known || take_inst(t, inst), over = late && all_have_ended(t);
+    bool ends = inst->opcode.unit == SASS_CLASS_EXIT;
+    g->exits = g->exits || ends;
     g->active |= step->mask;
     g->line = t->input.line;
-    if (g->exits)
+    if (ends)
         g->ended |= itrace_header_is_amd(&t->header) ? UINT64_MAX : step->mask;
     if (inst->opcode.space == ITRACE_SPACE_SHARED && !itrace_header_is_amd(&t->header))
         good = take_shared(t, step) && good;
+    if (inst->opcode.space == ITRACE_SPACE_GLOBAL && !itrace_header_is_amd(&t->header))
+        find_zero(t, step);
     if (late)
-        good = itrace_gap_found(t, ITRACE_GAP_BEHIND, t->input.line,
-                                "%s, warp %" PRIu32 ": '%s' at PC %04" PRIx32
-                                " is executed by lanes %" PRIx64 " behind their EXIT",
-                                block_text(t, text), t->warp, inst->name, inst->pc, late)
-               && good;
+        good = found_late(t, late, over) && good;
     return good;
 }
 

@@ -26,10 +26,18 @@ enum itrace_gap {
     ITRACE_GAP_REPEATED,  /* thread blocks that were there before */
     ITRACE_GAP_WARPS,     /* warps of a block that are missing */
     ITRACE_GAP_EXITS,     /* warps with lanes that do not come to EXIT */
-    ITRACE_GAP_BEHIND,    /* instructions of lanes behind their EXIT */
+    ITRACE_GAP_BEHIND,    /* instructions of lanes behind their EXIT, unless all have ended */
     ITRACE_GAP_REGISTERS, /* static instructions with a register beyond 'nregs' */
     ITRACE_GAP_SHARED,    /* instructions with shared memory beyond 'shmem' */
     ITRACE_GAP_KINDS
+};
+
+/* What real tracers write and a player takes: one warning a run. */
+enum itrace_oddity {
+    ITRACE_ODD_REGISTER = 1, /* numbers that no register has */
+    ITRACE_ODD_ADDRESS = 2,  /* accesses of global memory at address 0 */
+    ITRACE_ODD_BEHIND = 4,   /* instructions behind the end of a whole warp */
+    ITRACE_ODD_END = 8       /* the last #END_TB is missing */
 };
 
 struct itrace_gaps {
@@ -41,7 +49,7 @@ struct itrace_gaps {
     uint64_t line;            /* of its last instruction */
     uint32_t warp;
     uint32_t known;      /* static instructions that were looked at */
-    bool in_warp, exits; /* its last instruction is an EXIT */
+    bool in_warp, exits; /* it has come to an EXIT */
     bool over;           /* the end was looked at */
 };
 
@@ -54,6 +62,9 @@ bool itrace_gaps_take(struct itrace *trace, int event);
  * an error. */
 bool itrace_gap_found(struct itrace *trace, enum itrace_gap gap, uint64_t line, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
+/* An oddity: one warning in all of a run, counted nowhere. */
+void itrace_odd(struct itrace *trace, enum itrace_oddity oddity, uint64_t line, const char *format,
+                ...) __attribute__((format(printf, 4, 5)));
 /* Gaps of all kinds. */
 uint64_t itrace_gaps_total(const struct itrace_gaps *gaps);
 /* "missing_blocks": a name for statistics. */

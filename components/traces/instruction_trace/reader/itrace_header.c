@@ -208,7 +208,7 @@ static const char *take_value(struct itrace_header *header, const struct field *
     case NUMBER:
         return itrace_take_decimal(&at, to) && !*at ? NULL : "a whole number";
     case HEX:
-        return itrace_take_address(&at, to) && !*at ? NULL : "an address (0x...)";
+        return itrace_take_base(&at, to) && !*at ? NULL : "an address (0x...)";
     case DIM:
         return take_dim(at, to) ? NULL : "three positive numbers: (x,y,z)";
     case VERSION:

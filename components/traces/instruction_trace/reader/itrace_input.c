@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
+#include "components/traces/instruction_trace/reader/itrace_tracez.h"
 
 #define PACKED_SIZE   65536
 #define TEXT_SIZE     (2 * 65536)
@@ -97,9 +98,26 @@ static bool unpack_zstd(struct itrace_input *in)
     return true;
 }
 
+/* The digest is that of the whole file, whose bytes a container does not give out in their order.
+ */
+static bool fill_from_container(struct itrace_input *in)
+{
+    size_t got;
+    int status = itrace_tracez_read(in->container, in->text + in->end, in->capacity - in->end, &got,
+                                    in->error);
+    in->end += status > 0 ? got : 0;
+    in->drained = status <= 0;
+    if (status == 0 && in->fd >= 0)
+        return (lseek(in->fd, 0, SEEK_SET) == 0 && itrace_digest_rest(in->fd, &in->digest))
+               || fail(in, strerror(errno));
+    return status >= 0;
+}
+
 /* More text behind `end`; room is there. */
 static bool fill(struct itrace_input *in)
 {
+    if (in->container)
+        return fill_from_container(in);
     if (!in->decoder) {
         ssize_t got = read_bytes(in, in->text + in->end, in->capacity - in->end);
         in->end += got > 0 ? (size_t)got : 0;
@@ -116,8 +134,32 @@ static bool fill(struct itrace_input *in)
     return in->decoder->is_xz ? unpack_xz(in) : unpack_zstd(in);
 }
 
+/* Text as it is, or the header of a container. */
+static bool begin_plain(struct itrace_input *in, const struct itrace_bytes *whole)
+{
+    size_t header = itrace_tracez_header(in->packed, in->packed_size);
+    in->end = header ? header : in->packed_size;
+    memcpy(in->text, in->packed, in->end);
+    if (!header)
+        return true;
+    in->container = itrace_tracez_open(whole, header, in->error);
+    return in->container;
+}
+
+/* Packed by a program whose format is not read. NULL: it is not. */
+static const char *foreign(const uint8_t *bytes, size_t size)
+{
+    if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+        return "it is packed by gzip, which is not read: 'gunzip' it, and name what comes out";
+    if (size >= 3 && memcmp(bytes, "BZh", 3) == 0)
+        return "it is packed by bzip2, which is not read: 'bunzip2' it, and name what comes out";
+    if (size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+        return "it is a zip archive, which is not read: 'unzip' it, and name what comes out";
+    return NULL;
+}
+
 /* Reads the first bytes and sets up the decoder that they ask for. */
-static bool begin(struct itrace_input *in)
+static bool begin(struct itrace_input *in, const struct itrace_bytes *whole)
 {
     static const uint8_t xz_magic[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
     static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -132,11 +174,11 @@ static bool begin(struct itrace_input *in)
     }
     bool is_xz = in->packed_size >= sizeof xz_magic && memcmp(in->packed, xz_magic, 6) == 0;
     bool is_zstd = in->packed_size >= sizeof zstd_magic && memcmp(in->packed, zstd_magic, 4) == 0;
-    if (!is_xz && !is_zstd) {
-        memcpy(in->text, in->packed, in->packed_size);
-        in->end = in->packed_size;
-        return true;
-    }
+    const char *other = foreign(in->packed, in->packed_size);
+    if (other)
+        return fail(in, other);
+    if (!is_xz && !is_zstd)
+        return begin_plain(in, whole);
     in->decoder = itrace_allocate(1, sizeof *in->decoder);
     in->decoder->is_xz = is_xz;
     if (is_xz) {
@@ -158,13 +200,13 @@ bool itrace_input_open(struct itrace_input *in, const char *path)
         return fail(in, strerror(EISDIR));
     if (!S_ISREG(status.st_mode)) /* a pipe cannot be read twice, a device has no end */
         return fail(in, "it is not a regular file");
-    return begin(in);
+    return begin(in, &(struct itrace_bytes){in->fd, NULL, (uint64_t)status.st_size});
 }
 
 bool itrace_input_open_memory(struct itrace_input *in, const void *bytes, size_t size)
 {
     *in = (struct itrace_input){.fd = -1, .memory = bytes, .memory_left = size};
-    return begin(in);
+    return begin(in, &(struct itrace_bytes){-1, bytes, size});
 }
 
 /* Makes room behind `end`, by moving what is left to the front, or by growing. */
@@ -219,6 +261,7 @@ void itrace_input_close(struct itrace_input *in)
         lzma_end(&in->decoder->xz);
     else if (in->decoder)
         ZSTD_freeDStream(in->decoder->zstd);
+    itrace_tracez_close(in->container);
     itrace_free(in->decoder);
     itrace_free(in->packed);
     itrace_free(in->text);

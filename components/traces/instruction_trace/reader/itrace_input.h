@@ -1,4 +1,5 @@
-/* A text file line by line, plain, xz or zstd: told apart by their first bytes, not by their names.
+/* A text file line by line, plain, xz, zstd or .tracez (itrace_tracez.h): told apart by their first
+ * bytes, not by their names. Lines of a .tracez are numbered as Accel-Sim's traceDsm writes them.
  * Memory stays constant however long the file is; a line may have ITRACE_LINE_LIMIT bytes. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_INPUT_H
 #define HEDDLE_COMPONENTS_ITRACE_INPUT_H
@@ -22,8 +23,9 @@ struct itrace_input {
     int fd; /* -1: memory */
     const uint8_t *memory;
     size_t memory_left;
-    struct itrace_decoder *decoder; /* NULL: plain */
-    uint8_t *packed;                /* as read from the file, when there is a decoder */
+    struct itrace_decoder *decoder;  /* NULL: plain, or a container */
+    struct itrace_tracez *container; /* NULL: none */
+    uint8_t *packed;                 /* as read from the file, when there is a decoder */
     size_t packed_at, packed_size;
     char *text; /* unpacked, [at, end) not yet given out; NUL behind it */
     size_t at, end, capacity;

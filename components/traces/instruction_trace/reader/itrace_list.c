@@ -140,15 +140,20 @@ static bool take_command(struct itrace_list *list, const char *text, uint64_t li
     return false;
 }
 
-/* kernel-1.traceg, kernel-1-ctx_0x55dfecb31820.trace.xz, kernel-mem-1.traceg.zst */
+/* kernel-1.traceg, kernel-1.tracez, kernel-1-ctx_0x55dfecb31820.trace.xz, kernel-mem-1.traceg.zst
+ */
 static bool is_trace_name(const char *text)
 {
     const char *dot = strstr(text, ".trace");
     if (strncmp(text, "kernel-", 7) != 0 || !dot || strpbrk(text, " \t,"))
         return false;
     dot += strlen(".trace");
-    dot += *dot == 'g';
-    return *dot == '\0' || strcmp(dot, ".xz") == 0 || strcmp(dot, ".zst") == 0;
+    dot += *dot == 'g' || *dot == 'z';
+    static const char *const packed[] = {"", ".xz", ".zst", ".gz", ".bz2"}; /* not all are read */
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
+        if (strcmp(dot, packed[i]) == 0)
+            return true;
+    return false;
 }
 
 static void add_kernel(struct itrace_list *list, const char *list_path, const char *name,
@@ -165,6 +170,34 @@ static void add_kernel(struct itrace_list *list, const char *list_path, const ch
     memcpy(command->path + folder, name, strlen(name));
 }
 
+/* Calls that tracers note beside copies and kernels: of NCCL, whose kernels stand in lists of their
+ * own, and copies between cards. They take no time. */
+static bool is_foreign_call(const char *line)
+{
+    size_t size = strcspn(line, ",");
+    if (strncmp(line, "nccl", 4) == 0)
+        return true;
+    if (strncmp(line, "Memcpy", 6) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strlen(words[i].word) == size && strncmp(words[i].word, line, size) == 0)
+            return false;
+    return true;
+}
+
+static void leave_call_out(struct itrace_list *list, const struct itrace_list_reader *reader,
+                           const char *line, uint64_t number)
+{
+    char text[240];
+    snprintf(text, sizeof text,
+             "'%.80s' is neither a copy of one card and the host nor a kernel; such calls are left "
+             "out, and take no time",
+             line);
+    if (!list->calls++)
+        reader->report(reader->context, false, reader->path, number, text);
+    list->left_out++;
+}
+
 /* One line that is not empty. false: it is neither a command nor the name of a trace, or a command
  * that cannot be, which is always an error. */
 static bool take_line(struct itrace_list *list, const struct itrace_list_reader *reader, char *line,
@@ -178,11 +211,16 @@ static bool take_line(struct itrace_list *list, const struct itrace_list_reader 
         add_kernel(list, reader->path, line, number);
         return true;
     }
+    if (!wrong && is_foreign_call(line)) {
+        leave_call_out(list, reader, line, number);
+        return true;
+    }
     bool is_error = wrong || !reader->tolerant;
     list->left_out++;
-    snprintf(text, sizeof text, "%s%s: '%.80s'",
+    snprintf(text, sizeof text, "%s%s: '%.80s'%s%s",
              wrong ? wrong : "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace",
-             is_error ? "" : ", left out", line);
+             is_error ? "" : ", left out", line, is_error && !wrong && reader->remedy ? "; " : "",
+             is_error && !wrong && reader->remedy ? reader->remedy : "");
     reader->report(reader->context, is_error, reader->path, number, text);
     return !is_error;
 }
@@ -210,6 +248,14 @@ static int take_lines(struct itrace_list *list, const struct itrace_list_reader 
     return got;
 }
 
+size_t itrace_list_kernels(const struct itrace_list *list)
+{
+    size_t kernels = 0;
+    for (size_t i = 0; i < list->count; i++)
+        kernels += list->commands[i].kind == ITRACE_COMMAND_KERNEL;
+    return kernels;
+}
+
 bool itrace_list_read(struct itrace_list *list, const struct itrace_list_reader *reader)
 {
     struct itrace_input input;
@@ -224,9 +270,10 @@ bool itrace_list_read(struct itrace_list *list, const struct itrace_list_reader 
     if (got < 0) {
         snprintf(text, sizeof text, "cannot be read: %s", input.error);
         reader->report(reader->context, true, reader->path, 0, text);
-    } else if (list->count == 0 && good) {
+    } else if (good && (list->count == 0 || (list->left_out && !itrace_list_kernels(list)))) {
         reader->report(reader->context, true, reader->path, 0,
-                       "names no kernel: this is neither a list nor a trace");
+                       list->count ? "names no kernel that can be read: what is left are copies"
+                                   : "names no kernel: this is neither a list nor a trace");
         good = false;
     }
     itrace_input_close(&input);

@@ -47,7 +47,8 @@ struct itrace_list {
     struct itrace_command *commands;
     size_t count, capacity;
     uint64_t numbers;  /* of commands that others may wait for */
-    uint64_t left_out; /* lines that say nothing */
+    uint64_t left_out; /* lines that say nothing, and calls that take no time */
+    uint64_t calls;    /* such calls */
 };
 
 /* Bytes that a command may name at most. */
@@ -58,11 +59,13 @@ struct itrace_list_reader {
     itrace_report *report;
     void *context;
     bool tolerant; /* lines that say nothing are warnings, and left out; else they are errors */
+    const char *remedy; /* what such an error says behind it; NULL: nothing */
 };
 
 /* Reads the list. A path that is a trace itself gives a list of it alone, so that tools take
  * either. false: reported; release it all the same. */
 bool itrace_list_read(struct itrace_list *list, const struct itrace_list_reader *reader);
+size_t itrace_list_kernels(const struct itrace_list *list);
 /* Releases a command that is taken out of its list. */
 void itrace_command_release(struct itrace_command *command);
 void itrace_list_release(struct itrace_list *list);

@@ -115,7 +115,9 @@ void itrace_program_count(struct itrace_program *program, struct itrace_step *st
     program->last = step->inst;
 }
 
-/* "R12" or "UR4". The newest tracers write predicates, too: they are read as the zero register. */
+/* "R12" or "UR4". The newest tracers write predicates, too: they are read as the zero register.
+ * Where an operand is no register, tracers write what they find there, "R1744830": nothing waits
+ * for such a number. */
 static bool take_register(const char **at, uint16_t *number)
 {
     const char *p = *at;
@@ -130,9 +132,10 @@ static bool take_register(const char **at, uint16_t *number)
         *at = p;
         return true;
     }
-    if (*p++ != 'R' || !itrace_take_decimal(&p, &value) || value > 255)
+    if (*p++ != 'R' || !itrace_take_decimal(&p, &value))
         return false;
-    *number = (uint16_t)(value + (is_uniform ? SASS_UNIFORM_REGISTER : 0));
+    *number = value > 255 ? SASS_NO_REGISTER
+                          : (uint16_t)(value + (is_uniform ? SASS_UNIFORM_REGISTER : 0));
     *at = p;
     return true;
 }
@@ -262,7 +265,7 @@ static bool has_head(const struct itrace_inst *inst, const char *at)
 static bool take_list(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     for (unsigned i = 0; i < step->count; i++)
-        if (!itrace_take_address(at, &step->address[i])) {
+        if (!itrace_take_base(at, &step->address[i])) {
             char text[80];
             snprintf(text, sizeof text, "address %u of %u (one for each active lane)", i + 1,
                      step->count);
@@ -275,7 +278,7 @@ static bool take_list(struct itrace_program *program, const char **at, struct it
 static bool take_stride(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     uint64_t base;
-    if (!itrace_take_address(at, &base))
+    if (!itrace_take_base(at, &base))
         return expected(program, "the base address (0x...)", *at);
     if (!itrace_take_signed(at, &step->stride))
         return expected(program, "the stride", *at);
@@ -294,7 +297,7 @@ static bool take_stride(struct itrace_program *program, const char **at, struct 
 static bool take_deltas(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     uint64_t base;
-    if (!itrace_take_address(at, &base))
+    if (!itrace_take_base(at, &base))
         return expected(program, "the base address (0x...)", *at);
     for (unsigned i = 0; i < step->count; i++) {
         int64_t delta;

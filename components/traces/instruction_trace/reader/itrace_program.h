@@ -25,6 +25,8 @@
 #define ITRACE_MAX_LANES           64
 /* Uniform registers are numbered behind the 256 of a thread, as the tracer numbers them itself. */
 #define SASS_UNIFORM_REGISTER      256
+/* A number that no register has. */
+#define SASS_NO_REGISTER           512
 #define SASS_MAX_OPCODE            63
 
 struct itrace_inst {

@@ -100,6 +100,13 @@ static inline bool itrace_take_address(const char **at, uint64_t *value)
     return true;
 }
 
+/* Hexadecimal, with or without 0x, as tracers write addresses. */
+static inline bool itrace_take_base(const char **at, uint64_t *value)
+{
+    unsigned digits;
+    return itrace_take_address(at, value) || itrace_take_hex(at, value, &digits);
+}
+
 static inline bool itrace_take_signed(const char **at, int64_t *value)
 {
     const char *p = *at + (**at == '-');

@@ -353,7 +353,7 @@ Test(sass_amd, lists_have_all_commands)
     struct itrace_list list;
     char path[512];
     snprintf(path, sizeof path, "%s/kernelslist-amd.g", environment("FIXTURE"));
-    cr_assert(itrace_list_read(&list, &(struct itrace_list_reader){path, hear, &s, true}));
+    cr_assert(itrace_list_read(&list, &(struct itrace_list_reader){path, hear, &s, true, NULL}));
     cr_expect_str_eq(s.said,
                      "w10: neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace, left out: "
                      "'amd.traceg'\n");
@@ -400,7 +400,8 @@ Test(sass_amd, wrong_commands_are_left_out)
         fprintf(file, "%s\nkernel-1.traceg\n", wrong[i]);
         fclose(file);
         memset(&s, 0, sizeof s);
-        cr_expect(itrace_list_read(&list, &(struct itrace_list_reader){path, hear, &s, true}));
+        cr_expect(
+            itrace_list_read(&list, &(struct itrace_list_reader){path, hear, &s, true, NULL}));
         cr_expect(list.count == 1 && strstr(s.said, "w1: neither"), "%s: %s", wrong[i], s.said);
         itrace_list_release(&list);
     }

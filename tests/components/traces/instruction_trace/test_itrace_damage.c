@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 
@@ -68,19 +69,24 @@ static void hear(void *context, bool is_error, const char *path, uint64_t line, 
     *(is_error ? &h->errors : &h->warnings) += 1;
 }
 
-static struct heard read_refusing(const char *text)
+static struct heard read_bytes(const void *bytes, size_t size)
 {
     struct heard h = {0, 0, ""};
     struct itrace t;
     const struct itrace_options options = {
         .report = hear, .context = &h, .demand = ITRACE_GAPS_REFUSED};
-    if (itrace_open_memory(&t, "damaged", text, strlen(text), &options))
+    if (itrace_open_memory(&t, "damaged", bytes, size, &options))
         for (enum itrace_event e; (e = itrace_next(&t)) != ITRACE_END;)
             if (e == ITRACE_ERROR && h.errors > 100)
                 break;
     itrace_report_unknown(&t);
     itrace_close(&t);
     return h;
+}
+
+static struct heard read_refusing(const char *text)
+{
+    return read_bytes(text, strlen(text));
 }
 
 /* ---- what cannot be told ---- */
@@ -219,5 +225,76 @@ Test(sass_damage, altered_byte_is_refused_or_makes_another_valid_value)
                 snprintf(what, sizeof what, "'%c' instead of '%c' at %zu", other, line[at], at);
                 expect_refused(out, what, line);
             }
+    }
+}
+
+/* ---- containers ---- */
+
+static size_t put(uint8_t *to, uint64_t number, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(number >> 8 * i);
+    return bytes;
+}
+
+/* The same trace as a .tracez: a part is a warp. *index: where the index lies. */
+static size_t container(uint8_t *to, size_t room, size_t *index)
+{
+    uint64_t place[4];
+    size_t at = sizeof header;
+    memcpy(to, header, sizeof header); /* and its zero byte */
+    at += put(to + at, 0, 4);
+    at += put(to + at, 2048, 4);
+    for (int w = 0; w < 4; w++) {
+        place[w] = at;
+        at += put(to + at, 6, 4);
+        at += put(to + at, 1, 4);
+        size_t size = ZSTD_compress(to + at + 4, room - at - 4, warp, sizeof warp - 2, 3);
+        cr_assert(!ZSTD_isError(size));
+        put(to + at, size, 4);
+        at += 4 + size;
+    }
+    *index = at;
+    at += put(to + at, 2, 4);
+    for (int block = 0; block < 2; block++) {
+        for (int i = 0; i < 10; i++)
+            at += put(to + at, i == 0 ? (uint64_t)block : 0, 4);
+        at += put(to + at, 2, 4);
+        for (int w = 0; w < 2; w++) {
+            at += put(to + at, 6, 4);
+            at += put(to + at, 1, 4);
+            at += put(to + at, place[2 * block + w], 8);
+            at += put(to + at, 6, 4);
+        }
+    }
+    return at + put(to + at, *index, 8);
+}
+
+Test(sass_damage, container_is_whole_and_each_cut_of_it_is_refused)
+{
+    static uint8_t bytes[SIZE];
+    size_t index, size = container(bytes, SIZE, &index);
+    struct heard h = read_bytes(bytes, size);
+    cr_assert(!h.errors && !h.warnings, "%s", h.first);
+    for (size_t cut_at = 0; cut_at < size; cut_at++) {
+        h = read_bytes(bytes, cut_at);
+        cr_expect(h.errors, "cut to %zu of %zu bytes", cut_at, size);
+    }
+}
+
+/* Numbers of clusters may change. The rest of the index, and the counts in front of data, may not.
+ */
+Test(sass_damage, altered_byte_of_an_index_is_refused)
+{
+    static uint8_t bytes[SIZE];
+    size_t index, size = container(bytes, SIZE, &index);
+    for (size_t at = index; at < size; at++) {
+        size_t in_block = at < index + 4 ? 0 : (at - index - 4) % 84;
+        if (in_block >= 12 && in_block < 40 && at < size - 8)
+            continue;
+        bytes[at] ^= 0x41;
+        struct heard h = read_bytes(bytes, size);
+        cr_expect(h.errors, "byte %zu of the index", at - index);
+        bytes[at] ^= 0x41;
     }
 }
