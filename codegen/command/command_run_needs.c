@@ -77,7 +77,7 @@ bool run_accepts(const struct model *model, const void *context)
         return accept_program(o, driver);
     if (o->play_sass && !find_leaf(model, "trace_player")) {
         fprintf(stderr, "heddle run: '--play sass': this platform has no trace_player that could "
-                        "play it; rtx3070 and qv100 have one\n");
+                        "play it; rtx3070, h100 and others have one\n");
         return false;
     }
     bool is_driven =

@@ -153,7 +153,7 @@ int run_platform(struct command *c, const struct build_result *built, const stru
     }
     if (c->options->play_sass && !platform->has(SASS_PLAYER)) {
         fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
-                        "it; rtx3070 and qv100 have one\n");
+                        "it; rtx3070, h100 and others have one\n");
         return EXIT_NOT_STARTED;
     }
     if (!platform->start(handed_text(handed)))

@@ -101,7 +101,7 @@ SUBJECTS = [
     *on("packet_direct", sets="arrays=1 banks=2 vram=256MiB", programs=ONE_GPU[:8]),
     *on("packet_trace", sets="arrays=1 banks=2 vram=256MiB", play="api"),
     *[Subject(f"platforms/{name}.heddle", sets="sms=2 channels=2", play="sass", library=SECTORS)
-      for name in ("rtx3070", "qv100")],
+      for name in ("rtx3070", "qv100", "titanx", "rtx2060", "a100", "h100")],
     *on("mi210", sets=TINY_CDNA, programs=for_cdna("gfx90a", "gfx9"), library=CDNA_PARTS),
     *on("mi300a", sets=TINY_DIES, programs=for_cdna("gfx942", "gfx942"), library=CDNA_PARTS),
     *on("mi300x", sets=f"{TINY_DIES} queues=true driver.launch_by=queue",

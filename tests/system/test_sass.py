@@ -1,5 +1,7 @@
 """SASS traces made here, played on rtx3070. Expected numbers are closed forms of the platform's
 parameters, or what the maker of a trace knows of its lines."""
+import bz2
+import gzip
 import json
 import re
 import sys
@@ -43,6 +45,25 @@ def test_longer_chain_takes_longer_by_the_chains_step(sass):
     done = sass.play([sass.trace("kernel-1.traceg", 1, 1, chain(10) + [EXIT])],
                      "--set player.launch_latency=100cy")
     assert cycles[0] - done.stats["kernels"][0]["cycles"] == 4994 - 100
+
+
+@pytest.mark.parametrize("platform, latency, launch, stride", [
+    ("titanx", 4, 4994, 24), ("qv100", 2, 4994, 0), ("rtx2060", 2, 4994, 24),
+    ("a100", 4, 4994, 160), ("h100", 4, 2994, 80)])
+def test_every_card_plays_by_its_own_numbers(sass, platform, latency, launch, stride):
+    """A chain of FP32 instructions, the launch, and slices that lines go to in turn."""
+    def kernel(lines, blocks=1):
+        path = sass.list("list.g", [sass.trace("kernel-1.traceg", blocks, 1, lines)])
+        words = f"platforms/{platform}.heddle --generic --no-cache --play sass={path}"
+        return harness.measure(words, folder=sass.path)
+
+    cycles = [kernel(chain(length) + [EXIT]).stats["kernels"][0]["cycles"] for length in (10, 110)]
+    assert cycles[1] - cycles[0] == 100 * (latency + 6)
+    assert launch + 6 <= cycles[0] - 10 * (latency + 6) <= launch + 40
+    done = kernel(lambda block, _: [load(0, 0x7F0100000000 + 256 * block), EXIT], stride or 64)
+    slices = [v["accesses"] for path, v in done.components.items() if re.search(r"\.l2\[", path)]
+    assert sum(slices) == 4 * (stride or 64)
+    assert not stride or set(slices) == {4}
 
 
 @pytest.mark.parametrize("holds, more", [(3, {"warps": 16}), (3, {"warps": 1, "shared": 32768}),
@@ -289,7 +310,8 @@ def test_trace_that_ends_in_a_block_is_played_up_to_there_when_allowed(sass):
     text = (sass / name).read_text()
     (sass / name).write_text(text[:text.rindex("0020")])
     path = sass.list("list.g", [name])
-    run(f"{PLAYER} --play sass={path}", "kernel-1.traceg:39: the file ends inside", status=3)
+    run(f"{PLAYER} --play sass={path}",
+        "kernel-1.traceg:39: the file ends inside .*'--allow-incomplete'", status=3)
     done = harness.measure(f"{PLAYER} {ALLOW} --play sass={path}", "ends inside",
                            folder=sass.path)
     assert done.stats["kernels"][0]["wavefront_instructions"] == 11
@@ -329,14 +351,100 @@ def test_copy_that_no_card_can_hold_is_refused_at_once(sass, copy):
     (load(0, 2 ** 64 - 16 - 4 * 20000), None),
     (store(0, 2 ** 64 - 1, stride=0), "the address 0xffffffffffffffff of active lane 0"),
     ("0000 00000003 1 R4 LDG.E 1 R2 4 2 0x1000 -4097", "0xffffffffffffffff of active lane 1"),
-    (f"0000 {FULL} 1 R300 FFMA 3 R4 R5 R6 0", "a register .R0 to R255"),
-    (f"0000 {FULL} 1 R4 FFMA 3 R4 R256 R6 0", "a register .R0 to R255"),
+    (f"0000 {FULL} 1 X300 FFMA 3 R4 R5 R6 0", "a register .R0 to R255"),
     (f"0000 {FULL} 1 R4 FFMA 3 R4 R254 R6 0", "has register R254, but 'nregs = 16'"),
     (f"0000 {FULL} 1 R4 FFMA 3 R4 UR254 R255 0", None)])
 def test_addresses_and_registers_that_no_card_has_are_named(sass, line, says):
     path = sass.list("list.g", [sass.trace("kernel-1.traceg", 1, 1, [line, EXIT])])
     words = [f"{PLAYER} --play sass={path}"]
     run(*words, *([f"kernel-1.traceg:20: .*{says}"] if says else []), status=3 if says else 0)
+
+
+# ---- what real tracers write ----
+
+def odd_register(count):
+    return [f"{16 * i:04x} {FULL} 1 R4 FFMA 3 R4 R{1744830 + i} R6 0" for i in range(count)]
+
+
+ODD = {
+    "registers": (odd_register(3) + [EXIT], "has a register above R255"),
+    "zero": ([f"{16 * i:04x} {FULL} 1 R2 LDG.E 1 R2 4 1 0x0 4" for i in range(3)] + [EXIT],
+             "accesses address 0 of global memory"),
+    "behind": ([EXIT, f"0010 {FULL} 0 BRA 0 0 16", f"0010 {FULL} 0 BRA 0 0 16"],
+               "'BRA' at PC 0010 stands behind the EXIT of all lanes"),
+    "behind, masked": ([EXIT, "0010 00000000 0 BRA 0 0 16"], None),
+    "base": ([f"0000 {FULL} 1 R2 LDG.E 1 R2 4 1 7f0100000000 4",
+              f"0010 {FULL} 1 R2 LDG.E 1 R2 4 2 7f0100000000" + 31 * " 4", EXIT], None)}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_what_tracers_write_plays_with_one_warning_a_run(sass, what):
+    lines, says = ODD[what]
+    names = [sass.trace(f"kernel-{i}.traceg", 2, 2, lines) for i in (1, 2)]
+    done = sass.play(names)
+    assert done.stderr.count("warning: ") == (says is not None)
+    assert not says or says in done.stderr
+    assert [k["wavefront_instructions"] for k in done.stats["kernels"]] == [4 * len(lines)] * 2
+
+
+def test_base_addresses_of_a_header_need_no_prefix(sass):
+    name = sass.trace("kernel-1.traceg", 1, 1, [load(0, 0x7F0100000000), EXIT])
+    text = (sass / name).read_text()
+    (sass / name).write_text(text.replace("base_addr = 0x", "base_addr = "))
+    assert sass.play([name]).stats["kernels"][0]["wavefront_instructions"] == 2
+
+
+def test_last_end_of_a_block_may_be_missing(sass):
+    names = [sass.trace(f"kernel-{i}.traceg", 2, 2, THREE) for i in (1, 2)]
+    for name in names:
+        text = (sass / name).read_text()
+        (sass / name).write_text(text[:text.rindex("#END_TB")])
+    done = sass.play(names)
+    assert done.stderr.count("warning: ") == done.stderr.count("the last #END_TB is missing") == 1
+    assert [k["wavefront_instructions"] for k in done.stats["kernels"]] == [12, 12]
+
+
+def test_calls_of_nccl_in_a_list_are_one_warning(sass):
+    name = sass.trace("kernel-1.traceg", 1, 1, [EXIT])
+    done = sass.play(["ncclCommInitAll,4", name, "ncclAllReduce,0x7f0100000000,1024,0",
+                      "MemcpyPeer,0x7f0100000000,0x7f0200000000,64"])
+    assert done.stderr.count("warning: ") == done.stderr.count("take no time") == 1
+    assert done.components["player"]["left_out"] == 3 and len(done.stats["kernels"]) == 1
+
+
+@pytest.mark.parametrize("pack, ends, says", [(gzip.compress, ".gz", "gzip, .*'gunzip' it"),
+                                              (bz2.compress, ".bz2", "bzip2, .*'bunzip2' it")])
+def test_packers_that_are_not_read_are_named(sass, pack, ends, says):
+    name = sass.trace("kernel-1.traceg", 1, 1, [EXIT])
+    data = pack((sass / name).read_bytes())
+    for packed in name + ends, name:
+        (sass / packed).write_bytes(data)
+        path = sass.list("list.g", [packed])
+        run(f"{PLAYER} --play sass={path}", f"{packed}: cannot be read: it is packed by {says}",
+            status=3)
+        call([HEDDLE, "trace", "check", path],
+             f"{packed}: error: cannot be read: it is packed by {says}", status=1)
+
+
+@pytest.mark.parametrize("options", ["", ALLOW])
+@pytest.mark.parametrize("commands", [["kernel-8.traceg"], ["notes.txt", "kernel-8.unknown"],
+                                      ["MemcpyHtoD,0x7f0100000000,64", "kernel-8.unknown"],
+                                      ["MemcpyHtoD,0x7f0100000000,64", "kernel-8.traceg"],
+                                      ["ncclAllReduce,4"]])
+def test_list_without_a_kernel_that_can_be_read_is_an_error(sass, options, commands):
+    path = sass.list("list.g", commands)
+    run(f"{PLAYER} {options} --play sass={path}", "list.g", status=3)
+    call([HEDDLE, "trace", "check", path], "error", status=1)
+
+
+@pytest.mark.parametrize("commands, lines, says", [
+    (["kernel-1.traceg", "nonsense"], [EXIT], "neither .*"),
+    (["kernel-1.traceg", "kernel-9.traceg"], [EXIT], "No such file.*"),
+    (["kernel-1.traceg"], chain(2), "without EXIT.*")])
+def test_refusal_that_can_be_lifted_says_how(sass, commands, lines, says):
+    sass.trace("kernel-1.traceg", 1, 1, lines)
+    run(f"{PLAYER} --play sass={sass.list('list.g', commands)}",
+        f"{says}; '--allow-incomplete' plays what is there", status=3)
 
 
 def test_incomplete_is_allowed_of_sass_traces_only():
