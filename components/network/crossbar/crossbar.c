@@ -34,6 +34,10 @@ static inline struct interconnect_unit crossbar_unit(struct crossbar *c)
         .busy_sources = k->busy_sources,
         .hash = k->hash != CROSSBAR_HASH_NONE ? &c->hash : NULL,
         .chunk = (uint64_t)k->interleave,
+        .half = k->halves == CROSSBAR_HALVES_BELOW ? (uint64_t)k->interleave / 2
+                : k->halves == CROSSBAR_HALVES_ABOVE
+                    ? (uint64_t)k->interleave * (crossbar_to_count(c) / 2)
+                    : 0,
     };
 }
 

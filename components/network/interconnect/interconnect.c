@@ -84,13 +84,24 @@ static inline struct interconnect_origin *interconnect_origin(const struct inter
     return arena_at(struct interconnect_origin, x->origins) + number;
 }
 
+/* The number that is hashed for an address. With halves: what lies above all outputs, the channel,
+ * its half. */
+INTERCONNECT_INLINE uint64_t interconnect_number(const struct interconnect_unit *u,
+                                                 uint64_t address)
+{
+    uint64_t number = address / u->chunk, outputs = u->to_count, channels = outputs / 2;
+    if (!u->half)
+        return number;
+    return number / outputs * outputs + number % channels * 2 + (address / u->half & 1);
+}
+
 /* The target of requests for an address, or -1. */
 INTERCONNECT_INLINE int32_t interconnect_way(const struct interconnect_unit *u, uint64_t address)
 {
     const struct interconnect *x = u->x;
     const struct component *c = u->component;
     if (u->hash)
-        return (int32_t)sector_hash(u->hash, address / u->chunk);
+        return (int32_t)sector_hash(u->hash, interconnect_number(u, address));
     if (c->route_space < 0 && x->side[0].targets == 1)
         return 0;
     int32_t target = c->route_space < 0 ? -1 : platform_target(&x->interleaving, address);

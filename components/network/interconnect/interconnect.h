@@ -91,6 +91,7 @@ struct interconnect_unit {
     bool bubble;       /* a stop of a ring: see switch.c */
     const struct sector_hash *hash; /* of the number of an address's chunk; NULL: by spaces */
     uint64_t chunk;                 /* bytes */
+    uint64_t half;                  /* bytes, that choose the output of a channel; 0: no halves */
 };
 
 static inline uint64_t *interconnect_bits(uint32_t offset)

@@ -18,7 +18,7 @@ static const struct build_type type = {.unit = &crossbar__generic, .ports = port
 
 static uint32_t crossbar, sources[SOURCES_MAX], targets[TARGETS_MAX];
 static uint32_t source_count, target_count;
-static int64_t flit = 40;
+static int64_t flit = 40, halves = CROSSBAR_HALVES_NONE;
 
 static void set_up(uint32_t from, uint32_t to, int64_t latency, int64_t hash, uint64_t memory)
 {
@@ -29,6 +29,7 @@ static void set_up(uint32_t from, uint32_t to, int64_t latency, int64_t hash, ui
                                 .carries = CROSSBAR_CARRIES_SECTORS,
                                 .busy_sources = true,
                                 .hash = hash,
+                                .halves = halves,
                                 .interleave = 256};
     int64_t values[sizeof k / sizeof(int64_t)];
     memcpy(values, &k, sizeof values);
@@ -130,6 +131,30 @@ Test(crossbar_of_sectors, a_source_sends_one_flit_a_cycle)
             cr_expect_eq(harness_reply(sources[s], 99)->cycle,
                          harness_reply(sources[s], 0)->cycle + 99 * 4);
     }
+}
+
+/* Two channels of two outputs, which an address bit tells apart: 128 bytes, or 512. */
+Test(crossbar_of_sectors, halves_of_channels_follow_an_address_bit)
+{
+    static const struct {
+        int64_t halves;
+        uint64_t address[4]; /* by output */
+    } cases[] = {{CROSSBAR_HALVES_NONE, {0x000, 0x100, 0x200, 0x300}},
+                 {CROSSBAR_HALVES_BELOW, {0x000, 0x080, 0x100, 0x180}},
+                 {CROSSBAR_HALVES_ABOVE, {0x000, 0x200, 0x100, 0x300}}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        halves = cases[i].halves;
+        set_up(1, 4, 2, CROSSBAR_HASH_PLAIN, 1);
+        for (uint16_t t = 0; t < 4; t++)
+            send(0, sector_load(1, t, 0x4000 + cases[i].address[t], 1, false));
+        run();
+        for (uint32_t t = 0; t < 4; t++) {
+            cr_assert_eq(harness_count(targets[t]), 1, "case %zu, output %u", i, t);
+            cr_expect_eq(sector_request(harness_log(targets[t], 0)).load.address,
+                         0x4000 + cases[i].address[t]);
+        }
+    }
+    halves = CROSSBAR_HALVES_NONE;
 }
 
 Test(crossbar_of_sectors, sources_take_turns_at_a_slice)
