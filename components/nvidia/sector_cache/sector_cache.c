@@ -1,11 +1,12 @@
 /* Cache of sectors: what it does in a cycle. State and invariants are in sector_state.h, single
  * requests in sector_take.c.
  *
- * A cycle, in this order: answers from below, control, requests. Requests are taken in order; one
- * that cannot be taken holds the ones behind it. An answer is sent at once into the ring of
- * answers, in which it spends `latency` - 1 cycles, so that with connections of one cycle a hit
- * takes latency + 1 from request sent to answer seen, and a miss as much more as its answer from
- * below.
+ * A cycle, in this order: answers from below, control, requests, the queue of misses. An answer
+ * from below goes to its line at once, and its sectors join the ones that wait to be handed to
+ * requests. Requests are taken in order; one that cannot be taken holds the ones behind it. An
+ * answer is sent at once into the ring of answers, in which it spends `latency` - 1 cycles, so that
+ * with connections of one cycle a hit takes latency + 1 from request sent to answer seen, and a
+ * miss as much more as its answer from below.
  *
  * Answers from below have a port of their own and keep no bank busy. A cache that writes through
  * answers a store when its answer has come from below.
@@ -56,6 +57,14 @@ static void sector_cache_init(struct sector_cache *c)
     c->targets = arena_allocate(targets * sizeof(struct sector_target));
     c->sent = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
     c->banks = arena_allocate((size_t)k->banks * sizeof(uint64_t));
+    c->below = arena_allocate((size_t)k->miss_queue * sizeof(struct sector_below));
+    if (k->miss_queue) {
+        c->bank_below =
+            arena_allocate((size_t)(k->banks * k->latency) * sizeof(struct sector_below));
+        c->bank_queues = arena_allocate((size_t)k->banks * sizeof(struct sector_queue));
+    }
+    c->ready_mask = chains * 4 - 1;
+    c->ready = arena_allocate((size_t)chains * 4 * sizeof(uint32_t));
     index_pool_init(&c->free_mshrs, c->mshr_count);
     index_pool_init(&c->free_targets, targets);
     index_pool_init(&c->free_sent, c->mshr_count);
@@ -67,7 +76,7 @@ static void sector_cache_init(struct sector_cache *c)
 
 /* ---- answers from below ---- */
 
-/* The sectors of an answer go to their line and to requests that wait for them. */
+/* The sectors of an answer go to their line. */
 static void install(struct sector_cache *c, struct sector_mshr *mshr, unsigned sectors)
 {
     uint32_t set = sector_set_of(c, mshr->number), line = sector_find(c, set, mshr->number);
@@ -81,10 +90,29 @@ static void install(struct sector_cache *c, struct sector_mshr *mshr, unsigned s
     if (line != SECTOR_NONE)
         sector_install(c, line, sectors);
     mshr->pending &= (uint8_t)~sectors;
-    for (uint32_t i = mshr->targets ? mshr->first : SECTOR_NONE; i != SECTOR_NONE;
-         i = sector_target_at(c, i)->next)
-        sector_target_at(c, i)->need &= (uint8_t)~sectors;
-    c->installed = true;
+}
+
+static void close_if_over(struct sector_cache *c, uint32_t number)
+{
+    const struct sector_mshr *mshr = sector_mshr_at(c, number);
+    if (!mshr->pending && !mshr->ready && !mshr->targets)
+        mshr_close(c, number);
+}
+
+/* Sectors have come: requests that wait for them get them in their turn. */
+static void fill(struct sector_cache *c, uint32_t number, unsigned sectors)
+{
+    struct sector_mshr *mshr = sector_mshr_at(c, number);
+    install(c, mshr, sectors);
+    for (unsigned rest = sectors; rest; rest &= rest - 1) {
+        unsigned sector = (unsigned)__builtin_ctz(rest);
+        if (!mshr->waiting[sector])
+            continue;
+        mshr->ready |= (uint8_t)(1u << sector);
+        arena_at(uint32_t, c->ready)[(c->ready_first + c->ready_count++) & c->ready_mask] =
+            number * 4 + sector;
+    }
+    close_if_over(c, number);
 }
 
 static void serve(struct sector_cache *c, uint64_t number, const struct sector_target *t)
@@ -96,79 +124,76 @@ static void serve(struct sector_cache *c, uint64_t number, const struct sector_t
     c->unanswered--;
 }
 
-/* The port that answers misses is busy for a while with each sector. false: it is. */
+/* The port that answers misses takes so many sectors a cycle. false: it has taken them. */
 static bool may_answer(struct sector_cache *c)
 {
-    if (component_tick_now(&c->io.base) >= c->answer_free)
-        return true;
-    sector_cache_wake_at(c, c->answer_free);
-    return false;
-}
-
-/* A waiting request is answered. */
-static void answered(struct sector_cache *c, struct sector_mshr *mshr,
-                     const struct sector_target *t)
-{
-    for (unsigned rest = t->asked; rest; rest &= rest - 1)
-        c->waited -= --mshr->waiting[__builtin_ctz(rest)] == 0;
+    uint64_t now = component_tick_now(&c->io.base);
+    if (c->answers_cycle != now) {
+        c->answers_cycle = now;
+        c->answers_given = 0;
+    }
     uint32_t rate = (uint32_t)sector_cache_params(c)->answers;
-    if (rate)
-        c->answer_free =
-            component_tick_now(&c->io.base) + (sector_count(t->asked) + rate - 1) / rate;
+    return !rate || c->answers_given < rate;
 }
 
-/* false: a request has all sectors now, but cannot be answered yet. */
-static bool serve_targets(struct sector_cache *c, struct sector_mshr *mshr)
+/* The first request that waits for the sector gets it, and is answered when it was the last one. */
+static void serve_sector(struct sector_cache *c, struct sector_mshr *mshr, unsigned sector)
 {
     uint32_t *link = &mshr->first, before = SECTOR_NONE;
-    for (uint32_t rest = mshr->targets; rest; rest--) {
-        uint32_t i = *link;
-        struct sector_target *t = sector_target_at(c, i);
-        if (t->need) {
-            before = i;
-            link = &t->next;
-            continue;
-        }
-        if (!sector_cache_top_can_reply(c) || !may_answer(c))
-            return false;
-        serve(c, mshr->number, t);
-        answered(c, mshr, t);
-        *link = t->next;
-        if (mshr->last == i)
-            mshr->last = before;
-        mshr->targets--;
-        index_pool_give(&c->free_targets, i);
+    while (!(sector_target_at(c, *link)->need >> sector & 1)) {
+        before = *link;
+        link = &sector_target_at(c, *link)->next;
     }
-    return true;
+    uint32_t i = *link;
+    struct sector_target *t = sector_target_at(c, i);
+    t->need &= (uint8_t) ~(1u << sector);
+    c->waited -= --mshr->waiting[sector] == 0;
+    c->answers_given++;
+    if (t->need)
+        return;
+    serve(c, mshr->number, t);
+    *link = t->next;
+    if (mshr->last == i)
+        mshr->last = before;
+    mshr->targets--;
+    index_pool_give(&c->free_targets, i);
 }
 
-static bool fill(struct sector_cache *c, uint32_t number, unsigned sectors)
+/* Hands what has come to the requests that wait, in order, as much as a cycle allows. */
+static bool serve_ready(struct sector_cache *c)
 {
-    struct sector_mshr *mshr = sector_mshr_at(c, number);
-    if (!c->installed)
-        install(c, mshr, sectors);
-    if (!serve_targets(c, mshr))
-        return false;
-    c->installed = false;
-    if (!mshr->pending && !mshr->targets)
-        mshr_close(c, number);
-    return true;
+    bool progress = false;
+    while (c->ready_count && may_answer(c) && sector_cache_top_can_reply(c)) {
+        uint32_t entry = arena_at(uint32_t, c->ready)[c->ready_first & c->ready_mask];
+        struct sector_mshr *mshr = sector_mshr_at(c, entry / 4);
+        serve_sector(c, mshr, entry % 4);
+        progress = true;
+        if (mshr->waiting[entry % 4])
+            continue;
+        mshr->ready &= (uint8_t) ~(1u << entry % 4);
+        c->ready_first++;
+        c->ready_count--;
+        close_if_over(c, entry / 4);
+    }
+    return progress;
 }
 
-/* The answer to what was sent below with a tag of its own. */
+/* One of the answers to what was sent below with a tag of its own; the last is passed on. */
 static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
-    struct sector_sent sent = arena_at(struct sector_sent, c->sent)[number];
-    if (sent.kind != SECTOR_SENT_WRITE_BACK) {
+    struct sector_sent *sent = arena_at(struct sector_sent, c->sent) + number;
+    if (sent->kind != SECTOR_SENT_WRITE_BACK && sent->left == 1) {
         if (!sector_cache_top_can_reply(c))
             return false;
-        if (sent.kind == SECTOR_SENT_DATA)
-            sector_cache_top_reply_data(c, sent.tag, (uint8_t)sectors);
+        if (sent->kind == SECTOR_SENT_DATA)
+            sector_cache_top_reply_data(c, sent->tag, (uint8_t)(sent->sectors | sectors));
         else
-            sector_cache_top_reply_done(c, sent.tag);
+            sector_cache_top_reply_done(c, sent->tag);
         c->unanswered--;
     }
-    index_pool_give(&c->free_sent, number);
+    sent->sectors |= (uint8_t)sectors;
+    if (!--sent->left)
+        index_pool_give(&c->free_sent, number);
     return true;
 }
 
@@ -177,15 +202,14 @@ static bool take_answers(struct sector_cache *c)
     const struct sector_mem_reply *m;
     bool progress = false;
     while ((m = sector_cache_bottom_peek_reply(c))) {
-        bool done = m->tag < c->mshr_count
-                        ? fill(c, m->tag, m->data.sectors & SECTOR_ALL)
-                        : acknowledge(c, m->tag - c->mshr_count, m->data.sectors);
-        if (!done)
+        if (m->tag < c->mshr_count)
+            fill(c, m->tag, m->data.sectors & SECTOR_ALL);
+        else if (!acknowledge(c, m->tag - c->mshr_count, m->data.sectors))
             break;
         sector_cache_bottom_pop_reply(c);
         progress = true;
     }
-    return progress;
+    return serve_ready(c) || progress;
 }
 
 /* ---- control ---- */
@@ -209,7 +233,7 @@ static bool write_back_all(struct sector_cache *c)
     for (; c->dirty_lines; c->flushed++) {
         if (!sector_line_at(c, c->flushed)->dirty)
             continue;
-        if (!can_send(c))
+        if (!can_send(c, 0, SECTOR_ALL))
             break;
         write_back(c, c->flushed);
         progress = true;
@@ -334,7 +358,7 @@ static bool sector_cache_tick(struct sector_cache *c)
     progress |= take_requests(c);
     if (c->job != SECTOR_JOB_NONE)
         progress |= work_on_control(c);
-    return progress;
+    return send_waiting(c) || progress;
 }
 
 static unsigned sector_cache_outstanding(const struct sector_cache *c, struct hang_report *report)

@@ -43,10 +43,9 @@ struct sector_target {
     uint32_t count; /* atomics: elements */
     uint16_t tag;
     uint8_t sectors;
-    uint8_t need;  /* that have not come */
-    uint8_t asked; /* those that had to come */
+    uint8_t need; /* that have not come */
     uint8_t atomic;
-    uint8_t reserved[2];
+    uint8_t reserved[3];
 };
 
 struct sector_mshr {
@@ -54,8 +53,9 @@ struct sector_mshr {
     uint32_t next;   /* in the chain */
     uint32_t first, last;
     uint16_t targets;
-    uint16_t waiting[4]; /* targets that asked for a sector and are not answered */
+    uint16_t waiting[4]; /* targets that wait for a sector */
     uint8_t pending;
+    uint8_t ready; /* have come; requests that wait for them are being answered */
     uint8_t used;
 };
 
@@ -64,6 +64,22 @@ enum sector_sent_kind { SECTOR_SENT_DATA, SECTOR_SENT_DONE, SECTOR_SENT_WRITE_BA
 struct sector_sent {
     uint16_t tag;
     uint8_t kind;
+    uint8_t left;    /* answers that are to come */
+    uint8_t sectors; /* of those that came */
+};
+
+struct sector_queue {
+    uint32_t first, count;
+};
+
+/* A message that goes below. */
+struct sector_below {
+    uint64_t address;
+    uint32_t count; /* atomics: elements */
+    uint16_t tag;
+    uint8_t kind; /* enum sector_mem_request_kind */
+    uint8_t sectors, partial;
+    bool bypass;
 };
 
 enum sector_job { SECTOR_JOB_NONE, SECTOR_JOB_FLUSH, SECTOR_JOB_INVALIDATE, SECTOR_JOB_CARVE };
@@ -91,21 +107,29 @@ struct sector_cache {
     uint32_t chains; /* uint32_t [chain_mask + 1]: first MSHR */
     uint32_t targets;
     uint32_t sent;
-    uint32_t banks; /* uint64_t: cycle from which each is free */
-    uint32_t chain_mask;
+    uint32_t banks;       /* uint64_t: cycle from which each is free */
+    uint32_t below;       /* struct sector_below [miss_queue]: sectors that wait to go below */
+    uint32_t bank_below;  /* struct sector_below [banks][latency]: those that wait to join them */
+    uint32_t bank_queues; /* struct sector_queue [banks] */
+    uint32_t
+        ready; /* uint32_t [ready_mask + 1]: MSHR * 4 + sector of what has come and is awaited */
+    uint32_t chain_mask, ready_mask;
     uint32_t mshr_count;
-    uint32_t waited;      /* sectors for which a target waits */
-    uint64_t answer_free; /* cycle in which the next miss can be answered */
+    struct sector_queue misses;
+    uint32_t ready_first, ready_count;
+    uint32_t banked;        /* sectors in the queues of banks */
+    uint32_t waited;        /* sectors for which a target waits */
+    uint64_t answers_cycle; /* the cycle in which `answers_given` sectors of misses were answered */
+    uint32_t answers_given;
     struct index_pool free_mshrs, free_targets, free_sent;
-    uint32_t ways_used;   /* the others are shared memory */
-    uint32_t dirty_lines; /* with at least one dirty sector */
-    uint32_t unanswered;  /* requests taken and not answered */
-    uint32_t flushed;     /* lines that a flush has passed */
-    uint8_t job;          /* enum sector_job */
-    bool any_lines;       /* false: none was claimed since all were dropped */
-    bool installed;       /* the oldest answer from below is in its line, its targets are served */
-    bool head_conflicted; /* the oldest request has been counted: bank_conflicts, */
-    bool head_failed;     /* reservation_fails */
+    uint32_t ways_used;     /* the others are shared memory */
+    uint32_t dirty_lines;   /* with at least one dirty sector */
+    uint32_t unanswered;    /* requests taken and not answered */
+    uint32_t flushed;       /* lines that a flush has passed */
+    uint8_t job;            /* enum sector_job */
+    bool any_lines;         /* false: none was claimed since all were dropped */
+    bool head_conflicted;   /* the oldest request has been counted: bank_conflicts, */
+    bool head_failed;       /* reservation_fails */
     uint64_t blocked_since; /* 1 + cycle; 0: not blocked */
 };
 
@@ -197,7 +221,8 @@ static void sector_carve(struct sector_cache *c, uint64_t shared_bytes);
 /* ---- sector_take.c ---- */
 
 static void mshr_close(struct sector_cache *c, uint32_t number);
-static bool can_send(struct sector_cache *c);
+static bool can_send(struct sector_cache *c, uint64_t number, unsigned sectors);
+static bool send_waiting(struct sector_cache *c);
 static void write_back(struct sector_cache *c, uint32_t line);
 static uint32_t make_room(struct sector_cache *c, uint32_t set);
 static void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number, unsigned sectors,

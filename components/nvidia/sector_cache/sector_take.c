@@ -19,6 +19,12 @@ static inline uint32_t mshr_find(const struct sector_cache *c, uint64_t number)
     return i;
 }
 
+/* Sectors that a further request waits for without asking for them. */
+static inline unsigned sector_mshr_under_way(const struct sector_cache *c, uint32_t i)
+{
+    return sector_mshr_at(c, i)->pending | sector_mshr_at(c, i)->ready;
+}
+
 static inline uint32_t mshr_open(struct sector_cache *c, uint64_t number)
 {
     uint32_t i = index_pool_take(&c->free_mshrs), *chain = mshr_chain(c, number);
@@ -39,6 +45,105 @@ static inline void mshr_close(struct sector_cache *c, uint32_t number)
     index_pool_give(&c->free_mshrs, number);
 }
 
+/* ---- messages ---- */
+
+static inline bool queues_misses(const struct sector_cache *c)
+{
+    return sector_cache_params(c)->miss_queue != 0;
+}
+
+static inline uint32_t sector_bank(const struct sector_cache *c, uint64_t number, unsigned sector)
+{
+    return (uint32_t)(number * 4 + sector) & (uint32_t)(sector_cache_params(c)->banks - 1);
+}
+
+static inline struct sector_queue *bank_queue(const struct sector_cache *c, uint32_t bank)
+{
+    return arena_at(struct sector_queue, c->bank_queues) + bank;
+}
+
+/* Is there room for a message of these sectors of a line, in the queues of their banks or on the
+ * wire? */
+static inline bool below_has_room(const struct sector_cache *c, uint64_t number, unsigned sectors)
+{
+    uint8_t more[32] = {0};
+    if (!queues_misses(c))
+        return sector_cache_bottom_can_send(c);
+    for (unsigned rest = sectors; rest; rest &= rest - 1) {
+        uint32_t bank = sector_bank(c, number, (unsigned)__builtin_ctz(rest));
+        if (bank_queue(c, bank)->count + more[bank]++ >= (uint32_t)sector_cache_params(c)->latency)
+            return false;
+    }
+    return true;
+}
+
+static inline void send_now(struct sector_cache *c, const struct sector_below *m)
+{
+    if (m->kind == SECTOR_MEM_LOAD)
+        sector_cache_bottom_send_load(c, m->tag, m->address, m->sectors, m->bypass);
+    else if (m->kind == SECTOR_MEM_STORE)
+        sector_cache_bottom_send_store(c, m->tag, m->address, m->sectors, m->partial);
+    else if (m->kind == SECTOR_MEM_ATOMIC)
+        sector_cache_bottom_send_atomic(c, m->tag, m->address, m->sectors, m->count);
+    else
+        sector_cache_bottom_send_fill(c, m->tag, m->address, m->sectors);
+}
+
+/* Sends a message, or puts each of its sectors into the queue; returns how many answers will come.
+ * The elements of an atomic are spread evenly. below_has_room() must hold. */
+static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
+{
+    uint32_t count = sector_count(m.sectors), elements = m.count, done = 0;
+    if (!queues_misses(c)) {
+        send_now(c, &m);
+        return 1;
+    }
+    for (unsigned rest = m.sectors; rest; rest &= rest - 1, done++) {
+        uint32_t depth = (uint32_t)sector_cache_params(c)->latency,
+                 bank = sector_bank(c, m.address / SECTOR_LINE, (unsigned)__builtin_ctz(rest));
+        struct sector_queue *q = bank_queue(c, bank);
+        struct sector_below *one = arena_at(struct sector_below, c->bank_below) + bank * depth
+                                   + (q->first + q->count++) % depth;
+        *one = m;
+        one->sectors = (uint8_t)(rest & -rest);
+        one->partial = m.partial & one->sectors;
+        one->count = elements * (done + 1) / count - elements * done / count;
+        c->banked++;
+    }
+    return (uint8_t)count;
+}
+
+/* Each bank puts its oldest sector into the queue of misses, lower banks first. */
+static inline void queue_banked(struct sector_cache *c)
+{
+    uint32_t depth = (uint32_t)sector_cache_params(c)->latency,
+             most = (uint32_t)sector_cache_params(c)->miss_queue;
+    for (uint32_t bank = 0; c->banked && bank < (uint32_t)sector_cache_params(c)->banks; bank++) {
+        struct sector_queue *q = bank_queue(c, bank);
+        if (!q->count || c->misses.count == most)
+            continue;
+        arena_at(struct sector_below, c->below)[(c->misses.first + c->misses.count++) % most] =
+            arena_at(struct sector_below, c->bank_below)[bank * depth + q->first];
+        q->first = (q->first + 1) % depth;
+        q->count--;
+        c->banked--;
+    }
+}
+
+/* Sends what waits in the queue as far as there is room. */
+static inline bool send_waiting(struct sector_cache *c)
+{
+    bool progress = c->banked != 0;
+    queue_banked(c);
+    while (c->misses.count && sector_cache_bottom_can_send(c)) {
+        send_now(c, arena_at(struct sector_below, c->below) + c->misses.first);
+        c->misses.first = (c->misses.first + 1) % (uint32_t)sector_cache_params(c)->miss_queue;
+        c->misses.count--;
+        progress = true;
+    }
+    return progress;
+}
+
 /* Asks below for sectors of the line, which has a way or none yet. Room below must be there. */
 static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, unsigned sectors)
 {
@@ -46,8 +151,10 @@ static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, u
     m->pending |= (uint8_t)sectors;
     if (line != SECTOR_NONE)
         sector_mark_pending(c, line, sectors);
-    sector_cache_bottom_send_load(c, (uint16_t)mshr, m->number * SECTOR_LINE, (uint8_t)sectors,
-                                  false);
+    send_below(c, (struct sector_below){.address = m->number * SECTOR_LINE,
+                                        .tag = (uint16_t)mshr,
+                                        .kind = SECTOR_MEM_LOAD,
+                                        .sectors = (uint8_t)sectors});
     c->io.stats.fetches += sector_count(sectors);
 }
 
@@ -71,7 +178,6 @@ static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigne
 static inline void target_add(struct sector_cache *c, uint32_t mshr, struct sector_target target)
 {
     struct sector_mshr *m = sector_mshr_at(c, mshr);
-    target.asked = target.need;
     for (unsigned rest = target.need; rest; rest &= rest - 1)
         c->waited += m->waiting[__builtin_ctz(rest)]++ == 0;
     uint32_t i = index_pool_take(&c->free_targets);
@@ -87,9 +193,9 @@ static inline void target_add(struct sector_cache *c, uint32_t mshr, struct sect
 
 /* ---- room ---- */
 
-static inline bool can_send(struct sector_cache *c)
+static inline bool can_send(struct sector_cache *c, uint64_t number, unsigned sectors)
 {
-    return index_pool_has(&c->free_sent) && sector_cache_bottom_can_send(c);
+    return index_pool_has(&c->free_sent) && below_has_room(c, number, sectors);
 }
 
 /* Sends the dirty sectors of a line below. can_send() must hold. */
@@ -97,11 +203,14 @@ static inline void write_back(struct sector_cache *c, uint32_t line)
 {
     struct sector_line *l = sector_line_at(c, line);
     uint32_t sent = index_pool_take(&c->free_sent);
+    uint8_t left =
+        send_below(c, (struct sector_below){.address = *sector_tag_at(c, line) * SECTOR_LINE,
+                                            .tag = (uint16_t)(c->mshr_count + sent),
+                                            .kind = SECTOR_MEM_STORE,
+                                            .sectors = l->dirty,
+                                            .partial = l->dirty & l->partial});
     arena_at(struct sector_sent, c->sent)[sent] =
-        (struct sector_sent){.kind = SECTOR_SENT_WRITE_BACK};
-    sector_cache_bottom_send_store(c, (uint16_t)(c->mshr_count + sent),
-                                   *sector_tag_at(c, line) * SECTOR_LINE, l->dirty,
-                                   l->dirty & l->partial);
+        (struct sector_sent){.kind = SECTOR_SENT_WRITE_BACK, .left = left};
     c->io.stats.writebacks += sector_count(l->dirty);
     sector_set_dirty(c, l, 0);
 }
@@ -110,7 +219,7 @@ static inline void write_back(struct sector_cache *c, uint32_t line)
 static inline uint32_t make_room(struct sector_cache *c, uint32_t set)
 {
     bool in_use;
-    if (c->dirty_lines && !can_send(c))
+    if (c->dirty_lines && !can_send(c, 0, SECTOR_ALL))
         return SECTOR_NONE;
     uint32_t line = sector_victim(c, set, &in_use);
     if (line == SECTOR_NONE || !in_use)
@@ -145,22 +254,18 @@ static inline void count_lookup(struct sector_cache *c, unsigned hits, unsigned 
 static inline bool pass_on(struct sector_cache *c, const struct sector_mem_request *m,
                            enum sector_sent_kind kind)
 {
-    if (!can_send(c))
+    struct sector_below below = {.address = m->load.address,
+                                 .kind = (uint8_t)message_kind(m),
+                                 .sectors = (uint8_t)(SECTOR_OF_REQUEST(m) & SECTOR_ALL)};
+    if (!can_send(c, below.address / SECTOR_LINE, below.sectors))
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
-    uint16_t tag = (uint16_t)(c->mshr_count + sent);
+    below.tag = (uint16_t)(c->mshr_count + sent);
+    below.bypass = below.kind == SECTOR_MEM_LOAD && m->load.bypass;
+    below.partial = below.kind == SECTOR_MEM_STORE ? m->store.partial : 0;
+    below.count = below.kind == SECTOR_MEM_ATOMIC ? m->atomic.count : 0;
     arena_at(struct sector_sent, c->sent)[sent] =
-        (struct sector_sent){.tag = m->tag, .kind = (uint8_t)kind};
-    if (message_kind(m) == SECTOR_MEM_LOAD)
-        sector_cache_bottom_send_load(c, tag, m->load.address, m->load.sectors, m->load.bypass);
-    else if (message_kind(m) == SECTOR_MEM_STORE)
-        sector_cache_bottom_send_store(c, tag, m->store.address, m->store.sectors,
-                                       m->store.partial);
-    else if (message_kind(m) == SECTOR_MEM_ATOMIC)
-        sector_cache_bottom_send_atomic(c, tag, m->atomic.address, m->atomic.sectors,
-                                        m->atomic.count);
-    else
-        sector_cache_bottom_send_fill(c, tag, m->fill.address, m->fill.sectors);
+        (struct sector_sent){.tag = m->tag, .kind = (uint8_t)kind, .left = send_below(c, below)};
     c->unanswered++;
     return true;
 }
@@ -201,18 +306,18 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     mshr = mshr_find(c, number);
     bool brings = line == SECTOR_NONE && mshr == SECTOR_NONE;
     unsigned pending =
-        mshr == SECTOR_NONE ? 0 : sector_mshr_at(c, mshr)->pending & sectors & ~present;
+        mshr == SECTOR_NONE ? 0 : sector_mshr_under_way(c, mshr) & sectors & ~present;
     unsigned absent = sectors & ~present & ~pending;
     if (!has_room(c, mshr, pending | absent))
         return false;
-    if (!index_pool_has(&c->free_targets) || (absent && !sector_cache_bottom_can_send(c)))
+    if (!index_pool_has(&c->free_targets) || (absent && !below_has_room(c, number, absent)))
         return false;
     if (line != SECTOR_NONE) {
         sector_touched(c, line);
     } else if (brings && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
         line = make_room(c, set);
         if (line == SECTOR_NONE
-            || !sector_cache_bottom_can_send(c)) /* a write-back took the room */
+            || !below_has_room(c, number, absent)) /* a write-back took the room */
             return false;
         sector_claim(c, line, number);
     }
@@ -256,7 +361,7 @@ static inline bool take_store_through(struct sector_cache *c, const struct secto
     struct sector_found f = find_for_store(c, number, sectors);
     bool brings = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
     bool places = sector_cache_params(c)->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND;
-    if (!can_send(c))
+    if (!can_send(c, number, sectors))
         return false;
     if (f.line == SECTOR_NONE && places) {
         f.line = make_room(c, f.set);
@@ -288,11 +393,11 @@ static inline bool take_store_back(struct sector_cache *c, const struct sector_m
         return false;
     if (wanted
         && ((f.mshr == SECTOR_NONE && !index_pool_has(&c->free_mshrs))
-            || !sector_cache_bottom_can_send(c)))
+            || !below_has_room(c, number, wanted)))
         return false;
     if (f.line == SECTOR_NONE) {
         f.line = make_room(c, f.set);
-        if (f.line == SECTOR_NONE || (wanted && !sector_cache_bottom_can_send(c)))
+        if (f.line == SECTOR_NONE || (wanted && !below_has_room(c, number, wanted)))
             return false;
         sector_claim(c, f.line, number);
         if (f.mshr != SECTOR_NONE)
@@ -315,7 +420,7 @@ static inline bool take_fill(struct sector_cache *c, const struct sector_mem_req
     uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number);
     unsigned sectors = m->fill.sectors & SECTOR_ALL;
     if (sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_BELOW) {
-        if (!can_send(c))
+        if (!can_send(c, number, sectors))
             return false;
         if (line != SECTOR_NONE)
             sector_forget(c, line, sectors);

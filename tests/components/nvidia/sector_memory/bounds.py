@@ -14,6 +14,7 @@ sectors = sum(c["sectors"] for c in loaders)
 L1 = 20 + 1                # latency of the cache, and a wire
 L2 = L1 + 2 * 4 + 160 - 1  # the crossbar both ways
 MEMORY = L2 + 1            # a wire
+SERVED = 3                 # the four sectors of a load are answered one a cycle
 
 
 def near(what, value, least, most):
@@ -29,17 +30,18 @@ if case == "l1":
 elif case == "l2":
     near("latency of a hit in the L2", fastest, L2, L2)
 elif case == "ideal":
-    near("latency of ideal memory", fastest, MEMORY + 100, MEMORY + 100)
+    near("latency of ideal memory", fastest, MEMORY + 100 + SERVED,
+         MEMORY + 100 + SERVED)
 elif case == "hbm2":
     # the last sector of a line, three behind the first in one group; two clocks to be met on the
     # way
     closed = 14112 + 14112 + 1176 + 3 * 2352 + 88340
-    near("latency of HBM2", fastest, MEMORY + cycles_of(closed),
-         MEMORY + cycles_of(closed + 1176) + 3)
+    near("latency of HBM2", fastest, MEMORY + SERVED + cycles_of(closed),
+         MEMORY + SERVED + cycles_of(closed + 1176) + 3)
 elif case == "gddr6":
     closed = 6864 + 6864 + 1144 + 3 * 1716 + 224382
-    near("latency of GDDR6", fastest, MEMORY + 27 + cycles_of(closed),
-         MEMORY + 27 + cycles_of(closed + 286) + 3)
+    near("latency of GDDR6", fastest, MEMORY + 27 + SERVED + cycles_of(closed),
+         MEMORY + 27 + SERVED + cycles_of(closed + 286) + 3)
 elif case == "l2-rate":  # four slices, a sector a cycle each
     near("cycles for hits in the L2", cycles, sectors / 4, sectors / 4 * 1.1 + 1000)
 elif case == "hbm2-rate":

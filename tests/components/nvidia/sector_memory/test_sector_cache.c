@@ -250,14 +250,13 @@ Test(sector_cache, misses_overlap_up_to_the_number_of_mshrs_and_targets)
 }
 
 /* Eight loads of a sector under way are answered with it, one behind the other; without a
- * limit as many as the wire takes. */
+ * limit as many as the wire takes. Of several sectors each goes to all eight before the next. */
 Test(sector_cache, misses_are_answered_so_many_sectors_a_cycle)
 {
     static const struct {
         unsigned sectors;
         int64_t answers;
-        uint64_t apart; /* cycles between two answers */
-    } cases[] = {{1, 0, 0}, {1, 1, 1}, {15, 1, 4}, {15, 2, 2}, {7, 2, 2}};
+    } cases[] = {{1, 0}, {1, 1}, {15, 1}, {15, 2}, {7, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sector_cache_params k = plain();
         k.ports = 4;
@@ -269,11 +268,88 @@ Test(sector_cache, misses_are_answered_so_many_sectors_a_cycle)
             send(sector_load(2000, t, 0, 1, NO_BYPASS));
         run();
         for (uint16_t t = 1; t < 8; t++)
-            cr_expect_eq(seen(t) - seen(0), k.answers ? t * cases[i].apart : t / 4, "case %zu: %d",
-                         i, (int)(seen(t) - seen(0)));
+            cr_expect_eq(seen(t) - seen(0), t / (uint64_t)(k.answers ? k.answers : 4),
+                         "case %zu: %d", i, (int)(seen(t) - seen(0)));
         cr_expect_eq(stats()->pending_hits, 7 * (uint64_t)__builtin_popcount(cases[i].sectors));
         cr_expect_leq(seen(11) - seen(8), 3, "a bank a cycle");
     }
+}
+
+/* Answers from below come in cycles in a row. While the requests that wait for the first one are
+ * served, the second one's line is there already. */
+Test(sector_cache, an_answer_is_taken_beside_those_that_are_served)
+{
+    struct sector_cache_params k = plain();
+    k.answers = 1;
+    k.ports = 4;
+    set_up(k, 100);
+    send(sector_load(1, 0, 0, 1, NO_BYPASS));
+    send(sector_load(1, 8, 0x80, 2, NO_BYPASS));
+    for (uint16_t t = 1; t < 8; t++)
+        send(sector_load(2, t, 0, 1, NO_BYPASS));
+    send(sector_load(107, 9, 0x80, 2, NO_BYPASS));
+    run();
+    cr_expect_eq(stats()->hits, 1);
+    cr_expect_eq(seen(9), 107 + (uint64_t)k.latency + 1);
+    cr_expect_eq(seen(8), seen(7) + 1);
+    cr_expect_lt(seen(9), seen(8) + 8);
+}
+
+/* With a queue of misses each sector is a message, one a cycle; the request is answered once. */
+Test(sector_cache, sectors_go_below_each_on_its_own)
+{
+    static const uint8_t kinds[] = {SECTOR_MEM_LOAD,  SECTOR_MEM_LOAD,   SECTOR_MEM_LOAD,
+                                    SECTOR_MEM_LOAD,  SECTOR_MEM_STORE,  SECTOR_MEM_STORE,
+                                    SECTOR_MEM_STORE, SECTOR_MEM_ATOMIC, SECTOR_MEM_ATOMIC};
+    static const uint8_t sectors[] = {1, 2, 4, 8, 1, 2, 4, 1, 2};
+    uint32_t elements = 0;
+    struct sector_cache_params k = plain();
+    k.miss_queue = 16;
+    set_up(k, 100);
+    send(sector_load(1, 1, 0x100, 15, NO_BYPASS));
+    send(sector_store(300, 2, 0x300, 7, 2));
+    send(sector_atomic(600, 3, 0x500, 3, 9));
+    run();
+    cr_assert_eq(harness_count(memory), 9);
+    for (uint32_t i = 0; i < 9; i++) {
+        const struct harness_message *m = harness_log(memory, i);
+        cr_expect_eq(m->kind, kinds[i], "message %u", i);
+        cr_expect_eq(sector_request_sectors(m), sectors[i], "message %u", i);
+        if (m->kind == SECTOR_MEM_STORE)
+            cr_expect_eq(sector_request(m).store.partial, sectors[i] & 2);
+        if (m->kind == SECTOR_MEM_ATOMIC)
+            elements += sector_request(m).atomic.count;
+    }
+    cr_expect_eq(elements, 9);
+    cr_expect_eq(harness_log(memory, 3)->cycle, harness_log(memory, 0)->cycle + 3);
+    cr_assert_eq(harness_count(cpu), 3);
+    cr_expect_eq(sector_reply_sectors(harness_reply(cpu, 1)), 15);
+    cr_expect_eq(sector_reply_sectors(harness_reply(cpu, 3)), 3);
+    cr_expect_eq(harness_reply(cpu, 2)->kind, SECTOR_MEM_DONE);
+}
+
+/* Lines of four sectors, one a cycle, come faster than they can go below: the lowest bank takes
+ * each place in the queue as it becomes free. */
+Test(sector_cache, lower_banks_join_the_queue_of_misses_first)
+{
+    uint32_t last_of_first_bank = 0, second_of_second_bank = 0, seconds = 0;
+    struct sector_cache_params k = plain();
+    k.size = 65536;
+    k.mshrs = 64;
+    k.latency = 8;
+    k.miss_queue = 4;
+    set_up(k, 400);
+    for (uint16_t t = 0; t < 8; t++)
+        send(sector_load(1, t, t * 128u, 15, NO_BYPASS));
+    run();
+    cr_assert_eq(harness_count(memory), 32);
+    for (uint32_t i = 0; i < 32; i++) {
+        unsigned sector = sector_request_sectors(harness_log(memory, i));
+        last_of_first_bank = sector == 1 ? i : last_of_first_bank;
+        if (sector == 2 && ++seconds == 2)
+            second_of_second_bank = i;
+    }
+    cr_expect_lt(last_of_first_bank, second_of_second_bank);
 }
 
 /* Two may wait for a sector. The third of one waits, two of another sector of the line do not;
