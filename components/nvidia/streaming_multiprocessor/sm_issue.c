@@ -66,25 +66,43 @@ static inline void unit_times(const struct streaming_multiprocessor *c, unsigned
     *interval = (uint64_t)times[unit][1];
 }
 
+/* The cycle in which what waits for the result can issue, of an instruction that issues now and
+ * begins in its unit at `start`. */
+static inline uint64_t result_time(const struct streaming_multiprocessor *c, unsigned unit,
+                                   uint64_t now, uint64_t waited, uint64_t start, uint64_t latency)
+{
+    const struct streaming_multiprocessor_params *p = streaming_multiprocessor_params(c);
+    const int64_t chains[TRACE_UNITS] = {
+        [TRACE_FP32] = p->fp32_chain, [TRACE_INT] = p->int_chain, [TRACE_FP64] = p->fp64_chain};
+    if (p->dependent == STREAMING_MULTIPROCESSOR_DEPENDENT_MEASURED && chains[unit])
+        return now + waited + (uint64_t)chains[unit];
+    return start + latency + SM_WRITEBACK;
+}
+
 static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
-                                 const struct trace_inst *inst, uint32_t slot, uint64_t leaves)
+                                 const struct trace_inst *inst, uint32_t slot, uint64_t now,
+                                 uint64_t leaves)
 {
     uint64_t latency, interval;
     unit_times(c, inst->unit, &latency, &interval);
     uint64_t start = leaves + 1 > sub->unit[inst->unit] ? leaves + 1 : sub->unit[inst->unit];
     sub->unit[inst->unit] = start + interval;
     sub->operand[inst->unit] = start;
-    sm_event_add(c, start + latency + SM_WRITEBACK, slot, inst->destination, false);
+    sm_event_add(c, result_time(c, inst->unit, now, start - leaves - 1, start, latency), slot,
+                 inst->destination, false);
 }
 
 static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number,
-                                const struct trace_inst *inst, uint32_t slot, uint64_t leaves,
-                                uint16_t destination)
+                                const struct trace_inst *inst, uint32_t slot, uint64_t now,
+                                uint64_t leaves, uint16_t destination)
 {
     struct sm_sub_core *sub = &c->sub[number];
+    uint32_t turn =
+        (number + sm_sub_cores(c) - (uint32_t)(now % sm_sub_cores(c))) % sm_sub_cores(c);
     struct sm_warp *w = &c->warp[slot];
     uint32_t tail = (sub->queue_head + sub->queue_count++) % SM_QUEUE;
     sm_queue(c, number)[tail] = (struct sm_access){.ready = leaves + 2,
+                                                   .issued = now * SM_SUB_CORES + turn,
                                                    .at = w->at,
                                                    .destination = destination,
                                                    .warp = (uint8_t)slot,
@@ -158,9 +176,9 @@ static inline void issue_unit(struct streaming_multiprocessor *c, uint32_t numbe
     } else {
         uint64_t leaves = operands_read(c, sub, inst, slot, now);
         if (inst->unit == TRACE_MEMORY)
-            issue_memory(c, number, inst, slot, leaves, destination);
+            issue_memory(c, number, inst, slot, now, leaves, destination);
         else
-            issue_compute(c, sub, inst, slot, leaves);
+            issue_compute(c, sub, inst, slot, now, leaves);
     }
 }
 

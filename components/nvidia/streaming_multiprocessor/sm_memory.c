@@ -1,6 +1,7 @@
-/* The memory unit, which all sub-cores share: one instruction at a time, the one that has been
- * ready for longest first, sub-cores in their order. Shared memory answers after its latency;
- * everything else becomes requests to the L1, which answers when it can. */
+/* The memory unit, which all sub-cores share: one instruction at a time, the one that
+ * issued first of those that are ready; of one cycle, that of the sub-core whose turn it was
+ * (Accel-Sim, register_set::get_ready(), shader_core_ctx::issue()). Shared memory answers after its
+ * latency; everything else becomes requests to the L1, which answers when it can. */
 #include "sm_shared.h"
 #include "sm_state.h"
 
@@ -9,17 +10,20 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
 {
     struct sm_memory *m = &c->memory;
     uint32_t best = SM_SUB_CORES;
-    uint64_t ready = ENGINE_NEVER;
+    uint64_t first = ENGINE_NEVER, oldest = ENGINE_NEVER;
     for (uint32_t s = 0; s < sm_sub_cores(c); s++) {
-        const struct sm_sub_core *sub = &c->sub[s];
-        if (!sub->queue_count || sm_queue(c, s)[sub->queue_head].ready >= ready)
+        const struct sm_access *head = &sm_queue(c, s)[c->sub[s].queue_head];
+        if (!c->sub[s].queue_count)
             continue;
-        ready = sm_queue(c, s)[sub->queue_head].ready;
+        uint64_t ready = head->ready > m->free_at ? head->ready : m->free_at;
+        first = ready < first ? ready : first;
+        if (ready > now || head->issued >= oldest)
+            continue;
+        oldest = head->issued;
         best = s;
     }
-    uint64_t first = ready > m->free_at ? ready : m->free_at;
-    if (best == SM_SUB_CORES || first > now) {
-        *at = best < SM_SUB_CORES && first < *at ? first : *at;
+    if (best == SM_SUB_CORES) {
+        *at = first < *at ? first : *at;
         return false;
     }
     m->now = sm_queue(c, best)[c->sub[best].queue_head];

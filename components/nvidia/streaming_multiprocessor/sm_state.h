@@ -102,8 +102,9 @@ struct sm_sub_core {
 
 /* A memory instruction on its way through the memory unit. */
 struct sm_access {
-    uint64_t ready; /* cycle in which the memory unit can begin with it */
-    uint32_t at;    /* its record */
+    uint64_t ready;  /* cycle in which the memory unit can begin with it */
+    uint64_t issued; /* grows in the order of issue */
+    uint32_t at;     /* its record */
     uint16_t destination;
     uint8_t warp, kind, width;
     uint8_t writes; /* cycles of shared memory that its data takes when it has come */

@@ -267,6 +267,28 @@ Test(streaming_multiprocessor, a_chain_takes_the_latency_of_its_unit_each_time)
     }
 }
 
+/* With latencies that were measured the stages do not count, however many operands there are. */
+Test(streaming_multiprocessor, a_chain_takes_what_was_measured_when_it_is_told)
+{
+    static const struct {
+        enum trace_unit unit;
+        uint64_t chain;
+    } cases[] = {{TRACE_FP32, 4}, {TRACE_INT, 6}, {TRACE_SFU, 21 + OVER}};
+    enum { LENGTH = 13 };
+    struct streaming_multiprocessor_params params = defaults;
+    params.dependent = STREAMING_MULTIPROCESSOR_DEPENDENT_MEASURED;
+    params.fp32_chain = 4;
+    params.int_chain = 6;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        forget();
+        int third = cases[i].unit == TRACE_SFU ? -1 : 6;
+        uint16_t next = inst(cases[i].unit, TRACE_COMPUTE, 4, 4, 5, third);
+        for (unsigned n = 0; n < LENGTH; n++)
+            add(0, 0, next);
+        cr_expect_eq(run_alone(&params), LENGTH * cases[i].chain, "case %zu", i);
+    }
+}
+
 /* What does not depend on each other issues each cycle, and is served each interval. */
 Test(streaming_multiprocessor, independent_instructions_take_the_interval_of_their_unit)
 {
@@ -422,6 +444,30 @@ Test(streaming_multiprocessor, a_load_is_there_when_its_last_line_is)
         for (uint32_t r = 0; r < harness_count(memory); r++)
             cr_expect_eq(request(r)->load.address, LINE + 128 * r);
     }
+}
+
+/* Loads of four sub-cores that issue in one cycle are served from the sub-core on whose turn it is
+ * in that cycle: four cycles behind, over a wire of one. */
+Test(streaming_multiprocessor, sub_cores_take_turns_at_the_memory_unit)
+{
+    unsigned begun = 0;
+    for (unsigned before = 0; before < 4; before++) {
+        forget();
+        for (unsigned w = 0; w < 4; w++) {
+            for (unsigned i = 0; i < before; i++)
+                add(0, w, inst(TRACE_FP32, TRACE_COMPUTE, (int)(10 + i), 2, -1, -1));
+            add_access(0, w, inst(TRACE_MEMORY, TRACE_LOAD, 4, 3, -1, -1), TRACE_GLOBAL,
+                       LINE + w * 4096, 4);
+        }
+        run_alone(&defaults);
+        cr_assert_eq(harness_count(memory), 4);
+        uint64_t first = (harness_log(memory, 0)->cycle - 5) % 4;
+        for (uint32_t i = 0; i < 4; i++)
+            cr_expect_eq(request(i)->load.address, LINE + (first + i) % 4 * 4096, "%u: %u", before,
+                         i);
+        begun |= 1u << first;
+    }
+    cr_expect_neq(begun & (begun - 1), 0, "more than one has been first");
 }
 
 Test(streaming_multiprocessor, what_no_lane_does_asks_memory_for_nothing)
