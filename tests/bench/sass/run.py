@@ -85,7 +85,7 @@ def table(platform, copies, rows, markdown):
 
 def compare(heddle, traces, platform, copies, markdown, bad):
     wanted = [r for r in reference() if r["platform"] == platform and r["copies"] == copies]
-    rows, ours, theirs, off = [], [], [], []
+    rows, ours, theirs, off, kernel_names = [], [], [], [], []
     for name, instructions in INSTRUCTIONS.items():
         stats = simulate(heddle, os.path.join(traces, name), platform, copies)
         of_set = [r for r in wanted if r["traces"] == name]
@@ -98,6 +98,7 @@ def compare(heddle, traces, platform, copies, markdown, bad):
             ours.append(cycles)
             theirs.append(expected)
             off.append(abs(percent(cycles, expected)))
+            kernel_names.append(kernel["name"].split("(")[0])
             row = [name, r["kernel"], str(cycles), str(expected),
                    f"{percent(cycles, expected):+.1f}"]
             for level in ("l1_misses", "l2_misses"):
@@ -111,8 +112,14 @@ def compare(heddle, traces, platform, copies, markdown, bad):
     pairs = {name: [(a, b) for n, a, b in zip(names, ours, theirs) if n == name]
              for name in INSTRUCTIONS}
     mean = sum(off) / len(off)
+    distinct = {}
+    for kernel, difference in zip(kernel_names, off):
+        distinct.setdefault(kernel, []).append(difference)
+    means = {kernel: sum(of) / len(of) for kernel, of in distinct.items()}
     print(f"\nmean of the absolute differences of cycles {mean:.1f} %, largest {max(off):.1f} %, "
-          f"rank correlation {correlation(ours, theirs):.3f}")
+          f"rank correlation {correlation(ours, theirs):.3f}\nby distinct kernels "
+          f"{sum(means.values()) / len(means):.1f} %: "
+          + ", ".join(f"{kernel} {of:.1f} %" for kernel, of in means.items()))
     if mean >= 20:
         bad.append(f"{platform}: mean difference {mean:.1f} %")
     return pairs
