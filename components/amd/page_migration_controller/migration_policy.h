@@ -20,6 +20,7 @@ struct migration_policy_ops {
     /* Ask the driver? A local page is only noted as placed. */
     bool (*wants)(struct part *self, const struct migration_touch *touch);
     bool copies; /* it wants a copy for reading instead of the page */
+    bool faults; /* accesses to a page that is not local wait until it has come */
 };
 
 #endif

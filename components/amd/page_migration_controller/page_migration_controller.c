@@ -10,7 +10,10 @@
  * TLBs learn where the copy of their own GPU lies if a page has copies for reading
  * (components/protocols/page_table/page_copies.h). The controller puts that into the answers, since
  * the page table knows the page itself. Such a page is read-only. A write that finds it so
- * (`fault`) is held here while the driver is asked to let the copies go, and then looked up. */
+ * (`fault`) is held here while the driver is asked to let the copies go, and then looked up.
+ *
+ * With a policy that `faults`, a lookup of a page that lies elsewhere is answered "not yet" at
+ * once. The cache asks again by a fault, which is held in the same way until the page has come. */
 #include "page_migration_controller.gen.h"
 
 #define UNIT_COLD
@@ -33,13 +36,14 @@ struct pmc_page {
 
 enum fault_state { FAULT_NONE, FAULT_UNASKED, FAULT_ASKED, FAULT_OVER };
 
-/* A write that waits for copies to go. */
+/* A write that waits for copies to go, or an access that waits for its page. */
 struct pmc_fault {
     uint64_t address;
     uint32_t pid;
     uint32_t input;
     uint16_t tag;
     uint8_t state; /* enum fault_state */
+    uint8_t wish;  /* enum page_wish */
 };
 
 struct pmc_line {
@@ -51,7 +55,7 @@ struct pmc_line {
 
 struct page_migration_controller {
     struct page_migration_controller_io io;
-    uint32_t pages;  /* arena: struct pmc_page[2 * wanted]; the second half is for writes */
+    uint32_t pages;  /* arena: struct pmc_page[2 * wanted]; the second half is for faults */
     uint32_t faults; /* arena: struct pmc_fault[faults] */
     uint32_t faults_held;
     uint32_t lines; /* arena: struct pmc_line[lines], by tag */
@@ -88,11 +92,11 @@ static void page_migration_controller_init(struct page_migration_controller *c)
 
 /* ---- touches ---- */
 
-/* Asks for the page, unless that is asked already. False: too much is. */
+/* Asks for the page, unless that is asked already. `held`: an access waits. False: too much is. */
 static bool want(struct page_migration_controller *c, uint64_t page, uint32_t pid,
-                 enum page_wish wish)
+                 enum page_wish wish, bool held)
 {
-    uint32_t place = UINT32_MAX, first = wish == PAGE_WISH_WRITE ? wanted_count(c) : 0;
+    uint32_t place = UINT32_MAX, first = held ? wanted_count(c) : 0;
     for (uint32_t i = first; i < first + wanted_count(c); i++) {
         const struct pmc_page *p = page_at(c, i);
         if (p->used && p->page == page && p->pid == pid)
@@ -139,11 +143,11 @@ static void touch(struct page_migration_controller *c, uint64_t address, uint32_
     c->io.stats.touched++;
     const struct migration_policy_ops *policy = page_migration_controller_policy_ops(c);
     if (policy->wants(page_migration_controller_policy(c), &t)
-        && !want(c, t.page, pid, policy->copies ? PAGE_WISH_COPY : PAGE_WISH_MOVE))
+        && !want(c, t.page, pid, policy->copies ? PAGE_WISH_COPY : PAGE_WISH_MOVE, false))
         c->io.stats.left_out++;
 }
 
-/* ---- writes to pages that have copies ---- */
+/* ---- accesses that wait ---- */
 
 static struct pmc_fault *fault_at(const struct page_migration_controller *c, uint32_t i)
 {
@@ -158,14 +162,39 @@ static bool has_copies(const struct page_migration_controller *c, uint64_t addre
            && (flags & PAGE_TABLE_COPIED);
 }
 
-static void ask_for_writing(struct page_migration_controller *c, struct pmc_fault *f)
+/* Must the page come before it is accessed? */
+static bool is_away(const struct page_migration_controller *c, uint64_t address, uint32_t pid,
+                    uint64_t *flags)
 {
-    f->state =
-        want(c, page_of(c, f->address), f->pid, PAGE_WISH_WRITE) ? FAULT_ASKED : FAULT_UNASKED;
+    const struct page_table *table = page_migration_controller_page_table(c);
+    const struct program_table *program = page_migration_controller_program(c);
+    uint64_t physical;
+    uint32_t gpu = own_gpu(c);
+    return page_migration_controller_policy_ops(c)->faults
+           && page_table_look_up(table, pid, address, &physical, flags)
+           && (*flags & PAGE_TABLE_UNIFIED) && !(*flags & PAGE_TABLE_REMOTE)
+           && physical - program->memory_base[gpu] >= program->memory_size[gpu]
+           && !page_copies_find(&table->copies, physical, gpu);
 }
 
-/* A lookup for a write waits here. False: there is no room for it. */
-static bool hold_fault(struct page_migration_controller *c, uint32_t input,
+/* Is there something that the fault has to wait for? Asks for it. */
+static bool ask_for_fault(struct page_migration_controller *c, struct pmc_fault *f)
+{
+    uint64_t flags = 0;
+    if (is_away(c, f->address, f->pid, &flags))
+        f->wish = flags & PAGE_TABLE_READ_MOSTLY ? PAGE_WISH_COPY : PAGE_WISH_FETCH;
+    else if (f->wish == PAGE_WISH_WRITE && has_copies(c, f->address, f->pid))
+        f->wish = PAGE_WISH_WRITE;
+    else
+        return false;
+    f->state = want(c, page_of(c, f->address), f->pid, (enum page_wish)f->wish, true)
+                   ? FAULT_ASKED
+                   : FAULT_UNASKED;
+    return true;
+}
+
+/* A fault comes: it waits here, or is looked up. False: there is no room for it. */
+static bool take_fault(struct page_migration_controller *c, uint32_t input,
                        const struct translate_request *m)
 {
     uint32_t count = (uint32_t)page_migration_controller_params(c)->faults, i = 0;
@@ -173,16 +202,25 @@ static bool hold_fault(struct page_migration_controller *c, uint32_t input,
         i++;
     if (i == count)
         return false;
-    *fault_at(c, i) = (struct pmc_fault){
-        .address = m->fault.address, .pid = m->fault.pid, .input = input, .tag = m->tag};
-    ask_for_writing(c, fault_at(c, i));
+    struct pmc_fault f = {.address = m->fault.address,
+                          .pid = m->fault.pid,
+                          .input = input,
+                          .tag = m->tag,
+                          .wish = PAGE_WISH_WRITE};
+    if (!ask_for_fault(c, &f)) {
+        page_migration_controller_bottom_send_lookup(c, input, m->tag, f.address, f.pid);
+        touch(c, f.address, f.pid);
+        return true;
+    }
+    *fault_at(c, i) = f;
     c->faults_held++;
-    c->io.stats.write_faults++;
+    c->io.stats.write_faults += f.wish == PAGE_WISH_WRITE;
+    c->io.stats.far_faults += f.wish != PAGE_WISH_WRITE;
     return true;
 }
 
-/* The driver has let the copies of a page go: lookups that wait for it are made, and those that
- * could not be sent are sent now. */
+/* The driver has done what faults on a page wait for: they are looked up, and what could not be
+ * asked is asked now. */
 static void end_faults(struct page_migration_controller *c, const struct pmc_page *p)
 {
     for (uint32_t i = 0, seen = 0; seen < c->faults_held; i++) {
@@ -190,8 +228,8 @@ static void end_faults(struct page_migration_controller *c, const struct pmc_pag
         seen += f->state != FAULT_NONE;
         if (f->state == FAULT_ASKED && page_of(c, f->address) == p->page && f->pid == p->pid)
             f->state = FAULT_OVER;
-        else if (f->state == FAULT_UNASKED)
-            ask_for_writing(c, f);
+        else if (f->state == FAULT_UNASKED && !ask_for_fault(c, f))
+            f->state = FAULT_OVER;
     }
 }
 
@@ -204,10 +242,8 @@ static bool pass_faults(struct page_migration_controller *c)
         if (f->state != FAULT_OVER || !page_migration_controller_bottom_can_send(c, f->input))
             continue;
         progress = true;
-        if (has_copies(c, f->address, f->pid)) { /* again */
-            ask_for_writing(c, f);
+        if (ask_for_fault(c, f)) /* again */
             continue;
-        }
         page_migration_controller_bottom_send_lookup(c, f->input, f->tag, f->address, f->pid);
         f->state = FAULT_NONE;
         c->faults_held--;
@@ -224,10 +260,15 @@ static bool pass_lookups(struct page_migration_controller *c)
         const struct translate_request *m;
         while ((m = page_migration_controller_top_peek(c, i))
                && page_migration_controller_bottom_can_send(c, i)) {
-            if (message_kind(m) == TRANSLATE_FAULT
-                && has_copies(c, m->fault.address, m->fault.pid)) {
-                if (!hold_fault(c, i, m))
+            uint64_t flags;
+            if (message_kind(m) == TRANSLATE_FAULT) {
+                if (!take_fault(c, i, m))
                     break;
+            } else if (is_away(c, m->lookup.address, m->lookup.pid, &flags)) {
+                if (!page_migration_controller_top_can_reply(c, i))
+                    break;
+                uint32_t bits = page_migration_controller_page_table(c)->page_bits;
+                page_migration_controller_top_reply_found(c, i, m->tag, 0, (uint8_t)bits, 0, false);
             } else {
                 page_migration_controller_bottom_send_lookup(c, i, m->tag, m->lookup.address,
                                                              m->lookup.pid);
@@ -274,7 +315,7 @@ static bool ask(struct page_migration_controller *c)
     while (page_migration_controller_touch_peek_reply(c)) {
         struct pmc_page *p = page_at(c, page_migration_controller_touch_peek_reply(c)->tag);
         p->used = false;
-        if (p->wish == PAGE_WISH_WRITE)
+        if (page_migration_controller_touch_peek_reply(c)->tag >= wanted_count(c))
             end_faults(c, p);
         page_migration_controller_touch_pop_reply(c);
         progress = true;
@@ -352,6 +393,20 @@ static bool send_lines(struct page_migration_controller *c, const struct page_mo
     return progress;
 }
 
+static void count_page(struct page_migration_controller *c, const struct page_move_request *m)
+{
+    const struct program_table *program = page_migration_controller_program(c);
+    uint32_t gpu = own_gpu(c);
+    if (m->fetch.from - program->memory_base[gpu] < program->memory_size[gpu]) {
+        c->io.stats.evicted_pages++;
+        c->io.stats.evicted_bytes += m->fetch.size;
+        return;
+    }
+    c->io.stats.pages++;
+    c->io.stats.bytes += m->fetch.size;
+    c->io.stats.refaults += m->fetch.again;
+}
+
 static bool copy_page(struct page_migration_controller *c)
 {
     const struct page_move_request *m = page_migration_controller_move_peek(c);
@@ -361,8 +416,7 @@ static bool copy_page(struct page_migration_controller *c)
     progress |= send_lines(c, m);
     if (c->finished < m->fetch.size || !page_migration_controller_move_can_reply(c))
         return progress;
-    c->io.stats.pages++;
-    c->io.stats.bytes += m->fetch.size;
+    count_page(c, m);
     page_migration_controller_move_reply_fetched(c, m->tag);
     page_migration_controller_move_pop(c);
     c->issued = c->finished = 0;
@@ -384,6 +438,7 @@ static unsigned page_migration_controller_outstanding(const struct page_migratio
     if (report && c->issued)
         hang_note(report, "copies a page: %u bytes read, %u written", c->issued, c->finished);
     if (report && c->faults_held)
-        hang_note(report, "%u writes wait for copies of their pages to go", c->faults_held);
+        hang_note(report, "%u accesses wait for their pages, or for copies of these to go",
+                  c->faults_held);
     return (c->issued > 0) + c->faults_held;
 }

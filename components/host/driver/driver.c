@@ -18,6 +18,7 @@
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/commands/driver_sampling.h"
 #include "components/host/driver/migration/driver_migration.h"
+#include "components/host/driver/migration/driver_residence.h"
 #include "components/host/driver/program/driver_api_table.h"
 #include "components/host/driver/program/driver_enqueue.h"
 #include "components/host/driver/program/driver_handles.h"
@@ -43,7 +44,9 @@ static void driver_init(struct driver *d)
 {
     uint64_t pages = 0;
     read_options();
-    d->device_count = driver_gpu_count(d);
+    d->device_count = d->gpu_count = driver_gpu_count(d);
+    if (d->device_count > 1 && device_is_memory(d, d->device_count - 1))
+        d->gpu_count--;
     if (d->device_count > DRIVER_DEVICES)
         engine_die(&d->io.base, "%u GPUs are connected, it can use %d", d->device_count,
                    DRIVER_DEVICES);
@@ -65,6 +68,7 @@ static void driver_init(struct driver *d)
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     driver_page_table(d)->fragment_bits =
         (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
+    residence_init(d);
     migrate_init(d);
     user_init(d);
     direct_init(d);

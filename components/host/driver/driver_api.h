@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 11
+#define DRIVER_API_VERSION 12
 
 enum driver_status {
     DRIVER_OK,
@@ -111,6 +111,14 @@ enum driver_stream_flags {
     DRIVER_STREAMS_COPY_RETURNS = 4 /* not for copies inside of a device: they are queued */
 };
 
+/* Of managed pages, for GPUs that wait for pages which lie elsewhere. */
+enum driver_advice {
+    DRIVER_ADVICE_REMOTE,     /* GPUs do not wait for them: they access them where they are */
+    DRIVER_ADVICE_READ_MOSTLY /* a GPU gets a copy for reading */
+};
+
+#define DRIVER_HOST_DEVICE UINT32_MAX
+
 /* Where a page lies. */
 struct driver_page {
     uint64_t physical; /* of its first byte */
@@ -155,6 +163,13 @@ struct driver_api {
     enum driver_status (*remove_page)(uint64_t address);
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
+    /* Managed pages that touch the range, which lies in one allocation, come to the (first) GPU of
+     * `device`, DRIVER_HOST_DEVICE: to the host's memory, before what is enqueued next begins.
+     * Without memory of the host nothing happens. */
+    enum driver_status (*prefetch)(uint32_t device, uint64_t address, uint64_t size);
+    /* What the program says of such pages, until it says otherwise. Waits for queued work first. */
+    enum driver_status (*advise)(uint64_t address, uint64_t size, enum driver_advice advice,
+                                 bool on);
     /* Calls without a device or queue take this for an address that several processes use: the one
      * of the device's process. The address itself where there is no doubt. */
     uint64_t (*name)(uint32_t device, uint64_t address);

@@ -2,7 +2,9 @@
  *
  * A GPU is what stands beside the component that a `gpu` port leads to: "gpu[2].cp" makes
  * everything below "gpu[2]." belong to that device. Where memory that the platform maps stands
- * further out, as "gpu.local" does beside "gpu.xcd[0].cp", the GPU reaches that far. */
+ * further out, as "gpu.local" does beside "gpu.xcd[0].cp", the GPU reaches that far. The last port
+ * may lead to a DMA engine in place of a command processor: what stands beside that is memory of
+ * the host, where managed pages lie that no GPU has. */
 #include "driver_devices.h"
 
 #include <stdio.h>
@@ -59,6 +61,13 @@ static void device_prefix(const struct driver *d, uint32_t number, char *prefix,
     else
         prefix[0] = 0;
     device_prefix_of_memory(prefix);
+}
+
+static bool device_is_memory(const struct driver *d, uint32_t number)
+{
+    uint32_t ring = engine_base.port_rings[2 * (driver_io(d)->gpu_first + number)];
+    uint32_t receiver = engine_base.platform->rings[ring].receiver;
+    return !strcmp(table_string(engine_base.platform->instances[receiver].type), "dma_engine");
 }
 
 /* Is it a bank of an L2, and of the first one of the GPU? Runtimes tell the size of the L2 of one

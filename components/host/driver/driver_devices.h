@@ -6,6 +6,10 @@
 #include "driver_state.h"
 
 static const char *table_string(uint32_t offset);
+
+/* Does port `number` of `gpu` lead to memory of the host? */
+static bool device_is_memory(const struct driver *d, uint32_t number);
+
 static void device_init(struct driver *d, uint32_t number);
 
 #endif

@@ -33,6 +33,7 @@
 #include <stdlib.h>
 
 #include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/migration/driver_residence.h"
 #include "driver_process.h"
 #include "driver_state.h"
 #include "components/host/driver/program/driver_code.h"
@@ -136,6 +137,7 @@ static void memory_release(struct driver *d, uint64_t address)
     if (a) {
         memory_trace(d, "unmap", a->pid, a->start, a->end - a->start);
         dirty_leave(d, a->pid);
+        residence_free(d, a->pid, a->start, a->end - a->start);
     }
     if (memory_free(memory_view(d), address) != MEMORY_OK)
         bug("driver: 0x%" PRIx64 " is not the start of an allocation", address);

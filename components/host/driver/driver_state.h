@@ -34,6 +34,7 @@ enum {
     DRIVER_RING_BYTES =
         4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
     DRIVER_PAGE_REQUESTS = 4096, /* questions for pages that wait */
+    DRIVER_BLOCK_PAGES = 512,    /* of 4 KiB in the largest block that is evicted */
     DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
@@ -137,8 +138,16 @@ enum migrate_state {
 };
 
 /* The outcome of a question for a page: nothing, the page is noted as placed, it moves, it gets its
- * first copy or a further one, its copies go. */
-enum migrate_work { WORK_NONE, WORK_PLACE, WORK_MOVE, WORK_COPY, WORK_COPY_MORE, WORK_WRITE };
+ * first copy or a further one, its copies go, or it stays. */
+enum migrate_work {
+    WORK_NONE,
+    WORK_PLACE,
+    WORK_MOVE,
+    WORK_COPY,
+    WORK_COPY_MORE,
+    WORK_WRITE,
+    WORK_STAY /* there is no room for it: it is accessed where it is from now on */
+};
 
 /* A page that was written to and gets no copies for a while. */
 struct driver_written {
@@ -155,6 +164,13 @@ struct driver_page_request {
     uint32_t port; /* of the question; DRIVER_NONE: the host's */
     uint8_t wish;  /* enum page_wish */
     uint16_t tag;
+};
+
+/* See driver_residence.c. */
+struct driver_residence {
+    uint32_t frames; /* arena: struct driver_frame[], one for each page of the GPU's memory */
+    uint32_t oldest, youngest; /* 1 + frame, 0: none */
+    uint32_t count;
 };
 
 /* See driver_sampling.c. */
@@ -199,7 +215,8 @@ struct driver_ticket {
 
 struct driver {
     struct driver_io io;
-    uint32_t device_count;
+    uint32_t device_count; /* GPUs, and behind them the host's memory if there is such */
+    uint32_t gpu_count;
     uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
                           migrations and releases */
     uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
@@ -236,6 +253,7 @@ struct driver {
     uint32_t bounce_data; /* arena: char[2 * in_flight][COPY_MESSAGE_BYTES] */
     uint32_t free_bounce; /* list; DRIVER_NONE: all have a piece */
     struct driver_device device[DRIVER_DEVICES];
+    struct driver_residence residence[DRIVER_DEVICES];
 };
 
 /* NULL: the program's calls are the driver's at once. */
@@ -281,6 +299,12 @@ static inline uint64_t driver_ticket_ps(const struct driver_ticket *t)
 static inline struct driver_handle *driver_handle_at(const struct driver *d, uint32_t number)
 {
     return arena_at(struct driver_handle, d->handles) + number;
+}
+
+/* Is there memory of the host, to which pages of GPUs can be evicted? */
+static inline bool driver_has_host(const struct driver *d)
+{
+    return d->gpu_count < d->device_count;
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

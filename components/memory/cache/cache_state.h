@@ -123,8 +123,8 @@ struct cache_queue {
 
 /* State of a page that has been asked for. PAGE_FAULT: as a fault, for a request that must write
  * to it. PAGE_AGAIN: it was forgotten since, so the answer may be an old one and the page is asked
- * for once more. */
-enum { PAGE_FAULT = 1, PAGE_AGAIN = 2 };
+ * for once more. PAGE_AWAY: the page has to come first, for requests of any kind. */
+enum { PAGE_FAULT = 1, PAGE_AGAIN = 2, PAGE_AWAY = 4 };
 
 /* Why the oldest request could not be taken: tells whether it is worth trying again. */
 enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_RESPONSE, HOLD_OTHER };

@@ -9,8 +9,9 @@
  * order.
  *
  * A write to a page that is read-only asks for the page once more, as a fault: it may be read-only
- * because of copies elsewhere, which then go. Only a pause can release a request blocked on such a
- * fault, so flushes, invalidations and pauses do not wait for it. */
+ * because of copies elsewhere, which then go. Every access to a page that has to come first does
+ * so, too. Only a pause can release a request blocked on such a fault, so flushes, invalidations
+ * and pauses do not wait for it. */
 #include "cache.gen.h"
 
 #include "cache_state.h"
@@ -59,7 +60,7 @@ static bool ask_for_writing(struct cache *c, uint16_t page)
     if (!cache_translate_can_send(c))
         return false;
     cache_translate_send_fault(c, page, request_address(m), request_pid(m));
-    *page_fault(c, page) = PAGE_FAULT;
+    *page_fault(c, page) = PAGE_FAULT | (*page_fault(c, page) & PAGE_AWAY);
     cache_translate_pop_reply(c);
     return true;
 }
@@ -96,6 +97,19 @@ static uint32_t page_waiting(const struct cache *c, const struct cache_queue *q,
     return count;
 }
 
+/* The oldest reply says that the page has to come first: all that wait for it ask for that. False:
+ * the port is full. */
+static bool ask_for_coming(struct cache *c, uint16_t page)
+{
+    uint8_t *fault = page_fault(c, page);
+    if (!cache_translate_can_send(c))
+        return false;
+    if (!*fault)
+        c->faulted += page_waiting(c, arena_at(struct cache_queue, c->pages) + page, false);
+    *fault |= PAGE_AWAY;
+    return ask_for_writing(c, page);
+}
+
 CACHE_RARE void take_pages(struct cache *c)
 {
     const struct translate_reply *m;
@@ -113,6 +127,15 @@ CACHE_RARE void take_pages(struct cache *c)
                         request_pid(first), message_kind(first) == MEM_READ ? "reads" : "writes to",
                         (unsigned long long)request_address(first));
             return;
+        }
+        if (!m->found.fragment_bits) {
+            if (!ask_for_coming(c, m->tag))
+                return;
+            continue;
+        }
+        if (*fault & PAGE_AWAY) { /* it has come: this answers a lookup */
+            c->faulted -= page_waiting(c, q, false);
+            *fault = 0;
         }
         struct translated_page found = {m->found.physical, m->found.page_bits,
                                         m->found.fragment_bits, m->found.writable};

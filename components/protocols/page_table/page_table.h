@@ -30,7 +30,10 @@
 #define PAGE_TABLE_UNIFIED     ((uint64_t)4)  /* managed: the page may move to another device */
 #define PAGE_TABLE_PLACED      ((uint64_t)8)  /* unified: a GPU has asked for the page */
 #define PAGE_TABLE_COPIED      ((uint64_t)16) /* copied: read-only for all (page_copies.h) */
-#define PAGE_TABLE_FLAGS       ((uint64_t)31)
+#define PAGE_TABLE_EVICTED     ((uint64_t)32) /* unified: it has left a GPU for the host's memory */
+#define PAGE_TABLE_REMOTE      ((uint64_t)64) /* unified: accessed where it is, never waited for */
+#define PAGE_TABLE_READ_MOSTLY ((uint64_t)128) /* unified: a GPU that waits for it gets a copy */
+#define PAGE_TABLE_FLAGS       ((uint64_t)255)
 
 struct page_table {
     uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:

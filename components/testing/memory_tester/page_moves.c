@@ -333,7 +333,7 @@ static bool moves_copy(struct memory_tester *c)
         if (!memory_tester_move_can_send(c, m->gpu))
             return false;
         memory_tester_move_send_fetch(c, m->gpu, 0, page_master(c, m->page),
-                                      frame_address(c, m->to), (uint32_t)page_bytes(c));
+                                      frame_address(c, m->to), (uint32_t)page_bytes(c), false);
         m->told = 1;
         return true;
     }

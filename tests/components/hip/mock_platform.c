@@ -463,8 +463,24 @@ static uint64_t name(uint32_t device, uint64_t address)
     return address;
 }
 
+/* Memory that both see has no pages that could move. */
+static enum driver_status prefetch(uint32_t device, uint64_t address, uint64_t size)
+{
+    (void)device, (void)address, (void)size;
+    return DRIVER_OK;
+}
+
+static enum driver_status advise(uint64_t address, uint64_t size, enum driver_advice advice,
+                                 bool on)
+{
+    (void)address, (void)size, (void)advice, (void)on;
+    return DRIVER_OK;
+}
+
 static const struct driver_api api = {
     .name = name,
+    .prefetch = prefetch,
+    .advise = advise,
     .version = DRIVER_API_VERSION,
     .device_count = device_count,
     .device_info = device_info,

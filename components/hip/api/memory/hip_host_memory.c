@@ -270,8 +270,9 @@ static hipError_t check_managed(const void *pointer, size_t size)
     return hip_managed_holds((uintptr_t)pointer, size) ? hipSuccess : hipErrorInvalidValue;
 }
 
-/* A prefetch to a device copies what the host has written. One to the host does nothing, as the
- * host fetches what it touches. */
+/* A prefetch to a device copies what the host has written. Where the host has memory for managed
+ * pages, these come to the device, or go back; elsewhere one to the host does nothing, as the host
+ * fetches what it touches. */
 HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *pointer, size_t size,
            int device, hipStream_t stream)
 {
@@ -280,11 +281,15 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
     hipError_t error = check_managed(pointer, size);
     if (error == hipSuccess)
         error = hip_stream_queue(stream, &queue, &stream_device);
-    if (error != hipSuccess || device == hipCpuDeviceId)
+    if (error == hipSuccess && device == hipCpuDeviceId)
+        return hip_status(hip.api->prefetch(DRIVER_HOST_DEVICE, (uintptr_t)pointer, size));
+    if (error != hipSuccess)
         return error;
     if (!hip_is_device(device))
         return hipErrorInvalidDevice;
     error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false);
+    if (error == hipSuccess)
+        error = hip_status(hip.api->prefetch(hip.devices[device].number, (uintptr_t)pointer, size));
     struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
                                   .is_async = true,
                                   .size = size,
@@ -295,11 +300,40 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
     return error;
 }
 
-hipError_t hipMemAdvise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
+/* What is said for one GPU holds for all. A preferred GPU is none that pages must go to. */
+static hipError_t advise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
 {
-    (void)advice, (void)device; /* hints for systems that hold several copies */
-    HIP_API(check_managed(pointer, size));
+    hipError_t error = check_managed(pointer, size);
+    enum driver_advice which = DRIVER_ADVICE_REMOTE;
+    bool on = false;
+    if (error != hipSuccess)
+        return error;
+    switch (advice) {
+    case hipMemAdviseSetReadMostly:
+    case hipMemAdviseUnsetReadMostly:
+        which = DRIVER_ADVICE_READ_MOSTLY;
+        on = advice == hipMemAdviseSetReadMostly;
+        break;
+    case hipMemAdviseSetPreferredLocation:
+    case hipMemAdviseUnsetPreferredLocation:
+        on = advice == hipMemAdviseSetPreferredLocation && device == hipCpuDeviceId;
+        break;
+    case hipMemAdviseSetAccessedBy:
+    case hipMemAdviseUnsetAccessedBy:
+        if (device == hipCpuDeviceId)
+            return hipSuccess; /* the host may access everything */
+        on = advice == hipMemAdviseSetAccessedBy;
+        break;
+    default:
+        return hipSuccess; /* coherence is the same for all memory */
+    }
+    if (device != hipCpuDeviceId && !hip_is_device(device))
+        return hipErrorInvalidDevice;
+    return hip_status(hip.api->advise((uintptr_t)pointer, size, which, on));
 }
+
+HIP_CALL(hipMemAdvise, (const void *pointer, size_t size, hipMemoryAdvise advice, int device),
+         advise(pointer, size, advice, device));
 
 hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t size, unsigned flags)
 {

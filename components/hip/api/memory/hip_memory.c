@@ -5,9 +5,9 @@
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address)
 {
-    if (size > hip.devices[device].info.memory_bytes)
+    bool open = kind == HIP_MANAGED_MEMORY; /* to all devices, and perhaps larger than one */
+    if (size > hip.devices[device].info.memory_bytes && (!open || size > (uint64_t)1 << 46))
         return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
-    bool open = kind == HIP_MANAGED_MEMORY; /* to all devices */
     uint32_t number = hip.devices[device].number;
     enum driver_status status = open ? hip.api->allocate_unified(number, size, align, address)
                                      : hip.api->allocate(number, size, align, address);

@@ -76,7 +76,7 @@ static enum driver_status calls_info(struct driver *d, const struct device_call_
     enum driver_status status = info ? handle_check(d, m->info.device) : DRIVER_INVALID_VALUE;
     if (status == DRIVER_OK)
         handle_info(d, driver_handle_at(d, m->info.device), info);
-    *value = d->device_count;
+    *value = d->gpu_count;
     return status;
 }
 

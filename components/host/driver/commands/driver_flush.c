@@ -30,7 +30,7 @@ static void dirty_init(struct driver *d)
 static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
 {
     const struct program_table *program = driver_program(d);
-    struct gpu_set reach = program->opened ? gpu_set_first(d->device_count) : program->reach[gpu];
+    struct gpu_set reach = program->opened ? gpu_set_first(d->gpu_count) : program->reach[gpu];
     gpu_set_put(&reach, gpu);
     d->dirty_clock++;
     if (d->device[gpu].caches_all) {

@@ -13,6 +13,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_mapping.h"
 #include "components/host/driver/program/driver_wait.h"
 
 static struct driver_piece *argument_ring_piece(const struct driver_device *device, uint32_t number)
@@ -40,8 +41,13 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number)
     uint64_t bytes = DRIVER_RING_BYTES;
     while (bytes > device->size / 16)
         bytes /= 2;
-    enum driver_status status =
-        memory_allocate_own(d, number, DRIVER_PID, bytes, PROGRAM_ARGUMENTS, &device->ring_address);
+    const struct memory_request room = {.device = &number, .device_count = 1};
+    enum driver_status status;
+    do {
+        status = memory_allocate_own(d, number, DRIVER_PID, bytes, PROGRAM_ARGUMENTS,
+                                     &device->ring_address);
+    } while (status == DRIVER_OUT_OF_MEMORY
+             && host_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
     if (status == DRIVER_OK && (status = argument_ring_share(d, number)) != DRIVER_OK)
         memory_release(d, device->ring_address);
     if (status != DRIVER_OK) {
@@ -49,6 +55,7 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number)
         return status;
     }
     device->ring_bytes = (uint32_t)bytes;
+    device->ring_wrapped = device->left_at > device->flushed_at; /* the L2 may have old lines */
     device->ring_mirror = arena_allocate(bytes);
     device->pieces = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_piece));
     return DRIVER_OK;

@@ -13,6 +13,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/migration/driver_residence.h"
 
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {
@@ -63,6 +64,10 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
             break;
         }
     }
+    if (!s->bytes && (d->migrate.state != MIGRATE_NONE || d->migrate.count))
+        return false; /* once more, when pages have moved */
+    if (!s->bytes && residence_evict(d, number))
+        return false;
     if (!s->bytes) {
         engine_fail(&d->io.base,
                     "%" PRIu64 " bytes of private memory for one work-group; %s (kernel '%s')",

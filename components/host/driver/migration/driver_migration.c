@@ -14,6 +14,11 @@
  * With `migration = between_kernels` pages move only while no kernel runs, so nothing is ever
  * paused.
  *
+ * A page for which its GPU has no room waits while others are evicted (driver_residence.c):
+ * questions for these, to come to the host's memory, are put in front of its own. The host's memory
+ * is the last device of the driver. It has no caches, no compute units and no controller, so the
+ * GPU that loses a page to it copies the page there.
+ *
  * A question may be late: whether the page is still there, and still elsewhere, is looked up when
  * its turn comes. */
 #include "driver_migration.h"
@@ -27,7 +32,9 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_handles.h"
+#include "driver_prefetch.h"
 #include "driver_read_copies.h"
+#include "driver_residence.h"
 
 /* The GPU behind a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)
@@ -60,7 +67,8 @@ static bool migrate_listen(struct driver *d)
     bool progress = false;
     for (uint32_t i = 0; i < driver_touch_count(d); i++) {
         const struct page_touch_request *m;
-        while (d->migrate.count < DRIVER_PAGE_REQUESTS && (m = driver_touch_peek(d, i))) {
+        while (d->migrate.count < DRIVER_PAGE_REQUESTS - DRIVER_BLOCK_PAGES
+               && (m = driver_touch_peek(d, i))) {
             const struct driver_page_request t = {
                 .address = m->touched.address,
                 .pid = m->touched.pid,
@@ -112,7 +120,7 @@ static bool migrate_meets_copies(const struct driver *d)
 static struct gpu_set migrate_running(const struct driver *d)
 {
     struct gpu_set running = {{0}};
-    for (uint32_t i = 0; i < d->device_count; i++) {
+    for (uint32_t i = 0; i < d->gpu_count; i++) {
         if (d->device[i].kernels_running || driver_queues_count(d))
             gpu_set_put(&running, i);
     }
@@ -124,7 +132,7 @@ static bool migrate_find_awaited(struct driver *d)
 {
     for (uint32_t i = 0; i < d->migrate.count; i++) {
         struct driver_page_request *t = migrate_at(d, i), first = *migrate_first(d);
-        if (t->wish != PAGE_WISH_WRITE)
+        if (t->wish != PAGE_WISH_WRITE && t->wish != PAGE_WISH_FETCH)
             continue;
         *migrate_first(d) = *t;
         *t = first;
@@ -176,7 +184,7 @@ static bool migrate_drain(struct driver *d)
 static bool migrate_tell(struct driver *d, bool *progress)
 {
     struct driver_migrate *m = &d->migrate;
-    for (int slot; m->sent < d->device_count; m->sent++) {
+    for (int slot; m->sent < d->gpu_count; m->sent++) {
         if (!gpu_set_has(&m->paused, m->sent))
             continue;
         if ((slot = slot_for(d, m->sent)) < 0)
@@ -239,9 +247,44 @@ static bool migrate_next(struct driver *d)
     return true;
 }
 
+/* The `move` port of the GPU that copies a page from `from` to the GPU of the question. */
+static uint32_t migrate_port(const struct driver *d, uint64_t from)
+{
+    uint32_t gpu = migrate_first(d)->gpu;
+    return d->migrate.port[gpu < d->gpu_count ? gpu : memory_device_of(&d->memory, from)];
+}
+
 static const char *migrate_span(const struct driver *d)
 {
+    if (migrate_first(d)->gpu == d->gpu_count)
+        return "evict page";
     return d->migrate.work == WORK_MOVE ? "migrate page" : "copy page";
+}
+
+/* Does an access wait for the answer to the first question? */
+static bool migrate_waits(const struct driver *d)
+{
+    const struct driver_page_request *t = migrate_first(d);
+    uint64_t physical, flags;
+    return t->wish == PAGE_WISH_FETCH
+           || (t->wish == PAGE_WISH_COPY && migrate_find(d, t, &physical, &flags)
+               && (flags & PAGE_TABLE_READ_MOSTLY));
+}
+
+/* The GPU of the first question has no free page. */
+static bool migrate_make_room(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    if (residence_evict(d, migrate_first(d)->gpu))
+        return true; /* the state stays: the victim comes first now */
+    d->io.stats.migrations_refused++;
+    m->state = MIGRATE_ANSWER;
+    if (driver_has_host(d) && migrate_waits(d)) {
+        m->work = WORK_STAY;
+        m->state = MIGRATE_SWAP;
+        engine_at_window_end(&d->io.base, driver_window_end);
+    }
+    return true;
 }
 
 /* Begins with the first question. False: it waits for room in a port. */
@@ -260,14 +303,12 @@ static bool migrate_begin(struct driver *d)
         engine_at_window_end(&d->io.base, driver_window_end);
         return true;
     }
-    if (!driver_move_can_send(d, m->port[t->gpu]))
+    if (!driver_move_can_send(d, migrate_port(d, m->from)))
         return false;
-    if (!memory_hold_page(&d->memory, t->gpu, &m->to)) {
-        d->io.stats.migrations_refused++;
-        m->state = MIGRATE_ANSWER;
-        return true;
-    }
-    driver_move_send_fetch(d, m->port[t->gpu], 0, m->from, m->to, (uint32_t)bytes);
+    if (!memory_hold_page(&d->memory, t->gpu, &m->to))
+        return migrate_make_room(d);
+    driver_move_send_fetch(d, migrate_port(d, m->from), 0, m->from, m->to, (uint32_t)bytes,
+                           (flags & PAGE_TABLE_EVICTED) && t->gpu < d->gpu_count);
     timeline_begin(&d->io.base, t->address, migrate_span(d));
     m->state = MIGRATE_COPY;
     return true;
@@ -289,10 +330,18 @@ static void migrate_swap(struct driver *d)
         copies_leave(d, t, physical, flags);
     else if (m->work == WORK_COPY || m->work == WORK_COPY_MORE)
         copies_enter(d, t, physical, flags);
+    else if (m->work == WORK_STAY)
+        page_table_enter(driver_page_table(d), t->pid, t->address, physical,
+                         flags | PAGE_TABLE_REMOTE);
+    else if (m->work == WORK_MOVE && driver_has_host(d))
+        page_table_enter(driver_page_table(d), t->pid, t->address, physical,
+                         t->gpu == d->gpu_count
+                             ? flags | PAGE_TABLE_EVICTED
+                             : (flags | PAGE_TABLE_PLACED) & ~PAGE_TABLE_EVICTED);
     else
         page_table_enter(driver_page_table(d), t->pid, t->address, physical,
                          flags | PAGE_TABLE_PLACED);
-    m->state = m->work == WORK_PLACE ? MIGRATE_ANSWER : MIGRATE_SHOOT;
+    m->state = m->work == WORK_PLACE || m->work == WORK_STAY ? MIGRATE_ANSWER : MIGRATE_SHOOT;
     m->sent = 0;
 }
 
@@ -302,20 +351,28 @@ static bool migrate_shoot(struct driver *d)
     struct driver_migrate *m = &d->migrate;
     const struct driver_page_request *t = migrate_first(d);
     bool progress = false;
-    for (int slot; m->sent < d->device_count && (slot = slot_for(d, m->sent)) >= 0;
+    for (int slot; m->sent < d->gpu_count && (slot = slot_for(d, m->sent)) >= 0;
          m->sent++, progress = true) {
         driver_gpu_send_shootdown(d, m->sent, (uint16_t)slot, t->address, driver_page_bytes(d),
                                   t->pid);
         slot_take(d, m->sent, slot, DRIVER_COMMANDS, 0, 0);
         d->io.stats.shootdowns++;
     }
-    if (m->sent < d->device_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
+    if (m->sent < d->gpu_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
         return progress;
     if (m->work == WORK_MOVE) {
         memory_give_page(&d->memory, m->from);
-        d->io.stats.migrations++;
+        residence_went(d, m->from);
+        residence_came(d, t->pid, t->address, m->to);
+        if (t->gpu == d->gpu_count)
+            d->io.stats.evictions++;
+        else
+            d->io.stats.migrations++;
+        if (t->wish == PAGE_WISH_FETCH)
+            prefetch_neighbours(d, t);
     }
-    dirty_note(d, t->gpu, t->pid); /* the copy went through the L2s */
+    /* The copy went through the L2s. */
+    dirty_note(d, t->gpu < d->gpu_count ? t->gpu : memory_device_of(&d->memory, m->from), t->pid);
     dirty_leave(d, t->pid);
     if (m->work != WORK_WRITE)
         timeline_end(&d->io.base, t->address, migrate_span(d));
@@ -331,6 +388,8 @@ static bool migrate_answer(struct driver *d)
         return false;
     if (t->port != DRIVER_NONE)
         driver_touch_reply_noted(d, t->port, t->tag);
+    if (t->wish == PAGE_WISH_FETCH)
+        residence_faulted(d, t->gpu, t->pid, t->address);
     m->first = (m->first + 1) % DRIVER_PAGE_REQUESTS;
     m->count--;
     m->state = MIGRATE_NEXT;
@@ -352,7 +411,7 @@ static bool migrate_step(struct driver *d)
     case MIGRATE_NEXT:
         return migrate_next(d) || migrate_begin(d);
     case MIGRATE_COPY: {
-        uint32_t port = m->port[migrate_first(d)->gpu];
+        uint32_t port = migrate_port(d, m->from);
         if (!driver_move_peek_reply(d, port))
             return false;
         driver_move_pop_reply(d, port);

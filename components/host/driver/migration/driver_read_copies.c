@@ -33,6 +33,13 @@ static void migrate_add(struct driver *d, const struct driver_page_request *t)
     *migrate_at(d, d->migrate.count++) = *t;
 }
 
+static void migrate_add_first(struct driver *d, const struct driver_page_request *t)
+{
+    d->migrate.first = (d->migrate.first + DRIVER_PAGE_REQUESTS - 1) % DRIVER_PAGE_REQUESTS;
+    d->migrate.count++;
+    *migrate_first(d) = *t;
+}
+
 static bool migrate_find(const struct driver *d, const struct driver_page_request *t,
                          uint64_t *physical, uint64_t *flags)
 {
@@ -68,10 +75,10 @@ static enum migrate_work migrate_work_of(const struct driver *d,
         return copied ? WORK_WRITE : WORK_NONE;
     if (here || page_copies_find(copies, physical, t->gpu))
         return WORK_PLACE;
-    if (t->wish == PAGE_WISH_MOVE)
+    if (t->wish == PAGE_WISH_MOVE || t->wish == PAGE_WISH_FETCH)
         return copied ? WORK_WRITE : WORK_MOVE;
     if (copies_unwanted(d, t) || page_copies_count(copies) == PAGE_COPIES)
-        return WORK_NONE;
+        return flags & PAGE_TABLE_READ_MOSTLY ? WORK_MOVE : WORK_NONE;
     return copied ? WORK_COPY_MORE : WORK_COPY;
 }
 

@@ -10,6 +10,9 @@ static struct driver_page_request *migrate_at(const struct driver *d, uint32_t i
 /* Adds a question; there is room. */
 static void migrate_add(struct driver *d, const struct driver_page_request *t);
 
+/* Adds a question in front of the others; there is room. */
+static void migrate_add_first(struct driver *d, const struct driver_page_request *t);
+
 /* Finds where the page is, if it can move. */
 static bool migrate_find(const struct driver *d, const struct driver_page_request *t,
                          uint64_t *physical, uint64_t *flags);

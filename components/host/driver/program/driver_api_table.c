@@ -73,7 +73,7 @@ static bool api_is_hidden(const void *address)
 static uint32_t api_device_count(void)
 {
     api_enter();
-    uint32_t count = the_driver()->device_count;
+    uint32_t count = the_driver()->gpu_count;
     api_leave(DRIVER_OK);
     return count;
 }
@@ -111,7 +111,7 @@ API_CALL(unify, (gpus, count, device), const uint32_t *gpus, uint32_t count, uin
 
 API_CALL(set_peer, (gpu, peer, on), uint32_t gpu, uint32_t peer, bool on)
 {
-    if (gpu >= d->device_count || peer >= d->device_count || gpu == peer)
+    if (gpu >= d->gpu_count || peer >= d->gpu_count || gpu == peer)
         return driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer);
     if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
         return driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer);
@@ -190,6 +190,17 @@ API_CALL(allocate_page_at, (device, address, unified), uint32_t device, uint64_t
 {
     amd_recording_refuse("it allocates single pages");
     return host_allocate_page_at(d, device, address, unified);
+}
+
+API_CALL(prefetch, (device, address, size), uint32_t device, uint64_t address, uint64_t size)
+{
+    return host_prefetch(d, device, address, size);
+}
+
+API_CALL(advise, (address, size, advice, on), uint64_t address, uint64_t size,
+         enum driver_advice advice, bool on)
+{
+    return host_advise(d, address, size, advice, on);
 }
 
 API_CALL(page_info, (address, page), uint64_t address, struct driver_page *page)
@@ -593,6 +604,8 @@ static const struct driver_api api_table = {
     .remove_page = api_remove_page,
     .allocate_page_at = api_allocate_page_at,
     .page_info = api_page_info,
+    .prefetch = api_prefetch,
+    .advise = api_advise,
     .name = api_name,
     .device_at = api_device_at,
     .context_create = api_context_create,

@@ -98,7 +98,7 @@ static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, u
                            "a unified device of %u GPUs; the platform has %u: %s", count,
                            d->device_count, list);
     for (uint32_t i = 0; i < count; i++) {
-        if (gpus[i] >= d->device_count)
+        if (gpus[i] >= d->gpu_count)
             return driver_fail(DRIVER_INVALID_DEVICE,
                                "unified device: there is no GPU %u; the GPUs are %s", gpus[i],
                                list);

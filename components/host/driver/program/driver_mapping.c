@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/migration/driver_read_copies.h"
+#include "components/host/driver/migration/driver_residence.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -37,7 +39,7 @@ static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64
 {
     struct driver_command k = {.kind = DRIVER_SHOOTDOWN,
                                .pid = pid,
-                               .size = d->device_count,
+                               .size = d->gpu_count,
                                .shootdown = {page_table_address(address), size}};
     uint64_t ticket;
     enum driver_status status = enqueue(d, 0, &k, &ticket);
@@ -59,6 +61,22 @@ static enum driver_status host_recycle(struct driver *d)
     return status;
 }
 
+static bool host_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
+{
+    bool evicted = false;
+    if (!driver_has_host(d) || driver_process()->in_tick || host_wait_everything(d) != DRIVER_OK)
+        return false;
+    for (uint32_t i = 0; i < q->device_count; i++) {
+        uint64_t share = memory_share_of(pages, q->device_count, i);
+        while (d->memory.device[q->device[i]].pages.free_pages < share) {
+            if (!residence_evict(d, q->device[i]) || host_wait_migration(d) != DRIVER_OK)
+                return false;
+            evicted = true;
+        }
+    }
+    return evicted;
+}
+
 /* `size`: what the program asks for. */
 static enum driver_status allocate_pages(struct driver *d, const struct driver_handle *h,
                                          struct memory_request q, uint64_t size, bool unified,
@@ -70,6 +88,11 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
     q.size = size;
     q.device = h->member;
     q.device_count = h->count;
+    if (unified && driver_has_host(d)) { /* comes to a GPU when it is used, unless it is pinned */
+        q.flags |= q.fixed ? PAGE_TABLE_REMOTE : 0;
+        q.device = &d->gpu_count;
+        q.device_count = 1;
+    }
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try(d, q, address);
         if (result == MEMORY_OK && (unified || h->count > 1))
@@ -77,13 +100,18 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         if (result == MEMORY_OK)
             memory_trace(d, "map", h->pid, *address, size);
         uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
-        for (uint32_t i = 0; i < h->count && h->count > 1 && result == MEMORY_OK && !q.fixed; i++)
-            stat_histogram_add(&d->io.stats.unified_pages, memory_share_of(pages, h->count, i));
+        for (uint32_t i = 0;
+             i < q.device_count && q.device_count > 1 && result == MEMORY_OK && !q.fixed; i++)
+            stat_histogram_add(&d->io.stats.unified_pages,
+                               memory_share_of(pages, q.device_count, i));
+        if (result == MEMORY_NO_PAGES && host_make_room(d, &q, pages))
+            continue;
         if (q.fixed
             && (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt)))
             result = MEMORY_NOT_ALLOCATED;
         if (result != MEMORY_RECYCLE_FIRST || attempt)
-            return memory_status(d, result, memory_poorest(d, h->member, h->count), q.fixed, size);
+            return memory_status(d, result, memory_poorest(d, q.device, q.device_count), q.fixed,
+                                 size);
         enum driver_status status = host_recycle(d);
         if (status != DRIVER_OK)
             return status;
@@ -181,9 +209,9 @@ static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_
                                      uint32_t gpu)
 {
     uint32_t pid;
-    if (gpu >= d->device_count)
+    if (gpu >= d->gpu_count)
         return driver_fail(DRIVER_INVALID_DEVICE, "remap: there is no GPU %u; the platform has %u",
-                           gpu, d->device_count);
+                           gpu, d->gpu_count);
     enum driver_status status = mapping_begin(d, address, size, "remap", &pid);
     if (status == DRIVER_OK) {
         program_open(driver_program(d), address);
@@ -241,6 +269,57 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
         if ((status = host_recycle(d)) != DRIVER_OK)
             return status;
     }
+}
+
+static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
+                                        uint64_t size)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    enum driver_status status =
+        number == DRIVER_HOST_DEVICE ? host_usable() : handle_check(d, number);
+    if (status != DRIVER_OK || !driver_has_host(d) || platform_mode() == PLATFORM_FUNCTIONAL)
+        return status;
+    if (!a || !size || size > a->end - address)
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "prefetch: [0x%" PRIx64 ", 0x%" PRIx64 ") is not in one allocation",
+                           address, address + size);
+    uint64_t page = driver_page_bytes(d);
+    struct driver_page_request t = {
+        .address = address / page * page,
+        .pid = a->pid,
+        .gpu = number == DRIVER_HOST_DEVICE ? d->gpu_count : driver_handle_at(d, number)->member[0],
+        .port = DRIVER_NONE,
+        .wish = PAGE_WISH_MOVE};
+    for (; t.address < address + size && status == DRIVER_OK; t.address += page) {
+        uint64_t physical, flags;
+        if (migrate_find(d, &t, &physical, &flags)
+            && memory_device_of(&d->memory, physical) != t.gpu)
+            migrate_add(d, &t);
+        if (d->migrate.count >= DRIVER_PAGE_REQUESTS / 2)
+            status = host_wait_migration(d);
+    }
+    return status;
+}
+
+static enum driver_status host_advise(struct driver *d, uint64_t address, uint64_t size,
+                                      enum driver_advice advice, bool on)
+{
+    static const uint64_t flag_of[] = {[DRIVER_ADVICE_REMOTE] = PAGE_TABLE_REMOTE,
+                                       [DRIVER_ADVICE_READ_MOSTLY] = PAGE_TABLE_READ_MOSTLY};
+    uint64_t page = driver_page_bytes(d), physical, flags;
+    uint32_t pid;
+    if (!driver_move_count(d))
+        return DRIVER_OK;
+    enum driver_status status = mapping_begin(d, address, size, "advice", &pid);
+    for (uint64_t at = address / page * page; at < address + size && status == DRIVER_OK;
+         at += page) {
+        if (!page_table_look_up(driver_page_table(d), pid, at, &physical, &flags)
+            || !(flags & PAGE_TABLE_UNIFIED))
+            continue;
+        flags = on ? flags | flag_of[advice] : flags & ~flag_of[advice];
+        page_table_enter(driver_page_table(d), pid, at, physical, flags);
+    }
+    return status;
 }
 
 static enum driver_status host_page_info(struct driver *d, uint64_t address,

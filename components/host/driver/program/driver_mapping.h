@@ -13,6 +13,16 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
 
 static enum driver_status host_release(struct driver *d, uint64_t address);
 
+/* Evicts managed pages until each device of the request has its share of `pages`. False: it cannot.
+ */
+static bool host_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
+
+/* See driver_api.h. */
+static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
+                                        uint64_t size);
+static enum driver_status host_advise(struct driver *d, uint64_t address, uint64_t size,
+                                      enum driver_advice advice, bool on);
+
 /* The pages that touch [address, address + size) lie on GPU `gpu` from now on. Their contents are
  * lost. */
 static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,

@@ -126,7 +126,7 @@ static enum driver_status host_wait_migration(struct driver *d)
 {
     enum driver_status status = host_usable();
     d->await_migration = true;
-    while (status == DRIVER_OK && d->migrate.state != MIGRATE_NONE)
+    while (status == DRIVER_OK && (d->migrate.state != MIGRATE_NONE || d->migrate.count))
         status = host_run(d);
     d->await_migration = false;
     return status;

@@ -134,7 +134,7 @@ static struct gpu_set user_written(const struct driver *d, uint32_t gpu)
     struct gpu_set written = {{0}};
     if (d->device[gpu].caches_all)
         return written;
-    written = program->opened ? gpu_set_first(d->device_count) : program->reach[gpu];
+    written = program->opened ? gpu_set_first(d->gpu_count) : program->reach[gpu];
     gpu_set_drop(&written, gpu);
     return written;
 }
