@@ -37,7 +37,7 @@ __attribute__((weak)) int heddleAllocateAt(void *pointer, unsigned long bytes);
  * platform. Only the page table changes: contents are lost. */
 __attribute__((weak)) int heddleRemap(void *pointer, unsigned long bytes, int gpu);
 
-/* The GPU whose memory holds the page of `pointer`. */
+/* The GPU whose memory holds the page of `pointer`; -1: it lies in the host's. */
 __attribute__((weak)) int heddlePageOwner(int *gpu, const void *pointer);
 
 #ifdef __cplusplus

@@ -122,7 +122,7 @@ enum driver_advice {
 /* Where a page lies. */
 struct driver_page {
     uint64_t physical; /* of its first byte */
-    uint32_t device;   /* GPU */
+    uint32_t device;   /* GPU; DRIVER_HOST_DEVICE: in the host's memory */
     uint32_t process;
     bool unified; /* may be moved */
 };

@@ -364,10 +364,7 @@ static bool migrate_shoot(struct driver *d)
         memory_give_page(&d->memory, m->from);
         residence_went(d, m->from);
         residence_came(d, t->pid, t->address, m->to);
-        if (t->gpu == d->gpu_count)
-            d->io.stats.evictions++;
-        else
-            d->io.stats.migrations++;
+        d->io.stats.migrations += t->gpu < d->gpu_count;
         if (t->wish == PAGE_WISH_FETCH)
             prefetch_neighbours(d, t);
     }

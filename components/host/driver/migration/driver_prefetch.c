@@ -44,6 +44,5 @@ static void prefetch_neighbours(struct driver *d, const struct driver_page_reque
         if (!b.wanted[i] || !prefetch_find(d, &other, &here) || here)
             continue;
         migrate_add(d, &other);
-        d->io.stats.prefetched_pages++;
     }
 }

@@ -22,6 +22,9 @@ struct driver_frame {
 
 static void residence_init(struct driver *d)
 {
+    if (driver_has_host(d) && !driver_eviction_ops(d))
+        engine_die(&d->io.base, "there is memory of the host for managed pages, and nothing says "
+                                "which leave a GPU: set `eviction = lru_eviction` of the driver");
     for (uint32_t i = 0; driver_has_host(d) && i < d->gpu_count; i++)
         d->residence[i].frames = arena_allocate(d->memory.device[i].size / driver_page_bytes(d)
                                                 * sizeof(struct driver_frame));
@@ -58,12 +61,11 @@ static void frame_append(struct driver_residence *r, uint32_t frame)
     r->youngest = frame + 1;
 }
 
-static void frame_leave(struct driver *d, struct driver_residence *r, uint32_t frame)
+static void frame_leave(struct driver_residence *r, uint32_t frame)
 {
     frame_unlink(r, frame);
     frame_at(r, frame)->pid = 0;
     r->count--;
-    d->io.stats.resident_pages--;
 }
 
 static void residence_went(struct driver *d, uint64_t physical)
@@ -73,7 +75,7 @@ static void residence_went(struct driver *d, uint64_t physical)
         return;
     uint32_t frame = frame_of(d, gpu, physical);
     if (frame_at(&d->residence[gpu], frame)->pid)
-        frame_leave(d, &d->residence[gpu], frame);
+        frame_leave(&d->residence[gpu], frame);
 }
 
 static void residence_came(struct driver *d, uint32_t pid, uint64_t address, uint64_t physical)
@@ -87,18 +89,14 @@ static void residence_came(struct driver *d, uint32_t pid, uint64_t address, uin
     *frame_at(r, frame) = (struct driver_frame){.address = address, .pid = pid};
     frame_append(r, frame);
     r->count++;
-    d->io.stats.resident_pages++;
 }
 
 static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
     for (uint64_t at = address; driver_has_host(d) && at < address + size; at += page) {
-        if (!page_table_look_up(driver_page_table(d), pid, at, &physical, &flags))
-            continue;
-        uint64_t before = d->io.stats.resident_pages;
-        residence_went(d, physical);
-        d->io.stats.freed_pages += before - d->io.stats.resident_pages;
+        if (page_table_look_up(driver_page_table(d), pid, at, &physical, &flags))
+            residence_went(d, physical);
     }
 }
 
@@ -113,7 +111,7 @@ static bool frame_holds(const struct driver *d, uint32_t gpu, uint32_t frame)
 
 static uint64_t block_start(const struct driver *d, uint64_t address)
 {
-    uint64_t block = (uint64_t)driver_params(d)->evict;
+    uint64_t block = driver_eviction_ops(d)->block(driver_eviction(d));
     block = block < driver_page_bytes(d) ? driver_page_bytes(d) : block;
     return address / block * block;
 }
@@ -159,8 +157,7 @@ static bool residence_choose(struct driver *d, uint32_t gpu, uint32_t *frame)
         }
         if (frame_holds(d, gpu, *frame))
             return true;
-        frame_leave(d, r, *frame);
-        d->io.stats.freed_pages++;
+        frame_leave(r, *frame);
     }
     return false;
 }

@@ -9,6 +9,8 @@
 struct part;
 
 struct eviction_policy_ops {
+    /* Bytes of a block: its resident pages leave together. At least a page. */
+    uint64_t (*block)(const struct part *self);
     /* A fault on a page makes the resident pages of its block the youngest. Otherwise pages keep
      * the order in which they came. */
     bool refreshes;

@@ -12,4 +12,10 @@ static void fifo_eviction_init(struct fifo_eviction *p)
     (void)p;
 }
 
-static const struct eviction_policy_ops fifo_eviction_ops = {.refreshes = false};
+static uint64_t fifo_eviction_block(const struct part *self)
+{
+    return (uint64_t)fifo_eviction_params((const struct fifo_eviction *)(const void *)self)->block;
+}
+
+static const struct eviction_policy_ops fifo_eviction_ops = {.block = fifo_eviction_block,
+                                                             .refreshes = false};

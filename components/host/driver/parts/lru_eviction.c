@@ -12,4 +12,10 @@ static void lru_eviction_init(struct lru_eviction *p)
     (void)p;
 }
 
-static const struct eviction_policy_ops lru_eviction_ops = {.refreshes = true};
+static uint64_t lru_eviction_block(const struct part *self)
+{
+    return (uint64_t)lru_eviction_params((const struct lru_eviction *)(const void *)self)->block;
+}
+
+static const struct eviction_policy_ops lru_eviction_ops = {.block = lru_eviction_block,
+                                                            .refreshes = true};

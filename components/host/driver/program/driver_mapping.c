@@ -330,6 +330,8 @@ static enum driver_status host_page_info(struct driver *d, uint64_t address,
     if (!a || !page_table_look_up(driver_page_table(d), a->pid, address, &page->physical, &flags))
         return memory_status(d, MEMORY_NOT_MAPPED, 0, address, 1);
     page->device = memory_device_of(&d->memory, page->physical);
+    if (page->device == d->gpu_count)
+        page->device = DRIVER_HOST_DEVICE;
     page->process = a->pid;
     page->unified = (flags & PAGE_TABLE_UNIFIED) != 0;
     return DRIVER_OK;
