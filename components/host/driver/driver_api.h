@@ -53,6 +53,7 @@ struct driver_device_info {
     uint32_t page_bytes;
     bool has_fabric;    /* an RDMA engine that joins it to other GPUs */
     bool shares_memory; /* with the host */
+    bool pages_move;    /* managed memory goes to the GPUs that use it */
     uint32_t reserved[8];
 };
 
@@ -111,7 +112,7 @@ enum driver_stream_flags {
     DRIVER_STREAMS_COPY_RETURNS = 4 /* not for copies inside of a device: they are queued */
 };
 
-/* Of managed pages, for GPUs that wait for pages which lie elsewhere. */
+/* What a program says about managed pages, to GPUs that wait for pages which lie elsewhere. */
 enum driver_advice {
     DRIVER_ADVICE_REMOTE,     /* GPUs do not wait for them: they access them where they are */
     DRIVER_ADVICE_READ_MOSTLY /* a GPU gets a copy for reading */

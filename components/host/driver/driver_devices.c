@@ -207,6 +207,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     info->work_groups_per_cu = 16;
     device_read_parts(info, prefix);
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
+    info->pages_move = driver_move_count(d) > 0;
     info->shares_memory = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
     d->device[number].takes_copies = device_takes_copies(prefix);
     info->page_bytes = (uint32_t)driver_page_bytes(d);

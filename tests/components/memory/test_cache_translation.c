@@ -10,8 +10,10 @@
 
 static uint32_t cpu, control, memory, walker;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */
-static enum { OPEN, COPIED, COPIED_AND_MOVING, READ_ONLY, FRAGMENTS } pages; /* who may write */
-static unsigned page_bits, largest;                                          /* of fragments */
+/* Who may write; AWAY: a page comes with the first fault, AWAY_COPIED: for reading only. */
+static enum { OPEN, COPIED, COPIED_AND_MOVING, READ_ONLY, FRAGMENTS, AWAY, AWAY_COPIED } pages;
+static uint32_t faults;
+static unsigned page_bits, largest; /* of fragments */
 
 /* Fragments of 2^largest bytes fill the first half of each 128 KiB, the second one has pages that
  * lie alone; no two lie side by side in memory, whose 1 MiB several share. */
@@ -33,7 +35,8 @@ static void walk(const struct harness_message *request, struct harness_message *
     uint64_t address;
     bool fault = request->kind == TRANSLATE_FAULT;
     memcpy(&address, request->fields, 8);
-    moved += fault && pages == COPIED_AND_MOVING;
+    moved += fault && (pages == COPIED_AND_MOVING || pages == AWAY);
+    faults += fault;
     m->found.physical = (address >> 12 ^ moved) << 12;
     m->found.page_bits = m->found.fragment_bits = 12;
     if (page_bits) {
@@ -45,6 +48,10 @@ static void walk(const struct harness_message *request, struct harness_message *
         m->found.fragment_bits = 16;
     }
     m->found.writable = pages == OPEN || pages == FRAGMENTS || (fault && pages != READ_ONLY);
+    if (pages == AWAY_COPIED && faults < 2)
+        m->found.writable = false;
+    if ((pages == AWAY || pages == AWAY_COPIED) && !faults)
+        m->found.fragment_bits = 0;
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 
@@ -67,7 +74,7 @@ static void set_up_tlb(int64_t sets, int64_t ways, bool fragments)
                 {.sets = sets, .ways = ways, .latency = 1, .mshrs = 4, .fragments = fragments}};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
-    moved = page_bits = 0;
+    moved = page_bits = faults = 0;
     pages = fragments ? FRAGMENTS : OPEN;
     harness_start();
     uint32_t cache = build_instance(&translated_cache_type, 0, "cache", values, NULL,
@@ -358,6 +365,52 @@ Test(cache_translation, a_pause_does_not_wait_for_who_wants_to_write)
         harness_send(control, &forget);
         cr_assert_eq(harness_run(), ENGINE_IDLE);
     }
+}
+
+/* Reads and writes of a page that lies elsewhere ask for it by one fault. What comes may be a copy
+ * for reading, which a writer asks to be writable by another one. */
+Test(cache_translation, a_page_that_has_to_come_first_is_asked_for_by_a_fault)
+{
+    for (uint32_t copied = 0; copied < 2; copied++) {
+        uint64_t at = 1000u * copied;
+        uint8_t bytes[64] = {[0] = 50};
+        struct harness_message before = harness_read(at + 100, 2, 0x7000, 1),
+                               write = harness_write(at + 101, 3, 0x7000, 1, bytes),
+                               after = harness_read(at + 150, 4, 0x7000, 1);
+        uint32_t asked = harness_count(walker);
+        pages = copied ? AWAY_COPIED : AWAY;
+        moved = copied ? 1 : 0;
+        faults = 0;
+        harness_memory[(7 ^ 1) << 12] = 40;
+        harness_send(cpu, &before);
+        harness_send(cpu, &write);
+        harness_send(cpu, &after);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_reply(cpu, 2)->payload[0], 40);
+        cr_expect_eq(harness_reply(cpu, 4)->payload[0], 50);
+        cr_expect_eq(harness_count(walker), asked + 2 + copied);
+        cr_expect_eq(harness_log(walker, asked + 1)->kind, TRANSLATE_FAULT);
+        struct harness_message forget = {.cycle = at + 500, .kind = CACHE_CONTROL_INVALIDATE};
+        harness_send(control, &forget);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+    }
+}
+
+Test(cache_translation, a_pause_does_not_wait_for_a_page_that_has_to_come_first)
+{
+    struct harness_message read = harness_read(100, 2, 0x6000, 1),
+                           pause = {.cycle = 145, .tag = 4, .kind = CACHE_CONTROL_PAUSE},
+                           resume = {.cycle = 250, .tag = 5, .kind = CACHE_CONTROL_RESUME};
+    pages = AWAY;
+    harness_memory[(6 ^ 2) << 12] = 60;
+    harness_send(cpu, &read);
+    harness_send(control, &pause);
+    harness_send(control, &resume);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(walker), 3, "what was told before the pause may be old");
+    cr_expect_lt(harness_reply(control, 4)->cycle, harness_log(walker, 1)->cycle + 30);
+    cr_expect_gt(harness_reply(cpu, 2)->cycle, 250);
+    cr_expect_eq(harness_reply(cpu, 2)->payload[0], 60, "where the page is at last");
 }
 
 Test(cache_translation, a_page_that_stays_read_only_is_an_error)

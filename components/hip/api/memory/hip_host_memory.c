@@ -270,6 +270,13 @@ static hipError_t check_managed(const void *pointer, size_t size)
     return hip_managed_holds((uintptr_t)pointer, size) ? hipSuccess : hipErrorInvalidValue;
 }
 
+static hipError_t prefetch_to_host(const void *pointer, size_t size)
+{
+    if (hip.devices[0].info.pages_move)
+        hip_recorder.refuse("it prefetches managed memory to the host, which no trace says");
+    return hip_status(hip.api->prefetch(DRIVER_HOST_DEVICE, (uintptr_t)pointer, size));
+}
+
 /* A prefetch to a device copies what the host has written. Where the host has memory for managed
  * pages, these come to the device, or go back; elsewhere one to the host does nothing, as the host
  * fetches what it touches. */
@@ -282,7 +289,7 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
     if (error == hipSuccess)
         error = hip_stream_queue(stream, &queue, &stream_device);
     if (error == hipSuccess && device == hipCpuDeviceId)
-        return hip_status(hip.api->prefetch(DRIVER_HOST_DEVICE, (uintptr_t)pointer, size));
+        return prefetch_to_host(pointer, size);
     if (error != hipSuccess)
         return error;
     if (!hip_is_device(device))
@@ -329,6 +336,8 @@ static hipError_t advise(const void *pointer, size_t size, hipMemoryAdvise advic
     }
     if (device != hipCpuDeviceId && !hip_is_device(device))
         return hipErrorInvalidDevice;
+    if (hip.devices[0].info.pages_move)
+        hip_recorder.refuse("it advises where managed memory lies, which no trace says");
     return hip_status(hip.api->advise((uintptr_t)pointer, size, which, on));
 }
 
