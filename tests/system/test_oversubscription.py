@@ -67,6 +67,26 @@ def test_several_gpus_take_pages_from_each_other_and_from_the_host(measure):
         same(done, measure(text.format(order), env={"HEDDLE_THREAD_DELAYS": "2"}))
 
 
+@pytest.mark.parametrize("host", ["", "--set host_memory=8MiB --set gpu.banks=1 --set gpu.vram=1MiB"])
+@pytest.mark.parametrize("program", ["managed_both 2 2", "managed_pingpong 4 2"])
+def test_gpus_that_want_one_page_at_once_get_it_in_turn(run, program, host):
+    """One of several GPUs that wait for a page in the same pause gets it, and uses it before the
+    next one does; kernels that wait for each other through that page go on."""
+    run(f"platforms/managed4.heddle --generic {host} --set gpu.policy=demand"
+        f" --max-cycles 5000000 -- {program}")
+
+
+def test_recording_plays_the_same(measure, run, tmp_path):
+    platform = DEMAND.replace("--set gpus=1", "--set gpus=2")
+    done = measure(f"{platform} --record api={tmp_path}/api -- oversubscribe stencil 1280 2 prefetch")
+    played = measure(f"{platform} --play api={tmp_path}/api")
+    for what in "components", "links":
+        assert done.stats[what] == played.stats[what]
+    advised = run(f"{platform} --record api={tmp_path}/no -- oversubscribe stencil 768 1 remote",
+                  status=FAILS)
+    assert "advises where managed memory lies" in advised.stderr
+
+
 # ---- the policies against a model of their own ----
 
 def scatter(i, turn):

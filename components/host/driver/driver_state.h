@@ -163,6 +163,7 @@ struct driver_page_request {
     uint32_t gpu;
     uint32_t port; /* of the question; DRIVER_NONE: the host's */
     uint8_t wish;  /* enum page_wish */
+    bool later;    /* the page has come to another GPU in this pause */
     uint16_t tag;
 };
 

@@ -237,8 +237,10 @@ static bool migrate_resume(struct driver *d)
 static bool migrate_next(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    if (m->count && (m->ready || !migrate_needs_pause(d)))
+    if (m->count && !migrate_first(d)->later && (m->ready || !migrate_needs_pause(d)))
         return false;
+    for (uint32_t i = 0; i < m->count; i++)
+        migrate_at(d, i)->later = false;
     m->sent = 0;
     if (gpu_set_any(&m->paused))
         m->state = MIGRATE_RESUME;
@@ -259,6 +261,19 @@ static const char *migrate_span(const struct driver *d)
     if (migrate_first(d)->gpu == d->gpu_count)
         return "evict page";
     return d->migrate.work == WORK_MOVE ? "migrate page" : "copy page";
+}
+
+/* The first question goes behind the others, until the next pause: the GPU that has got the page
+ * uses it before another one takes it. */
+static bool migrate_later(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    struct driver_page_request t = *migrate_first(d);
+    t.later = true;
+    m->first = (m->first + 1) % DRIVER_PAGE_REQUESTS;
+    m->count--;
+    migrate_add(d, &t);
+    return true;
 }
 
 /* Does an access wait for the answer to the first question? */
@@ -303,6 +318,8 @@ static bool migrate_begin(struct driver *d)
         engine_at_window_end(&d->io.base, driver_window_end);
         return true;
     }
+    if (t->wish == PAGE_WISH_FETCH && m->work == WORK_MOVE && residence_is_new(d, m->from))
+        return migrate_later(d);
     if (!driver_move_can_send(d, migrate_port(d, m->from)))
         return false;
     if (!memory_hold_page(&d->memory, t->gpu, &m->to))

@@ -18,6 +18,7 @@ struct driver_frame {
     uint64_t address;
     uint32_t pid;            /* 0: no managed page is here */
     uint32_t older, younger; /* 1 + frame, 0: none */
+    uint64_t pause;          /* number of that in which the page came */
 };
 
 static void residence_init(struct driver *d)
@@ -25,7 +26,7 @@ static void residence_init(struct driver *d)
     if (driver_has_host(d) && !driver_eviction_ops(d))
         engine_die(&d->io.base, "there is memory of the host for managed pages, and nothing says "
                                 "which leave a GPU: set `eviction = lru_eviction` of the driver");
-    for (uint32_t i = 0; driver_has_host(d) && i < d->gpu_count; i++)
+    for (uint32_t i = 0; driver_move_count(d) && i < d->gpu_count; i++)
         d->residence[i].frames = arena_allocate(d->memory.device[i].size / driver_page_bytes(d)
                                                 * sizeof(struct driver_frame));
 }
@@ -71,7 +72,7 @@ static void frame_leave(struct driver_residence *r, uint32_t frame)
 static void residence_went(struct driver *d, uint64_t physical)
 {
     uint32_t gpu = memory_device_of(&d->memory, physical);
-    if (!driver_has_host(d) || gpu >= d->gpu_count)
+    if (gpu >= d->gpu_count)
         return;
     uint32_t frame = frame_of(d, gpu, physical);
     if (frame_at(&d->residence[gpu], frame)->pid)
@@ -81,12 +82,13 @@ static void residence_went(struct driver *d, uint64_t physical)
 static void residence_came(struct driver *d, uint32_t pid, uint64_t address, uint64_t physical)
 {
     uint32_t gpu = memory_device_of(&d->memory, physical);
-    if (!driver_has_host(d) || gpu >= d->gpu_count)
+    if (gpu >= d->gpu_count)
         return;
     residence_went(d, physical);
     struct driver_residence *r = &d->residence[gpu];
     uint32_t frame = frame_of(d, gpu, physical);
-    *frame_at(r, frame) = (struct driver_frame){.address = address, .pid = pid};
+    *frame_at(r, frame) =
+        (struct driver_frame){.address = address, .pid = pid, .pause = d->io.stats.pauses};
     frame_append(r, frame);
     r->count++;
 }
@@ -94,7 +96,7 @@ static void residence_came(struct driver *d, uint32_t pid, uint64_t address, uin
 static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
-    for (uint64_t at = address; driver_has_host(d) && at < address + size; at += page) {
+    for (uint64_t at = address; driver_move_count(d) && at < address + size; at += page) {
         if (page_table_look_up(driver_page_table(d), pid, at, &physical, &flags))
             residence_went(d, physical);
     }
@@ -160,6 +162,15 @@ static bool residence_choose(struct driver *d, uint32_t gpu, uint32_t *frame)
         frame_leave(r, *frame);
     }
     return false;
+}
+
+static bool residence_is_new(const struct driver *d, uint64_t physical)
+{
+    uint32_t gpu = memory_device_of(&d->memory, physical);
+    if (gpu >= d->gpu_count || !gpu_set_any(&d->migrate.paused))
+        return false;
+    const struct driver_frame *f = frame_at(&d->residence[gpu], frame_of(d, gpu, physical));
+    return f->pid && f->pause == d->io.stats.pauses;
 }
 
 static bool residence_evict(struct driver *d, uint32_t gpu)

@@ -18,6 +18,9 @@ static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uin
 /* A fault on the page has come from the GPU. */
 static void residence_faulted(struct driver *d, uint32_t gpu, uint32_t pid, uint64_t address);
 
+/* Has the page at `physical` come to its GPU in the pause that is under way? */
+static bool residence_is_new(const struct driver *d, uint64_t physical);
+
 /* Puts questions in front of the others that send pages of the GPU to the host's memory. False: no
  * page can go. */
 static bool residence_evict(struct driver *d, uint32_t gpu);

@@ -146,8 +146,8 @@ static enum driver_status user_call(struct driver *d, uint32_t queue,
 
 static bool user_connected(const struct driver *d)
 {
-    return driver_queues_count(d) == d->device_count && driver_doorbell_count(d) == d->device_count
-           && driver_interrupt_count(d) == d->device_count;
+    return driver_queues_count(d) == d->gpu_count && driver_doorbell_count(d) == d->gpu_count
+           && driver_interrupt_count(d) == d->gpu_count;
 }
 
 #define USER_NOT_CONNECTED                                                                         \
