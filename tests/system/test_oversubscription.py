@@ -67,7 +67,8 @@ def test_several_gpus_take_pages_from_each_other_and_from_the_host(measure):
         same(done, measure(text.format(order), env={"HEDDLE_THREAD_DELAYS": "2"}))
 
 
-@pytest.mark.parametrize("host", ["", "--set host_memory=8MiB --set gpu.banks=1 --set gpu.vram=1MiB"])
+@pytest.mark.parametrize("host", ["", "--set host_memory=8MiB --set gpu.banks=1"
+                                  " --set gpu.vram=1MiB"])
 @pytest.mark.parametrize("program", ["managed_both 2 2", "managed_pingpong 4 2"])
 def test_gpus_that_want_one_page_at_once_get_it_in_turn(run, program, host):
     """One of several GPUs that wait for a page in the same pause gets it, and uses it before the
@@ -78,7 +79,8 @@ def test_gpus_that_want_one_page_at_once_get_it_in_turn(run, program, host):
 
 def test_recording_plays_the_same(measure, run, tmp_path):
     platform = DEMAND.replace("--set gpus=1", "--set gpus=2")
-    done = measure(f"{platform} --record api={tmp_path}/api -- oversubscribe stencil 1280 2 prefetch")
+    done = measure(f"{platform} --record api={tmp_path}/api"
+                   " -- oversubscribe stencil 1280 2 prefetch")
     played = measure(f"{platform} --play api={tmp_path}/api")
     for what in "components", "links":
         assert done.stats[what] == played.stats[what]
@@ -207,7 +209,8 @@ def test_pages_make_room_for_memory_of_the_card(measure, what):
 
 def test_without_memory_of_the_host_a_card_is_all_there_is(run):
     small = SMALL.replace("--set host_memory=8MiB ", "")
-    assert "hipErrorOutOfMemory" in run(f"{small} --generic -- oversubscribe stream 1536",
-                                        status=1).stdout
+    refused = run(f"{small} --generic -- oversubscribe stream 1536", status=1)
+    assert "hipErrorOutOfMemory" in refused.stdout
+    assert "1572864 bytes of managed memory are more than the 1048576 of device 0" in refused.stderr
     text = run(f"{SMALL} --generic --set driver.eviction=none -- oversubscribe", status=FAILS)
     assert "set `eviction = lru_eviction` of the driver" in text.stderr

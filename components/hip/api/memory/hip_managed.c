@@ -308,6 +308,17 @@ static struct managed *add(const struct managed *m)
     return added;
 }
 
+/* More than the device has, whatever else is allocated. */
+static void say_too_large(int device, uint64_t size)
+{
+    uint64_t most = hip.devices[device].info.memory_bytes;
+    if (size > most)
+        hip_complain("%" PRIu64 " bytes of managed memory are more than the %" PRIu64
+                     " of device %d, or than the host's memory where the platform has such "
+                     "(docs/guide/oversubscription.md)",
+                     size, most, device);
+}
+
 hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address)
 {
     if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0)
@@ -319,6 +330,8 @@ hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address
                         .open = true};
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
+    if (error == hipErrorOutOfMemory)
+        say_too_large(m.device, m.size);
     if (error != hipSuccess)
         return error;
     if (!map_pages(&m)) {

@@ -1,7 +1,11 @@
-/* Pages that come with one that was faulted on. They are asked for behind all other questions, so
- * they come in the same pause. */
+/* Pages that come with one that was faulted on, and those that the program sends somewhere. They
+ * are asked for behind all other questions; the former come in the same pause. */
 #include "driver_prefetch.h"
 
+#include <inttypes.h>
+
+#include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_wait.h"
 #include "driver_read_copies.h"
 #include "prefetch_policy.h"
 
@@ -45,4 +49,36 @@ static void prefetch_neighbours(struct driver *d, const struct driver_page_reque
             continue;
         migrate_add(d, &other);
     }
+}
+
+/* ---- what the program asks for ---- */
+
+static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
+                                        uint64_t size)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    enum driver_status status =
+        number == DRIVER_HOST_DEVICE ? host_usable() : handle_check(d, number);
+    if (status != DRIVER_OK || !driver_has_host(d) || platform_mode() == PLATFORM_FUNCTIONAL)
+        return status;
+    if (!a || !size || size > a->end - address)
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "prefetch: [0x%" PRIx64 ", 0x%" PRIx64 ") is not in one allocation",
+                           address, address + size);
+    uint64_t page = driver_page_bytes(d);
+    struct driver_page_request t = {
+        .address = address / page * page,
+        .pid = a->pid,
+        .gpu = number == DRIVER_HOST_DEVICE ? d->gpu_count : driver_handle_at(d, number)->member[0],
+        .port = DRIVER_NONE,
+        .wish = PAGE_WISH_MOVE};
+    for (; t.address < address + size && status == DRIVER_OK; t.address += page) {
+        uint64_t physical, flags;
+        if (migrate_find(d, &t, &physical, &flags)
+            && memory_device_of(&d->memory, physical) != t.gpu)
+            migrate_add(d, &t);
+        if (d->migrate.count >= DRIVER_PAGE_REQUESTS / 2)
+            status = host_wait_migration(d);
+    }
+    return status;
 }

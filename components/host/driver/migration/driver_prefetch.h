@@ -9,4 +9,8 @@
  * policy wants with it. */
 static void prefetch_neighbours(struct driver *d, const struct driver_page_request *t);
 
+/* See driver_api.h. */
+static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
+                                        uint64_t size);
+
 #endif

@@ -18,6 +18,7 @@
 #include "driver_code_copies.h"
 #include "driver_enqueue.h"
 #include "driver_handles.h"
+#include "components/host/driver/migration/driver_prefetch.h"
 #include "driver_mapping.h"
 #include "driver_record.h"
 #include "driver_wait.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "components/host/driver/commands/driver_flush.h"
-#include "components/host/driver/migration/driver_read_copies.h"
 #include "components/host/driver/migration/driver_residence.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -269,36 +268,6 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
         if ((status = host_recycle(d)) != DRIVER_OK)
             return status;
     }
-}
-
-static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
-                                        uint64_t size)
-{
-    const struct program_allocation *a = program_find(driver_program(d), address);
-    enum driver_status status =
-        number == DRIVER_HOST_DEVICE ? host_usable() : handle_check(d, number);
-    if (status != DRIVER_OK || !driver_has_host(d) || platform_mode() == PLATFORM_FUNCTIONAL)
-        return status;
-    if (!a || !size || size > a->end - address)
-        return driver_fail(DRIVER_INVALID_ADDRESS,
-                           "prefetch: [0x%" PRIx64 ", 0x%" PRIx64 ") is not in one allocation",
-                           address, address + size);
-    uint64_t page = driver_page_bytes(d);
-    struct driver_page_request t = {
-        .address = address / page * page,
-        .pid = a->pid,
-        .gpu = number == DRIVER_HOST_DEVICE ? d->gpu_count : driver_handle_at(d, number)->member[0],
-        .port = DRIVER_NONE,
-        .wish = PAGE_WISH_MOVE};
-    for (; t.address < address + size && status == DRIVER_OK; t.address += page) {
-        uint64_t physical, flags;
-        if (migrate_find(d, &t, &physical, &flags)
-            && memory_device_of(&d->memory, physical) != t.gpu)
-            migrate_add(d, &t);
-        if (d->migrate.count >= DRIVER_PAGE_REQUESTS / 2)
-            status = host_wait_migration(d);
-    }
-    return status;
 }
 
 static enum driver_status host_advise(struct driver *d, uint64_t address, uint64_t size,

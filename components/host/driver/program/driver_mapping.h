@@ -18,8 +18,6 @@ static enum driver_status host_release(struct driver *d, uint64_t address);
 static bool host_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
 
 /* See driver_api.h. */
-static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
-                                        uint64_t size);
 static enum driver_status host_advise(struct driver *d, uint64_t address, uint64_t size,
                                       enum driver_advice advice, bool on);
 
