@@ -164,13 +164,6 @@ struct driver_api {
     enum driver_status (*remove_page)(uint64_t address);
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
-    /* Managed pages that touch the range, which lies in one allocation, come to the (first) GPU of
-     * `device`, DRIVER_HOST_DEVICE: to the host's memory, before what is enqueued next begins.
-     * Without memory of the host nothing happens. */
-    enum driver_status (*prefetch)(uint32_t device, uint64_t address, uint64_t size);
-    /* What the program says of such pages, until it says otherwise. Waits for queued work first. */
-    enum driver_status (*advise)(uint64_t address, uint64_t size, enum driver_advice advice,
-                                 bool on);
     /* Calls without a device or queue take this for an address that several processes use: the one
      * of the device's process. The address itself where there is no doubt. */
     uint64_t (*name)(uint32_t device, uint64_t address);
@@ -287,6 +280,13 @@ struct driver_api {
     bool (*is_hidden)(const void *address);
     /* Do work-groups of the kernel at `entry` meet at the global wave sync (register_kernel)? */
     bool (*meets)(uint64_t entry);
+    /* Managed pages that touch the range, which lies in one allocation, come to the (first) GPU of
+     * `device`, DRIVER_HOST_DEVICE: to the host's memory, before what is enqueued next begins.
+     * Without memory of the host nothing happens. */
+    enum driver_status (*prefetch)(uint32_t device, uint64_t address, uint64_t size);
+    /* What the program says of such pages, until it says otherwise. Waits for queued work first. */
+    enum driver_status (*advise)(uint64_t address, uint64_t size, enum driver_advice advice,
+                                 bool on);
 };
 
 #endif
