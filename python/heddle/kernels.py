@@ -1,4 +1,4 @@
-"""The kernels of a run: all launches of the same kernel added up, and the table of
+"""The kernels of a run: all launches of the same kernel on a GPU added up, and the table of
 `heddle stats --report cpi`.
 
 A kernel's *slot-cycles* (wavefront slots of all compute units times cycles) are divided as
@@ -8,10 +8,11 @@ cycles * slots."""
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any, Iterable, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.statistics_file import Statistics, collapse, identity, labels, number
 
 WAVEFRONTS = ("issued", "executing", "waiting")  # groups of wavefronts that have not ended
 # What a work-group takes: the same in all launches of a kernel.
@@ -42,6 +43,8 @@ class Cache:
 @dataclasses.dataclass
 class Kernel:
     name: str
+    gpu: int = 0
+    label: str = ""  # in reports; see tell_apart()
     launches: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     rows: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
     caches: dict[str, Cache] = dataclasses.field(default_factory=dict)
@@ -52,7 +55,7 @@ class Kernel:
 
     @property
     def short(self) -> str:
-        return self.name.split("(")[0] or self.name
+        return (self.name.split("(")[0] or self.name) + self.label[len(self.name):]
 
     @property
     def total(self) -> int:
@@ -121,11 +124,20 @@ class Kernel:
 
 def timed(statistics: Statistics, file: str) -> list[Kernel]:
     """Those that ran with timing, in order of their first launch."""
-    kernels: dict[str, Kernel] = {}
+    kernels: dict[tuple[str, int], Kernel] = {}
     for launch in statistics.get("kernels", []):
         if isinstance(launch.get("slot_cycles"), dict):
-            kernels.setdefault(launch["name"], Kernel(launch["name"])).add(launch, file)
+            key = identity(launch)
+            kernels.setdefault(key, Kernel(*key)).add(launch, file)
+    tell_apart([list(kernels.values())])
     return list(kernels.values())
+
+
+def tell_apart(runs: Sequence[list[Kernel]]) -> None:
+    """Gives the kernels of runs that are shown together labels that fit each other."""
+    known = labels([(k.name, k.gpu) for k in kernels] for kernels in runs)
+    for kernel in itertools.chain(*runs):
+        kernel.label = known[kernel.name, kernel.gpu]
 
 
 def read(statistics: Statistics, file: str) -> list[Kernel]:
@@ -141,7 +153,7 @@ def read(statistics: Statistics, file: str) -> list[Kernel]:
 
 
 def _head(sides: Sequence[Kernel]) -> Iterable[str]:
-    yield sides[0].name or sides[-1].name
+    yield sides[0].label
     for letter, k in zip("ab", sides):
         count, instructions = len(k.launches), k.sum("wavefront_instructions")
         yield (f"  {f'{letter}: ' if len(sides) > 1 else ''}{count} launch"
@@ -210,9 +222,10 @@ def _details(k: Kernel) -> Iterable[str]:
 
 def _sides(runs: Sequence[list[Kernel]]) -> list[list[Kernel]]:
     """The kernels of all runs, each as it is in every run."""
-    names = list(dict.fromkeys(k.name for kernels in runs for k in kernels))
-    known = [{k.name: k for k in kernels} for kernels in runs]
-    return [[kernels.get(name, Kernel(name)) for kernels in known] for name in names]
+    tell_apart(runs)
+    names = list(dict.fromkeys(k.label for kernels in runs for k in kernels))
+    known = [{k.label: k for k in kernels} for kernels in runs]
+    return [[kernels.get(name, Kernel(name, label=name)) for kernels in known] for name in names]
 
 
 def table(runs: Sequence[list[Kernel]]) -> str:
@@ -235,7 +248,7 @@ def rows_csv(runs: Sequence[list[Kernel]]) -> str:
     two = len(runs) > 1
     lines = ["kernel,group,kind," + ("a,b,difference" if two else "slot_cycles")]
     for sides in _sides(runs):
-        name = sides[0].name.replace('"', '""')
+        name = sides[0].label.replace('"', '""')
         for group, kind in _keys(sides):
             values = [k.rows.get((group, kind), 0) for k in sides]
             values += [values[1] - values[0]] if two else []

@@ -16,7 +16,7 @@ import re
 from typing import Any, Iterable, Iterator
 
 from heddle.model import Connection, Model, Place, Terms
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.statistics_file import Identity, Statistics, collapse, identity, number
 
 NAMES = ("utilisation", "hit_rate", "bandwidth", "stall", "issue")
 RUN = "run"
@@ -153,12 +153,12 @@ def of_run(model: Model, statistics: Statistics) -> Measured:
     return found
 
 
-def of_kernel(model: Model, statistics: Statistics, name: str) -> Measured:
-    """Of all launches of the kernel. Where the statistics are sums over an array
+def of_kernel(model: Model, statistics: Statistics, kernel: Identity, label: str) -> Measured:
+    """Of all launches of the kernel on its GPU. Where the statistics are sums over an array
     (--kernel-stats sum), every element has the mean. Connections are not measured."""
     time_ps, cycles, sums = 0, dict.fromkeys(model.hz, 0), dict[str, dict[str, int]]()
     for launch in statistics.get("kernels", []):
-        if launch["name"] != name:
+        if identity(launch) != kernel:
             continue
         span = number(launch, "end_ps") - number(launch, "start_ps")
         time_ps += span
@@ -168,7 +168,7 @@ def of_kernel(model: Model, statistics: Statistics, name: str) -> Measured:
             into = sums.setdefault(path, {})
             for stat, value in stats.items():
                 into[stat] = into.get(stat, 0) + number(stats, stat)
-    return Measured(model, name, time_ps, cycles, sums)
+    return Measured(model, label, time_ps, cycles, sums)
 
 
 @dataclasses.dataclass

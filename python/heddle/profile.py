@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Iterator
 
+from heddle import statistics_file
 from heddle.mistakes import Mistake
+from heddle.statistics_file import Identity
 
 SYMBOLIZER = "llvm-symbolizer-19"
 CAUSES = 3  # named beside an instruction
@@ -27,10 +29,19 @@ def read(path: str) -> list[Row]:
             found = list(rows)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Mistake(f"cannot read the profile '{path}': {error}") from error
-    needed = {"symbol", "offset", "instruction", *(("kernel", "executions") if found else ())}
+    needed = {"symbol", "offset", "instruction",
+              *(("kernel", "gpu", "executions") if found else ())}
     if not needed <= set(rows.fieldnames or []):
         raise Mistake(f"'{path}' is not what `heddle run --profile instructions=FILE` writes")
     return found
+
+
+def kernel(row: Row) -> Identity:
+    return row["kernel"], int(row["gpu"])
+
+
+def labels(rows: list[Row]) -> dict[Identity, str]:
+    return statistics_file.labels([map(kernel, rows)])
 
 
 def cycles(row: Row) -> int:
@@ -119,11 +130,12 @@ def table(path: str, program: str | None) -> str:
     rows = read(path)
     if not rows:
         return "no kernel ran with timing, so there is no profile of instructions\n"
-    places, told = source_lines(program, rows), ""
-    for kernel, group in itertools.groupby(rows, key=lambda row: row["kernel"]):
+    places, told, names = source_lines(program, rows), "", labels(rows)
+    for one, group in itertools.groupby(rows, key=kernel):
         of = list(group)
         whole = sum(map(cycles, of))
-        told += (f"{kernel}\n  {sum(int(row['executions']) for row in of)} instructions executed, "
+        executed = sum(int(row["executions"]) for row in of)
+        told += (f"{names[one]}\n  {executed} instructions executed, "
                  f"{whole} slot-cycles of wavefronts\n\n"
                  f"  {'offset':>12} {'executions':>10} {'slot-cycles':>12} {'of all':>7} "
                  f"{'lines / cy':>12} {'L1':>7} {'L2':>7}  instruction  ; most of its cycles\n")

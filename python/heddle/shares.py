@@ -9,7 +9,7 @@ from heddle import words as command_line
 from heddle.measures import Measured, of_kernel, of_run
 from heddle.mistakes import Mistake
 from heddle.model import described
-from heddle.statistics_file import Statistics, read
+from heddle.statistics_file import Identity, Statistics, kernel_labels, read
 
 
 def shares(found: Measured, title: str) -> dict[str, Any]:
@@ -26,12 +26,25 @@ def shares(found: Measured, title: str) -> dict[str, Any]:
                             for i in range(len(model.connections))]}
 
 
-def _kernel(statistics: Statistics, path: str, name: str) -> str:
-    """By its whole name, or by what stands before its parameters."""
-    for kernel in statistics.get("kernels", []):
-        if kernel["name"] == name or kernel["name"].startswith(f"{name}("):
-            return str(kernel["name"])
-    raise Mistake(f"'--kernel {name}': '{path}' has no kernel of that name")
+def _kernel(statistics: Statistics, path: str, text: str) -> tuple[Identity, str]:
+    """By its whole name, or by what stands before its parameters; where several GPUs ran it, with
+    " on GPU N" behind that."""
+    name, _, gpu = text.partition(" on GPU ")
+    known = kernel_labels(statistics)
+    found = next((of for of, _ in known if of == name or of.startswith(f"{name}(")), "")
+    gpus = [on for of, on in known if of == found]
+    chosen = [on for on in gpus if gpu in ("", str(on))]
+    if not chosen:
+        raise Mistake(f"'--kernel {text}': '{path}' has no kernel of that name"
+                      + (f" on that GPU, but on {_listed(gpus)}" if gpus else ""))
+    if len(chosen) > 1:
+        raise Mistake(f"'--kernel {text}': it ran on GPUs {_listed(gpus)}; say on which, as in "
+                      f"'--kernel \"{name} on GPU {gpus[0]}\"'")
+    return (found, chosen[0]), known[found, chosen[0]]
+
+
+def _listed(gpus: list[int]) -> str:
+    return ", ".join(map(str, gpus))
 
 
 def main(words: Sequence[str]) -> int:
@@ -46,6 +59,6 @@ def main(words: Sequence[str]) -> int:
     kernel = _kernel(statistics, chosen.stats, chosen.kernel) if chosen.kernel else None
     model = described(chosen, statistics, chosen.stats, chosen.description, chosen.set,
                       chosen.include)
-    found = of_kernel(model, statistics, kernel) if kernel else of_run(model, statistics)
-    print(json.dumps(shares(found, f"of {kernel}" if kernel else "of the whole run")))
+    found = of_kernel(model, statistics, *kernel) if kernel else of_run(model, statistics)
+    print(json.dumps(shares(found, f"of {kernel[1]}" if kernel else "of the whole run")))
     return 0

@@ -5,11 +5,12 @@ import json
 import math
 import pathlib
 import re
-from typing import Any
+from typing import Any, Iterable
 
 from heddle.mistakes import Mistake
 
 Statistics = dict[str, Any]
+Identity = tuple[str, int]  # of a kernel: its name, and the GPU that ran it
 MOST_BYTES = 1 << 30
 
 
@@ -91,3 +92,26 @@ def number(of: Any, *keys: str) -> int:
 def collapse(path: str) -> str:
     """With [*] in place of each index."""
     return re.sub(r"\[[^]]*\]", "[*]", path)
+
+
+def identity(launch: dict[str, Any]) -> Identity:
+    return str(launch["name"]), number(launch, "gpu")
+
+
+def labels(runs: Iterable[Iterable[Identity]]) -> dict[Identity, str]:
+    """What reports call the kernels of runs: by their names, and by the GPU as well where one run
+    had a name on several."""
+    kernels: dict[Identity, None] = {}
+    several: set[str] = set()
+    for run in runs:
+        gpus: dict[str, set[int]] = {}
+        for name, gpu in run:
+            kernels[name, gpu] = None
+            gpus.setdefault(name, set()).add(gpu)
+        several |= {name for name, on in gpus.items() if len(on) > 1}
+    return {(name, gpu): f"{name} on GPU {gpu}" if name in several else name
+            for name, gpu in kernels}
+
+
+def kernel_labels(statistics: Statistics) -> dict[Identity, str]:
+    return labels([map(identity, statistics.get("kernels", []))])

@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 from heddle import words as command_line
 from heddle.files import csv_text, write_or_print
 from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, read
+from heddle.statistics_file import Statistics, kernel_labels, read
 
 Number = int | float
 Key = tuple[str, str, str]  # section ("kernel", "component", ...), where, what
@@ -185,9 +185,8 @@ def _model(chosen: argparse.Namespace, runs: list[Statistics]) -> Any:
 def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     from heddle import measures as found
     model = _model(chosen, runs)
-    names = dict.fromkeys(kernel["name"] for kernel in runs[0].get("kernels", []))
-    scopes = [found.of_run(model, runs[0]), *(found.of_kernel(model, runs[0], name)
-                                              for name in names)]
+    scopes = [found.of_run(model, runs[0]), *(found.of_kernel(model, runs[0], kernel, label)
+                                              for kernel, label in kernel_labels(runs[0]).items())]
     if chosen.csv:
         return csv_text(["scope", "path", "type", "kind", "measure", "part", "whole", "cycles",
                          "time_ps"],
@@ -215,12 +214,13 @@ def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     lines = ["kernel,words"] if chosen.csv else []
     for kernel in found:
         told = [limit.words for limit in rules.of_memory(
-            kernel, measured.of_kernel(model, runs[0], kernel.name), run)]
+            kernel, measured.of_kernel(model, runs[0], (kernel.name, kernel.gpu), kernel.label),
+            run)]
         if chosen.csv:
-            name = kernel.name.replace('"', '""')
+            name = kernel.label.replace('"', '""')
             lines += [f'"{name}","{words}"' for words in told]
         else:
-            lines += [kernel.name, *(f"  {words}" for words in told)]
+            lines += [kernel.label, *(f"  {words}" for words in told)]
     return "".join(f"{line}\n" for line in lines)
 
 

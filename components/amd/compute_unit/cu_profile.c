@@ -57,7 +57,8 @@ static void profile_start(struct compute_unit *c, struct cu_wave *w, unsigned wa
     profile_name_columns("kernel", profile_names, PROFILE_ALL);
     profile_name_program(c->io.base.leaf, kernel,
                          program_kernel_name(compute_unit_program(c), kernel),
-                         program_kernel_symbol(compute_unit_program(c), kernel), w->waiting);
+                         program_kernel_symbol(compute_unit_program(c), kernel),
+                         program_gpu_of(compute_unit_program(c), c->io.base.leaf), w->waiting);
 }
 
 static void profile_turn(struct compute_unit *c, struct cu_wave *w, unsigned wave)

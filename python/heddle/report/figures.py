@@ -138,8 +138,8 @@ def _points(run: Run, found: list[Level]) -> list[tuple[Kernel, int, Level, floa
     """Kernel, its number, level, instructions a byte, instructions a second."""
     points = []
     for index, kernel in enumerate(run.timed()[:KERNELS_SHOWN], 1):
-        work = issue(run, kernel.name)
-        moved = {g.path: g for g in run.of(kernel.name, "bandwidth")}
+        work = issue(run, kernel.label)
+        moved = {g.path: g for g in run.of(kernel.label, "bandwidth")}
         for level in found:
             group = moved.get(level.path)
             if work and group and work.part > 0 and group.part > 0:

@@ -11,7 +11,7 @@ from heddle.report import series as over_time
 from heddle.kernels import Kernel
 from heddle.measures import RUN
 from heddle.report.runs import MEASURES, Run
-from heddle.statistics_file import number
+from heddle.statistics_file import kernel_labels, number
 
 HERE = Path(__file__).parent
 FINDINGS = 12  # kernels about which something is said
@@ -66,7 +66,7 @@ def head(run: Run) -> str:
             f"{number(run.root, 'time_ps') / 1e6:.3f} µs simulated, {percent(in_kernels(run))} "
             "of it in kernels",
             f"{counted(len(launches), 'launch', 'launches')} of "
-            f"{counted(len({launch['name'] for launch in launches}), 'kernel', 'kernels')}"]
+            f"{counted(len(kernel_labels(run.root)), 'kernel', 'kernels')}"]
     if stamp.get("set"):
         told.append("set: " + ", ".join(stamp["set"]))
     told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
@@ -88,7 +88,7 @@ def head(run: Run) -> str:
 def _finding(kernel: Kernel, whole: int) -> str:
     share = kernel.sum("cycles") / whole
     words = "".join(f"<li>{escape(line)}</li>" for line in kernel.words)
-    return (f"<li><b>{escape(kernel.name)}</b>, {count(kernel.sum('cycles'))} cycles, "
+    return (f"<li><b>{escape(kernel.label)}</b>, {count(kernel.sum('cycles'))} cycles, "
             f"{percent(share)} of all kernels<ul>{words}</ul></li>")
 
 
@@ -123,7 +123,7 @@ def shown(run: Run) -> list[Kernel]:
 
 
 def scopes(runs: list[Run]) -> list[tuple[str, str]]:
-    return [("0", RUN)] + [(str(i), k.name) for i, k in enumerate(shown(runs[0]), 1)]
+    return [("0", RUN)] + [(str(i), k.label) for i, k in enumerate(shown(runs[0]), 1)]
 
 
 def by_scope(runs: list[Run], make, name: str) -> str:
@@ -205,7 +205,7 @@ def comparison(a: Run, b: Run) -> str:
 def data(runs: list[Run]) -> str:
     """The numbers of the page for other programs."""
     listed = [{"file": run.name, "time_ps": number(run.root, "time_ps"),
-               "kernels": [{"name": k.name, "cycles": k.sum("cycles"),
+               "kernels": [{"name": k.name, "gpu": k.gpu, "cycles": k.sum("cycles"),
                             "launches": len(k.launches), "words": k.words,
                             "slot_cycles": {f"{g}.{n}": v
                                             for (g, n), v in k.rows.items()}}

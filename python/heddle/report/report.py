@@ -10,7 +10,7 @@ from heddle import words as command_line
 from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
-from heddle.report.runs import MEASURES, RUN, Run
+from heddle.report.runs import MEASURES, RUN, Run, read_runs
 from heddle.report.series import Series, heat_map
 
 # What --plot draws of the first run.
@@ -82,7 +82,7 @@ def main(words: Sequence[str]) -> int:
     chosen = options(words)
     if Path(chosen.files[0]).is_dir():
         return report_sweep(chosen)
-    runs = [Run(chosen, path, chosen.description) for path in chosen.files]
+    runs = read_runs(chosen, chosen.files, chosen.description)
     for run in runs:
         if run.missing:
             print(f"heddle report: {run.missing}", file=sys.stderr)

@@ -27,11 +27,14 @@ class Run:
     def __init__(self, tools: Any, path: str, description: str | None):
         self.path, self.tools, self.root = path, tools, read(path)
         self.kernels = kernels.timed(self.root, path)
-        self.missing = ""
+        self.missing, self.description = "", description
         self.measured: dict[str, Measured] = {}
         self.groups: dict[tuple[str, str], list[Group]] = {}
+
+    def measure(self) -> None:
+        """Once the kernels have their labels."""
         try:
-            self.model = described(tools, self.root, path, description)
+            self.model = described(self.tools, self.root, self.path, self.description)
         except Mistake as mistake:
             self.missing = str(mistake)
             limits.told(self.kernels)
@@ -49,7 +52,8 @@ class Run:
     def _measure(self) -> None:
         run = self.measured[RUN] = of_run(self.model, self.root)
         for kernel in self.kernels:
-            own = self.measured[kernel.name] = of_kernel(self.model, self.root, kernel.name)
+            own = self.measured[kernel.label] = of_kernel(
+                self.model, self.root, (kernel.name, kernel.gpu), kernel.label)
             kernel.words = [limit.words for limit in limits.of_memory(kernel, own, run)]
         for scope, measured in self.measured.items():
             for name in NAMES:
@@ -98,4 +102,13 @@ class Run:
     def scopes(self) -> Iterator[str]:
         yield RUN
         for kernel in self.timed():
-            yield kernel.name
+            yield kernel.label
+
+
+def read_runs(tools: Any, paths: list[str], description: str | None) -> list[Run]:
+    """Those of one page."""
+    runs = [Run(tools, path, description) for path in paths]
+    kernels.tell_apart([run.kernels for run in runs])
+    for run in runs:
+        run.measure()
+    return runs

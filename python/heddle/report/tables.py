@@ -64,8 +64,8 @@ def _kernel_row(run: Run, kernel: Kernel, whole: int, caches: list[str]) -> list
     parts = {name: value for name, _, value in figures.parted(kernel)}
     slots = sum(parts.values()) or 1
     issued = parts["issued"]
-    hits = {g.path: g for g in run.of(kernel.name, "hit_rate")}
-    row = [cell(kernel.short, title=kernel.name), cell(len(kernel.launches)),
+    hits = {g.path: g for g in run.of(kernel.label, "hit_rate")}
+    row = [cell(kernel.short, title=kernel.label), cell(len(kernel.launches)),
            cell(cycles, count(cycles)), cell(cycles / whole, percent(cycles / whole)),
            cell(kernel.sum("work_groups"), count(kernel.sum("work_groups"))),
            cell(instructions, count(instructions)),
@@ -166,11 +166,11 @@ def results(a: Run, b: Run) -> list[list[str]]:
     """Time, and the cycles of each kernel."""
     rows = [[cell("simulated time, ns"), *_change(number(a.root, "time_ps") / 1e3,
                                                   number(b.root, "time_ps") / 1e3)]]
-    others = {k.name: k for k in b.kernels}
+    others = {k.label: k for k in b.kernels}
     for kernel in a.timed():
-        other = others.get(kernel.name)
+        other = others.get(kernel.label)
         if other:
-            rows.append([cell(f"{kernel.short}, cycles", title=kernel.name),
+            rows.append([cell(f"{kernel.short}, cycles", title=kernel.label),
                          *_change(kernel.sum("cycles"), other.sum("cycles"))])
     return rows
 
@@ -206,13 +206,16 @@ def _hits(row: profile.Row, level: str) -> dict[str, object]:
 
 def instructions(path: str, name: str) -> str:
     """The instructions that most slot-cycles of wavefronts went to."""
-    found = [(profile.cycles(row), row) for row in profile.read(path)]
+    read = profile.read(path)
+    labels = profile.labels(read)
+    found = [(profile.cycles(row), row) for row in read]
     whole = sum(cycles for cycles, _ in found) or 1
     rows = []
     for cycles, row in sorted(found, key=lambda f: -f[0])[:INSTRUCTIONS]:
         executions, lines = int(row["executions"]), int(row["lines"])
         latency = int(row["memory_cycles"]) / executions if executions else 0
-        rows.append([cell(row["kernel"].split("(")[0], title=row["kernel"]),
+        kernel = labels[profile.kernel(row)]
+        rows.append([cell(row["kernel"].split("(")[0] + kernel[len(row["kernel"]):], title=kernel),
                      cell(int(row["offset"]), f"{int(row['offset']):+#06x}"),
                      cell(row["instruction"]), cell(executions, count(executions)),
                      cell(cycles, count(cycles)), cell(cycles / whole, percent(cycles / whole)),

@@ -5,7 +5,7 @@
 | `sweep` | what the sweep consists of, and the version of this layout |
 | `points` | state, message and main results of each point |
 | `settings` | value of each parameter and input of each point |
-| `kernels` | launches, cycles, time and instructions of each kernel of each point |
+| `kernels` | launches, cycles, time and instructions of each kernel of each point, by GPU |
 | `components` | statistics of components and links, summed over arrays; 0 is left out |
 | `printed` | named numbers that the program printed |
 | `host` | what simulating each point cost |
@@ -31,7 +31,7 @@ from heddle.sweeps import intact
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.values import number_of
 
-VERSION = "1"
+VERSION = "2"
 FILE = "sweep.sqlite"
 WAITING, DONE, FAILED = "waiting", "done", "failed"
 
@@ -56,8 +56,8 @@ CREATE TABLE IF NOT EXISTS settings (
     number REAL,                           -- in B, Hz, ps, B/s or cycles; NULL: a word
     PRIMARY KEY (point, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS kernels (
-    point INTEGER, name TEXT, launches INTEGER, cycles INTEGER, time_ps INTEGER,
-    instructions INTEGER, PRIMARY KEY (point, name)) WITHOUT ROWID;
+    point INTEGER, name TEXT, gpu INTEGER, launches INTEGER, cycles INTEGER, time_ps INTEGER,
+    instructions INTEGER, PRIMARY KEY (point, name, gpu)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS components (
     point INTEGER, path TEXT, name TEXT, value INTEGER,
     PRIMARY KEY (point, path, name)) WITHOUT ROWID;
@@ -300,12 +300,12 @@ class Database:
         kernels = line["kernels"]
         sql.execute("UPDATE points SET state = ?, message = NULL, status = 0, time_ps = ?, "
                     "kernels_ps = ?, cycles = ?, instructions = ?, model = ? WHERE point = ?",
-                    (DONE, line["time_ps"], sum(k[3] for k in kernels),
-                     sum(k[2] for k in kernels), sum(k[4] for k in kernels), line["model"],
+                    (DONE, line["time_ps"], sum(k[4] for k in kernels),
+                     sum(k[3] for k in kernels), sum(k[5] for k in kernels), line["model"],
                      number))
         sql.execute("UPDATE host SET kips = ?, peak_rss = ? WHERE point = ?",
                     (*line["host"], number))
-        sql.executemany("INSERT INTO kernels VALUES (?, ?, ?, ?, ?, ?)",
+        sql.executemany("INSERT INTO kernels VALUES (?, ?, ?, ?, ?, ?, ?)",
                         [(number, *row) for row in kernels])
         # In the order of the key, in which a table grows at its end.
         sql.executemany("INSERT INTO components VALUES (?, ?, ?, ?)",

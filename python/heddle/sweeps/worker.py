@@ -136,17 +136,18 @@ def members(text: str, indent: int) -> dict[str, str]:
 
 
 def kernels(text: str) -> list[list[Any]]:
-    """name, launches, cycles, picoseconds, instructions; in the order of their first launch."""
-    rows: dict[str, list[Any]] = {}
+    """name, GPU, launches, cycles, picoseconds, instructions; in the order of their first
+    launch."""
+    rows: dict[tuple[str, int], list[Any]] = {}
     for launch in text.split("\n    {")[1:]:
         of = members(launch, 6)
         cycles, start, end, instructions = [decode(of.get(name, "0")) for name in OF_LAUNCH]
-        name = decode(of["name"])
-        row = rows.setdefault(name, [name, 0, 0, 0, 0])
-        row[1] += 1
-        row[2] += cycles
-        row[3] += end - start
-        row[4] += instructions
+        name, gpu = decode(of["name"]), decode(of.get("gpu", "0"))
+        row = rows.setdefault((name, gpu), [name, gpu, 0, 0, 0, 0])
+        row[2] += 1
+        row[3] += cycles
+        row[4] += end - start
+        row[5] += instructions
     return list(rows.values())
 
 
