@@ -84,12 +84,43 @@ static bool makes_composite(const struct ast_items *body)
     return false;
 }
 
+/* What to write in place of a statement that cannot stand here. */
+static void help_misplaced(struct program *program, struct diagnostic *d,
+                           const struct ast_item *item, int flag, const char *where)
+{
+    const char *name = item->name.text;
+    if (item->kind == AST_INSTANCE && flag == IN_FOR)
+        diagnostic_help(program->diagnostics, d,
+                        "make an array before it, '%s[n] : %s;', and connect '%s[i]'", name,
+                        item->target.text, name);
+    else if (item->kind == AST_INSTANCE && flag == IN_PART)
+        diagnostic_help(program->diagnostics, d,
+                        "a part has no clock: what it contains is 'part %s : PART;'", name);
+    else if (item->kind == AST_PORT && flag == IN_PART)
+        diagnostic_help(program->diagnostics, d,
+                        "its owner speaks for it: functions of the interface bring what the owner "
+                        "hears");
+    else if (item->kind == AST_SUBPART && flag == IN_COMPONENT)
+        diagnostic_help(program->diagnostics, d,
+                        "'slot %s : INTERFACE = %s;' here is handed down to the instances: '{ SLOT "
+                        "= %s; }'",
+                        name, item->target.text, name);
+    else if (item->kind == AST_FOR)
+        diagnostic_help(program->diagnostics, d,
+                        "several parts are an array: 'part NAME[n] : PART;'");
+    else if (item->kind == AST_SLOT || item->kind == AST_SUBPART)
+        diagnostic_help(program->diagnostics, d, "declare it at the top of the body, outside of %s",
+                        where);
+}
+
 static void misplaced(struct program *program, const struct ast_item *item,
-                      const struct placement *rule, const char *where)
+                      const struct placement *rule, int flag, const char *where)
 {
     struct span span =
         item->name.text != NULL && item->kind != AST_CHECK ? item->name.span : item->span;
-    diagnostic_add(program->diagnostics, E0008, span, "%s cannot stand in %s", rule->what, where);
+    struct diagnostic *d = diagnostic_add(program->diagnostics, E0008, span,
+                                          "%s cannot stand in %s", rule->what, where);
+    help_misplaced(program, d, item, flag, where);
 }
 
 static void check_nested(struct program *program, const struct ast_items *body, int flag,
@@ -99,9 +130,9 @@ static void check_nested(struct program *program, const struct ast_items *body, 
         const struct ast_item *item = body->v.items[i];
         const struct placement *rule = placement_of(item->kind);
         if (!(rule->where & flag))
-            misplaced(program, item, rule, where);
+            misplaced(program, item, rule, flag, where);
         else if (item->kind == AST_MAP && !type->model.is_platform)
-            misplaced(program, item, rule, "a component");
+            misplaced(program, item, rule, flag, "a component");
         else if (item->kind == AST_IF) {
             check_nested(program, item->body, flag == IN_FOR ? IN_FOR : IN_IF, "an 'if'", type);
             check_nested(program, item->otherwise_body, flag == IN_FOR ? IN_FOR : IN_IF, "an 'if'",
@@ -243,11 +274,11 @@ static void collect_body(struct program *program, struct type_info *type)
         const struct ast_item *item = body->v.items[i];
         const struct placement *rule = placement_of(item->kind);
         if (!(rule->where & flag)) {
-            misplaced(program, item, rule, where);
+            misplaced(program, item, rule, flag, where);
             continue;
         }
         if ((rule->where & LEAF_ONLY) && type->model.is_composite) {
-            misplaced(program, item, rule, "a component that is made of other components");
+            misplaced(program, item, rule, flag, "a component that is made of other components");
             continue;
         }
         if (item->kind == AST_IF) {

@@ -226,8 +226,12 @@ static void unknown_part_type(struct program *program, struct ast_name name, boo
     for (uint32_t i = 0; i < program->types.count; i++)
         if (program->types.items[i]->model.is_part)
             suggestion_try(&suggestion, program->types.items[i]->model.name);
-    if (!(or_interface && program_suggest_import(program, d, AST_INTERFACE, name.text))
-        && !program_suggest_import(program, d, AST_PART, name.text))
+    if (!or_interface && program_interface(program, name.text) != NULL)
+        diagnostic_help(program->diagnostics, d,
+                        "'%s' is an interface: 'slot NAME : %s;' takes parts of it", name.text,
+                        name.text);
+    else if (!(or_interface && program_suggest_import(program, d, AST_INTERFACE, name.text))
+             && !program_suggest_import(program, d, AST_PART, name.text))
         diagnostic_suggest(program->diagnostics, d, suggestion.best);
     program->damaged = true;
 }

@@ -379,12 +379,23 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
 /* Adds a group of children; complains when the name is taken (by another branch of an `if`, or a
  * `via`). */
 bool tree_add_group(struct elaboration *e, struct node *node, struct child_group group);
-/* The component with a name, or NULL after a diagnostic. */
-struct type_info *tree_component(struct elaboration *e, struct ast_name name);
+/* The component that a name in type position means, or NULL after a diagnostic; `or_link`: a link
+ * could stand there as well. */
+struct type_info *tree_component(struct elaboration *e, struct ast_name name, bool or_link);
 /* Says so if `type` contains itself below `parent`. */
 bool tree_is_recursive(struct elaboration *e, const struct node *parent,
                        const struct type_info *type, struct span span);
 struct child_group *tree_group(struct node *node, const char *name);
+
+/* elaborate_via.c */
+/* While a body is walked: the interconnect or link that a connection makes, or an interconnect that
+ * was made before it. */
+void via_make(struct elaboration *e, struct node *node, const struct ast_item *item,
+              const struct scope *scope, struct statement *statement);
+/* When the body has been walked: wires may be declared behind their use, like instances. */
+void via_find(struct elaboration *e, struct node *node, struct statement *s);
+/* A declared link, or NULL after a diagnostic. */
+struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_name name);
 
 /* elaborate_clock.c */
 /* Sets the domain and the clocks of a new node; `on` may be absent. */

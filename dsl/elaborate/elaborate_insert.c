@@ -191,7 +191,7 @@ static bool make_instances(struct elaboration *e, struct node *node, struct inse
 static bool insert(struct elaboration *e, struct node *node, struct insertion *i)
 {
     uint32_t written = node->statements.count;
-    i->type = tree_component(e, i->item->target);
+    i->type = tree_component(e, i->item->target, false);
     if (i->type == NULL || !find_port(e, i) || !count_elements(e, i)
         || tree_is_recursive(e, node, i->type, i->item->target.span))
         return false;

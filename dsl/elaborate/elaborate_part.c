@@ -19,8 +19,11 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
     for (const struct object *above = owner; above != NULL && above->type->model.is_part;
          above = above->owner)
         if (above->type == type) {
-            diagnostic_add(e->diagnostics, E0208, span, "part '%s' contains itself",
-                           type->model.name);
+            struct diagnostic *d = diagnostic_add(e->diagnostics, E0208, span,
+                                                  "part '%s' contains itself", type->model.name);
+            diagnostic_note(e->diagnostics, d, above->span, "in this '%s'", type->model.name);
+            diagnostic_help(e->diagnostics, d,
+                            "inside of a part, at whatever depth, stand parts of other types");
             return NULL;
         }
     struct part_object *part = arena_alloc(e->arena, sizeof *part);
@@ -79,10 +82,12 @@ static void build_subpart(struct elaboration *e, struct object *object, uint32_t
 }
 
 static void unknown_part(struct elaboration *e, const struct object *object,
-                         const struct model_part_decl *decl, const char *name, struct span span)
+                         const struct model_part_decl *decl, const struct object *around,
+                         struct ast_name value)
 {
+    const char *name = value.text;
     struct diagnostic *d =
-        diagnostic_add(e->diagnostics, E0203, span, "no part is called '%s'", name);
+        diagnostic_add(e->diagnostics, E0203, value.span, "no part is called '%s'", name);
     struct suggestion suggestion = suggestion_for(name);
     for (uint32_t i = 0; i < e->program->types.count; i++) {
         const struct model_type *type = &e->program->types.items[i]->model;
@@ -91,7 +96,12 @@ static void unknown_part(struct elaboration *e, const struct object *object,
     }
     for (uint32_t i = 0; i < object->type->parts.v.count; i++)
         suggestion_try(&suggestion, object->type->parts.v.items[i]->name.text);
-    if (!program_suggest_import(e->program, d, AST_PART, name))
+    if (around != NULL && item_list_find(&around->type->parts, name) >= 0)
+        diagnostic_help(e->diagnostics, d,
+                        "'%s' is a slot: hand it down as it is, '%s = %s;', and set its part where "
+                        "it is filled",
+                        name, decl->name, name);
+    else if (!program_suggest_import(e->program, d, AST_PART, name))
         diagnostic_suggest(e->diagnostics, d, suggestion.best);
 }
 
@@ -244,9 +254,14 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
     }
     if (strcmp(name, "none") == 0) {
         object->slots[index].filler.is_empty = true;
-        if (!decl->optional)
-            diagnostic_add(e->diagnostics, E0209, value->span, "the slot '%s' is not optional",
-                           decl->name);
+        if (!decl->optional) {
+            struct diagnostic *d = diagnostic_add(e->diagnostics, E0209, value->span,
+                                                  "the slot '%s' is not optional", decl->name);
+            diagnostic_note(e->diagnostics, d, object->type->parts.v.items[index]->name.span,
+                            "declared here");
+            diagnostic_help(e->diagnostics, d,
+                            "name a part; only 'slot NAME : INTERFACE optional' may stay empty");
+        }
         return;
     }
     struct filler filler = {.type = program_type(e->program, name),
@@ -254,7 +269,7 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
                             .scope = filling->scope,
                             .span = value->span};
     if (filler.type == NULL || !filler.type->model.is_part)
-        unknown_part(e, object, decl, name, value->span);
+        unknown_part(e, object, decl, around, value->name);
     else if (fits(e, decl, filler.type, value->span))
         fill(e, object, index, &filler);
 }

@@ -89,6 +89,15 @@ static struct ast_items *one(struct parser *p, struct ast_item *item)
     return ast_items_add(p, NULL, item);
 }
 
+/* An array where there can be none. */
+static void indexed(struct parser *p, const struct ast_expr *index, const char *says,
+                    const char *helps)
+{
+    struct diagnostic *d = diagnostic_add(p->diagnostics, E0008, index->span, "%s", says);
+    diagnostic_help(p->diagnostics, d, "%s", helps);
+    p->failed = true;
+}
+
 /* Says so when an option is given twice. */
 static void once(struct parser *p, bool is_set, struct span span, const char *what)
 {
@@ -443,6 +452,10 @@ connect_options: %empty     { $$ = (struct ast_connect_options){ .via.text = NUL
                               $$.type = $5;
                               $$.on = $6;
                               $$.body = $7; }
+               | connect_options via_array
+               | connect_options via_array settings
+                            { $$ = $1;
+                              (void)$3; }
                | connect_options OVER name
                             { once(p, $1.over.text != NULL, @2, "over");
                               $$ = $1;
@@ -456,6 +469,13 @@ connect_options: %empty     { $$ = (struct ast_connect_options){ .via.text = NUL
                               $$ = $1;
                               $$.otherwise = $3; }
                ;
+
+via_array: VIA name which '=' type_name on_clock
+                            { indexed(p, $3, "an interconnect has a name and no index",
+                                      "an array of a component with the connection inside has "
+                                      "one each");
+                              (void)$2, (void)$5, (void)$6; }
+         ;
 
 else_part: %empty           { $$ = NULL; }
          | ELSE block       { $$ = $2; }
@@ -495,6 +515,11 @@ member: PARAM name ':' type param_options semi
                               $$ = one(p, item); }
       | SLOT name ':' type_name slot_options semi
                             { $$ = one(p, ast_slot(p, $2, $4, $5, @$)); }
+      | SLOT name which ':' type_name slot_options semi
+                            { indexed(p, $3, "a slot takes one part",
+                                      "a part in it may own several: 'part NAME[n] : PART;'");
+                              (void)$2, (void)$5, (void)$6;
+                              $$ = NULL; }
       | PART postfix ':' type_name semi
                             { $$ = one(p, ast_subpart(p, $2, $4, NULL, @$)); }
       | PART postfix ':' type_name settings

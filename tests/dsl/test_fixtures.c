@@ -120,6 +120,70 @@ static const struct mistake mistakes[] = {
      7, 1, "behind fences", "'upper[0]' sends one to each output with 'to_all'"},
 };
 
+/* What interconnects in loops, parts in parts and slots in slots cannot do, in the order of the
+ * language reference. */
+#define PAIRS PARTS "a[2] : requester;\nm[2] : memory;\n"
+#define NESTED                                                                                     \
+    "import \"lib/parts\";\ninterface inner;\npart leaf : inner { param k : int = 1; }\n"          \
+    "part wrap : policy { slot inner : inner; }\npart chain : policy { slot next : policy "        \
+    "optional = none; }\n"
+#define WITH(policy)                                                                               \
+    NESTED "platform p {\nclock core = 1GHz;\na : requester;\nm : memory { policy = " policy       \
+           "; };\na.mem -> m.top;\n}\n"
+
+static const struct mistake nested[] = {
+    {"an interconnect that a loop makes twice",
+     PAIRS "for i in 0 ..< 2 {\na[i].mem -> m[*].top via x = crossbar;\n}\n}\n", 7, 26,
+     "the 'for' makes 'x' more than once", "make it before the loop: 'via x' inside adds sources"},
+    {"an interconnect with an index",
+     PAIRS
+     "for i in 0 ..< 2 {\na[i].mem -> m[i].top via x[i] = crossbar { latency = 3cy; };\n}\n}\n",
+     7, 27, "an interconnect has a name and no index", "an array of a component"},
+    {"via an array of instances",
+     PAIRS "x[2] : crossbar;\nfor i in 0 ..< 2 {\na[i].mem -> m[i].top via x[i];\n}\n}\n", 8, 26,
+     "no link or interconnect is called 'x'", "connect their ports, as in '-> x[0].from[*];'"},
+    {"other targets in a loop",
+     PAIRS "a[0].mem -> m[0].top via x = crossbar;\nfor i in 1 ..< 2 {\n"
+           "a[i].mem -> m[i].top via x;\n}\n}\n",
+     8, 13, "'x' has other targets already", "later connections add sources only"},
+    {"an instance in a loop",
+     PAIRS "a[*].mem -> m[*].top;\nfor i in 0 ..< 2 {\nx : memory;\n}\n}\n", 8, 1,
+     "an instance cannot stand in a 'for'", "'x[n] : memory;', and connect 'x[i]'"},
+    {"an instance in a part", NESTED "part odd : policy { m : memory; }\nplatform p { }\n", 6, 21,
+     "an instance cannot stand in a part", "'part m : PART;'"},
+    {"a port in a part", NESTED "part odd : policy { in top : work; }\nplatform p { }\n", 6, 24,
+     "a port cannot stand in a part", "its owner speaks for it"},
+    {"a loop in a part",
+     NESTED "part odd : policy { for i in 0 .. 1 { part l : leaf; } }\nplatform p { }\n", 6, 25,
+     "a 'for' cannot stand in a part", "'part NAME[n] : PART;'"},
+    {"an interface owned as a part",
+     NESTED "part odd : policy { part p : inner; }\nplatform p { }\n", 6, 30,
+     "no part is called 'inner'", "'slot NAME : inner;'"},
+    {"a part of a composite",
+     NESTED "component c { part p : leaf; m : memory; }\nplatform p {\nc : c;\n}\n", 6, 20,
+     "a part cannot stand in a component that is made of other components", "is handed down"},
+    {"a slot in an 'if'",
+     NESTED "component c { if true { slot s : policy; } m : memory; }\nplatform p {\nc : c;\n}\n",
+     6, 30, "a slot cannot stand in an 'if'", "declare it at the top of the body"},
+    {"an array of slots", NESTED "component c { slot s[2] : policy; m : memory; }\n", 6, 21,
+     "a slot takes one part", "'part NAME[n] : PART;'"},
+    {"a slot in a slot left open", WITH("wrap"), 9, 23, "slot 'inner' of 'wrap' is not filled",
+     "'{ inner = PART; }'"},
+    {"a slot in a slot left empty", WITH("wrap { inner = none; }"), 9, 38,
+     "the slot 'inner' is not optional", "only 'slot NAME : INTERFACE optional' may stay empty"},
+    {"a part of another interface in a slot in a slot", WITH("wrap { inner = newest; }"), 9, 38,
+     "'newest' does not fit the slot 'inner'", "'part NAME : inner'"},
+    {"a part in itself", WITH("chain { next = chain; }"), 9, 38, "part 'chain' contains itself",
+     "parts of other types"},
+    {"a slot handed down with braces",
+     NESTED "component c { slot s : policy = newest; in t : mem(64B); t -> m.top; "
+            "m : memory { policy = s { age = 2; }; }; }\n"
+            "platform p {\nclock core = 1GHz;\nc : c;\n}\n",
+     6, 92, "no part is called 's'", "hand it down as it is, 'policy = s;'"},
+    {"a part of another component", WITH("wrap { inner = a.leaf; }"), 9, 38,
+     "a part cannot be shared by several components", "components speak through ports"},
+};
+
 static bool is_said(const struct compile_diagnostic *d, const char *words)
 {
     if (words == NULL || strstr(d->message, words) != NULL)
@@ -130,13 +194,13 @@ static bool is_said(const struct compile_diagnostic *d, const char *words)
     return false;
 }
 
-Test(fixtures, newcomers_get_the_place_and_the_help)
+static void check_mistakes(const struct mistake *all, size_t count)
 {
     char name[600];
     snprintf(name, sizeof name, "%s/newcomer.heddle", fixture_root());
     struct compile_options options = {.library_root = fixture_library()};
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
-        const struct mistake *m = &mistakes[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct mistake *m = &all[i];
         struct compilation *c = compile_open(&options);
         cr_expect_null(compile_text(c, name, m->text, strlen(m->text), NULL), "%s", m->what);
         cr_assert_geq(compile_diagnostic_count(c), 1, "%s", m->what);
@@ -147,4 +211,14 @@ Test(fixtures, newcomers_get_the_place_and_the_help)
         cr_expect(is_said(d, m->helps), "%s: no help in: %s", m->what, d->message);
         compile_close(c);
     }
+}
+
+Test(fixtures, newcomers_get_the_place_and_the_help)
+{
+    check_mistakes(mistakes, sizeof mistakes / sizeof mistakes[0]);
+}
+
+Test(fixtures, what_cannot_nest_is_named_with_what_can)
+{
+    check_mistakes(nested, sizeof nested / sizeof nested[0]);
 }
