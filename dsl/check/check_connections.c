@@ -284,21 +284,37 @@ const struct check check_two_latencies = {
 
 #define MAX_LATENCY_CY ((int64_t)1000000000)
 
+/* The latency that a connection on the way states, else that of the first boundary with one; NULL:
+ * there is none. */
+static const struct ast_expr *stated_latency(const struct route_path *path, struct scope *scope)
+{
+    const struct wire_end *boundary = &path->boundary;
+    if (path->carrier != NULL) {
+        *scope = path->carrier->statement->scope;
+        return path->carrier->latency;
+    }
+    if (boundary->node == NULL)
+        return NULL;
+    *scope = (struct scope){&boundary->node->object, NULL};
+    return boundary->node->object.type->ports.v.items[boundary->port]->latency;
+}
+
 static void run_latency(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->paths.count; i++) {
         struct route_path *path = &e->paths.items[i];
+        struct scope scope;
+        const struct ast_expr *latency = stated_latency(path, &scope);
         path->latency_cy = 1;
-        if (path->carrier == NULL || path->carrier->latency == NULL)
+        if (latency == NULL)
             continue;
-        const struct ast_expr *latency = path->carrier->latency;
-        if (path->carrier->link != NULL) {
+        if (path->carrier != NULL && path->carrier->link != NULL) {
             diagnostic_add(e->diagnostics, E0410, latency->span,
                            "the link has a latency of its own");
             continue;
         }
-        struct value value = eval_as(e, latency, &path->carrier->statement->scope,
-                                     (struct type_spec){MODEL_DIM_CYCLES, NULL}, path->to.node);
+        struct value value =
+            eval_as(e, latency, &scope, (struct type_spec){MODEL_DIM_CYCLES, NULL}, path->to.node);
         if (!value.ok)
             continue;
         if (value.integer < 1) {
@@ -355,7 +371,7 @@ static void run_clock_crossing(struct elaboration *e)
             || share_clock(a, b))
             continue;
         struct diagnostic *d = diagnostic_add(
-            e->diagnostics, E0412, statement_span(path->first),
+            e->diagnostics, E0412, statement_span(path->outermost),
             "'%s' runs on clock '%s', '%s' on '%s', and no link is between them", a->object.path,
             e->domains.items[a->domain].name, b->object.path, e->domains.items[b->domain].name);
         diagnostic_help(e->diagnostics, d,

@@ -42,17 +42,18 @@ static void report(struct elaboration *e, const struct route_path *path, uint32_
                    uint64_t needed)
 {
     const struct ast_item *item = path->to.node->object.type->ports.v.items[path->to.port];
-    bool has_link = path->carrier->link != NULL;
+    const struct wire *carrier = path->carrier != NULL ? path->carrier : path->outermost;
+    bool has_link = carrier->link != NULL;
     /* the depth of a port of the library is a parameter, which is set where the port is
      * connected */
     bool is_library = path->to.node->object.type->model.is_library;
-    struct span crossing = path->carrier->statement->item->span;
+    struct span crossing = carrier->statement->item->span;
     struct span place = is_library ? crossing : item->depth->span;
     struct diagnostic *d =
         has_link ? diagnostic_add(e->diagnostics, W0703, place,
                                   "'%s' is too shallow: depth %u, but '%s' carries %llu messages "
                                   "in two latencies",
-                                  item->name.text, depth, path->carrier->link->name,
+                                  item->name.text, depth, carrier->link->name,
                                   (unsigned long long)needed)
                  : diagnostic_add(e->diagnostics, W0703, place,
                                   "'%s' is too shallow: depth %u, but the way there takes %ucy",

@@ -91,6 +91,13 @@ static void finish_ports(struct program *program, struct type_info *type)
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->ports.v.items[i];
         struct span text = item->target.span;
+        if (item->latency != NULL && !type->model.is_composite) {
+            struct diagnostic *d = diagnostic_add(program->diagnostics, E0008, item->latency->span,
+                                                  "only a port of a composite has a latency");
+            diagnostic_help(program->diagnostics, d,
+                            "it is that of connections where none stands; behaviour takes its own "
+                            "time: 'param latency : cycles'");
+        }
         if (item->args != NULL)
             text.end = item->args->span.end + 1;
         type->port_decls[i] = (struct model_port_decl){

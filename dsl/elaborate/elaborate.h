@@ -195,6 +195,8 @@ struct route_path {
     struct wire *first, *last;
     struct wire *carrier;        /* the wire with the latency or the link; NULL: one cycle */
     struct wire *second_carrier; /* a mistake */
+    struct wire *outermost;      /* the wire whose statement is highest in the tree */
+    struct wire_end boundary;    /* the first port on the way with a latency, or no node */
     bool whole;                  /* false: it ends at an open boundary, `to` is that */
     uint32_t latency_cy;
 };

@@ -22,20 +22,29 @@ static void note_carrier(struct route_path *path, struct wire *wire)
         path->second_carrier = wire;
 }
 
+static const struct ast_item *item_at(const struct wire_end *at)
+{
+    return at->node->object.type->ports.v.items[at->port];
+}
+
 /* Wires between leaves are at most two for each level of the tree. */
 #define MAX_WIRES (2 * ELABORATE_MAX_DEPTH + 2)
 
 static void trace(struct elaboration *e, struct wire_end from, struct wire *wire)
 {
-    struct route_path path = {.from = from, .first = wire, .last = wire};
+    struct route_path path = {.from = from, .first = wire, .last = wire, .outermost = wire};
     for (int i = 0; i < MAX_WIRES; i++) {
         note_carrier(&path, wire);
         path.last = wire;
         path.to = wire->right;
+        if (wire->written_in->depth < path.outermost->written_in->depth)
+            path.outermost = wire;
         if (!path.to.node->object.type->model.is_composite) {
             path.whole = true;
             break;
         }
+        if (path.boundary.node == NULL && item_at(&path.to)->latency != NULL)
+            path.boundary = path.to;
         struct port_end *end = wire_end_at(e, &path.to);
         struct wire *next = end == NULL                        ? NULL
                             : path.to.node == wire->written_in ? end->outer

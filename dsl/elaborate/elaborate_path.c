@@ -109,6 +109,12 @@ static void needs_subscript(struct elaboration *e, const struct segment *segment
                     segment->name.text, segment->name.text);
 }
 
+/* `[*]`: of what is no array, that one. */
+static bool is_all(const struct ast_expr *subscript)
+{
+    return subscript->kind == AST_ALL;
+}
+
 static void no_subscript(struct elaboration *e, const struct segment *segment)
 {
     diagnostic_add(e->diagnostics, E0407, segment->subscript->span, "'%s' is not an array",
@@ -144,8 +150,12 @@ static bool step(struct elaboration *e, struct child_group *group, const struct 
         return true;
     }
     if (!group->is_array) {
-        no_subscript(e, segment);
-        return false;
+        if (!is_all(segment->subscript)) {
+            no_subscript(e, segment);
+            return false;
+        }
+        vector_push(e->arena, &out->v, group->nodes[0]);
+        return true;
     }
     int64_t first, count;
     if (!path_choose(e, segment->subscript, scope, group->count, segment->name.text, &first,
@@ -248,11 +258,11 @@ static bool add_ports(struct elaboration *e, struct node *node, uint32_t port,
         needs_subscript(e, segment);
         return false;
     }
-    if (segment->subscript != NULL && !is_array) {
+    if (segment->subscript != NULL && !is_array && !is_all(segment->subscript)) {
         no_subscript(e, segment);
         return false;
     }
-    if (segment->subscript != NULL && segment->subscript->kind == AST_ALL) {
+    if (segment->subscript != NULL && is_all(segment->subscript)) {
         range.all = true;
     } else if (segment->subscript != NULL) {
         int64_t size = item->unsized ? -1 : port_count(e, node, port);

@@ -382,13 +382,13 @@ static void complete_connection(struct completer *c)
 static void complete_port(struct completer *c)
 {
     static const char *const any[] = {"any", "channel", NULL};
-    static const char *const options[] = {"optional", "depth", "width", NULL};
+    static const char *const options[] = {"optional", "depth", "width", "latency", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
     if (last->kind == ':') {
         add_top(c, AST_PROTOCOL);
         add_words(c, SERVICE_TYPE, any);
     } else if (cursor_kind(&c->cursor, ':') == UINT32_MAX || last->kind == '('
-               || token_is(last, "depth") || token_is(last, "width")) {
+               || token_is(last, "depth") || token_is(last, "width") || token_is(last, "latency")) {
         add_values(c);
     } else {
         add_words(c, SERVICE_KEYWORD, options);

@@ -392,6 +392,7 @@ static void walk_member(const struct scope_of_names *s, const struct ast_item *i
         refer_top(s, item->target, AST_PROTOCOL);
         walk_exprs(s, item->args);
         walk_expr(s, item->depth, NULL);
+        walk_expr(s, item->latency, NULL);
         walk_expr(s, item->width, NULL);
     } else if (item->kind == AST_SPACE || item->kind == AST_MAP || item->kind == AST_PARTITION) {
         walk_paths(s, item->left);

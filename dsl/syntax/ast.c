@@ -199,6 +199,7 @@ struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_i
         port->optional = options.optional;
         port->depth = options.depth;
         port->width = options.width;
+        port->latency = options.latency;
     }
     return names;
 }

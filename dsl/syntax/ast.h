@@ -86,7 +86,8 @@ enum ast_kind {
     AST_PARAM,     /* name, type, value: default, low, high, half_open, pow2 */
     AST_LET,       /* name, value */
     AST_CHECK,     /* value, message */
-    AST_PORT,      /* is_in, name, size/unsized, target: protocol, args, optional, depth, width */
+    AST_PORT,      /* is_in, name, size/unsized, target: protocol, args, optional, depth, width,
+                      latency */
     AST_STAT,      /* name, target: kind; one item for each name */
     AST_MEASURE,   /* name, value: the part, whole */
     AST_SLOT,      /* name, target: interface, value: default (AST_NAME), fill_body, optional */
@@ -153,7 +154,7 @@ struct ast_param_options {
 };
 
 struct ast_port_options {
-    struct ast_expr *depth, *width;
+    struct ast_expr *depth, *width, *latency;
     bool optional;
 };
 

@@ -354,6 +354,10 @@ port_options: %empty        { $$ = (struct ast_port_options){ .optional = false 
                             { once(p, $1.width != NULL, @2, "width");
                               $$ = $1;
                               $$.width = $3; }
+            | port_options LATENCY expr
+                            { once(p, $1.latency != NULL, @2, "latency");
+                              $$ = $1;
+                              $$.latency = $3; }
             ;
 
 slot_options: %empty        { $$ = (struct ast_slot_options){ .optional = false }; }

@@ -266,6 +266,17 @@ Test(elaborate, boundaries_are_aliases_and_the_latency_is_on_one_connection)
     compile_close(compilation);
 }
 
+Test(elaborate, the_first_boundary_with_a_latency_has_it_where_no_connection_does)
+{
+    static const unsigned cycles[] = {5, 2};
+    const struct model *m = compile_file("good/E0410-two-latencies.heddle", NULL, 0);
+    cr_assert_eq(m->connection_count, 3);
+    for (unsigned i = 0; i < 2; i++)
+        cr_expect_eq(m->connections[i]->latency_cy, cycles[i], "%u", i);
+    cr_expect_str_eq(m->connections[2]->link->name, "slow");
+    compile_close(compilation);
+}
+
 Test(elaborate, seconds_become_cycles_of_the_receiver_rounded_up)
 {
     const struct model *m = compile_body(

@@ -38,6 +38,8 @@ SUBJECTS = [
     *on("node8", sets="gpus=3 node.vram=256MiB", programs=["peers"],
         library="components/amd/gpu_node/gpu_node.heddle"),
     *on("mi210", sets=TINY_CDNA, library=CDNA), *on("mi300a", sets=TINY_DIES, library=CDNA),
+    *on("mi210_x2", sets="arrays=1 channels=2 l2=64KiB vram=256MiB", programs=["peers"],
+        library=CDNA),
     *on("mi300x", sets=TINY_DIES, library=CDNA),
     *on("mi300x_x8", sets="gpus=2 xcds=2 arrays=1 vram=1GiB", library=CDNA,
         programs=["peers.gfx942"]),
