@@ -14,8 +14,20 @@ def test_kernels_use_memory_of_other_gpus_over(run, setting):
     run(f"{EIGHT} --set {setting} -- peers 200")
 
 
-def test_processor_and_gpu_share_one_memory(run):
+def test_processor_and_gpu_share_one_memory(run, measure):
+    """What both see is not moved. A coherent L2 has written it by the end of each kernel, which
+    takes longer; a flushed one writes it when the host asks."""
     run("platforms/apu.heddle -- copies")
+    apart, flushed, coherent = (
+        measure(f"platforms/apu.heddle --generic --set {how} -- managed_pingpong").stats
+        for how in ("driver.host_memory=apart", "sharing=flushed", "sharing=coherent"))
+    in_kernels = [sum(k["end_ps"] - k["start_ps"] for k in run["kernels"])
+                  for run in (apart, flushed, coherent)]
+    assert apart["time_ps"] > flushed["time_ps"] * 1.1
+    assert in_kernels[2] > in_kernels[1] * 1.02
+    written = [sum(run["components"][f"gpu.l2[{i}]"]["writebacks"] for i in range(2))
+               for run in (flushed, coherent)]
+    assert written[0] > 0 == written[1]
 
 
 @pytest.mark.parametrize("platform, options", [
