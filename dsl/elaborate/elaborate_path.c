@@ -48,6 +48,14 @@ static const char *where_text(struct elaboration *e, const struct node *node)
     return arena_printf(e->arena, "'%s'", node->object.type->model.name);
 }
 
+static const char *port_names(struct elaboration *e, const struct type_info *type)
+{
+    const char *names = type->ports.v.items[0]->name.text;
+    for (uint32_t i = 1; i < type->ports.v.count; i++)
+        names = arena_printf(e->arena, "%s, %s", names, type->ports.v.items[i]->name.text);
+    return names;
+}
+
 static void unknown_member(struct elaboration *e, struct node *node, const struct segment *segment,
                            bool is_own)
 {
@@ -63,6 +71,8 @@ static void unknown_member(struct elaboration *e, struct node *node, const struc
     for (uint32_t i = 0; i < node->groups.count; i++)
         suggestion_try(&suggestion, node->groups.items[i].name.text);
     diagnostic_suggest(e->diagnostics, d, suggestion.best);
+    if (!is_own && suggestion.best == NULL && type->ports.v.count > 0)
+        diagnostic_help(e->diagnostics, d, "its ports are %s", port_names(e, type));
     if (!is_own)
         diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here",
                         type->model.name);

@@ -82,6 +82,8 @@ static const struct mistake mistakes[] = {
      4, 17, "has no parameter 'rat'", "did you mean 'rate'?"},
     {"port left open", PARTS "a : requester;\nm : memory;\nb : requester;\na.mem -> m.top;\n}\n", 6,
      1, "'mem' of 'b' is not connected", "connect it"},
+    {"a port of another name", PARTS "a : requester;\nm : memory;\na.data -> m.top;\n}\n", 6, 3,
+     "'requester' has no port or instance called 'data'", "its ports are mem"},
     {"swapped directions", PARTS "a : requester;\nm : memory;\nm.top -> a.mem;\n}\n", 6, 1,
      "right of '->'", "a.mem -> m.top"},
     {"4 sources to 16 sinks",
