@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import same_bytes
+from harness import call, same_bytes
 
 EXAMPLES = "docs/examples"
 ORDERS = ["--tick-order=random:1", "--tick-all"]
@@ -119,3 +119,34 @@ def test_connection_that_the_help_names_closes_the_hole(tmp_path, heddle, file, 
 def test_chiplets_with_private_caches_that_hide_something_are_refused(heddle, setting, cache):
     heddle(f"check {CHIPLETS} --set gpu.chiplet.{setting}", "E0507", rf"{cache}(\[0\])?' keeps",
            status=1)
+
+
+TWO_KINDS = f"{EXAMPLES}/two_kinds"
+
+
+def test_write_combiner_answers_right_and_orders_what_fences_order(run):
+    run(f"{TWO_KINDS}/write_combiner_test.heddle")
+    run(f"{TWO_KINDS}/write_combiner_memtest.heddle --set tester.span=16KiB")
+
+
+def test_kinds_of_gpu_run_one_program_under_one_driver(heddle, measure, tmp_path):
+    """With a component in both, without a copy of their composites. What is inserted merges
+    writes, and changes nothing that is written."""
+    for platform in Path(TWO_KINDS).glob("*.heddle"):
+        heddle(f"fmt --check {platform}")
+    platform, program = Path(f"{TWO_KINDS}/two_kinds.heddle"), tmp_path / "records"
+    call(["hipcc", "--offload-arch=gfx803", "--offload-arch=gfx90a",
+          f"{TWO_KINDS}/records.hip.cpp", "-o", program])
+    plain = tmp_path / "plain.heddle"
+    plain.write_text(re.sub(r"(?m)^.*insert wc.*\n", "", platform.read_text()))
+    runs = [measure(f"{p} -I {TWO_KINDS} --generic -- {program}", "GPU 0 is a gfx803",
+                    "GPU 1 is a gfx90a", "all records are right") for p in (plain, platform)]
+    for gpu in "fiji", "mi":
+        written = [sum(v["writes"] for path, v in run.components.items()
+                       if path.startswith(gpu) and ".l2[" in path.replace(f"{gpu}.l2", ".l2"))
+                   for run in runs]
+        merged = sum(v["merged"] for path, v in runs[1].components.items()
+                     if path.startswith(gpu) and ".wc[" in path)
+        assert written[0] - merged == written[1] < written[0] == 8192
+    told = heddle(f"stats {runs[1].stats_file} --report cpi").stdout
+    assert re.findall(r"^fill\(.* on GPU (\d)$", told, re.M) == ["0", "1"]
