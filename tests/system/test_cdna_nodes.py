@@ -68,7 +68,9 @@ platform walks {{
     clock slow = 900MHz;
     driver : driver on core;
     mmu    : mmu on {clock};
-    gpu    : cdna_gpu on core {{ xcds = 1; arrays = 1; channels = 4; l2 = 256KiB; vram = 1GiB; isa = gfx90a; }};
+    gpu    : cdna_gpu on core {{
+        xcds = 1;  arrays = 1;  channels = 4;  l2 = 256KiB;  vram = 1GiB;  isa = gfx90a;
+    }};
     old    : gcn3_gpu on core {{ arrays = 1; banks = 2; l2 = 256KiB; vram = 1GiB; isa = gfx803; }};
     driver.gpu[*] -> gpu.host, old.host via pcie;
     gpu.walks[*], old.walks[*] -> mmu.top[*]{how};
@@ -96,5 +98,5 @@ def test_walks_to_another_clock_need_a_link(heddle, tmp_path):
     """It says so where the platform connects, not inside of the library."""
     path = tmp_path / "walks.heddle"
     path.write_text(WALKS.format(clock="slow", how=""))
-    heddle(f"check {path}", r"walks.heddle:11:5: error: .* no link is between them \[E0412\]",
+    heddle(f"check {path}", r"walks.heddle:13:5: error: .* no link is between them \[E0412\]",
            status=1)

@@ -150,3 +150,17 @@ def test_kinds_of_gpu_run_one_program_under_one_driver(heddle, measure, tmp_path
         assert written[0] - merged == written[1] < written[0] == 8192
     told = heddle(f"stats {runs[1].stats_file} --report cpi").stdout
     assert re.findall(r"^fill\(.* on GPU (\d)$", told, re.M) == ["0", "1"]
+
+
+def test_chain_of_middleware_sees_commands_and_messages(measure):
+    """A part takes out what it does itself; the last one gets the rest."""
+    platform = f"{EXAMPLES}/middleware/middleware.heddle --generic"
+    done, plain = (measure(f"{platform} --set driver.copy.next.below={below} -- copies")
+                   for below in ("64B", "0B"))
+    meter, small, last = (done.components[f"driver.copy{at}"] for at in ("", ".next", ".next.next"))
+    assert small["at_once"] > 0
+    assert meter["messages"] == last["messages"] and meter["message_bytes"] == last["bytes"]
+    assert meter["message_bytes"] < meter["command_bytes"]
+    other = plain.components["driver.copy"]
+    assert other["commands"] == meter["commands"] and other["messages"] > meter["messages"]
+    assert done.stats["time_ps"] < plain.stats["time_ps"]

@@ -32,6 +32,37 @@ def test_fewer_work_groups_than_unified_gpus(measure):
     assert split(measure, 500, "3,1,0")[0] == {1: 1, 3: 1}
 
 
+def test_pages_and_work_groups_are_dealt_in_turn(measure):
+    """Four work-groups use the elements of a page, so runs of these meet. Runs that do not leave
+    three of four with another GPU."""
+    sent = []
+    for groups in 4, 1:
+        done = measure(f"{RING} --unified 0,1,2,3 --set driver.split=interleaved"
+                       f" --set driver.split.groups={groups} -- vectoradd 4096")
+        given = [sum(k["work_groups"] for k in done.stats["kernels"] if k["gpu"] == gpu)
+                 for gpu in range(4)]
+        assert given == [4, 4, 4, 4]
+        assert len(done.stats["kernels"]) == 16 / groups
+        sent.append(sum(v["sent"] for path, v in done.components.items()
+                        if path.endswith(".rdma")))
+    assert sent[0] == 0 < sent[1]
+
+
+def test_consecutive_shares_send_least(measure):
+    """For a program that reads its neighbours' elements (docs/evidence/unified-split.md)."""
+    sent = [sum(v["sent"] for path, v in measure(
+        f"{RING} --unified 0,1,2,3 --set driver.split={how} -- stencil").components.items()
+        if path.endswith(".rdma")) for how in ("consecutive", "interleaved")]
+    assert sent[0] * 2 < sent[1]
+
+
+@pytest.mark.parametrize("program", ["atomics", *only_full("scan", "managed", "vectoradd 100")])
+@pytest.mark.parametrize("mode", ["timing", *only_full("functional")])
+def test_program_passes_however_it_is_split(run, mode, program):
+    run(f"{RING} --mode {mode} --unified 0,1,2,3 --set driver.split=interleaved"
+        f" --set driver.split.pages=2 -- {program}")
+
+
 def test_one_unified_gpu_gets_all_work_groups(measure):
     assert split(measure, 2560, "2")[0] == {2: 10}
 

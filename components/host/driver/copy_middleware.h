@@ -2,6 +2,10 @@
  * GPU's memory and back. The driver has looked up the pages, flushed what is dirty in caches, and
  * keeps the order of queues.
  *
+ * A part with a `slot next : copy_middleware` passes on what it does not do itself, so parts form a
+ * chain that sees each command and each message: docs/examples/middleware. What the first one says
+ * of `takes_no_time` holds.
+ *
  * Messages go to the GPU that owns the page, over the link. A direct move reads or writes simulated
  * memory itself and takes no time: the command ends in the cycle in which it begins. (Both ways are
  * those of MGPUSim's driver: its default and its "global storage" memory copy middleware.) */

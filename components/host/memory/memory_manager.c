@@ -140,11 +140,39 @@ static bool map_run(struct memory_ref r, const struct memory_request *q, uint32_
     return true;
 }
 
+uint64_t memory_run_of(const struct memory_request *q, uint64_t first, uint64_t pages,
+                       uint32_t *place)
+{
+    uint64_t length = 0, end = 0;
+    *place = 0;
+    if (q->run) {
+        length = q->run(q->of, first, pages, q->device_count, place);
+    } else {
+        while ((end += memory_share_of(pages, q->device_count, *place)) <= first)
+            ++*place;
+        length = end - first;
+    }
+    return length < pages - first ? length : pages - first;
+}
+
+uint64_t memory_count_of(const struct memory_request *q, uint64_t pages, uint32_t place)
+{
+    uint64_t sum = 0, length;
+    uint32_t at;
+    if (!q->run)
+        return memory_share_of(pages, q->device_count, place);
+    for (uint64_t first = 0; first < pages; first += length) {
+        length = memory_run_of(q, first, pages, &at);
+        sum += at == place ? length : 0;
+    }
+    return sum;
+}
+
 static bool has_pages(const struct memory_manager *m, const struct memory_request *q,
                       uint64_t pages)
 {
     for (uint32_t i = 0; i < q->device_count; i++) {
-        if (m->device[q->device[i]].pages.free_pages < memory_share_of(pages, q->device_count, i))
+        if (m->device[q->device[i]].pages.free_pages < memory_count_of(q, pages, i))
             return false;
     }
     return true;
@@ -222,15 +250,15 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
         return MEMORY_NO_ENTRY;
     if (!take_unnamed(r, q, pages, &first))
         return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
-    uint64_t start = first * m->page, at = start;
-    for (uint32_t i = 0; i < q->device_count; i++) {
-        uint64_t count = memory_share_of(pages, q->device_count, i);
-        if (!map_run(r, q, q->device[i], at, count)) {
+    uint64_t start = first * m->page, count;
+    for (uint64_t done = 0; done < pages; done += count) {
+        uint32_t place;
+        count = memory_run_of(q, done, pages, &place);
+        if (!map_run(r, q, q->device[place], start + done * m->page, count)) {
             unmap_run(r, q->pid, start, pages);
             give_addresses(m, q, first, pages);
             return MEMORY_TABLE_FULL;
         }
-        at += count * m->page;
     }
     const struct program_allocation added = {.start = start,
                                              .end = start + q->size,

@@ -84,8 +84,12 @@ struct memory_request {
     uint32_t flags;         /* of the page table entries */
     uint64_t size, align;   /* bytes; align: power of two or 0 */
     uint64_t fixed;         /* where it is to begin, an address or a name; 0: anywhere */
-    const uint32_t *device; /* the pages are spread over these, evenly and in consecutive runs */
+    const uint32_t *device; /* the pages are spread over these, in runs */
     uint32_t device_count;
+    /* The run that begins at page `first` of `count`: its length, and the place of its device.
+     * NULL: even shares, one behind the other. */
+    uint64_t (*run)(void *of, uint64_t first, uint64_t count, uint32_t devices, uint32_t *place);
+    void *of;
 };
 
 static inline struct page_extent *memory_extents(const struct memory_device *device)
@@ -129,6 +133,12 @@ static inline uint64_t memory_share_of(uint64_t count, uint32_t devices, uint32_
 {
     return count / devices + (i < count % devices);
 }
+
+/* A run of the pages of a request, cut off at their end. */
+uint64_t memory_run_of(const struct memory_request *q, uint64_t first, uint64_t pages,
+                       uint32_t *place);
+/* How many of so many pages the device at a place gets. */
+uint64_t memory_count_of(const struct memory_request *q, uint64_t pages, uint32_t place);
 
 /* ---- physical pages ---- */
 

@@ -478,6 +478,34 @@ Test(memory_manager, pages_are_split_evenly_in_consecutive_runs)
     }
 }
 
+/* Runs of two pages in turn; the last one goes beyond the end. */
+static uint64_t deal(void *of, uint64_t first, uint64_t count, uint32_t devices, uint32_t *place)
+{
+    ++*(uint32_t *)of;
+    (void)count;
+    *place = (uint32_t)(first / 2 % devices);
+    return 2 - first % 2;
+}
+
+Test(memory_manager, pages_are_split_as_the_request_says)
+{
+    const uint32_t devices[] = {2, 0, 7};
+    uint32_t asked = 0;
+    uint64_t address = 0, physical = 0, flags = 0;
+    start(12, 1);
+    const struct memory_request q = {
+        .pid = 1, .size = 9 << 12, .device = devices, .device_count = 3, .run = deal, .of = &asked};
+    cr_assert_eq(memory_allocate(ref, &q, &address), MEMORY_OK);
+    cr_expect_gt(asked, 0);
+    for (uint32_t i = 0; i < 9; i++) {
+        cr_assert(
+            page_table_look_up(ref.pages, 1, address + ((uint64_t)i << 12), &physical, &flags));
+        cr_expect_eq(memory_device_of(ref.memory, physical), devices[i / 2 % 3], "page %u", i);
+    }
+    for (uint32_t place = 0; place < 3; place++)
+        cr_expect_eq(memory_count_of(&q, 9, place), 4 - place, "%u", place);
+}
+
 /* The pages of a shared allocation are the same ones in both processes, and stay when one of them
  * stops sharing. */
 Test(memory_manager, processes_share_an_allocation)

@@ -15,6 +15,7 @@
 #include "components/host/driver/program/driver_code_copies.h"
 #include "components/host/driver/program/driver_enqueue.h"
 #include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/protocols/user_queue/aql_queue.h"
@@ -387,15 +388,30 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
     return part_enqueue(d, &part, ticket);
 }
 
+/* Opens the queue of the parts on a GPU, which wait for what stood before the launch (`before`; 0:
+ * for nothing more). */
+static enum driver_status unified_part_queue(struct driver *d, uint32_t queue, uint32_t place,
+                                             uint64_t before)
+{
+    uint32_t handle = driver_queue_at(d, queue)->handle;
+    struct driver_handle *h = driver_handle_at(d, handle);
+    if (h->part_queue[place] == DRIVER_NONE)
+        h->part_queue[place] = queue_new(d, h->member[place], handle);
+    if (h->part_queue[place] == DRIVER_NONE)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+    return before ? enqueue_barrier(d, h->part_queue[place], before, NULL) : DRIVER_OK;
+}
+
 /* The parts of a launch wait in queues of their own, one a GPU: each begins when what stood before
- * the launch in `queue` is done, and `queue` goes on when all parts are. */
+ * the launch in `queue` is done, and `queue` goes on when all parts are. The split says which run
+ * of work-groups goes where. */
 static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
                                           const struct driver_launch *l, uint64_t *ticket)
 {
     struct driver_handle *h = driver_handle_at(d, driver_queue_at(d, queue)->handle);
-    uint64_t before = queue_last(d, queue), groups, first = 0, parts[DRIVER_DEVICES], ignored;
+    uint64_t before = queue_last(d, queue), groups, length, ignored;
+    uint64_t last[DRIVER_DEVICES] = {0}, given[DRIVER_DEVICES] = {0};
     enum driver_status status = DRIVER_OK;
-    uint32_t used = 0;
     for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++)
         status = launch_check_all(d, h->member[i], l);
     if (status != DRIVER_OK)
@@ -404,24 +420,21 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
         return driver_fail(DRIVER_TOO_LARGE,
                            "%" PRIu64 " work-groups; a unified device takes %u (kernel '%s')",
                            groups, UINT32_MAX, l->name);
-    for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++) {
-        uint64_t count = memory_share_of(groups, h->count, i);
-        if (!count)
-            break;
-        if (h->part_queue[i] == DRIVER_NONE
-            && (h->part_queue[i] = queue_new(d, h->member[i], driver_queue_at(d, queue)->handle))
-                   == DRIVER_NONE)
-            return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
-        if (before)
-            status = enqueue_barrier(d, h->part_queue[i], before, NULL);
+    for (uint64_t first = 0; first < groups && status == DRIVER_OK; first += length) {
+        uint32_t i;
+        length = driver_split_ops(d)->groups(driver_split(d), first, groups, h->count, &i);
+        length = least(length, groups - first);
+        status = unified_part_queue(d, queue, i, given[i] ? 0 : before);
         if (status == DRIVER_OK)
-            status = enqueue_part(d, h->part_queue[i], l, first, count, &parts[used]);
-        used += status == DRIVER_OK;
-        stat_histogram_add(&d->io.stats.unified_groups, count);
-        first += count;
+            status = enqueue_part(d, h->part_queue[i], l, first, length, &last[i]);
+        given[i] += length;
     }
-    for (uint32_t i = 0; i < used && status == DRIVER_OK; i++)
-        status = enqueue_barrier(d, queue, parts[i], ticket ? ticket : &ignored);
+    for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++) {
+        if (!given[i])
+            continue;
+        stat_histogram_add(&d->io.stats.unified_groups, given[i]);
+        status = enqueue_barrier(d, queue, last[i], ticket ? ticket : &ignored);
+    }
     d->io.stats.unified_launches++;
     return status;
 }

@@ -11,6 +11,7 @@
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/migration/driver_residence.h"
 #include "components/host/driver/driver_memory.h"
+#include "components/host/driver/unified_split.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
@@ -66,7 +67,7 @@ static bool host_make_room(struct driver *d, const struct memory_request *q, uin
     if (!driver_has_host(d) || driver_process()->in_tick || host_wait_everything(d) != DRIVER_OK)
         return false;
     for (uint32_t i = 0; i < q->device_count; i++) {
-        uint64_t share = memory_share_of(pages, q->device_count, i);
+        uint64_t share = memory_count_of(q, pages, i);
         while (d->memory.device[q->device[i]].pages.free_pages < share) {
             if (!residence_evict(d, q->device[i]) || host_wait_migration(d) != DRIVER_OK)
                 return false;
@@ -74,6 +75,12 @@ static bool host_make_room(struct driver *d, const struct memory_request *q, uin
         }
     }
     return evicted;
+}
+
+static uint64_t split_pages(void *of, uint64_t first, uint64_t count, uint32_t gpus, uint32_t *gpu)
+{
+    const struct driver *d = of;
+    return driver_split_ops(d)->pages(driver_split(d), first, count, gpus, gpu);
 }
 
 /* `size`: what the program asks for. */
@@ -91,6 +98,9 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         q.flags |= q.fixed ? PAGE_TABLE_REMOTE : 0;
         q.device = &d->gpu_count;
         q.device_count = 1;
+    } else if (h->count > 1) {
+        q.run = split_pages;
+        q.of = d;
     }
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try(d, q, address);
@@ -101,8 +111,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
         for (uint32_t i = 0;
              i < q.device_count && q.device_count > 1 && result == MEMORY_OK && !q.fixed; i++)
-            stat_histogram_add(&d->io.stats.unified_pages,
-                               memory_share_of(pages, q.device_count, i));
+            stat_histogram_add(&d->io.stats.unified_pages, memory_count_of(&q, pages, i));
         if (result == MEMORY_NO_PAGES && host_make_room(d, &q, pages))
             continue;
         if (q.fixed
