@@ -93,7 +93,7 @@ const char *describe_code(struct arena *arena, const struct program *program,
         [AST_PLATFORM] = "platform ",   [AST_PARAM] = "param ", [AST_LET] = "let ",
         [AST_STAT] = "stat ",           [AST_SLOT] = "slot ",   [AST_SUBPART] = "part ",
         [AST_STORE] = "store ",         [AST_READS] = "reads ", [AST_CLOCK] = "clock ",
-        [AST_SPACE] = "space ",         [AST_FOR] = "for ",
+        [AST_SPACE] = "space ",         [AST_FOR] = "for ",     [AST_INSERT] = "insert ",
     };
     const char *word = (size_t)item->kind < sizeof words / sizeof words[0] ? words[item->kind] : "";
     if (item->kind == AST_PORT)

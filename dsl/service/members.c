@@ -39,7 +39,7 @@ static const enum service_kind kinds[] = {
     [AST_CLOCK] = SERVICE_CLOCK,         [AST_BEHAVIOUR] = SERVICE_FILE,
     [AST_INSTANCE] = SERVICE_INSTANCE,   [AST_CONNECT] = SERVICE_INSTANCE,
     [AST_SPACE] = SERVICE_SPACE,         [AST_FOR] = SERVICE_VARIABLE,
-    [AST_FACT] = SERVICE_KEYWORD,
+    [AST_FACT] = SERVICE_KEYWORD,        [AST_INSERT] = SERVICE_INSTANCE,
 };
 
 enum service_kind member_kind(const struct ast_item *item)
@@ -119,8 +119,8 @@ bool member_fills(const struct type_info *part, const struct ast_item *slot)
 
 const struct type_info *member_type(const struct program *program, const struct ast_item *item)
 {
-    bool has_type =
-        item->kind == AST_INSTANCE || item->kind == AST_CONNECT || item->kind == AST_SUBPART;
+    bool has_type = item->kind == AST_INSTANCE || item->kind == AST_CONNECT
+                    || item->kind == AST_SUBPART || item->kind == AST_INSERT;
     if (has_type && item->target.text != NULL)
         return program_type(program, item->target.text);
     if (item->kind != AST_SLOT)

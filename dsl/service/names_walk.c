@@ -16,6 +16,7 @@ struct scope_of_names {
     const struct type_info *type;       /* NULL: at the top */
     const struct protocol_info *fields; /* whose arguments are known; NULL: none */
     const struct loop *loops;
+    const struct ast_items *inserted; /* the braces that insert instances; NULL: none do */
 };
 
 static void walk_expr(const struct scope_of_names *s, const struct ast_expr *x,
@@ -105,6 +106,18 @@ static void declare_choices(const struct scope_of_names *s, const struct ast_nam
 
 /* ---- paths and expressions */
 
+/* What the braces around insert under this name, wherever in the instance that stands. */
+static const struct ast_item *inserted_named(const struct scope_of_names *s, const char *name)
+{
+    for (uint32_t i = 0; s->inserted != NULL && i < s->inserted->v.count; i++) {
+        const struct ast_item *item = s->inserted->v.items[i];
+        if (item->kind == AST_INSERT && item->name.text != NULL
+            && strcmp(item->name.text, name) == 0)
+            return item;
+    }
+    return NULL;
+}
+
 /* What a path names, from the body of `from`; `*owner` is the type that declares it. */
 static const struct ast_item *walk_path(const struct scope_of_names *s, const struct ast_expr *x,
                                         const struct type_info *from,
@@ -122,13 +135,17 @@ static const struct ast_item *walk_path(const struct scope_of_names *s, const st
     *owner = from;
     if (x->kind == AST_NAME && from != NULL) {
         found = member_thing(from, x->name.text);
+        if (found == NULL && from != s->type)
+            found = inserted_named(s, x->name.text);
     } else if (x->kind == AST_MEMBER) {
         const struct type_info *of;
         const struct ast_item *left = walk_path(s, x->a, from, &of);
         *owner = left != NULL ? member_filler(program, left, x->name.text) : NULL;
         if (*owner != NULL)
             found = member_setting(*owner, x->name.text);
-        else if (left != NULL)
+        if (found == NULL && *owner != NULL)
+            found = inserted_named(s, x->name.text);
+        else if (*owner == NULL && left != NULL)
             found = protocol_message(program, left, x->name.text);
     }
     if (found != NULL)
@@ -263,7 +280,7 @@ static void walk_insert(const struct scope_of_names *s, const struct ast_item *i
                         const struct type_info *target)
 {
     const struct ast_exprs *sides[] = {item->left, item->right};
-    const struct type_info *owner;
+    const struct type_info *owner = target;
     for (size_t side = 0; side < sizeof sides / sizeof sides[0]; side++)
         for (uint32_t i = 0; sides[side] != NULL && i < sides[side]->v.count; i++)
             walk_path(s, sides[side]->v.items[i], target, &owner);
@@ -279,16 +296,21 @@ static void walk_insert(const struct scope_of_names *s, const struct ast_item *i
     const struct ast_item *port = type != NULL ? member_thing(type, item->via.text) : NULL;
     if (port != NULL)
         refer(s, item->via.span, port, type);
+    refer(s, item->name.span, item, owner);
 }
 
 static void walk_settings(const struct scope_of_names *s, const struct ast_items *items,
                           const struct type_info *target)
 {
+    struct scope_of_names inside = *s;
+    for (uint32_t i = 0; items != NULL && i < items->v.count; i++)
+        if (items->v.items[i]->kind == AST_INSERT)
+            inside.inserted = items;
     for (uint32_t i = 0; items != NULL && i < items->v.count; i++)
         if (items->v.items[i]->kind == AST_SETTING)
-            walk_setting(s, items->v.items[i], target);
+            walk_setting(&inside, items->v.items[i], target);
         else
-            walk_insert(s, items->v.items[i], target);
+            walk_insert(&inside, items->v.items[i], target);
 }
 
 /* ---- statements of a body */

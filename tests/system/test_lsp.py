@@ -309,6 +309,40 @@ def test_rename_changes_all_files_and_they_stay_right(server, gpu, tmp_path, hed
     assert wrong() == before
 
 
+INSERTING = """\
+import "gpu";  import "std/tester";  import "std/dram";
+
+platform inserting {
+    clock core = 1GHz;
+    tester : tester on core;
+    memory : dram on core { size = 1MiB; };
+    pair   : pair on core {
+        insert extra : cache { size = 1KiB; ways = 2; } at lower.bottom;
+        extra.latency = 3cy;
+    };
+    tester.mem  -> pair.top;
+    pair.bottom -> memory.top;
+}
+"""
+
+
+def test_inserted_instances_are_hovered_found_and_renamed(server, gpu, tmp_path):
+    path = tmp_path / "inserting.heddle"
+    path.write_text(INSERTING)
+    server.open(path)
+    for before, after in ("insert ex", "tra : cache"), ("        ex", "tra.latency"):
+        where = server.at(path, before, after)
+        shown = server.ask("textDocument/hover", where)["contents"]["value"]
+        assert "insert extra : cache" in shown and "Of component `pair`." in shown
+        assert len(server.ask("textDocument/references", {
+            **where, "context": {"includeDeclaration": True}})) == 2
+        edit = server.ask("textDocument/rename", {**where, "newName": "other"})
+        changed = apply(INSERTING, edit["changes"][server.uri(path)])
+        assert changed == INSERTING.replace("extra", "other")
+    hover = server.ask("textDocument/hover", server.at(path, "        extra.la", "tency"))
+    assert "param latency" in hover["contents"]["value"]
+
+
 @pytest.mark.parametrize("before, after, name, says", [
     ("    param li", "nes", "mode", "declared twice"),
     ("    param li", "nes", "4x", "does not begin with a digit"),
