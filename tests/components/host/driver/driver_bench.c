@@ -176,14 +176,14 @@ struct bench bench_start(struct driver_params params, const char *copy, const ch
         [DOORBELL] = {"doorbell", BUILD_OUT, true}, [INTERRUPT] = {"interrupt", BUILD_IN, true},
         [CALLS] = {"calls", BUILD_IN, true},        [HOST] = {"host", BUILD_OUT, false}};
     enum { OWN = sizeof params / sizeof(int64_t), MESSAGE_BYTES = 256 };
-    static const uint32_t places[] = {OWN, 0, 0, 0, 0};
+    static const uint32_t places[] = {OWN, 0, 0, 0, 0, 0};
     /* No eviction, prefetch and call path. */
-    const char *const parts[] = {copy, streams, NULL, NULL, NULL};
+    const char *const parts[] = {copy, streams, NULL, NULL, "consecutive", NULL};
     const struct build_type type = {.unit = &driver__generic,
                                     .ports = ports,
                                     .port_count = PORTS,
                                     .parts = parts,
-                                    .part_count = 5,
+                                    .part_count = 6,
                                     .part_params = places,
                                     .store_count = 2};
     int64_t values[OWN + 1];
