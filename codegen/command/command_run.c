@@ -59,6 +59,9 @@ static bool build(struct command *c, struct build_result *result)
     return build_any(c, &request, result);
 }
 
+/* Length of an interval of --report limits: python/heddle/fullness.py has the reason. */
+#define REPORT_CYCLES "200"
+
 int command_build(struct command *c)
 {
     struct build_result result;
@@ -78,6 +81,7 @@ int command_build(struct command *c)
 static int print_each(struct command *c, const char *what, const char *path, const char *program,
                       const struct run_outcome *outcome, int status)
 {
+    bool limits = strcmp(what, "limits") == 0; /* `program` is the series, one of each process */
     struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
@@ -86,7 +90,8 @@ static int print_each(struct command *c, const char *what, const char *path, con
             continue;
         if (count > 1)
             fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
-        int printed = python_print(c, what, of_process, program);
+        const char *about = limits ? run_numbered_path(c, program, i, false) : program;
+        int printed = python_print(c, what, of_process, about);
         status = status != 0 ? status : printed;
     }
     return status;
@@ -122,6 +127,16 @@ static int run(struct command *c, const struct build_result *built, struct hande
             return EXIT_ERRORS;
         hand_over(handed, "stats", '>', file);
     }
+    const char *series = NULL; /* that only the report reads */
+    bool limits = c->options->report && strcmp(c->options->report, "limits") == 0;
+    if (limits && !c->options->series) {
+        series = command_temporary(c);
+        if (!series)
+            return EXIT_ERRORS;
+        hand_over(handed, "series", '>', series);
+        if (!c->options->every)
+            hand_over(handed, "every-cycles", '=', REPORT_CYCLES);
+    }
     if (run_profiles_instructions(c->options)) {
         const char *named = strchr(c->options->profile, '=');
         profile = named ? NULL : command_temporary(c);
@@ -136,12 +151,14 @@ static int run(struct command *c, const struct build_result *built, struct hande
                          : run_platform(c, built, handed);
     run_view_end();
     if (c->options->report)
-        status = print_each(c, "cpi", handed_value(handed, "stats"), NULL, outcome, status);
+        status = print_each(c, c->options->report, handed_value(handed, "stats"),
+                            limits ? handed_value(handed, "series") : NULL, outcome, status);
     if (sampled)
         print_samples(c, handed_value(handed, "stats"), outcome);
     if (profile)
         status = print_each(c, "profile", profile, program, outcome, status);
     remove_each(c, file, outcome);
+    remove_each(c, series, outcome);
     remove_each(c, profile, outcome);
     return status;
 }
@@ -154,8 +171,9 @@ int command_run(struct command *c)
     int status = run_options(c, &handed);
     if (status >= 0)
         return status;
-    if (c->options->report && strcmp(c->options->report, "cpi") != 0) {
-        fprintf(stderr, "heddle run: '--report %s': there is only cpi\n", c->options->report);
+    if (c->options->report && strcmp(c->options->report, "cpi") != 0
+        && strcmp(c->options->report, "limits") != 0) {
+        fprintf(stderr, "heddle run: '--report %s': there is cpi and limits\n", c->options->report);
         return EXIT_USAGE;
     }
     if (!run_recording_allowed(c->options))

@@ -145,9 +145,9 @@ int python_end(pid_t pid)
 
 int python_print(struct command *c, const char *what, const char *path, const char *program)
 {
-    const char *words[] = {what, path, program};
+    const char *words[] = {what, path, "--description", c->options->arguments.items[0], program};
     const struct python_child child = {
-        "run", {words, program ? 3 : 2}, STDIN_FILENO, STDERR_FILENO};
+        "run", {words, program ? 5 : 4}, STDIN_FILENO, STDERR_FILENO};
     pid_t pid;
     return python_start(c, &child, &pid) ? python_end(pid) : EXIT_ERRORS;
 }

@@ -28,7 +28,8 @@ bool python_start(struct command *c, const struct python_child *child, pid_t *pi
 int python_end(pid_t pid);
 
 /* Prints what the file `path` says at the end of a run on standard error: `run WHAT PATH
- * [PROGRAM]`. `program` may be NULL. Returns an exit status. */
+ * --description PLATFORM [PROGRAM]`. `program` is what the table is about, or a series of the run;
+ * it may be NULL. Returns an exit status. */
 int python_print(struct command *c, const char *what, const char *path, const char *program);
 
 /* The JSON that this command in Python prints with these words; the caller releases it. NULL: said

@@ -4,8 +4,11 @@ Each rule is a function that gives a share in per cent and a sentence, beside th
 which it speaks. Rules are asked in order, from the outside to the inside of the machine, and all
 that apply speak. A suggestion is only made where the numbers contain it.
 
-With the platform's description (`of_memory`) more is known: address translation, one hot channel of
-many, bandwidth, or the latency of memory with room everywhere. Kinds of components are those of
+With the platform's description (`of_memory`) more is known: how long a load takes with nobody in
+front, so how long it queues; and, with a series of short intervals (`heddle.fullness`), which
+element was full when: banks or channels that collide, bandwidth, TLBs, links. Without a series means
+stand for it, and what they cannot tell is said. Nothing is called latency unless loads take about
+as long as the description says that they have to. Kinds of components are those of
 diagrams, so a machine of somebody else's components is judged, too. What claims something about
 memory needs a third of the wavefronts' cycles to wait for it."""
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Callable, Iterable, Iterator
 
+from heddle.fullness import FULL, Array as Filled, Fullness
 from heddle.kernels import WAVEFRONTS, Cache, Kernel, per_cent
 from heddle.measures import Group, Measured, grouped, least_of_hottest
 
@@ -274,21 +278,109 @@ def _bandwidth(array: Array) -> Limit | None:
                                            f"{array.share:.0f} % of what it can")
 
 
-def _latency(arrays: Iterable[Array]) -> Iterator[Limit]:
-    most = max((a for a in arrays if a.kind != "compute"), key=lambda a: a.share, default=None)
-    if most and most.share < WORTH_SAYING:
-        yield Limit("latency", most.share, (
-            f"latency-bound: nothing on the way to memory is busier than {most.path}, "
-            f"{most.share:.1f} %; more wavefronts, or more independent accesses in each, would "
-            "hide the waiting"))
+# ---- from intervals
 
 
-def of_memory(k: Kernel, kernel: Measured, run: Measured) -> list[Limit]:
-    """What `of_cycles` says comes behind its cause."""
+@dataclasses.dataclass
+class Way:
+    """A kernel's loads on their way to memory: what they take, and what each level of the way takes
+    with nobody in front."""
+    measured: float
+    levels: list[tuple[str, float]]
+
+    @property
+    def queued(self) -> float:
+        """Per cent of a load's time that it waits for others, at least."""
+        known = self.levels and self.measured > self.levels[-1][1]
+        return 100 - per_cent(self.levels[-1][1], self.measured) if known else 0.0
+
+    @property
+    def words(self) -> str:
+        path, cycles = self.levels[-1]
+        return (f"a load takes {self.measured:.0f} cycles, where the whole way to "
+                f"{path} takes {cycles:.0f} with nobody in front, so at least {self.queued:.0f} % "
+                "of it is queueing")
+
+
+def _way(k: Kernel, levels: list[tuple[str, float]]) -> Way:
+    count = k["vector_memory_instructions"]
+    return Way(k["vector_memory_cycles"] / count if count else 0.0, levels)
+
+
+def _confidence(fullness: Fullness, share: float) -> str:
+    """An interval at each end of a launch is only in part the kernel's, so few say little."""
+    sure = fullness.intervals >= 20 and share >= 2 * WORTH_SAYING
+    return f"confidence: {'high' if sure else 'medium' if fullness.intervals >= 5 else 'low'}"
+
+
+def _tries(parameters: Iterable[str], path: str, names: Iterable[str]) -> str:
+    """The settings of what the array is in, of these names, that the machine has."""
+    inside, known = path.replace("[*]", "").rpartition(".")[0], set(parameters)
+    found = [f"{inside}.{name}" for name in names if f"{inside}.{name}" in known]
+    return f"; settings to try: {', '.join(found)}" if found else ""
+
+
+def _full(array: Filled, fullness: Fullness, settings: dict[str, str]) -> Limit | None:
+    """An array of which an element is full for a third of the time, and nothing is fuller."""
+    share = per_cent(array.first, fullness.intervals)
+    if share < WORTH_SAYING or array.kind == "compute":
+        return None
+    when = f"in {array.full} of {fullness.intervals} intervals of {fullness.cycles} cycles"
+    often, count = array.fullest.most_common(1)[0]
+    sure = _confidence(fullness, share)
+    size = ("banks", "channels", "interleave")
+    if array.elements >= FEWEST and array.mean < FULL / 2:
+        tries = _tries(settings, array.path, ("hashed", *size))
+        each = array.full_elements / array.full
+        if 2 * count >= array.full:
+            return Limit("hot_channel", share, (
+                f"one hot channel: {often} is the fullest {when} in which one is full, while the "
+                f"{array.elements} of {array.path} are {100 * array.mean:.0f} % busy; addresses "
+                f"differ by multiples of what they are interleaved by; {sure}{tries}"))
+        return Limit("collisions", share, (
+            f"limited by collisions: {when} {each:.1f} of the {array.elements} of {array.path} are "
+            f"full, while all are {100 * array.mean:.0f} % busy; it is not always the same ones "
+            f"({len(array.fullest)} are the fullest at times): what is asked for at one moment "
+            f"lies in few of them; {sure}{tries}"))
+    if array.kind == "translation":
+        return Limit("translation", share, (
+            f"limited by address translation, the reach of the TLBs: {often} is full {when}; the "
+            f"kernel uses more pages than the TLBs hold, or few lines of each; {sure}"
+            f"{_tries(settings, often, ('fragment', 'walkers', 'walk_latency'))}"))
+    return Limit("bandwidth", share, (
+        f"limited by bandwidth: {array.path} is full {when}, {array.full_elements / array.full:.1f}"
+        f" of {array.elements}; {sure}{_tries(settings, array.path, size)}"))
+
+
+def _queueing(k: Kernel, way: Way, found: bool, looked: bool) -> Iterator[Limit]:
+    if way.queued >= WORTH_SAYING:
+        where = ("" if found else "; no element is full for a third of the time" if looked else
+                 "; where it waits, `heddle run --report limits` tells")
+        yield Limit("queueing", way.queued, f"loads queue: {way.words}{where}")
+    elif not found and way.levels and k.of_wavefronts(k.waiting("vmcnt")) >= WORTH_SAYING:
+        path, cycles = way.levels[-1]
+        yield Limit("chain", k.of_wavefronts(k.waiting("vmcnt")), (
+            f"limited by loads one behind the other: a load takes {way.measured:.0f} cycles, no "
+            f"more than the way to {path} does with nobody in front ({cycles:.0f}), and nothing is "
+            "full; more independent loads in each wavefront, or more wavefronts, would overlap "
+            "them"))
+
+
+def of_memory(k: Kernel, kernel: Measured, run: Measured, levels: list[tuple[str, float]],
+              settings: dict[str, str], fullness: Fullness | None = None) -> list[Limit]:
+    """What `of_cycles` says comes behind its cause. `levels` are those of fullness.unloaded();
+    `settings` the run's, by path."""
     if _memory_wait(k) < WORTH_SAYING:
         return of_cycles(k)
-    arrays = _arrays(kernel, run)
-    causes = [limit for a in arrays
-              if (limit := _translation(k, a, kernel) or _hot_channel(a) or _bandwidth(a))]
-    busy = causes or _launch(k) >= WORTH_SAYING  # too short for anything to be busy
-    return [*causes, *of_cycles(k), *([] if busy else _latency(arrays))]
+    causes: list[Limit] = []
+    if fullness:
+        causes = [limit for a in fullness.arrays.values()
+                  if (limit := _full(a, fullness, settings))]
+    else:
+        causes = [limit for a in _arrays(kernel, run)
+                  if (limit := _translation(k, a, kernel) or _hot_channel(a) or _bandwidth(a))]
+    causes.sort(key=lambda limit: -limit.share)
+    if _launch(k) >= WORTH_SAYING:  # too short for anything to queue
+        return [*causes, *of_cycles(k)]
+    queueing = _queueing(k, _way(k, levels), bool(causes), fullness is not None)
+    return [*causes, *queueing, *of_cycles(k)]

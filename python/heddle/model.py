@@ -37,6 +37,7 @@ class Connection:
     rate: float   # messages a cycle
     link: str = ""
     bandwidth: int = 0  # of the link, bytes a second
+    latency: int = 0    # cycles of the target; 0 over a link
 
     @property
     def path(self) -> str:
@@ -81,7 +82,8 @@ class Model:
         target.asked_bytes += rate * one["payload_bytes"]
         link, wire = one.get("link", ""), one.get("wire", "")
         if not link:
-            return Connection(one["from"], target.path, target.clock, one["from"], rate)
+            return Connection(one["from"], target.path, target.clock, one["from"], rate,
+                              latency=one["latency_cy"])
         key = (f"{wire} -> {wires[wire]['end']}" if wire
                else f"{one['from']} -> {one['to']} via {link}")
         medium = wires[wire] if wire else links[link]

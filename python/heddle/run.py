@@ -1,5 +1,5 @@
 """What `heddle run` leaves to Python: what it prints of a file of one process (run cpi FILE, run
-sample FILE, run profile FILE [PROGRAM]), and the page of --view (run view ...)."""
+limits FILE SERIES, run sample FILE, run profile FILE [PROGRAM]), and the page of --view (run view ...)."""
 from __future__ import annotations
 
 from typing import Sequence
@@ -16,6 +16,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("what")
     parser.add_argument("file")
     parser.add_argument("simulated", nargs="?")
+    parser.add_argument("--description")
     chosen = command_line.parse(parser, words)
     if chosen.what == "profile":
         from heddle import profile
@@ -26,6 +27,10 @@ def main(words: Sequence[str]) -> int:
         from heddle import kernels, limits
         found = limits.told(kernels.read(statistics, chosen.file))
         print(kernels.table([found]), end="")
+    elif chosen.what == "limits":
+        from heddle import stats
+        chosen.files, chosen.series, chosen.csv = [chosen.file], chosen.simulated, False
+        print(stats.limits(chosen, [statistics]), end="")
     elif "sample" in statistics:
         from heddle import sample
         print("\n".join(sample.lines(statistics)))

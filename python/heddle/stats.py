@@ -207,15 +207,17 @@ def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
 
 
 def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
-    from heddle import kernels, limits as rules, measures as measured
+    from heddle import fullness, kernels, limits as rules, measures as measured
     found = kernels.read(runs[0], chosen.files[0])
     model = _model(chosen, runs)
-    run = measured.of_run(model, runs[0])
+    run, levels = measured.of_run(model, runs[0]), fullness.unloaded(model, runs[0])
+    full = fullness.read(model, runs[0], chosen.series) if chosen.series else {}
+    settings = runs[0].get("stamp", {}).get("settings", {})
     lines = ["kernel,words"] if chosen.csv else []
     for kernel in found:
         told = [limit.words for limit in rules.of_memory(
             kernel, measured.of_kernel(model, runs[0], (kernel.name, kernel.gpu), kernel.label),
-            run)]
+            run, levels, settings, full.get(kernel.label))]
         if chosen.csv:
             name = kernel.label.replace('"', '""')
             lines += [f'"{name}","{words}"' for words in told]

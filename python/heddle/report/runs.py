@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterator
 
-from heddle import kernels, limits
+from heddle import fullness, kernels, limits
 from heddle.intervals import Row as Interval, read as read_intervals
 from heddle.kernels import Kernel
 from heddle.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hottest, of_kernel,
@@ -54,7 +54,9 @@ class Run:
         for kernel in self.kernels:
             own = self.measured[kernel.label] = of_kernel(
                 self.model, self.root, (kernel.name, kernel.gpu), kernel.label)
-            kernel.words = [limit.words for limit in limits.of_memory(kernel, own, run)]
+            kernel.words = [limit.words for limit in limits.of_memory(
+                kernel, own, run, fullness.unloaded(self.model, self.root),
+                self.root["stamp"].get("settings", {}))]
         for scope, measured in self.measured.items():
             for name in NAMES:
                 self.groups[scope, name] = grouped(measured.rows(name))
