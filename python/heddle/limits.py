@@ -25,6 +25,8 @@ from heddle.measures import Group, Measured, grouped, least_of_hottest
 # the array, of at least FEWEST elements.
 WORTH_SAYING, WORTH_FIXING, BUSY, IDLE_UNITS, UNBALANCED = 33, 10, 60, 50, 20
 HOT, FEWEST = 4.0, 4
+# Loads that a wavefront has under way, below which not even two of them overlap.
+IN_FLIGHT = 2.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -320,6 +322,14 @@ def _tries(parameters: Iterable[str], path: str, names: Iterable[str]) -> str:
     return f"; settings to try: {', '.join(found)}" if found else ""
 
 
+def _reach(fullness: Fullness, settings: Iterable[str]) -> str:
+    """The settings of what translates that enlarge it."""
+    known = set(settings)
+    found = [name for a in fullness.arrays.values() if a.kind == "translation"
+             for name in (f"{a.path}.sets", f"{a.path}.walkers") if name in known]
+    return f"; settings to try: {', '.join(found)}" if found else ""
+
+
 def _full(array: Filled, fullness: Fullness, settings: dict[str, str]) -> Limit | None:
     """An array of which an element is full for a third of the time, and nothing is fuller."""
     share = per_cent(array.first, fullness.intervals)
@@ -328,7 +338,7 @@ def _full(array: Filled, fullness: Fullness, settings: dict[str, str]) -> Limit 
     when = f"in {array.full} of {fullness.intervals} intervals of {fullness.cycles} cycles"
     often, count = array.fullest.most_common(1)[0]
     sure = _confidence(fullness, share)
-    size = ("banks", "channels", "interleave")
+    size = ("banks", "channels")
     if array.elements >= FEWEST and array.mean < FULL / 2:
         tries = _tries(settings, array.path, ("hashed", *size))
         each = array.full_elements / array.full
@@ -346,7 +356,7 @@ def _full(array: Filled, fullness: Fullness, settings: dict[str, str]) -> Limit 
         return Limit("translation", share, (
             f"limited by address translation, the reach of the TLBs: {often} is full {when}; the "
             f"kernel uses more pages than the TLBs hold, or few lines of each; {sure}"
-            f"{_tries(settings, often, ('fragment', 'walkers', 'walk_latency'))}"))
+            f"{_reach(fullness, settings)}"))
     return Limit("bandwidth", share, (
         f"limited by bandwidth: {array.path} is full {when}, {array.full_elements / array.full:.1f}"
         f" of {array.elements}; {sure}{_tries(settings, array.path, size)}"))
@@ -357,13 +367,17 @@ def _queueing(k: Kernel, way: Way, found: bool, looked: bool) -> Iterator[Limit]
         where = ("" if found else "; no element is full for a third of the time" if looked else
                  "; where it waits, `heddle run --report limits` tells")
         yield Limit("queueing", way.queued, f"loads queue: {way.words}{where}")
-    elif not found and way.levels and k.of_wavefronts(k.waiting("vmcnt")) >= WORTH_SAYING:
-        path, cycles = way.levels[-1]
-        yield Limit("chain", k.of_wavefronts(k.waiting("vmcnt")), (
-            f"limited by loads one behind the other: a load takes {way.measured:.0f} cycles, no "
-            f"more than the way to {path} does with nobody in front ({cycles:.0f}), and nothing is "
-            "full; more independent loads in each wavefront, or more wavefronts, would overlap "
-            "them"))
+        return
+    in_flight = k["vector_memory_cycles"] / k.wavefronts if k.wavefronts else 0.0
+    if found or not way.levels or in_flight >= IN_FLIGHT:
+        return
+    share, (path, cycles) = k.of_wavefronts(k.waiting("vmcnt")), way.levels[-1]
+    if share >= WORTH_SAYING:
+        yield Limit("chain", share, (
+            f"limited by loads one behind the other: a wavefront has {in_flight:.1f} of them under "
+            f"way, and each takes {way.measured:.0f} cycles, no more than the way to {path} with "
+            f"nobody in front ({cycles:.0f}); more independent loads in each wavefront, or more "
+            "wavefronts, would overlap them; confidence: medium, as loads of all levels count"))
 
 
 def of_memory(k: Kernel, kernel: Measured, run: Measured, levels: list[tuple[str, float]],
