@@ -6,9 +6,9 @@ that apply speak. A suggestion is only made where the numbers contain it.
 
 With the platform's description (`of_memory`) more is known: how long a load takes with nobody in
 front, so how long it queues; and, with a series of short intervals (`heddle.fullness`), which
-element was full when: banks or channels that collide, bandwidth, TLBs, links. Without a series means
-stand for it, and what they cannot tell is said. Nothing is called latency unless loads take about
-as long as the description says that they have to. Kinds of components are those of
+element was full when: banks or channels that collide, bandwidth, TLBs, links. Without a series
+means stand for it, and what they cannot tell is said. Nothing is called latency unless loads take
+about as long as the description says that they have to. Kinds of components are those of
 diagrams, so a machine of somebody else's components is judged, too. What claims something about
 memory needs a third of the wavefronts' cycles to wait for it."""
 from __future__ import annotations
