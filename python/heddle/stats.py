@@ -217,7 +217,7 @@ def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     for kernel in found:
         told = [limit.words for limit in rules.of_memory(
             kernel, measured.of_kernel(model, runs[0], (kernel.name, kernel.gpu), kernel.label),
-            run, levels, settings, full.get(kernel.label))]
+            run, levels, settings, full.get(kernel.name))]
         if chosen.csv:
             name = kernel.label.replace('"', '""')
             lines += [f'"{name}","{words}"' for words in told]
