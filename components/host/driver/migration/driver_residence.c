@@ -12,7 +12,7 @@
 #include "driver_residence.h"
 
 #include "driver_read_copies.h"
-#include "eviction_policy.h"
+#include "components/host/driver/eviction_policy.h"
 
 struct driver_frame {
     uint64_t address;

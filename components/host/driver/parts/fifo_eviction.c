@@ -1,7 +1,7 @@
 /* The block of the page that came first goes. */
 #include "fifo_eviction.gen.h"
 
-#include "components/host/driver/migration/eviction_policy.h"
+#include "components/host/driver/eviction_policy.h"
 
 struct fifo_eviction {
     struct fifo_eviction_io io;

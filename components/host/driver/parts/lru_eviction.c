@@ -1,7 +1,7 @@
 /* The block that was faulted on least recently goes. */
 #include "lru_eviction.gen.h"
 
-#include "components/host/driver/migration/eviction_policy.h"
+#include "components/host/driver/eviction_policy.h"
 
 struct lru_eviction {
     struct lru_eviction_io io;

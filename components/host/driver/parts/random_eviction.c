@@ -2,7 +2,7 @@
  * every run. */
 #include "random_eviction.gen.h"
 
-#include "components/host/driver/migration/eviction_policy.h"
+#include "components/host/driver/eviction_policy.h"
 
 struct random_eviction {
     struct random_eviction_io io;

@@ -2,7 +2,7 @@
  * node of which more than the share is there, or wanted already, is wanted as a whole. */
 #include "tree_prefetch.gen.h"
 
-#include "components/host/driver/migration/prefetch_policy.h"
+#include "components/host/driver/prefetch_policy.h"
 
 struct tree_prefetch {
     struct tree_prefetch_io io;
