@@ -30,14 +30,14 @@ def read(path: str) -> list[Row]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Mistake(f"cannot read the profile '{path}': {error}") from error
     needed = {"symbol", "offset", "instruction",
-              *(("kernel", "gpu", "executions") if found else ())}
+              *(("kernel", "device", "executions") if found else ())}
     if not needed <= set(rows.fieldnames or []):
         raise Mistake(f"'{path}' is not what `heddle run --profile instructions=FILE` writes")
     return found
 
 
 def kernel(row: Row) -> Identity:
-    return row["kernel"], int(row["gpu"])
+    return row["kernel"], int(row["device"])
 
 
 def labels(rows: list[Row]) -> dict[Identity, str]:

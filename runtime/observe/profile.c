@@ -20,7 +20,7 @@
 #define FIRST_ROWS 256
 
 struct program {
-    uint32_t id, gpu;
+    uint32_t id, device;
     uint64_t entry;
     char *name, *symbol;
 };
@@ -35,7 +35,7 @@ struct place {
 /* A row as it is written: of all components. */
 struct line {
     const char *program, *symbol;
-    uint32_t gpu;
+    uint32_t device;
     int64_t offset;
     const char *text;
     uint64_t count[PROFILE_COUNTS];
@@ -83,7 +83,7 @@ static struct program *find_program(const struct place *p, uint32_t id)
 }
 
 void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
-                          uint32_t gpu, uint64_t entry)
+                          uint32_t device, uint64_t entry)
 {
     struct place *p = &places[leaf];
     if (find_program(p, program))
@@ -91,7 +91,7 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
     p->programs =
         needed(realloc(p->programs, (p->program_count + 1) * sizeof *p->programs), "a profile");
     p->programs[p->program_count++] =
-        (struct program){program, gpu, entry, needed(strdup(name), "a profile"),
+        (struct program){program, device, entry, needed(strdup(name), "a profile"),
                          needed(strdup(symbol), "a profile")};
 }
 
@@ -135,7 +135,7 @@ static int by_place(const void *a, const void *b)
     const struct line *x = a, *y = b;
     int order = strcmp(x->program, y->program);
     if (!order)
-        order = (x->gpu > y->gpu) - (x->gpu < y->gpu);
+        order = (x->device > y->device) - (x->device < y->device);
     return order ? order : x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
@@ -157,7 +157,7 @@ static struct line *gather(uint32_t *count)
                 continue;
             lines[total] = (struct line){program ? program->name : "",
                                          program ? program->symbol : "",
-                                         program ? program->gpu : 0,
+                                         program ? program->device : 0,
                                          (int64_t)(row->address - (program ? program->entry : 0)),
                                          row->text,
                                          {0}};
@@ -193,7 +193,7 @@ static void encode(uint32_t to, uint64_t end_ps)
         rank_put_text(to, lines[i].program);
         rank_put_text(to, lines[i].symbol);
         rank_put_text(to, lines[i].text);
-        rank_put(to, &lines[i].gpu, sizeof lines[i].gpu);
+        rank_put(to, &lines[i].device, sizeof lines[i].device);
         rank_put(to, &lines[i].offset, sizeof lines[i].offset);
         rank_put(to, lines[i].count, sizeof lines[i].count);
     }
@@ -230,7 +230,7 @@ static void merge(struct rank_reader *from)
         l->program = read_text(from);
         l->symbol = read_text(from);
         l->text = read_text(from);
-        memcpy(&l->gpu, rank_read(from, sizeof l->gpu), sizeof l->gpu);
+        memcpy(&l->device, rank_read(from, sizeof l->device), sizeof l->device);
         memcpy(&l->offset, rank_read(from, sizeof l->offset), sizeof l->offset);
         memcpy(l->count, rank_read(from, sizeof l->count), sizeof l->count);
     }
@@ -253,13 +253,13 @@ static void write_lines(FILE *out)
 {
     uint32_t count;
     struct line *lines = gather(&count);
-    fprintf(out, "%s,gpu,symbol,offset,instruction", heading);
+    fprintf(out, "%s,device,symbol,offset,instruction", heading);
     for (uint32_t i = 0; i < count_names; i++)
         fprintf(out, ",%s", names[i]);
     putc('\n', out);
     for (uint32_t i = 0; i < count; i++) {
         write_text(out, lines[i].program);
-        fprintf(out, ",%" PRIu32 ",", lines[i].gpu);
+        fprintf(out, ",%" PRIu32 ",", lines[i].device);
         write_text(out, lines[i].symbol);
         fprintf(out, ",%" PRId64 ",", lines[i].offset);
         write_text(out, lines[i].text);

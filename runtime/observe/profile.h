@@ -4,7 +4,7 @@
  * nothing reads them.
  *
  * Only platforms that are built for it call this (codegen/build: -DHEDDLE_PROFILE), so others pay
- * nothing. The file is CSV: program, GPU, symbol, offset from its first instruction, the
+ * nothing. The file is CSV: program, device, symbol, offset from its first instruction, the
  * instruction, the counts.
  */
 #ifndef HEDDLE_RUNTIME_PROFILE_H
@@ -32,11 +32,11 @@ bool profile_wanted(void);
 /* What the first column and the counts are called; the same for all components. The names stay the
  * caller's. */
 void profile_name_columns(const char *first, const char *const *names, uint32_t count);
-/* The name of a program and its symbol, which are copied, the GPU that the component belongs to,
- * and the address of the first instruction. Each GPU has rows of its own: a program may be other
+/* The name of a program and its symbol, which are copied, the device that the component belongs to,
+ * and the address of the first instruction. Each device has rows of its own: a program may be other
  * code there. */
 void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
-                          uint32_t gpu, uint64_t entry);
+                          uint32_t device, uint64_t entry);
 /* The row of an instruction, made when it is new; valid until the next call for the same
  * component. */
 struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address);

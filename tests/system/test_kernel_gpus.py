@@ -60,7 +60,7 @@ def test_profiles_and_pages_keep_gpus_apart(launched, heddle, tmp_path):
     for k in done.stats["kernels"]:
         told = sum(sum(kinds.values()) for group, kinds in k["slot_cycles"].items()
                    if group in ("issued", "executing", "waiting"))
-        assert told == sum(int(value) for row in rows if int(row["gpu"]) == k["gpu"]
+        assert told == sum(int(value) for row in rows if int(row["device"]) == k["gpu"]
                            for name, value in row.items() if "." in name)
     page = tmp_path / "page.html"
     heddle(f"report {done.stats_file} --profile {table} -o {page}")
