@@ -44,7 +44,7 @@ def test_two_runs_are_compared(measure, heddle):
 
 
 def test_reports_have_their_names(run, measure, heddle):
-    run(f"{TINY} --report ipc -- vectoradd", "only cpi", status=2)
+    run(f"{TINY} --report ipc -- vectoradd", "there is cpi and limits", status=2)
     stats = measure(f"{TINY} -- vectoradd").stats_file
     heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits and series", status=2)
     heddle(f"stats {stats} {stats} --report limits", "is of one run", status=2)

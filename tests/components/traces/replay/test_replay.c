@@ -244,7 +244,6 @@ static const struct mistake {
     {"002c ", "0004 ffffffffffffffff 0 s_nop 0 0", "PC 0004"},
     {"warp = 0", "warp = 1", "a block of this kernel has 1"},
     {"thread block = ", "thread block = 1,0,0", "lies outside of the grid"},
-    {"#END_TB", "", "#END_TB is missing"},
     {"-entry", "-entry = 0x90000", "the kernel begins at 0x90000"},
     {"-entry", "", "no '-entry = ...'"},
     {"-isa", "", "the header has no"},
