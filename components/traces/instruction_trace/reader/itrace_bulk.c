@@ -20,8 +20,7 @@ bool itrace_bulk_names(const char *opcode)
 bool itrace_bulk_follows(const char *at)
 {
     uint64_t value;
-    unsigned digits;
-    if (!itrace_take_address(&at, &value) && !itrace_take_hex(&at, &value, &digits))
+    if (!itrace_take_base(&at, &value))
         return false;
     return (*at == '0' || *at == '1') && itrace_ends_token(at[1]) && itrace_skip_blanks(at + 1)[0];
 }
@@ -68,12 +67,6 @@ static void add_transfer(struct itrace_bulk *copy, struct row *row, uint64_t add
     *row = (struct row){address, width};
 }
 
-static bool take_number(const char **at, uint64_t *value)
-{
-    unsigned digits;
-    return itrace_take_address(at, value) || itrace_take_hex(at, value, &digits);
-}
-
 /* From the count on; mode 3 has an address for each transfer, mode 4 a base before the count. */
 static const char *take_transfers(const char **at, uint32_t width, bool differences,
                                   struct itrace_bulk *copy)
@@ -81,7 +74,7 @@ static const char *take_transfers(const char **at, uint32_t width, bool differen
     uint64_t address = 0, count;
     int64_t difference;
     struct row row = {0};
-    if (differences && !take_number(at, &address))
+    if (differences && !itrace_take_base(at, &address))
         return "the base address of the transfers";
     const char *written = *at;
     if (!itrace_take_decimal(at, &count) || count > ITRACE_BULK_BYTES / width) {
@@ -89,7 +82,7 @@ static const char *take_transfers(const char **at, uint32_t width, bool differen
         return "how many transfers follow, 256 KiB in all at most";
     }
     for (uint64_t i = 0; i < count; i++) {
-        if (!differences && !take_number(at, &address))
+        if (!differences && !itrace_take_base(at, &address))
             return "the address of each transfer";
         if (differences && i) {
             if (!itrace_take_signed(at, &difference))
@@ -109,12 +102,12 @@ const char *itrace_bulk_take(const char **at, uint32_t width, struct itrace_bulk
 {
     uint64_t multicast, value;
     *copy = (struct itrace_bulk){0};
-    if (!take_number(at, &copy->barrier))
+    if (!itrace_take_base(at, &copy->barrier))
         return "the address of the copy's barrier";
     if (!itrace_take_decimal(at, &multicast) || multicast > 1)
         return "0, or 1 for a copy to several blocks";
     copy->multicast = multicast != 0;
-    if (multicast && !take_number(at, &value))
+    if (multicast && !itrace_take_base(at, &value))
         return "the blocks of the cluster that get the copy";
     if (!itrace_take_decimal(at, &value) || !itrace_take_decimal(at, &value))
         return "the bytes of the copy, and those out of bounds";

@@ -29,7 +29,6 @@ struct itrace_bulk {
     uint32_t runs;    /* 0: nothing is moved, or the line does not say what */
     uint64_t barrier; /* address in shared memory */
     bool multicast;   /* to other blocks of the cluster, too */
-    bool is_guess;    /* the line has only an address and the width of the access */
     bool is_short;    /* more runs than there is room for: the last one stands for the rest */
     struct itrace_bulk_run run[ITRACE_BULK_RUNS];
 };

@@ -354,8 +354,7 @@ static bool take_accesses(struct itrace_program *program, const char **at, uint3
         if (!take_addresses(program, at, step))
             return false;
         if (bulk && step->count)
-            step->copy = (struct itrace_bulk){
-                .runs = 1, .is_guess = true, .run = {{step->address[0], 0, 1, bulk}}};
+            step->copy = (struct itrace_bulk){.runs = 1, .run = {{step->address[0], 0, 1, bulk}}};
         step->count = bulk ? 0 : step->count;
         return true;
     }
