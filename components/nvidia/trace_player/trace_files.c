@@ -12,7 +12,7 @@
 
 static struct trace_files trace_files;
 
-static const char allow_remedy[] = "'--allow-incomplete' plays what is there";
+static const char allow_remedy[] = "; '--allow-incomplete' plays what is there";
 
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
                                const char *text)
@@ -68,8 +68,8 @@ static bool trace_files_all_there(const char *path)
             continue;
         }
         bool allowed = trace_files.allow_incomplete;
-        snprintf(text, sizeof text, "'%.160s' cannot be read: %s; %s", c->name, strerror(errno),
-                 allowed ? "left out, and the kernels behind it are numbered without it"
+        snprintf(text, sizeof text, "'%.160s' cannot be read: %s%s", c->name, strerror(errno),
+                 allowed ? "; left out, and the kernels behind it are numbered without it"
                          : allow_remedy);
         trace_files_report(NULL, !allowed, path, c->line, text);
         good = good && allowed;

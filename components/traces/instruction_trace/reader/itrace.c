@@ -433,7 +433,7 @@ static enum itrace_event at_end(struct itrace *t, bool ok)
         return ITRACE_BLOCK_END;
     }
     if (ok && inside)
-        return bad(t, "the file ends inside of a thread block%s%s", t->options.remedy ? "; " : "",
+        return bad(t, "the file ends inside of a thread block%s",
                    t->options.remedy ? t->options.remedy : "");
     return ok ? ITRACE_END : ITRACE_ERROR;
 }

@@ -46,7 +46,7 @@ struct itrace_options {
     void *context;
     bool use_cache;            /* read it if it fits the file, write it otherwise */
     enum itrace_demand demand; /* that the trace is whole */
-    const char *remedy;        /* what a refused gap says behind it; NULL: nothing */
+    const char *remedy;        /* how the line of a refused gap ends; NULL: as it is */
     unsigned *said; /* what a run was told of once (enum itrace_oddity); NULL: each trace tells */
 };
 

@@ -44,7 +44,7 @@ bool itrace_gap_found(struct itrace *t, enum itrace_gap gap, uint64_t line, cons
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (refused)
-        itrace_fail(t, t->is_cached ? 0 : line, "%s%s%s", text, t->options.remedy ? "; " : "",
+        itrace_fail(t, t->is_cached ? 0 : line, "%s%s", text,
                     t->options.remedy ? t->options.remedy : "");
     else
         itrace_warn(t, t->is_cached ? 0 : line, "%s", text);

@@ -217,9 +217,9 @@ static bool take_line(struct itrace_list *list, const struct itrace_list_reader 
     }
     bool is_error = wrong || !reader->tolerant;
     list->left_out++;
-    snprintf(text, sizeof text, "%s%s: '%.80s'%s%s",
+    snprintf(text, sizeof text, "%s%s: '%.80s'%s",
              wrong ? wrong : "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace",
-             is_error ? "" : ", left out", line, is_error && !wrong && reader->remedy ? "; " : "",
+             is_error ? "" : ", left out", line,
              is_error && !wrong && reader->remedy ? reader->remedy : "");
     reader->report(reader->context, is_error, reader->path, number, text);
     return !is_error;

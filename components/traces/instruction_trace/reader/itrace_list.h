@@ -59,7 +59,7 @@ struct itrace_list_reader {
     itrace_report *report;
     void *context;
     bool tolerant; /* lines that say nothing are warnings, and left out; else they are errors */
-    const char *remedy; /* what such an error says behind it; NULL: nothing */
+    const char *remedy; /* how such an error ends; NULL: as it is */
 };
 
 /* Reads the list. A path that is a trace itself gives a list of it alone, so that tools take
