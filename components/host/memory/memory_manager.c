@@ -143,15 +143,8 @@ static bool map_run(struct memory_ref r, const struct memory_request *q, uint32_
 uint64_t memory_run_of(const struct memory_request *q, uint64_t first, uint64_t pages,
                        uint32_t *place)
 {
-    uint64_t length = 0, end = 0;
-    *place = 0;
-    if (q->run) {
-        length = q->run(q->of, first, pages, q->device_count, place);
-    } else {
-        while ((end += memory_share_of(pages, q->device_count, *place)) <= first)
-            ++*place;
-        length = end - first;
-    }
+    uint64_t length = q->run ? q->run(q->of, first, pages, q->device_count, place)
+                             : memory_share_at(first, pages, q->device_count, place);
     return length < pages - first ? length : pages - first;
 }
 

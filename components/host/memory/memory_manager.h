@@ -134,6 +134,16 @@ static inline uint64_t memory_share_of(uint64_t count, uint32_t devices, uint32_
     return count / devices + (i < count % devices);
 }
 
+/* The even share that begins at number `first` of `count`: its length, and its place. */
+static inline uint64_t memory_share_at(uint64_t first, uint64_t count, uint32_t devices,
+                                       uint32_t *place)
+{
+    uint64_t end = memory_share_of(count, devices, 0);
+    for (*place = 0; end <= first;)
+        end += memory_share_of(count, devices, ++*place);
+    return end - first;
+}
+
 /* A run of the pages of a request, cut off at their end. */
 uint64_t memory_run_of(const struct memory_request *q, uint64_t first, uint64_t pages,
                        uint32_t *place);

@@ -18,11 +18,7 @@ static uint64_t consecutive_run(struct part *self, uint64_t first, uint64_t coun
                                 uint32_t *gpu)
 {
     (void)self;
-    uint64_t end = 0;
-    for (*gpu = 0; end <= first; ++*gpu)
-        end += memory_share_of(count, gpus, *gpu);
-    --*gpu;
-    return end - first;
+    return memory_share_at(first, count, gpus, gpu);
 }
 
 static const struct unified_split_ops consecutive_ops = {
