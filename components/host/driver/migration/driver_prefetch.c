@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 
+#include "components/host/driver/prefetch_policy.h"
 #include "components/host/driver/program/driver_handles.h"
 #include "components/host/driver/program/driver_wait.h"
 #include "driver_read_copies.h"
-#include "components/host/driver/prefetch_policy.h"
 
 static uint64_t prefetch_start(uint64_t address)
 {

@@ -11,8 +11,8 @@
  * remapped, leaves the list when it is met. */
 #include "driver_residence.h"
 
-#include "driver_read_copies.h"
 #include "components/host/driver/eviction_policy.h"
+#include "driver_read_copies.h"
 
 struct driver_frame {
     uint64_t address;

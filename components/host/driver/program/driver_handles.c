@@ -25,7 +25,7 @@ static enum driver_status handle_check(const struct driver *d, uint32_t number)
                        number < d->handle_count
                            ? "device %u was destroyed; the platform has %u GPUs"
                            : "there is no device %u; the platform has %u",
-                       number, d->device_count);
+                       number, d->gpu_count);
 }
 
 static bool handle_has(const struct driver_handle *h, uint32_t gpu)
@@ -92,11 +92,11 @@ static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, u
                                        uint32_t *handle)
 {
     char list[400];
-    handle_list(d->device_count, list, sizeof list);
+    handle_list(d->gpu_count, list, sizeof list);
     if (!count || count > DRIVER_DEVICES)
         return driver_fail(DRIVER_INVALID_VALUE,
                            "a unified device of %u GPUs; the platform has %u: %s", count,
-                           d->device_count, list);
+                           d->gpu_count, list);
     for (uint32_t i = 0; i < count; i++) {
         if (gpus[i] >= d->gpu_count)
             return driver_fail(DRIVER_INVALID_DEVICE,

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 
 #include "components/host/driver/commands/driver_flush.h"
-#include "components/host/driver/migration/driver_residence.h"
 #include "components/host/driver/driver_memory.h"
-#include "components/host/driver/unified_split.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/migration/driver_residence.h"
+#include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "driver_code.h"
